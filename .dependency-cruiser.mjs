@@ -1,0 +1,69 @@
+// Which room may import which: the floors of agent-core from the ground up, and the walls between the rooms.
+const floors = [
+  "messages",
+  "config",
+  "host",
+  "providers",
+  "sessions",
+  "approval",
+  "memory",
+  "skills",
+  "mcp",
+  "hooks",
+  "context",
+  "prompt",
+  "tools",
+  "agent",
+  "orchestration",
+  "learning",
+  "acp",
+  "entry",
+];
+
+const vscodeModule = "(^|/)(@types/)?vscode(/|$)";
+
+export default {
+  forbidden: [
+    { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
+    ...floors.slice(0, -1).map((floor, index) => ({
+      name: `floor-${floor}`,
+      severity: "error",
+      comment: "imports go down the list in ARCHITECTURE.md, never up",
+      from: { path: `^agent-core/${floor}/` },
+      to: { path: floors.slice(index + 1).map((above) => `^agent-core/${above}/`) },
+    })),
+    {
+      name: "core-is-editor-free",
+      severity: "error",
+      from: { path: "^agent-core/" },
+      to: { path: ["^extension/", "^webview/", vscodeModule] },
+    },
+    {
+      name: "extension-speaks-acp",
+      severity: "error",
+      from: { path: "^extension/" },
+      to: { path: ["^agent-core/(?!acp/meta\\.ts)", "^webview/(?!panel-protocol\\.ts)"] },
+    },
+    {
+      name: "webview-alone",
+      severity: "error",
+      from: { path: "^webview/" },
+      to: { path: ["^agent-core/", "^extension/", vscodeModule] },
+    },
+    {
+      name: "members-do-not-meet",
+      severity: "error",
+      comment: "members of a table know its shape, not each other",
+      from: {
+        path: "^(agent-core/(?:acp/methods|acp/commands|prompt/layers)|extension/(?:commands|client))/([^/]+)\\.ts$",
+        pathNot: "\\.gen\\.ts$",
+      },
+      to: { path: "^$1/[^/]+\\.ts$", pathNot: "^$1/(method|command|layer|client-method)\\.ts$" },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    doNotFollow: { path: "node_modules" },
+  },
+};

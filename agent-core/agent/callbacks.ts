@@ -1,0 +1,83 @@
+/**
+ * What an agent tells the world and asks of it: the one seam between the loop and whoever shows it.
+ * All are optional. Those that return nothing are wrapped by their caller: a callback that throws never ends a turn.
+ */
+import type { Message } from "../messages/message.ts";
+import type { Usage } from "../providers/wire/wire.ts";
+import type { Answer, FileDiff, Question, ToolActivity, ToolKind, ToolLocation, ToolResult } from "../tools/tool.ts";
+
+/** Life of one tool call. `started` comes before approval, `running` after it, `finished` always comes. */
+export type ToolProgressEvent =
+  | {
+      readonly type: "started";
+      readonly callId: string;
+      readonly name: string;
+      readonly title: string;
+      readonly kind: ToolKind;
+      readonly locations: readonly ToolLocation[];
+      readonly input: unknown;
+    }
+  | { readonly type: "running"; readonly callId: string; readonly diffs: readonly FileDiff[] }
+  | { readonly type: "activity"; readonly callId: string; readonly activity: ToolActivity }
+  | {
+      readonly type: "finished";
+      readonly callId: string;
+      readonly name: string;
+      readonly result: ToolResult;
+      /** Wall time from the start of the run, in milliseconds. */
+      readonly durationMs: number;
+    };
+
+export type ApprovalRequest = {
+  readonly callId: string;
+  readonly name: string;
+  readonly title: string;
+  readonly kind: ToolKind;
+  readonly locations: readonly ToolLocation[];
+  readonly input: unknown;
+  /** The edit in full, when it is one. */
+  readonly diffs: readonly FileDiff[];
+  /** The command in full, when it is one. */
+  readonly command?: string;
+  /** Why it asks, one sentence each. */
+  readonly reasons: readonly string[];
+  /** What "for this session" and "always" would cover, in plain words; undefined when that cannot be offered. */
+  readonly grant?: string;
+};
+
+export type ApprovalAnswer =
+  | { readonly kind: "once" }
+  | { readonly kind: "session" }
+  | { readonly kind: "always" }
+  | { readonly kind: "rejected"; readonly reason?: string }
+  /** Nobody can be asked, or the question went away. */
+  | { readonly kind: "unavailable" };
+
+export type StepEvent = {
+  /** 1-based, within the turn. */
+  readonly iteration: number;
+  readonly maxIterations: number;
+  readonly usage: Usage | undefined;
+  /** What the iteration added to the history. */
+  readonly added: readonly Message[];
+};
+
+export type StatusEvent = { readonly severity: "info" | "warning" | "error"; readonly message: string };
+
+export type AgentCallbacks = {
+  /** Before, during and after each tool call. */
+  toolProgress?(event: ToolProgressEvent): void;
+  /** The model starts or stops being waited for. */
+  thinking?(event: { readonly active: boolean }): void;
+  /** A piece of the model's reasoning. */
+  reasoning?(event: { readonly text: string; readonly messageId: string }): void;
+  clarify?(question: Question, signal: AbortSignal): Promise<Answer>;
+  approval?(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
+  /** After each iteration. */
+  step?(event: StepEvent): void;
+  /** A piece of the answer. */
+  streamDelta?(event: { readonly text: string; readonly messageId: string }): void;
+  /** A tool call begins to appear in the stream. */
+  toolGen?(event: { readonly callId: string; readonly name: string }): void;
+  status?(event: StatusEvent): void;
+};

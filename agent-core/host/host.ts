@@ -1,0 +1,131 @@
+/**
+ * The port through which tools act on the world: files, search, terminals.
+ * Two implementations: NodeHost (this machine) and AcpHost (the client's editor, where it offers that).
+ * Questions and approvals are not here: they are callbacks of the agent (agent/callbacks.ts).
+ */
+
+/** Why a file could not be read or written; `message` is one sentence for the model, naming the path. */
+export type FileFailure = {
+  readonly ok: false;
+  readonly reason: "missing" | "directory" | "binary" | "encoding" | "too-large" | "denied" | "conflict" | "failed";
+  readonly message: string;
+};
+
+/** A text file as the user sees it: without its byte order mark, line endings as they are. */
+export type FileText = {
+  readonly ok: true;
+  readonly text: string;
+  /** `editor` when the text came from an open, possibly unsaved document. */
+  readonly source: "disk" | "editor";
+};
+
+export type FileStat = { readonly kind: "file" | "directory" | "other"; readonly size: number };
+
+/** What the file must hold at the moment of writing; anything else is refused with `conflict`. */
+export type ExpectedText = { readonly kind: "absent" } | { readonly kind: "text"; readonly text: string };
+
+export type HostFiles = {
+  /** Reads a whole UTF-8 text file (at most 50 MB). `path` is absolute. */
+  readText(path: string, signal: AbortSignal): Promise<FileText | FileFailure>;
+  /**
+   * Replaces a file's text, creating it and its folders when absent. Keeps byte order mark and mode, writes through
+   * symbolic links. Never overwrites anything but `expected`.
+   */
+  writeText(
+    path: string,
+    text: string,
+    expected: ExpectedText,
+    signal: AbortSignal,
+  ): Promise<{ readonly ok: true } | FileFailure>;
+  /** Undefined when nothing is there. */
+  stat(path: string): Promise<FileStat | undefined>;
+  /** Names in a folder, empty when it cannot be read. */
+  list(folder: string): Promise<readonly string[]>;
+};
+
+export type SearchRequest = {
+  readonly target: "content" | "files";
+  /** `content`: a regular expression (Rust/PCRE-like subset); `files`: a glob or part of a name. */
+  readonly pattern: string;
+  /** Absolute folder or file. */
+  readonly root: string;
+  /** Only files whose name matches this glob. */
+  readonly fileGlob?: string;
+  /** Lines of context on either side of a match; default 0. */
+  readonly contextLines?: number;
+};
+
+/** One line of a content search, or one file of a file search (then `line` is 0 and `text` empty). */
+export type SearchHit = {
+  readonly path: string;
+  /** 1-based; 0 for a file hit. */
+  readonly line: number;
+  readonly text: string;
+  readonly isContext: boolean;
+};
+
+export type SearchResult =
+  | {
+      readonly ok: true;
+      /** Sorted by path, then line; at most 10,000. */
+      readonly hits: readonly SearchHit[];
+      /** True when the search stopped at its own ceiling. */
+      readonly truncated: boolean;
+      readonly engine: "ripgrep" | "built-in";
+    }
+  | { readonly ok: false; readonly message: string };
+
+export type HostSearch = {
+  /** Respects ignore files (.gitignore, .ignore) and skips binary files and `.git`. */
+  search(request: SearchRequest, signal: AbortSignal): Promise<SearchResult>;
+};
+
+export type CommandRequest = {
+  /** One shell command line, run by the user's POSIX shell (`bash -c`, else `sh -c`; PowerShell on Windows). */
+  readonly command: string;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Absolute path that receives every byte of the output, as it comes. */
+  readonly outputFile: string;
+  /** Called with each piece of output, as it comes; not called when the client shows the terminal itself. */
+  readonly onOutput?: (text: string) => void;
+};
+
+/** `exitCode` is null when a signal ended the process or when it is unknown. */
+export type CommandExit = { readonly exitCode: number | null; readonly signal: string | null };
+
+/** Output so far: whole when short, else its first and last part. Text as written, escape sequences included. */
+export type CommandOutput = {
+  readonly head: string;
+  /** Empty when `head` is everything. */
+  readonly tail: string;
+  /** Bytes written so far. */
+  readonly totalBytes: number;
+  /** Bytes between head and tail that are not included. */
+  readonly omittedBytes: number;
+  /** File that holds the whole output, when there is one. */
+  readonly file: string | undefined;
+};
+
+export type RunningCommand = {
+  /** The client's id of the terminal that shows it; undefined when nothing shows it. */
+  readonly terminalId: string | undefined;
+  readonly exit: Promise<CommandExit>;
+  output(): Promise<CommandOutput>;
+  /** Ends the whole process tree, children that left the group included; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Frees what is held for it; the output file stays. */
+  release(): Promise<void>;
+};
+
+export type HostTerminals = {
+  /** Rejects only when the process cannot be started at all (bad folder, no shell), with a sentence for people. */
+  start(request: CommandRequest, signal: AbortSignal): Promise<RunningCommand>;
+};
+
+export type Host = {
+  readonly files: HostFiles;
+  readonly search: HostSearch;
+  readonly terminals: HostTerminals;
+};

@@ -1,0 +1,114 @@
+/**
+ * The messages between the extension host and the chat panel. Host to panel is one ordered channel of numbered
+ * events; what an agent sends travels as ACP's own types, untouched. The panel sends intents, never command ids,
+ * shell text or free paths: every file it names came to it in an event.
+ */
+import type {
+  AvailableCommand,
+  PermissionOption,
+  SessionConfigOption,
+  SessionUpdate,
+  StopReason,
+  ToolCallUpdate,
+} from "@zed-industries/agent-client-protocol";
+
+/** Life of the agent behind the panel. */
+export type AgentState = "starting" | "ready" | "restarting" | "failed";
+
+/** A message typed while a turn runs; it is sent when the turn ends. */
+export type QueuedPrompt = { readonly id: string; readonly text: string };
+
+/** Pending hunks of one file. `path` is absolute, `label` is what to show (relative to the workspace). */
+export type ReviewedFile = {
+  readonly path: string;
+  readonly label: string;
+  readonly pendingHunks: number;
+  readonly added: number;
+  readonly removed: number;
+};
+
+/** One event of the panel's channel. */
+export type PanelEvent =
+  /** A session begins or takes the panel: what was shown before goes away. */
+  | {
+      readonly kind: "session";
+      readonly sessionId: string;
+      readonly cwd: string;
+      readonly agentName: string;
+      readonly configOptions: readonly SessionConfigOption[];
+      readonly commands: readonly AvailableCommand[];
+    }
+  | { readonly kind: "agent"; readonly state: AgentState; readonly message?: string }
+  /** The user's own message, when its turn begins. */
+  | { readonly kind: "prompt"; readonly id: string; readonly text: string }
+  /** What the agent sent, verbatim. Message chunks may have been merged. */
+  | { readonly kind: "update"; readonly update: SessionUpdate }
+  /** The turn is over: why, or what went wrong in one line. */
+  | { readonly kind: "turn-end"; readonly stopReason?: StopReason; readonly error?: string }
+  /** A piece of output of a terminal that a tool call shows. */
+  | { readonly kind: "terminal-output"; readonly terminalId: string; readonly text: string }
+  | {
+      readonly kind: "terminal-exit";
+      readonly terminalId: string;
+      readonly exitCode: number | null;
+      readonly signal: string | null;
+    }
+  | {
+      readonly kind: "permission";
+      readonly requestId: string;
+      readonly toolCall: ToolCallUpdate;
+      readonly options: readonly PermissionOption[];
+      readonly reasons: readonly string[];
+      readonly command?: string;
+      readonly grant?: string;
+    }
+  /** Answered here, in a native prompt, or withdrawn; `label` says how it ended. */
+  | { readonly kind: "permission-end"; readonly requestId: string; readonly label: string }
+  | {
+      readonly kind: "question";
+      readonly requestId: string;
+      readonly message: string;
+      readonly choices: readonly string[];
+    }
+  | { readonly kind: "question-end"; readonly requestId: string; readonly label: string }
+  | { readonly kind: "queue"; readonly prompts: readonly QueuedPrompt[] }
+  | { readonly kind: "review"; readonly files: readonly ReviewedFile[] }
+  | { readonly kind: "notice"; readonly severity: "info" | "warning" | "error"; readonly text: string }
+  /** Asks the panel to put the caret into the composer, with `text` in it when given. */
+  | { readonly kind: "compose"; readonly text?: string };
+
+/**
+ * Host to panel. `first` is the number of the first event; they are consecutive. `reset` says that the panel must
+ * forget everything it has: the events start from nothing.
+ */
+export type HostMessage = {
+  readonly type: "events";
+  readonly epoch: string;
+  readonly first: number;
+  readonly reset: boolean;
+  readonly events: readonly PanelEvent[];
+};
+
+/** Panel to host. */
+export type PanelMessage =
+  /** The panel's script runs; `next` is the number of the event it expects in `epoch` (0 when it has nothing). */
+  | { readonly type: "ready"; readonly epoch: string; readonly next: number }
+  /** Every event below `next` has been shown. */
+  | { readonly type: "ack"; readonly epoch: string; readonly next: number }
+  | { readonly type: "prompt"; readonly text: string }
+  | { readonly type: "cancel" }
+  | { readonly type: "new-session" }
+  | { readonly type: "set-config"; readonly configId: string; readonly value: string }
+  | { readonly type: "permission"; readonly requestId: string; readonly optionId: string; readonly reason?: string }
+  | { readonly type: "answer"; readonly requestId: string; readonly text: string | null }
+  | { readonly type: "queue-remove"; readonly id: string }
+  | { readonly type: "queue-edit"; readonly id: string; readonly text: string }
+  | { readonly type: "open-location"; readonly path: string; readonly line?: number }
+  | { readonly type: "open-review"; readonly path: string }
+  | { readonly type: "show-terminal"; readonly terminalId: string }
+  | { readonly type: "keep-file"; readonly path: string }
+  | { readonly type: "undo-file"; readonly path: string }
+  | { readonly type: "keep-all" }
+  | { readonly type: "undo-all" }
+  | { readonly type: "open-link"; readonly href: string }
+  | { readonly type: "insert-text"; readonly text: string };
