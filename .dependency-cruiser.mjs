@@ -55,10 +55,10 @@ export default {
       severity: "error",
       comment: "members of a table know its shape, not each other",
       from: {
-        path: "^(agent-core/(?:acp/methods|acp/commands|prompt/layers)|extension/(?:commands|client))/([^/]+)\\.ts$",
+        path: "^(agent-core/(?:acp/methods|acp/commands)|extension/(?:commands|client))/([^/]+)\\.ts$",
         pathNot: "\\.gen\\.ts$",
       },
-      to: { path: "^$1/[^/]+\\.ts$", pathNot: "^$1/(method|command|layer|client-method)\\.ts$" },
+      to: { path: "^$1/[^/]+\\.ts$", pathNot: "^$1/(method|command|client-method)\\.ts$" },
     },
   ],
   options: {

@@ -4,6 +4,7 @@
  */
 import type { Message } from "../messages/message.ts";
 import type { Usage } from "../providers/wire/wire.ts";
+import type { Todo } from "../tools/todo-list.ts";
 import type { Answer, FileDiff, Question, ToolActivity, ToolKind, ToolLocation, ToolResult } from "../tools/tool.ts";
 
 /** Life of one tool call. `started` comes before approval, `running` after it, `finished` always comes. */
@@ -79,5 +80,7 @@ export type AgentCallbacks = {
   streamDelta?(event: { readonly text: string; readonly messageId: string }): void;
   /** A tool call begins to appear in the stream. */
   toolGen?(event: { readonly callId: string; readonly name: string }): void;
+  /** The whole plan, after each change. */
+  plan?(items: readonly Todo[]): void;
   status?(event: StatusEvent): void;
 };

@@ -1,0 +1,160 @@
+/** A session as an ACP client has it open: the agent, its mode, and the prompts waiting for their turn. */
+import {
+  type AgentContext,
+  type ContentBlock,
+  methods,
+  type PromptResponse,
+  type SessionConfigOption,
+  type SessionUpdate,
+} from "@zed-industries/agent-client-protocol";
+import { AIAgent } from "../agent/ai-agent.ts";
+import type { ConfiguredAgent } from "../agent/configured-agent.ts";
+import type { ApprovalMode } from "../approval/policy.ts";
+import { sessionsFolder } from "../config/home.ts";
+import type { Host } from "../host/host.ts";
+import { Journal } from "../sessions/journal.ts";
+import type { StoredSession } from "../sessions/read-journal.ts";
+import { journalPath } from "../sessions/session-id.ts";
+import { acpHost } from "./acp-host.ts";
+import type { ClientIdentity } from "./client-identity.ts";
+import { faultError } from "./faults.ts";
+import { modelOption } from "./model-option.ts";
+import { DEFAULT_MODE, modeOf, modeOption } from "./modes.ts";
+import { askPermission } from "./permission.ts";
+import { userMessage } from "./prompt-content.ts";
+import { askQuestion } from "./question.ts";
+import { runCommand } from "./run-command.ts";
+import type { SessionPlace } from "./session-place.ts";
+import { type Updates, updatesTo } from "./updates.ts";
+
+export type AcpSessionOptions = {
+  readonly client: AgentContext;
+  readonly identity: ClientIdentity;
+  readonly place: SessionPlace;
+  readonly id: string;
+  readonly stored: StoredSession | undefined;
+  readonly configured: ConfiguredAgent;
+  /** Hermes' home folder. */
+  readonly home: string;
+  /** This machine. */
+  readonly local: Host;
+  readonly log: (line: string) => void;
+};
+
+export class AcpSession {
+  readonly id: string;
+  readonly agent: AIAgent;
+  readonly #client: AgentContext;
+  readonly #journal: Journal;
+  readonly #updates: Updates;
+  #mode: ApprovalMode;
+  /** Settles when the last prompt that was sent is over. */
+  #queue: Promise<unknown> = Promise.resolve();
+  /** Aborted by cancel: ends the running prompt and those that wait behind it. */
+  #cancellation = new AbortController();
+
+  constructor(options: AcpSessionOptions) {
+    const { client, identity, place, id, stored, configured, home, local, log } = options;
+    const { capabilities, title } = identity;
+    this.id = id;
+    this.#client = client;
+    this.#mode = modeOf(stored?.mode ?? "") ?? DEFAULT_MODE;
+    this.#updates = updatesTo({
+      send: (update) => this.send(update),
+      showsNotices: capabilities.session?.notices != null,
+      contextWindow: () => this.agent.contextWindow,
+    });
+    const { status } = this.#updates.callbacks;
+    this.#journal = sessionJournal(home, place.cwd, id, (message) => status({ severity: "error", message }));
+    const questions = { client, sessionId: id, hasForms: capabilities.elicitation?.form != null };
+    this.agent = new AIAgent({
+      ...configured.options,
+      sessionId: id,
+      cwd: place.cwd,
+      otherFolders: place.otherFolders,
+      trusted: place.trusted,
+      onDefect: log,
+      ...(title !== undefined && { platform: title }),
+      ...(stored !== undefined && { history: stored.messages, todos: stored.todos }),
+      host: acpHost({
+        client,
+        capabilities,
+        sessionId: id,
+        roots: [place.cwd, ...place.otherFolders],
+        local,
+      }),
+      journal: this.#journal,
+      approvalMode: () => this.#mode,
+      callbacks: {
+        ...this.#updates.callbacks,
+        clarify: (question, signal) => askQuestion(questions, question, signal),
+        approval: (request, signal) => askPermission(client, id, request, signal),
+      },
+    });
+    for (const message of configured.warnings) status({ severity: "warning", message });
+  }
+
+  get mode(): ApprovalMode {
+    return this.#mode;
+  }
+
+  get configOptions(): SessionConfigOption[] {
+    return [modeOption(this.#mode), modelOption(this.agent.model)];
+  }
+
+  /** Sends an update; what a closed connection cannot take is dropped. */
+  send(update: SessionUpdate): void {
+    this.#client.notify(methods.client.session.update, { sessionId: this.id, update }).catch(() => undefined);
+  }
+
+  setMode(mode: ApprovalMode): void {
+    if (mode === this.#mode) return;
+    this.#mode = mode;
+    this.#journal.append({ type: "mode", mode });
+    this.send({ sessionUpdate: "current_mode_update", currentModeId: mode });
+    this.send({ sessionUpdate: "config_option_update", configOptions: this.configOptions });
+  }
+
+  /** Runs a prompt to its end, after those before it. Throws a `RequestError` when the model cannot be used. */
+  prompt(blocks: readonly ContentBlock[], requestSignal: AbortSignal): Promise<PromptResponse> {
+    const signal = AbortSignal.any([requestSignal, this.#cancellation.signal]);
+    const turn = this.#queue.then(() => this.#runPrompt(blocks, signal));
+    this.#queue = turn.catch(() => undefined);
+    return turn;
+  }
+
+  cancel(): void {
+    this.#cancellation.abort(new DOMException("The turn was cancelled.", "AbortError"));
+    this.#cancellation = new AbortController();
+  }
+
+  async close(): Promise<void> {
+    this.cancel();
+    await this.#queue;
+    this.#journal.close();
+  }
+
+  async #runPrompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
+    if (signal.aborted) return { stopReason: "cancelled" };
+    const message = userMessage(blocks);
+    const answer = typeof message === "string" ? runCommand(message, this) : undefined;
+    if (answer !== undefined) {
+      this.send({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: answer } });
+      return { stopReason: "end_turn" };
+    }
+    try {
+      const { stopReason, fault } = await this.agent.runConversation({ userMessage: message, signal });
+      if (stopReason !== "error") return { stopReason };
+      if (fault !== undefined) throw faultError(fault);
+      throw new Error("A turn ended in an error without its cause.");
+    } finally {
+      this.#updates.endTurn();
+    }
+  }
+}
+
+function sessionJournal(home: string, cwd: string, sessionId: string, onFailure: (message: string) => void): Journal {
+  const path = journalPath(sessionsFolder(home), sessionId);
+  if (path === undefined) throw new Error(`${sessionId} is not the id of a session.`);
+  return new Journal({ path, sessionId, cwd, now: Date.now, onFailure });
+}

@@ -1,0 +1,138 @@
+/** One connection's worth of agent: who the client is, and the sessions it has open. */
+import { isAbsolute } from "node:path";
+import { type AgentContext, RequestError } from "@zed-industries/agent-client-protocol";
+import { configuredAgent } from "../agent/configured-agent.ts";
+import { type Environment, homeFolder, sessionsFolder } from "../config/home.ts";
+import type { Host } from "../host/host.ts";
+import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
+import { journalPath, newSessionId } from "../sessions/session-id.ts";
+import { AcpSession } from "./acp-session.ts";
+import type { ClientIdentity } from "./client-identity.ts";
+import type { SessionPlace } from "./session-place.ts";
+
+/** Key of `platform_toolsets` that says which toolsets an editor gets. */
+const PLATFORM = "acp";
+const RESOURCE_NOT_FOUND = -32002;
+
+export type AgentServerOptions = {
+  readonly version: string;
+  readonly environment: Environment;
+  /** This machine. */
+  readonly local: Host;
+  /** One line for the log. */
+  readonly log: (line: string) => void;
+};
+
+export class AgentServer {
+  readonly options: AgentServerOptions;
+  readonly home: string;
+  readonly #sessions = new Map<string, AcpSession>();
+  #client: ClientIdentity = { capabilities: {}, title: undefined };
+
+  constructor(options: AgentServerOptions) {
+    this.options = options;
+    this.home = homeFolder(options.environment);
+  }
+
+  get client(): ClientIdentity {
+    return this.#client;
+  }
+
+  identify(client: ClientIdentity): void {
+    this.#client = client;
+  }
+
+  /** The open session with this id; throws the protocol's error when there is none. */
+  session(id: string): AcpSession {
+    const session = this.#sessions.get(id);
+    if (session === undefined) throw notFound(id, "it is not open; use session/new or session/load");
+    return session;
+  }
+
+  /** The same without the error, for notifications. */
+  findSession(id: string): AcpSession | undefined {
+    return this.#sessions.get(id);
+  }
+
+  async newSession(client: AgentContext, place: SessionPlace): Promise<AcpSession> {
+    await this.#checkFolder(place.cwd);
+    return this.#open(client, place, newSessionId(Date.now()), undefined);
+  }
+
+  /** Opens a stored session again. The journal keeps its first working folder; `place` is where it goes on. */
+  async loadSession(
+    client: AgentContext,
+    place: SessionPlace,
+    id: string,
+  ): Promise<{ readonly session: AcpSession; readonly stored: StoredSession }> {
+    await this.#checkFolder(place.cwd);
+    const path = journalPath(sessionsFolder(this.home), id);
+    if (path === undefined) throw notFound(id, "this is not the id of a session");
+    await this.closeSession(id);
+    const read = await readJournal(path);
+    if (!read.ok) throw notFound(id, read.message);
+    return { session: await this.#open(client, place, id, read.session), stored: read.session };
+  }
+
+  async closeSession(id: string): Promise<void> {
+    const session = this.#sessions.get(id);
+    this.#sessions.delete(id);
+    await session?.close();
+  }
+
+  /** Ends every session and what it runs. */
+  async dispose(): Promise<void> {
+    await Promise.all([...this.#sessions.keys()].map((id) => this.closeSession(id)));
+  }
+
+  async #open(
+    client: AgentContext,
+    place: SessionPlace,
+    id: string,
+    stored: StoredSession | undefined,
+  ): Promise<AcpSession> {
+    const configured = await configuredAgent(this.options.environment, PLATFORM);
+    const session = createSession(
+      () =>
+        new AcpSession({
+          client,
+          identity: this.#client,
+          place,
+          id,
+          stored,
+          configured,
+          home: this.home,
+          local: this.options.local,
+          log: this.options.log,
+        }),
+    );
+    this.#sessions.set(id, session);
+    return session;
+  }
+
+  async #checkFolder(cwd: string): Promise<void> {
+    if (!isAbsolute(cwd)) throw invalidFolder(cwd, "is not an absolute path");
+    const stat = await this.options.local.files.stat(cwd);
+    if (stat === undefined) throw invalidFolder(cwd, "does not exist");
+    if (stat.kind !== "directory") throw invalidFolder(cwd, "is not a folder");
+  }
+}
+
+/** A configuration that cannot be met is the user's to mend: its one line goes to the client. */
+function createSession(create: () => AcpSession): AcpSession {
+  try {
+    return create();
+  } catch (error) {
+    throw RequestError.internalError(undefined, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function invalidFolder(cwd: string, problem: string): RequestError {
+  return RequestError.invalidParams({ field: "cwd", value: cwd }, `cwd: ${JSON.stringify(cwd)} ${problem}`);
+}
+
+function notFound(sessionId: string, why: string): RequestError {
+  return new RequestError(RESOURCE_NOT_FOUND, `Session ${JSON.stringify(sessionId)} cannot be used: ${why}`, {
+    sessionId,
+  });
+}

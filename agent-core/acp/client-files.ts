@@ -1,0 +1,106 @@
+/** HostFiles through the client: its open, unsaved text is what the agent reads, its documents take the edits. */
+import { isAbsolute, relative } from "node:path";
+import { type AgentContext, methods, RequestError } from "@zed-industries/agent-client-protocol";
+import type { ExpectedText, FileFailure, FileText, HostFiles } from "../host/host.ts";
+import { type HermesWriteMeta, WRITE_CONFLICT } from "./meta.ts";
+
+export type ClientFilesOptions = {
+  readonly client: AgentContext;
+  readonly sessionId: string;
+  /** Workspace folders: only files in them are the client's. */
+  readonly roots: readonly string[];
+  readonly canRead: boolean;
+  readonly canWrite: boolean;
+  /** The client checks the expected text itself. */
+  readonly checksExpected: boolean;
+  /** This machine's own files. */
+  readonly disk: HostFiles;
+};
+
+/** What client and disk said of a file when it was last read. */
+type Seen = { readonly client: string; readonly disk: string };
+
+export function clientFiles(options: ClientFilesOptions): HostFiles {
+  const { disk, roots, canRead, canWrite } = options;
+  const seen = new Map<string, Seen>();
+  const isClients = (path: string): boolean => roots.some((root) => isInside(path, root));
+  return {
+    stat: (path) => disk.stat(path),
+    list: (folder) => disk.list(folder),
+    readText(path, signal) {
+      return canRead && isClients(path) ? readThrough(options, seen, path, signal) : disk.readText(path, signal);
+    },
+    async writeText(path, text, expected, signal) {
+      if (!canWrite || !isClients(path)) return disk.writeText(path, text, expected, signal);
+      if (!options.checksExpected) {
+        const present = canRead ? await readThrough(options, seen, path, signal) : await disk.readText(path, signal);
+        const conflict = conflictWith(path, present, expected);
+        if (conflict !== undefined) return conflict;
+      }
+      return writeThrough(options, path, text, expected);
+    },
+  };
+}
+
+async function readThrough(
+  { client, sessionId, disk }: ClientFilesOptions,
+  seen: Map<string, Seen>,
+  path: string,
+  signal: AbortSignal,
+): Promise<FileText | FileFailure> {
+  const onDisk = await disk.readText(path, signal);
+  // What the disk refuses (binary, folder, too large) the client would only show worse; what is missing there may
+  // still be an unsaved document.
+  if (!onDisk.ok && onDisk.reason !== "missing") return onDisk;
+  const text = await clientText(client, sessionId, path);
+  signal.throwIfAborted();
+  if (text === undefined) return onDisk;
+  if (!onDisk.ok) return text === "" ? onDisk : { ok: true, text, source: "editor" };
+  const before = seen.get(path);
+  seen.set(path, { client: text, disk: onDisk.text });
+  if (text === onDisk.text) return onDisk;
+  // The same client text over a changed disk is a stale copy, not unsaved work.
+  const stale = before !== undefined && before.client === text && before.disk !== onDisk.text;
+  return stale ? onDisk : { ok: true, text, source: "editor" };
+}
+
+/** Undefined when the client cannot give the file. */
+async function clientText(client: AgentContext, sessionId: string, path: string): Promise<string | undefined> {
+  try {
+    return (await client.request(methods.client.fs.readTextFile, { sessionId, path })).content;
+  } catch (error) {
+    if (error instanceof RequestError) return undefined;
+    throw error; // the connection is gone
+  }
+}
+
+async function writeThrough(
+  { client, sessionId }: ClientFilesOptions,
+  path: string,
+  content: string,
+  expected: ExpectedText,
+): Promise<{ readonly ok: true } | FileFailure> {
+  const hermes: HermesWriteMeta = { expected };
+  try {
+    await client.request(methods.client.fs.writeTextFile, { sessionId, path, content, _meta: { hermes } });
+    return { ok: true };
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    const reason = error.code === WRITE_CONFLICT ? "conflict" : "failed";
+    return { ok: false, reason, message: `${path} was not written by the editor: ${error.message}` };
+  }
+}
+
+function conflictWith(path: string, present: FileText | FileFailure, expected: ExpectedText): FileFailure | undefined {
+  if (!present.ok && present.reason !== "missing") return present;
+  const conflict = (message: string): FileFailure => ({ ok: false, reason: "conflict", message });
+  if (expected.kind === "absent")
+    return present.ok ? conflict(`${path} exists by now; read it before changing it.`) : undefined;
+  if (!present.ok) return conflict(`${path} is gone by now; it was not written.`);
+  return present.text === expected.text ? undefined : conflict(`${path} has changed since it was read; read it again.`);
+}
+
+function isInside(path: string, root: string): boolean {
+  const inner = relative(root, path);
+  return inner === "" || !(inner.startsWith("..") || isAbsolute(inner));
+}

@@ -1,0 +1,19 @@
+/** What a slash command is: one file in commands/ that exports `command`; the table is generated. */
+import type { ApprovalMode } from "../../approval/policy.ts";
+
+/** What a command may see and change. */
+export type CommandSession = {
+  readonly mode: ApprovalMode;
+  readonly agent: { readonly model: string; readonly toolNames: readonly string[] };
+  setMode(mode: ApprovalMode): void;
+};
+
+export type Command = {
+  /** Without the slash. */
+  readonly name: string;
+  readonly description: string;
+  /** What may follow the name; undefined when nothing may. */
+  readonly hint?: string;
+  /** Gives the answer in Markdown. */
+  run(argument: string, session: CommandSession, commands: readonly Command[]): string;
+};

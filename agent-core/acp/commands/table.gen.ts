@@ -1,0 +1,7 @@
+// Written by scripts/tables.mjs; do not edit. Run `npm run tables` after adding a file to this folder.
+import type { Command } from "./command.ts";
+import { command as help } from "./help.ts";
+import { command as mode } from "./mode.ts";
+import { command as tools } from "./tools.ts";
+
+export const table: readonly Command[] = [help, mode, tools];

@@ -1,0 +1,21 @@
+import { methods, PROTOCOL_VERSION } from "@zed-industries/agent-client-protocol";
+import type { Method } from "./method.ts";
+
+export const method: Method = {
+  register(app, server) {
+    app.onRequest(methods.agent.initialize, ({ params }) => {
+      const { clientCapabilities = {}, clientInfo } = params;
+      server.identify({ capabilities: clientCapabilities, title: clientInfo?.title ?? clientInfo?.name });
+      return {
+        protocolVersion: PROTOCOL_VERSION,
+        agentInfo: { name: "hermes", title: "Hermes", version: server.options.version },
+        agentCapabilities: {
+          loadSession: true,
+          promptCapabilities: { image: true, embeddedContext: true },
+          sessionCapabilities: { close: {}, additionalDirectories: {} },
+        },
+        authMethods: [],
+      };
+    });
+  },
+};

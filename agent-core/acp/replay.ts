@@ -1,0 +1,83 @@
+/** A stored session as the updates that show it again: messages, thoughts, tool calls with their diffs, the plan. */
+import type { SessionUpdate, ToolKind } from "@zed-industries/agent-client-protocol";
+import type { Message, UserMessage } from "../messages/message.ts";
+import type { JournalEntry } from "../sessions/entry.ts";
+import type { StoredSession } from "../sessions/read-journal.ts";
+import { resultContent } from "./tool-content.ts";
+import { planUpdate } from "./updates.ts";
+
+type ToolEntry = Extract<JournalEntry, { type: "tool" }>;
+
+const TOOL_KINDS: ReadonlySet<string> = new Set<ToolKind>([
+  "read",
+  "edit",
+  "delete",
+  "move",
+  "search",
+  "execute",
+  "think",
+  "fetch",
+  "switch_mode",
+  "other",
+]);
+
+export function replay({ entries, todos }: StoredSession): readonly SessionUpdate[] {
+  const shown = new Map(entries.filter((entry) => entry.type === "tool").map((entry) => [entry.callId, entry]));
+  const updates = entries.flatMap((entry) => (entry.type === "message" ? messageUpdates(entry.message, shown) : []));
+  return todos.length > 0 ? [...updates, planUpdate(todos)] : updates;
+}
+
+function messageUpdates(message: Message, shown: ReadonlyMap<string, ToolEntry>): readonly SessionUpdate[] {
+  switch (message.role) {
+    case "system":
+      return [];
+    case "user":
+      return userUpdates(message);
+    case "assistant": {
+      const updates: SessionUpdate[] = [];
+      if (message.reasoning) updates.push(chunk("agent_thought_chunk", message.reasoning));
+      if (message.content) updates.push(chunk("agent_message_chunk", message.content));
+      return updates;
+    }
+    case "tool":
+      return [toolUpdate(message.tool_call_id, message.content, shown.get(message.tool_call_id))];
+  }
+}
+
+function userUpdates({ content }: UserMessage): readonly SessionUpdate[] {
+  if (typeof content === "string") return [chunk("user_message_chunk", content)];
+  return content.map((part) => {
+    if (part.type === "text") return chunk("user_message_chunk", part.text);
+    const [head = "", data = ""] = part.image_url.url.split(";base64,");
+    const image = { type: "image", mimeType: head.replace(/^data:/, ""), data } as const;
+    return { sessionUpdate: "user_message_chunk", content: image };
+  });
+}
+
+function toolUpdate(toolCallId: string, text: string, entry: ToolEntry | undefined): SessionUpdate {
+  const result = { ok: entry?.ok ?? !text.startsWith("Error: "), text, diffs: entry?.diffs ?? [] };
+  return {
+    sessionUpdate: "tool_call",
+    toolCallId,
+    title: entry?.title ?? "Tool call",
+    kind: isToolKind(entry?.kind) ? entry.kind : "other",
+    status: result.ok ? "completed" : "failed",
+    content: resultContent(result),
+    ...(entry && {
+      name: entry.name,
+      locations: entry.locations.map((location) => ({ ...location })),
+      _meta: { hermes: { durationMs: entry.durationMs } },
+    }),
+  };
+}
+
+function isToolKind(kind: string | undefined): kind is ToolKind {
+  return kind !== undefined && TOOL_KINDS.has(kind);
+}
+
+function chunk(
+  sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk",
+  text: string,
+): SessionUpdate {
+  return { sessionUpdate, content: { type: "text", text } };
+}

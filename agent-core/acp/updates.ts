@@ -1,0 +1,138 @@
+/** From the agent's callbacks to `session/update`: the only mapping between the two. */
+import type { SessionUpdate, ToolCallContent } from "@zed-industries/agent-client-protocol";
+import type { AgentCallbacks, StatusEvent, ToolProgressEvent } from "../agent/callbacks.ts";
+import type { Todo } from "../tools/todo-list.ts";
+import type { HermesToolMeta } from "./meta.ts";
+import { diffContent, resultContent, terminalContent, textContent } from "./tool-content.ts";
+
+/** A command's live output, where the client has no terminal of its own, is sent this often at most. */
+const OUTPUT_INTERVAL_MS = 250;
+/** Live output shown at a time: its end. Characters. */
+const OUTPUT_TAIL_CHARS = 4_000;
+
+export type UpdateSink = {
+  send(update: SessionUpdate): void;
+  /** The client shows notices; otherwise they travel as thoughts. */
+  readonly showsNotices: boolean;
+  /** Tokens that the model can see; for the usage meter. */
+  contextWindow(): number;
+};
+
+type Telling = Required<
+  Pick<AgentCallbacks, "toolProgress" | "reasoning" | "streamDelta" | "toolGen" | "plan" | "status" | "step">
+>;
+
+type Live = { output: string; timer: NodeJS.Timeout | undefined };
+
+export type Updates = {
+  readonly callbacks: Telling;
+  /** The turn is over: calls that were announced and never ran are closed. */
+  endTurn(): void;
+};
+
+export function updatesTo(sink: UpdateSink): Updates {
+  const announced = new Set<string>();
+  const live = new Map<string, Live>();
+  return {
+    callbacks: {
+      streamDelta: ({ text, messageId }) =>
+        sink.send({ sessionUpdate: "agent_message_chunk", messageId, content: { type: "text", text } }),
+      reasoning: ({ text, messageId }) =>
+        sink.send({ sessionUpdate: "agent_thought_chunk", messageId, content: { type: "text", text } }),
+      toolGen: ({ callId, name }) => {
+        announced.add(callId);
+        sink.send({ sessionUpdate: "tool_call", toolCallId: callId, name, title: name, status: "pending" });
+      },
+      toolProgress: (event) => {
+        if (event.type === "activity" && event.activity.type === "output") {
+          showOutput(sink, live, event.callId, event.activity.text);
+          return;
+        }
+        if (event.type === "finished") stopLive(live, event.callId);
+        sink.send(progressUpdate(event, announced));
+      },
+      plan: (items) => sink.send(planUpdate(items)),
+      status: (event) => sink.send(statusUpdate(event, sink.showsNotices)),
+      step: ({ usage }) => {
+        if (usage === undefined) return;
+        const used = usage.inputTokens + usage.outputTokens;
+        sink.send({ sessionUpdate: "usage_update", used, size: sink.contextWindow() });
+      },
+    },
+    endTurn: () => {
+      for (const toolCallId of announced)
+        sink.send({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" });
+      announced.clear();
+      for (const callId of live.keys()) stopLive(live, callId);
+    },
+  };
+}
+
+/** ACP has no status for a dropped step; it is shown as done, and says so. */
+export function planUpdate(items: readonly Todo[]): SessionUpdate {
+  return {
+    sessionUpdate: "plan",
+    entries: items.map(({ content, status }) => ({
+      content: status === "cancelled" ? `${content} (dropped)` : content,
+      priority: "medium",
+      status: status === "cancelled" ? "completed" : status,
+    })),
+  };
+}
+
+function progressUpdate(event: ToolProgressEvent, announced: Set<string>): SessionUpdate {
+  const toolCallId = event.callId;
+  switch (event.type) {
+    case "started": {
+      const { name, title, kind, input } = event;
+      const locations = event.locations.map((location) => ({ ...location }));
+      const call = { toolCallId, name, title, kind, status: "pending", locations, rawInput: input } as const;
+      return announced.delete(toolCallId)
+        ? { sessionUpdate: "tool_call_update", ...call }
+        : { sessionUpdate: "tool_call", ...call };
+    }
+    case "running":
+      return {
+        sessionUpdate: "tool_call_update",
+        toolCallId,
+        status: "in_progress",
+        ...(event.diffs.length > 0 && { content: diffContent(event.diffs) }),
+      };
+    case "activity":
+      return { sessionUpdate: "tool_call_update", toolCallId, content: activityContent(event.activity) };
+    case "finished": {
+      const hermes: HermesToolMeta = { durationMs: Math.round(event.durationMs) };
+      return {
+        sessionUpdate: "tool_call_update",
+        toolCallId,
+        status: event.result.ok ? "completed" : "failed",
+        content: resultContent(event.result),
+        _meta: { hermes },
+      };
+    }
+  }
+}
+
+function activityContent(activity: Extract<ToolProgressEvent, { type: "activity" }>["activity"]): ToolCallContent[] {
+  return activity.type === "terminal" ? terminalContent(activity.terminalId) : textContent(activity.text);
+}
+
+function showOutput(sink: UpdateSink, live: Map<string, Live>, toolCallId: string, text: string): void {
+  const shown = live.get(toolCallId) ?? { output: "", timer: undefined };
+  live.set(toolCallId, shown);
+  shown.output = (shown.output + text).slice(-OUTPUT_TAIL_CHARS);
+  shown.timer ??= setTimeout(() => {
+    shown.timer = undefined;
+    sink.send({ sessionUpdate: "tool_call_update", toolCallId, content: textContent(shown.output) });
+  }, OUTPUT_INTERVAL_MS);
+}
+
+function stopLive(live: Map<string, Live>, callId: string): void {
+  clearTimeout(live.get(callId)?.timer);
+  live.delete(callId);
+}
+
+function statusUpdate({ severity, message }: StatusEvent, showsNotices: boolean): SessionUpdate {
+  if (showsNotices) return { sessionUpdate: "notice", severity, title: message };
+  return { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: `${message}\n` } };
+}

@@ -1,0 +1,168 @@
+/** From the options of an agent to everything it works with: host, model, tools, policy, prompt. */
+import { homedir, platform as osPlatform, release } from "node:os";
+import { openGrants } from "../approval/grants.ts";
+import type { ApprovalMode } from "../approval/policy.ts";
+import { type Environment, grantsFile, homeFolder, readSoul, spillFolder } from "../config/home.ts";
+import type { Host } from "../host/host.ts";
+import { nodeHost } from "../host/node-host.ts";
+import type { Message } from "../messages/message.ts";
+import { systemPrompt } from "../prompt/system-prompt.ts";
+import { modelInfo } from "../providers/model-info.ts";
+import { type ResolvedModel, resolveModel } from "../providers/resolve.ts";
+import { streamModel } from "../providers/stream-model.ts";
+import type { ApiMode, Sampling } from "../providers/wire/wire.ts";
+import type { Journal } from "../sessions/journal.ts";
+import { table as toolTable } from "../tools/table.gen.ts";
+import type { Todo } from "../tools/todo-list.ts";
+import type { Tool } from "../tools/tool.ts";
+import { selectTools } from "../tools/toolsets.ts";
+import type { Policy } from "./approvals.ts";
+import type { AgentCallbacks } from "./callbacks.ts";
+import { sessionPolicy } from "./session-policy.ts";
+import type { Turn } from "./turn.ts";
+
+/** Iterations of a turn; behaviour.md §AIAgent, Budget. */
+const DEFAULT_MAX_ITERATIONS = 90;
+
+export type AIAgentOptions = {
+  /** Model name as the provider knows it; default: what the environment says, else the built-in offline model. */
+  readonly model?: string;
+  readonly provider?: string;
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  readonly apiMode?: ApiMode;
+  /** Default 90. */
+  readonly maxIterations?: number;
+  /** Only these toolsets; default: all. */
+  readonly enabledToolsets?: readonly string[];
+  readonly disabledToolsets?: readonly string[];
+  /** Default: this machine (NodeHost). */
+  readonly host?: Host;
+  /** Default `HERMES_HOME`, else `~/.hermes`. */
+  readonly home?: string;
+  readonly callbacks?: AgentCallbacks;
+  readonly sampling?: Sampling;
+  /** Working folder, absolute; default the process's. */
+  readonly cwd?: string;
+  /** Further workspace folders, absolute. */
+  readonly otherFolders?: readonly string[];
+  /** Default the process's. */
+  readonly environment?: Environment;
+  /** Read before each call, so it may change during a turn; default `code`. */
+  readonly approvalMode?: () => ApprovalMode;
+  /** False until the user trusts the workspace: then nothing is written and nothing runs. Default true. */
+  readonly trusted?: boolean;
+  /** Name of the editor or program the user sits at. */
+  readonly platform?: string;
+  /** Default: a new one. */
+  readonly sessionId?: string;
+  /** Where the conversation is stored; default: nowhere. */
+  readonly journal?: Journal;
+  /** An earlier conversation to go on with. */
+  readonly history?: readonly Message[];
+  readonly todos?: readonly Todo[];
+  /** Told of defects that were survived, for the log. */
+  readonly onDefect?: (message: string) => void;
+};
+
+export type AgentSetup = {
+  readonly host: Host;
+  readonly cwd: string;
+  readonly tools: readonly Tool[];
+  readonly policy: Policy;
+  readonly callbacks: AgentCallbacks;
+  readonly maxIterations: number;
+  readonly journal: Journal | undefined;
+  readonly model: ResolvedModel;
+  /** Tokens. */
+  readonly contextWindow: number;
+  readonly callModel: Turn["callModel"];
+  buildSystemPrompt(systemMessage: string | undefined): Promise<string>;
+  spillFolder(sessionId: string): string;
+  onDefect(message: string): void;
+};
+
+/** Throws an Error in one line when the options cannot be met. */
+export function setUpAgent(options: AIAgentOptions): AgentSetup {
+  const environment = options.environment ?? process.env;
+  const home = options.home ?? homeFolder(environment);
+  const cwd = options.cwd ?? process.cwd();
+  const host = options.host ?? nodeHost();
+  const tools = chooseTools(options);
+  const model = chooseModel(options, environment);
+  const onDefect = options.onDefect ?? ((message) => process.stderr.write(`${message}\n`));
+  return {
+    host,
+    cwd,
+    tools,
+    policy: sessionPolicy({
+      cwd,
+      roots: [cwd, ...(options.otherFolders ?? [])],
+      home: homedir(),
+      hermesHome: home,
+      mode: options.approvalMode ?? (() => "code"),
+      trusted: options.trusted ?? true,
+      grants: openGrants(grantsFile(home), onDefect),
+    }),
+    callbacks: options.callbacks ?? {},
+    maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,
+    journal: options.journal,
+    model,
+    contextWindow: modelInfo(model.model).contextWindow,
+    callModel: modelCaller(model, tools, options.sampling ?? {}),
+    buildSystemPrompt: (systemMessage) => buildPrompt(options, { home, cwd, systemMessage }),
+    spillFolder: (sessionId) => spillFolder(home, sessionId),
+    onDefect,
+  };
+}
+
+function chooseTools({ enabledToolsets, disabledToolsets }: AIAgentOptions): readonly Tool[] {
+  const chosen = selectTools(toolTable, {
+    ...(enabledToolsets && { enabled: enabledToolsets }),
+    ...(disabledToolsets && { disabled: disabledToolsets }),
+  });
+  if (!chosen.ok) throw new Error(chosen.message);
+  return chosen.tools;
+}
+
+function chooseModel(options: AIAgentOptions, environment: Environment): ResolvedModel {
+  const { model, provider, baseUrl, apiMode, apiKey } = options;
+  const resolved = resolveModel(
+    {
+      ...(model !== undefined && { model }),
+      ...(provider !== undefined && { provider }),
+      ...(baseUrl !== undefined && { baseUrl }),
+      ...(apiMode !== undefined && { apiMode }),
+      ...(apiKey !== undefined && { apiKey }),
+    },
+    environment,
+  );
+  if (!resolved.ok) throw new Error(resolved.message);
+  return resolved.model;
+}
+
+function modelCaller(
+  { mode, endpoint, model }: ResolvedModel,
+  tools: readonly Tool[],
+  sampling: Sampling,
+): Turn["callModel"] {
+  return (messages, withTools, signal) => {
+    const schemas = withTools ? tools.map((tool) => tool.schema) : [];
+    return streamModel({ endpoint, model, messages, tools: schemas, sampling }, mode, signal);
+  };
+}
+
+async function buildPrompt(
+  { otherFolders = [], platform }: AIAgentOptions,
+  where: { readonly home: string; readonly cwd: string; readonly systemMessage: string | undefined },
+): Promise<string> {
+  return systemPrompt({
+    soul: await readSoul(where.home),
+    systemMessage: where.systemMessage,
+    cwd: where.cwd,
+    otherFolders,
+    platform,
+    operatingSystem: `${osPlatform()} ${release()}`,
+    date: new Date().toISOString().slice(0, 10),
+  });
+}

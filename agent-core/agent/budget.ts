@@ -1,0 +1,19 @@
+/** How many iterations a turn may take, and what the model is told when they run low. */
+
+/** Shares of the budget at which the model is warned; behaviour.md §AIAgent, Budget. */
+const FIRST_WARNING = 0.7;
+const LAST_WARNING = 0.9;
+
+/** Sent as the last request of an exhausted turn, without tools. */
+export const SUMMARY_REQUEST =
+  "The limit of steps for this turn is reached and no tool can be called any more. " +
+  "Sum up for the user what was done, what was found and what is left to do.";
+
+/** Line for the model's next request only; undefined when there is nothing to say. `used` counts from 1. */
+export function budgetWarning(used: number, limit: number): string | undefined {
+  const left = limit - used;
+  if (used >= limit * LAST_WARNING) return `[Budget: ${left} of ${limit} steps left. Finish now and answer.]`;
+  if (used >= limit * FIRST_WARNING)
+    return `[Budget: ${left} of ${limit} steps left. Begin to bring the work to its end.]`;
+  return undefined;
+}

@@ -1,0 +1,48 @@
+/** What a turn came to, as `runConversation` gives it. */
+import type { Message } from "../messages/message.ts";
+import type { Fault } from "../providers/fault.ts";
+import type { Usage } from "../providers/wire/wire.ts";
+import type { TurnEnd, TurnOutcome } from "./turn.ts";
+
+export type ConversationResult = {
+  /** The answer in words; empty when the turn was cancelled or failed. */
+  readonly finalResponse: string;
+  /** The whole conversation, without the system prompt. */
+  readonly messages: readonly Message[];
+  /** Sum over the turn's model calls. */
+  readonly usage: Usage;
+  /** Usage of the turn's last model call: its input is what fills the context window. */
+  readonly lastUsage: Usage | undefined;
+  readonly iterations: number;
+  readonly stopReason: TurnEnd["stopReason"];
+  /** Why the model could not be used, when `stopReason` is `error`. */
+  readonly fault: Fault | undefined;
+  readonly sessionId: string;
+  readonly taskId: string;
+};
+
+export function resultOf(
+  { end, iterations, usages }: TurnOutcome,
+  conversation: Pick<ConversationResult, "messages" | "sessionId" | "taskId">,
+): ConversationResult {
+  return {
+    finalResponse: end.text,
+    messages: [...conversation.messages],
+    usage: usages.reduce(addUsage, { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }),
+    lastUsage: usages.at(-1),
+    iterations,
+    stopReason: end.stopReason,
+    fault: end.stopReason === "error" ? end.fault : undefined,
+    sessionId: conversation.sessionId,
+    taskId: conversation.taskId,
+  };
+}
+
+function addUsage(first: Usage, second: Usage): Usage {
+  return {
+    inputTokens: first.inputTokens + second.inputTokens,
+    outputTokens: first.outputTokens + second.outputTokens,
+    cachedInputTokens: first.cachedInputTokens + second.cachedInputTokens,
+    reasoningTokens: first.reasoningTokens + second.reasoningTokens,
+  };
+}

@@ -1,0 +1,120 @@
+/** One tool call from the model's words to its result: resolve → arguments → stage → approval → run. */
+import type { ToolCall } from "../messages/message.ts";
+import { limitResult } from "../tools/limit-result.ts";
+import { parseArguments } from "../tools/parse-arguments.ts";
+import type { PreparedCall, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
+import { unknownToolText } from "../tools/unknown-tool.ts";
+import { type Asker, askUser, type Policy } from "./approvals.ts";
+import type { Notifier } from "./notifier.ts";
+import { settleSoon } from "./settle-soon.ts";
+
+/** What a call needs from its agent; `contextFor` gives the ports of one call. */
+export type CallServices = {
+  readonly tools: readonly Tool[];
+  readonly cwd: string;
+  readonly policy: Policy;
+  readonly ask: Asker | undefined;
+  readonly notify: Notifier;
+  /** Milliseconds on a clock that never goes back. */
+  readonly monotonicNow: () => number;
+  contextFor(callId: string, signal: AbortSignal): ToolContext;
+  /** Writes an over-long result aside; rejects when it cannot. */
+  writeSpill(path: string, text: string): Promise<void>;
+};
+
+/** A call as far as it can be known before it runs. */
+export type ResolvedCall =
+  | {
+      readonly ok: true;
+      readonly call: ToolCall;
+      readonly tool: Tool;
+      readonly input: unknown;
+      readonly prepared: PreparedCall;
+    }
+  | { readonly ok: false; readonly call: ToolCall; readonly tool: Tool | undefined; readonly text: string };
+
+export function resolveCall(call: ToolCall, services: Pick<CallServices, "tools" | "cwd">): ResolvedCall {
+  const { name } = call.function;
+  const tool = services.tools.find((candidate) => candidate.name === name);
+  if (tool === undefined) return { ok: false, call, tool, text: unknownToolText(name, services.tools) };
+  const parsed = parseArguments(call.function.arguments);
+  if (!parsed.ok) return { ok: false, call, tool, text: `${name}: ${parsed.text}` };
+  const preparation = tool.prepare(parsed.value, services.cwd);
+  if (!preparation.ok) return { ok: false, call, tool, text: preparation.text };
+  return { ok: true, call, tool, input: parsed.value, prepared: preparation.call };
+}
+
+/** Runs a resolved call. Always gives a result, but throws the signal's reason when the turn was cancelled. */
+export async function runCall(
+  resolved: ResolvedCall,
+  services: CallServices,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const { notify, monotonicNow } = services;
+  const { call, tool } = resolved;
+  const { name } = call.function;
+  const begin = monotonicNow();
+  notify.toolProgress({
+    type: "started",
+    callId: call.id,
+    name,
+    title: resolved.ok ? resolved.prepared.title : name,
+    kind: tool?.kind ?? "other",
+    locations: resolved.ok ? resolved.prepared.locations : [],
+    input: resolved.ok ? resolved.input : call.function.arguments,
+  });
+  const finish = (result: ToolResult): ToolResult => {
+    notify.toolProgress({ type: "finished", callId: call.id, name, result, durationMs: monotonicNow() - begin });
+    return result;
+  };
+  try {
+    const result = resolved.ok
+      ? await settleSoon(authorizeAndRun(resolved, services, signal), signal)
+      : failed(resolved.text);
+    signal.throwIfAborted();
+    const context = services.contextFor(call.id, signal);
+    return finish({
+      ...result,
+      text: await limitResult(result.text, call.id, context.spillFolder, services.writeSpill),
+    });
+  } catch (error) {
+    if (signal.aborted) {
+      finish(failed(`${name} was cancelled by the user.`));
+      throw signal.reason;
+    }
+    return finish(failed(`${name} failed: ${error instanceof Error ? error.message : String(error)}`));
+  }
+}
+
+async function authorizeAndRun(
+  { call, tool, input, prepared }: Extract<ResolvedCall, { ok: true }>,
+  services: CallServices,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const decision = services.policy.decide(prepared.effect);
+  if (decision.kind === "deny") return failed(decision.text);
+  const staged = await prepared.stage(services.contextFor(call.id, signal));
+  if (!staged.ok) return failed(staged.text);
+  signal.throwIfAborted();
+  if (decision.kind === "ask") {
+    const { title, locations, effect } = prepared;
+    const request = {
+      callId: call.id,
+      name: tool.name,
+      title,
+      kind: tool.kind,
+      locations,
+      input,
+      diffs: staged.diffs,
+      ...(effect.kind === "command" && { command: effect.command }),
+    };
+    const authorization = await askUser(request, decision, services.ask, signal);
+    if (!authorization.ok) return failed(authorization.text);
+  }
+  services.notify.toolProgress({ type: "running", callId: call.id, diffs: staged.diffs });
+  return staged.run();
+}
+
+function failed(text: string): ToolResult {
+  return { ok: false, text };
+}

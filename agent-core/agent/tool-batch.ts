@@ -1,0 +1,114 @@
+/**
+ * The tool calls of one answer: what may run together, what must wait, results in the order of the calls.
+ * Read-only calls at the front of the answer start while the rest of it still streams.
+ */
+import type { ToolCall, ToolMessage } from "../messages/message.ts";
+import type { ToolResult } from "../tools/tool.ts";
+import { type CallServices, type ResolvedCall, resolveCall, runCall } from "./run-call.ts";
+
+/** Calls of one answer that run at the same time, at most; behaviour.md §AIAgent, Tool runs. */
+const CONCURRENT_CALLS = 8;
+
+type Entry = { readonly resolved: ResolvedCall; started: Promise<ToolResult> | undefined };
+
+export type BatchOutcome = {
+  /** One a call, in the calls' order. */
+  readonly results: readonly ToolMessage[];
+  /** Calls whose arguments were no good or whose tool does not exist, in order. */
+  readonly invalid: readonly ResolvedCall[];
+  readonly cancelled: boolean;
+};
+
+export class ToolBatch {
+  readonly #services: CallServices;
+  readonly #signal: AbortSignal;
+  readonly #entries: Entry[] = [];
+
+  constructor(services: CallServices, signal: AbortSignal) {
+    this.#services = services;
+    this.#signal = signal;
+  }
+
+  /** Takes the next complete call; starts it at once when it only reads and nothing before it does more. */
+  add(call: ToolCall): void {
+    const entry: Entry = { resolved: resolveCall(call, this.#services), started: undefined };
+    this.#entries.push(entry);
+    const allRead = this.#entries.every(({ resolved }) => resolved.ok && resolved.tool.readOnly);
+    if (allRead && this.#entries.length <= CONCURRENT_CALLS) this.#start(entry);
+  }
+
+  /** Runs whatever has not started, and waits for all. Cancelled calls get a result that says so. */
+  async finish(calls: readonly ToolCall[]): Promise<BatchOutcome> {
+    const order = new Map(calls.map((call, index) => [call.id, index]));
+    const entries = this.#entries.toSorted(
+      (first, second) => (order.get(first.resolved.call.id) ?? 0) - (order.get(second.resolved.call.id) ?? 0),
+    );
+    for (const group of groupsOf(entries)) await this.#runGroup(group);
+    const results = await Promise.all(entries.map((entry) => this.#message(entry)));
+    return {
+      results,
+      invalid: entries.map(({ resolved }) => resolved).filter((resolved) => !resolved.ok),
+      cancelled: this.#signal.aborted,
+    };
+  }
+
+  /** Waits until calls that were started early are over; for an answer that came to nothing. */
+  async abandon(): Promise<void> {
+    await Promise.allSettled(this.#entries.map(({ started }) => started));
+  }
+
+  #start(entry: Entry): void {
+    entry.started = runCall(entry.resolved, this.#services, this.#signal);
+    entry.started.catch(() => undefined); // observed in #message; an early failure must not count as unhandled
+  }
+
+  async #runGroup(group: readonly Entry[]): Promise<void> {
+    const waiting = group.filter(({ started }) => started === undefined);
+    const worker = async (): Promise<void> => {
+      for (let entry = waiting.shift(); entry !== undefined && !this.#signal.aborted; entry = waiting.shift()) {
+        this.#start(entry);
+        await Promise.allSettled([entry.started]);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(CONCURRENT_CALLS, waiting.length) }, worker));
+    await Promise.allSettled(group.map(({ started }) => started));
+  }
+
+  async #message({ resolved, started }: Entry): Promise<ToolMessage> {
+    const id = resolved.call.id;
+    try {
+      const result = await started;
+      if (result === undefined) return resultMessage(id, "Error: not run: the user cancelled the turn.");
+      return resultMessage(id, result.ok ? result.text : `Error: ${result.text}`);
+    } catch {
+      return resultMessage(id, "Error: cancelled by the user."); // runCall throws only when the turn was cancelled
+    }
+  }
+}
+
+function resultMessage(callId: string, content: string): ToolMessage {
+  return { role: "tool", tool_call_id: callId, content };
+}
+
+/** Cuts the calls into groups that run one after the other; within a group no two calls can get in each other's way. */
+function groupsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  const groups: Entry[][] = [];
+  for (const entry of entries) {
+    const group = groups.at(-1);
+    if (group?.every((other) => !conflict(other.resolved, entry.resolved))) group.push(entry);
+    else groups.push([entry]);
+  }
+  return groups;
+}
+
+function conflict(first: ResolvedCall, second: ResolvedCall): boolean {
+  if (!first.ok || !second.ok) return false;
+  if (first.tool.interactive || second.tool.interactive) return true;
+  const [one, other] = [first.prepared.effect, second.prepared.effect];
+  if (one.kind === "none" || other.kind === "none") return false;
+  // A command may touch anything, so it waits for whatever is not a command; commands asked for together run together.
+  if (one.kind === "command" || other.kind === "command") return one.kind !== other.kind;
+  if (one.kind === "read" && other.kind === "read") return false;
+  const paths = new Set(one.paths);
+  return other.paths.some((path) => paths.has(path));
+}

@@ -1,0 +1,163 @@
+/**
+ * The loop: ask the model, run what it calls, ask again, until it answers in words. Everything it knows comes in as a
+ * `Turn`; it knows no editor, no provider and no file.
+ */
+import type { Message, ToolCall, ToolMessage } from "../messages/message.ts";
+import { repairMessages } from "../messages/repair.ts";
+import type { Fault } from "../providers/fault.ts";
+import type { ModelEvent, Usage } from "../providers/wire/wire.ts";
+import { budgetWarning, SUMMARY_REQUEST } from "./budget.ts";
+import { type ModelAnswer, readAnswer } from "./model-call.ts";
+import type { Notifier } from "./notifier.ts";
+import type { CallServices, ResolvedCall } from "./run-call.ts";
+import { ToolBatch } from "./tool-batch.ts";
+
+/** A tool called with unusable arguments is explained to the model this often in a row; behaviour.md §AIAgent. */
+const INVALID_CALLS_IN_A_ROW = 3;
+
+export type Turn = {
+  /** Iterations at most. */
+  readonly maxIterations: number;
+  readonly systemPrompt: string;
+  /** The conversation so far, the new user message included; grows through `record`. */
+  history(): readonly Message[];
+  /** Adds a message to the history and to the journal. */
+  record(message: Message): void;
+  /** Opens one model call; `withTools` is false for the closing summary. */
+  callModel(messages: readonly Message[], withTools: boolean, signal: AbortSignal): AsyncIterable<ModelEvent>;
+  readonly services: CallServices;
+  readonly notify: Notifier;
+  readonly signal: AbortSignal;
+};
+
+export type TurnEnd =
+  | {
+      readonly stopReason: "end_turn" | "max_turn_requests" | "max_tokens" | "refusal";
+      readonly text: string;
+    }
+  | { readonly stopReason: "cancelled"; readonly text: "" }
+  | { readonly stopReason: "error"; readonly text: ""; readonly fault: Fault };
+
+export type TurnOutcome = {
+  readonly end: TurnEnd;
+  readonly iterations: number;
+  /** Usage of each model call that reported one. */
+  readonly usages: readonly Usage[];
+};
+
+type Progress = { iterations: number; readonly usages: Usage[]; readonly invalid: Map<string, number> };
+
+export async function runTurn(turn: Turn): Promise<TurnOutcome> {
+  const progress: Progress = { iterations: 0, usages: [], invalid: new Map() };
+  let end: TurnEnd | undefined;
+  try {
+    while (end === undefined && progress.iterations < turn.maxIterations) {
+      progress.iterations += 1;
+      end = await iterate(turn, progress);
+    }
+    end ??= await closeWithSummary(turn, progress);
+  } catch (error) {
+    if (!turn.signal.aborted) throw error;
+    end = { stopReason: "cancelled", text: "" };
+  }
+  return { end, iterations: progress.iterations, usages: progress.usages };
+}
+
+/** One iteration; gives the turn's end when this was the last. */
+async function iterate(turn: Turn, progress: Progress): Promise<TurnEnd | undefined> {
+  turn.signal.throwIfAborted();
+  const batch = new ToolBatch(turn.services, turn.signal);
+  const answer = await ask(turn, withWarning(turn, progress), true, (call) => batch.add(call)).catch(async (error) => {
+    await batch.abandon();
+    throw error;
+  });
+  if (!answer.ok) {
+    await batch.abandon();
+    return { stopReason: "error", text: "", fault: answer.fault };
+  }
+  if (answer.usage) progress.usages.push(answer.usage);
+  const { message } = answer;
+  const calls = message.tool_calls ?? [];
+  if (calls.length === 0) return endInWords(turn, progress, answer);
+  turn.record(message);
+  const { results, invalid, cancelled } = await batch.finish(calls);
+  for (const result of results) turn.record(result);
+  step(turn, progress, answer, [message, ...results]);
+  return cancelled ? { stopReason: "cancelled", text: "" } : tooManyInvalid(progress, calls, invalid);
+}
+
+function endInWords(turn: Turn, progress: Progress, answer: Extract<ModelAnswer, { ok: true }>): TurnEnd {
+  const text = answer.message.content ?? "";
+  if (text === "" && answer.reason !== "refusal") {
+    const message = "The model gave an empty answer. Send the message again, or choose another model.";
+    return { stopReason: "error", text: "", fault: { kind: "malformed", message } };
+  }
+  turn.record(answer.message);
+  step(turn, progress, answer, [answer.message]);
+  if (answer.reason === "refusal") return { stopReason: "refusal", text };
+  return { stopReason: answer.reason === "length" ? "max_tokens" : "end_turn", text };
+}
+
+/** The budget is used up: one last call without tools sums up. Its request is never part of the history. */
+async function closeWithSummary(turn: Turn, progress: Progress): Promise<TurnEnd> {
+  const messages: readonly Message[] = [...turn.history(), { role: "user", content: SUMMARY_REQUEST }];
+  const answer = await ask(turn, messages, false, () => undefined);
+  if (!answer.ok) return { stopReason: "error", text: "", fault: answer.fault };
+  if (answer.usage) progress.usages.push(answer.usage);
+  const text = answer.message.content ?? "";
+  if (text !== "") turn.record({ role: "assistant", content: text });
+  return { stopReason: "max_turn_requests", text };
+}
+
+async function ask(
+  turn: Turn,
+  messages: readonly Message[],
+  withTools: boolean,
+  onCall: (call: ToolCall) => void,
+): Promise<ModelAnswer> {
+  const request: readonly Message[] = repairMessages([{ role: "system", content: turn.systemPrompt }, ...messages]);
+  turn.notify.thinking({ active: true });
+  try {
+    return await readAnswer(turn.callModel(request, withTools, turn.signal), turn.notify, onCall);
+  } finally {
+    turn.notify.thinking({ active: false });
+  }
+}
+
+/** The history with a budget warning on its last tool result: in this request only, never stored. */
+function withWarning(turn: Turn, { iterations }: Progress): readonly Message[] {
+  const history = turn.history();
+  const warning = budgetWarning(iterations, turn.maxIterations);
+  const last = history.at(-1);
+  if (warning === undefined || last?.role !== "tool") return history;
+  const warned: ToolMessage = { ...last, content: `${last.content}\n\n${warning}` };
+  return [...history.slice(0, -1), warned];
+}
+
+function step(
+  { notify, maxIterations }: Turn,
+  { iterations }: Progress,
+  { usage }: Extract<ModelAnswer, { ok: true }>,
+  added: readonly Message[],
+): void {
+  notify.step({ iteration: iterations, maxIterations, usage, added });
+}
+
+/** A model that cannot form a call any more would burn the whole budget on it. */
+function tooManyInvalid(
+  { invalid }: Progress,
+  calls: readonly ToolCall[],
+  failed: readonly ResolvedCall[],
+): TurnEnd | undefined {
+  const failedIds = new Set(failed.map(({ call }) => call.id));
+  for (const name of new Set(calls.map((call) => call.function.name))) {
+    const allFailed = calls.every(({ id, function: called }) => called.name !== name || failedIds.has(id));
+    const count = allFailed ? (invalid.get(name) ?? 0) + 1 : 0;
+    invalid.set(name, count);
+    if (count > INVALID_CALLS_IN_A_ROW) {
+      const message = `The model called ${name} ${count} times in a row in a way that cannot be carried out. Try again, or choose another model.`;
+      return { stopReason: "error", text: "", fault: { kind: "malformed", message } };
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,34 @@
+/** Where Hermes keeps what outlives a session. */
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+
+/** Environment variables as the process was given them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The home folder: `HERMES_HOME`, else `.hermes` in the user's home folder. Absolute; may not exist yet. */
+export function homeFolder(environment: Environment): string {
+  const chosen = environment["HERMES_HOME"];
+  if (chosen === undefined || chosen === "") return join(homedir(), ".hermes");
+  return isAbsolute(chosen) ? chosen : resolve(chosen);
+}
+
+/** Folder of the journals, one `<session id>.jsonl` each. */
+export function sessionsFolder(home: string): string {
+  return join(home, "vscode", "sessions");
+}
+
+/** Folder for what a session's tools wrote aside: long outputs, whole results. */
+export function spillFolder(home: string, sessionId: string): string {
+  return join(home, "vscode", "sessions", `${sessionId}.files`);
+}
+
+/** File of the approvals that were given for always. */
+export function grantsFile(home: string): string {
+  return join(home, "vscode", "grants.json");
+}
+
+/** Text of SOUL.md, who the user wants the agent to be; undefined when there is none that can be read. */
+export async function readSoul(home: string): Promise<string | undefined> {
+  return readFile(join(home, "SOUL.md"), "utf8").catch(() => undefined);
+}

@@ -1,0 +1,64 @@
+/** The agent over stdio: newline-delimited JSON on stdin and stdout, logs on stderr. */
+import "./stdout-is-the-protocol.ts";
+import { Readable, Writable } from "node:stream";
+import { ndJsonStream } from "@zed-industries/agent-client-protocol";
+import { serve } from "../acp/serve.ts";
+import { nodeHost } from "../host/node-host.ts";
+import { checkSetup } from "./check.ts";
+import { VERSION } from "./version.ts";
+
+/** A message beyond this is refused. Bytes; a prompt of 64 MB is nobody's prompt. */
+const MAX_MESSAGE_BYTES = 33_554_432;
+/** How long ending the sessions may take after stdin has closed. */
+const SHUTDOWN_MS = 1_500;
+
+const HELP = `hermes-acp: the Hermes agent for ACP editors, over stdio.
+
+  --version   print the version
+  --check     say which model would be used, and whether it can be reached; exit 0 or 1
+  --help      print this
+`;
+
+/** Serves until stdin ends; gives the exit code. */
+export async function runStdio(args: readonly string[]): Promise<number> {
+  const [option] = args;
+  switch (option) {
+    case undefined:
+      return serveStdio();
+    case "--version":
+      process.stdout.write(`${VERSION}\n`);
+      return 0;
+    case "--check":
+      return checkSetup(process.env);
+    case "--help":
+      process.stdout.write(HELP);
+      return 0;
+    default:
+      process.stderr.write(`hermes-acp: unknown option ${option}.\n${HELP}`);
+      return 1;
+  }
+}
+
+async function serveStdio(): Promise<number> {
+  const local = nodeHost();
+  const stream = ndJsonStream(
+    Writable.toWeb(process.stdout),
+    Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>, // stdin gives bytes as long as no encoding is set
+    { maxMessageBytes: MAX_MESSAGE_BYTES },
+  );
+  const service = serve(stream, {
+    version: VERSION,
+    environment: process.env,
+    local,
+    log: (line) => process.stderr.write(`${line}\n`),
+  });
+  const end = new Promise<void>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, resolve);
+  });
+  await Promise.race([service.connection.closed, end]);
+  const timer = setTimeout(() => process.exit(0), SHUTDOWN_MS);
+  await service.dispose();
+  await local.dispose();
+  clearTimeout(timer);
+  process.exit(0); // an open socket to a model must not keep a dead editor's agent alive
+}

@@ -1,0 +1,62 @@
+/** A command's whole output in a file, read back as its first and last part. */
+import { open } from "node:fs/promises";
+import type { CommandOutput } from "./host.ts";
+
+/** Bytes given of the beginning and of the end of a long output. */
+const HEAD_BYTES = 20_000;
+const TAIL_BYTES = 30_000;
+/** A UTF-8 sequence has at most three bytes after its first. */
+const CONTINUATION_BYTES = 3;
+
+/** Reads the output so far; a file that does not exist yet is an empty output. Rejects when it cannot be read. */
+export async function readOutputFile(path: string): Promise<CommandOutput> {
+  const file = await open(path, "r").catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (file === undefined) return { head: "", tail: "", totalBytes: 0, omittedBytes: 0, file: path };
+  try {
+    const { size } = await file.stat();
+    const read = async (start: number, length: number): Promise<Buffer> => {
+      const buffer = Buffer.alloc(length);
+      const { bytesRead } = await file.read(buffer, 0, length, start);
+      return buffer.subarray(0, bytesRead);
+    };
+    if (size <= HEAD_BYTES + TAIL_BYTES) {
+      return { head: (await read(0, size)).toString("utf8"), tail: "", totalBytes: size, omittedBytes: 0, file: path };
+    }
+    const head = withoutTornEnd(await read(0, HEAD_BYTES));
+    const tail = withoutTornStart(await read(size - TAIL_BYTES, TAIL_BYTES));
+    return {
+      head: head.toString("utf8"),
+      tail: tail.toString("utf8"),
+      totalBytes: size,
+      omittedBytes: size - head.length - tail.length,
+      file: path,
+    };
+  } finally {
+    await file.close();
+  }
+}
+
+function withoutTornStart(bytes: Buffer): Buffer {
+  let start = 0;
+  while (start < CONTINUATION_BYTES && isContinuation(bytes[start])) start += 1;
+  return bytes.subarray(start);
+}
+
+function withoutTornEnd(bytes: Buffer): Buffer {
+  let start = bytes.length - 1;
+  while (start > bytes.length - 1 - CONTINUATION_BYTES && isContinuation(bytes[start])) start -= 1;
+  return sequenceLength(bytes[start]) > bytes.length - start ? bytes.subarray(0, start) : bytes;
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x80 && byte < 0xc0;
+}
+
+function sequenceLength(first: number | undefined): number {
+  if (first === undefined || first < 0xc0) return 1;
+  if (first < 0xe0) return 2;
+  return first < 0xf0 ? 3 : 4;
+}

@@ -1,0 +1,93 @@
+/**
+ * Makes a history valid for any provider: system first, user and assistant in turn, every tool call with exactly one
+ * result. Only what is sent is repaired; the journal keeps what happened.
+ */
+import type { AssistantMessage, ContentPart, Message, ToolMessage, UserMessage } from "./message.ts";
+
+/** Text of a result that was never recorded (the agent stopped between the call and its end). */
+const MISSING_RESULT = "Error: this call has no recorded result; it was interrupted before it finished.";
+
+/** Returns a valid copy of `messages`; a history that is valid already comes back with the same messages. */
+export function repairMessages(messages: readonly Message[]): readonly Message[] {
+  const systems = messages.filter((message) => message.role === "system");
+  const paired = pairResults(messages.filter((message) => message.role !== "system"));
+  return [...systems.slice(0, 1), ...mergeNeighbours(paired)];
+}
+
+/** Puts each result right after its call, drops results without a call, and makes up those that are missing. */
+function pairResults(messages: readonly Message[]): readonly Message[] {
+  const results = new Map<string, ToolMessage>();
+  for (const message of messages) {
+    if (message.role === "tool" && !results.has(message.tool_call_id)) results.set(message.tool_call_id, message);
+  }
+  const answered = new Set<string>();
+  return messages.flatMap((message): readonly Message[] => {
+    if (message.role === "tool") return [];
+    if (message.role !== "assistant") return [message];
+    return withResults(message, results, answered);
+  });
+}
+
+function withResults(
+  message: AssistantMessage,
+  results: ReadonlyMap<string, ToolMessage>,
+  answered: Set<string>,
+): readonly Message[] {
+  const { tool_calls: calls, ...rest } = message;
+  const open = (calls ?? []).filter((call) => !answered.has(call.id));
+  for (const call of open) answered.add(call.id);
+  if (open.length > 0) {
+    const kept = open.length === calls?.length ? message : { ...rest, tool_calls: open };
+    return [kept, ...open.map((call) => results.get(call.id) ?? missingResult(call.id))];
+  }
+  if (rest.content === null || rest.content === "") return [];
+  return calls === undefined ? [message] : [rest];
+}
+
+function missingResult(callId: string): ToolMessage {
+  return { role: "tool", tool_call_id: callId, content: MISSING_RESULT };
+}
+
+function mergeNeighbours(messages: readonly Message[]): readonly Message[] {
+  const merged: Message[] = [];
+  for (const message of messages) {
+    const previous = merged.at(-1);
+    if (previous?.role === "user" && message.role === "user") {
+      merged[merged.length - 1] = mergeUsers(previous, message);
+    } else if (previous?.role === "assistant" && message.role === "assistant") {
+      merged[merged.length - 1] = mergeAssistants(previous, message);
+    } else {
+      merged.push(message);
+    }
+  }
+  return merged;
+}
+
+function mergeUsers(first: UserMessage, second: UserMessage): UserMessage {
+  if (typeof first.content === "string" && typeof second.content === "string") {
+    return { role: "user", content: joinTexts(first.content, second.content) };
+  }
+  return { role: "user", content: [...contentParts(first), ...contentParts(second)] };
+}
+
+/** `first` has no calls here: a message with calls is always followed by its results. */
+function mergeAssistants(first: AssistantMessage, second: AssistantMessage): AssistantMessage {
+  const reasoning = joinTexts(first.reasoning ?? "", second.reasoning ?? "");
+  const details = [...(first.reasoning_details ?? []), ...(second.reasoning_details ?? [])];
+  return {
+    role: "assistant",
+    content: joinTexts(first.content ?? "", second.content ?? "") || null,
+    ...(second.tool_calls && { tool_calls: second.tool_calls }),
+    ...(reasoning && { reasoning }),
+    ...(details.length > 0 && { reasoning_details: details }),
+  };
+}
+
+function contentParts(message: UserMessage): readonly ContentPart[] {
+  return typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
+}
+
+function joinTexts(first: string, second: string): string {
+  if (first === "" || second === "") return first + second;
+  return `${first}\n\n${second}`;
+}

@@ -1,0 +1,4 @@
+// Written by scripts/tables.mjs; do not edit. Run `npm run tables` after adding a file to this folder.
+import type { Wire } from "./wire.ts";
+
+export const table: readonly Wire[] = [];

@@ -1,0 +1,77 @@
+/** The lines of a journal. What happened is only ever added; reading them in order gives the session as it is. */
+import * as z from "zod";
+import type { Message } from "../messages/message.ts";
+
+/** Version of the format; a reader refuses newer ones rather than guess. */
+export const JOURNAL_VERSION = 1;
+
+const toolCall = z.object({
+  id: z.string(),
+  type: z.literal("function"),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+});
+
+const contentPart = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string() }) }),
+]);
+
+const message = z.discriminatedUnion("role", [
+  z.object({ role: z.literal("system"), content: z.string() }),
+  z.object({ role: z.literal("user"), content: z.union([z.string(), z.array(contentPart).readonly()]) }),
+  z.object({
+    role: z.literal("assistant"),
+    content: z.string().nullable(),
+    tool_calls: z.array(toolCall).readonly().exactOptional(),
+    reasoning: z.string().exactOptional(),
+    reasoning_details: z.array(z.unknown()).readonly().exactOptional(),
+  }),
+  z.object({ role: z.literal("tool"), tool_call_id: z.string(), content: z.string() }),
+]) satisfies z.ZodType<Message>;
+
+const at = z.number();
+
+const fileDiff = z.object({ path: z.string(), oldText: z.string().nullable(), newText: z.string().nullable() });
+
+const entrySchema = z.discriminatedUnion("type", [
+  /** First line of every journal. `at` is milliseconds since 1970, as everywhere below. */
+  z.object({ type: z.literal("session"), version: z.number(), id: z.string(), cwd: z.string(), at }),
+  z.object({ type: z.literal("message"), message, at }),
+  /** How a tool call was shown, for a replay. */
+  z.object({
+    type: z.literal("tool"),
+    callId: z.string(),
+    name: z.string(),
+    title: z.string(),
+    kind: z.string(),
+    locations: z.array(z.object({ path: z.string(), line: z.number().exactOptional() })),
+    diffs: z.array(fileDiff),
+    ok: z.boolean(),
+    durationMs: z.number(),
+    at,
+  }),
+  z.object({
+    type: z.literal("todos"),
+    items: z.array(
+      z.object({
+        id: z.string(),
+        content: z.string(),
+        status: z.enum(["pending", "in_progress", "completed", "cancelled"]),
+      }),
+    ),
+    at,
+  }),
+  z.object({ type: z.literal("mode"), mode: z.string(), at }),
+  z.object({ type: z.literal("turn-end"), stopReason: z.string(), error: z.string().exactOptional(), at }),
+]);
+
+export type JournalEntry = z.infer<typeof entrySchema>;
+
+/** Reads one line; undefined when it is not an entry of this version (torn, damaged, or of a later one). */
+export function parseEntry(line: string): JournalEntry | undefined {
+  try {
+    return entrySchema.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined; // not JSON: a torn or damaged line, which the caller counts
+  }
+}

@@ -1,0 +1,62 @@
+/** Reads a journal back: from its lines to the session as it stands. */
+import { readFile } from "node:fs/promises";
+import type { Message } from "../messages/message.ts";
+import { JOURNAL_VERSION, type JournalEntry, parseEntry } from "./entry.ts";
+
+export type StoredSession = {
+  readonly id: string;
+  /** Working folder, absolute. */
+  readonly cwd: string;
+  readonly mode: string | undefined;
+  readonly messages: readonly Message[];
+  /** The plan as it was last. */
+  readonly todos: readonly StoredTodo[];
+  /** Everything, in order, for a replay. */
+  readonly entries: readonly JournalEntry[];
+  /** Lines that could not be read and were left out; a torn last line is not counted. */
+  readonly damagedLines: number;
+};
+
+export type StoredTodo = Extract<JournalEntry, { type: "todos" }>["items"][number];
+
+export type ReadSession =
+  | { readonly ok: true; readonly session: StoredSession }
+  | { readonly ok: false; readonly message: string };
+
+/** Reads the journal at `path`; the failure message is one line for people. */
+export async function readJournal(path: string): Promise<ReadSession> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    const missing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    return {
+      ok: false,
+      message: missing ? "there is no such session" : `its journal cannot be read: ${String(error)}`,
+    };
+  }
+  return restore(text);
+}
+
+function restore(text: string): ReadSession {
+  const whole = text.endsWith("\n") ? text : text.slice(0, text.lastIndexOf("\n") + 1);
+  const lines = whole.split("\n").filter((line) => line !== "");
+  const entries = lines.map(parseEntry).filter((entry) => entry !== undefined);
+  const head = entries.find((entry) => entry.type === "session");
+  if (head === undefined) return { ok: false, message: "its journal has no readable beginning" };
+  if (head.version > JOURNAL_VERSION) {
+    return { ok: false, message: `its journal has format ${head.version}; this Hermes knows up to ${JOURNAL_VERSION}` };
+  }
+  return {
+    ok: true,
+    session: {
+      id: head.id,
+      cwd: head.cwd,
+      mode: entries.findLast((entry) => entry.type === "mode")?.mode,
+      messages: entries.filter((entry) => entry.type === "message").map((entry) => entry.message),
+      todos: entries.findLast((entry) => entry.type === "todos")?.items ?? [],
+      entries,
+      damagedLines: lines.length - entries.length,
+    },
+  };
+}

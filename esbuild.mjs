@@ -1,0 +1,80 @@
+// Builds the four bundles into dist/: extension (CommonJS, for VS Code), core (worker, acp, cli; ES modules that share
+// chunks), webview. `--watch` rebuilds on change; metafiles go to dist/meta for the size check.
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import * as esbuild from "esbuild";
+
+const watch = process.argv.includes("--watch");
+const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+
+const shared = {
+  bundle: true,
+  minify: true,
+  sourcemap: "linked",
+  sourcesContent: false,
+  metafile: true,
+  legalComments: "none",
+  logLevel: "warning",
+  loader: { ".ttf": "file" },
+  define: { __VERSION__: JSON.stringify(version) },
+};
+
+// Some dependencies of the core are CommonJS and ask for Node's own modules by require.
+const requireForCommonJs =
+  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+
+const bundles = {
+  extension: {
+    ...shared,
+    entryPoints: { extension: "extension/extension.ts" },
+    outdir: "dist",
+    outExtension: { ".js": ".cjs" },
+    platform: "node",
+    target: "node22",
+    format: "cjs",
+    external: ["vscode"],
+  },
+  core: {
+    ...shared,
+    entryPoints: {
+      worker: "agent-core/entry/worker.ts",
+      acp: "agent-core/entry/acp.ts",
+      cli: "agent-core/entry/cli.ts",
+    },
+    outdir: "dist",
+    chunkNames: "chunks/[name]-[hash]",
+    platform: "node",
+    target: "node22",
+    format: "esm",
+    splitting: true,
+    banner: { js: requireForCommonJs },
+  },
+  webview: {
+    ...shared,
+    entryPoints: { main: "webview/main.tsx" },
+    outdir: "dist/webview",
+    chunkNames: "chunks/[name]-[hash]",
+    platform: "browser",
+    target: "es2022",
+    format: "esm",
+    splitting: true,
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    alias: { react: "preact/compat", "react-dom": "preact/compat", "react/jsx-runtime": "preact/jsx-runtime" },
+  },
+};
+
+const only = process.argv.find((argument) => argument.startsWith("--only="))?.slice("--only=".length);
+const chosen = Object.entries(bundles).filter(([name]) => only === undefined || only.split(",").includes(name));
+
+if (only === undefined) rmSync("dist", { recursive: true, force: true });
+mkdirSync("dist/meta", { recursive: true });
+for (const [name, options] of chosen) {
+  if (watch) {
+    const context = await esbuild.context({ ...options, logLevel: "info" });
+    await context.watch();
+    continue;
+  }
+  const { metafile } = await esbuild.build(options);
+  writeFileSync(`dist/meta/${name}.json`, JSON.stringify(metafile));
+  if (name === "core") for (const file of ["dist/acp.js", "dist/cli.js"]) chmodSync(file, 0o755);
+}

@@ -1,0 +1,83 @@
+// One process at a time: a lock file with the owner's process id, taken over when that process is gone.
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const POLL_MS = 500;
+
+/**
+ * Runs `work` while this process owns the lock file at `path`, after waiting for whoever has it.
+ * `onWait` is told once, with the other's process id.
+ */
+export async function withLock<T>(path: string, onWait: (pid: number) => void, work: () => Promise<T>): Promise<T> {
+  await takeLock(path, onWait);
+  try {
+    return await work();
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+async function takeLock(path: string, onWait: (pid: number) => void): Promise<void> {
+  let told = false;
+  while (!tryLock(path)) {
+    const owner = ownerOf(path);
+    if (owner === undefined) continue;
+    if (!isAlive(owner)) {
+      discardStale(path, owner);
+      continue;
+    }
+    if (!told) onWait(owner);
+    told = true;
+    await sleep(POLL_MS);
+  }
+}
+
+/** A file linked into place appears with its content, so that nobody reads a lock without an owner. */
+function tryLock(path: string): boolean {
+  const own = `${path}.${process.pid}`;
+  writeFileSync(own, String(process.pid));
+  try {
+    linkSync(own, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+function ownerOf(path: string): number | undefined {
+  try {
+    return Number.parseInt(readFileSync(path, "utf8"), 10);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === "EPERM";
+  }
+}
+
+/** Renaming is won by one process only; whoever got a newer lock by it puts that back. */
+function discardStale(path: string, owner: number): void {
+  const aside = `${path}.stale-${process.pid}`;
+  try {
+    renameSync(path, aside);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return;
+    throw error;
+  }
+  if (ownerOf(aside) !== owner) linkSync(aside, path);
+  rmSync(aside, { force: true });
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}

@@ -1,0 +1,15 @@
+// Where the project and what its scripts make lie.
+import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+
+/** Absolute path of the repository. */
+export const projectFolder = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
+
+/** What is downloaded or built to run a real VS Code; ignored by git and kept between runs. */
+export const vscodeTestFolder = join(projectFolder, ".vscode-test");
+
+/** Logs, counts and screenshots of the last test runs; ignored by git. */
+export const resultsFolder = join(projectFolder, "test-results");
+
+/** The packaged extension that `npm run package` makes. */
+export const packageFile = join(projectFolder, "dist", "hermes-vscode.vsix");

@@ -1,0 +1,125 @@
+import { spawnSync } from "node:child_process";
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { Journal } from "../../../agent-core/sessions/journal.ts";
+import { readJournal } from "../../../agent-core/sessions/read-journal.ts";
+
+let path: string;
+let failures: string[];
+const open = (): Journal =>
+  new Journal({
+    path,
+    sessionId: "20261120_120000_0000abcd",
+    cwd: "/work",
+    now: () => 1000,
+    onFailure: (message) => failures.push(message),
+  });
+const user = (content: string) => ({ type: "message", message: { role: "user", content } }) as const;
+
+beforeEach(() => {
+  path = join(mkdtempSync(join(tmpdir(), "hermes-journal-")), "sub", "s.jsonl");
+  failures = [];
+});
+
+async function storedTexts(): Promise<unknown[]> {
+  const read = await readJournal(path);
+  if (!read.ok) throw new Error(read.message);
+  return read.session.messages.map((message) => message.content);
+}
+
+test("a session nobody used leaves no file", () => {
+  open().close();
+  expect(existsSync(path)).toBe(false);
+});
+
+test("what was appended is read back in order", async () => {
+  const journal = open();
+  journal.append(user("one"));
+  journal.append({ type: "mode", mode: "plan" });
+  journal.append(user("two"));
+  await journal.sync();
+  journal.close();
+  const read = await readJournal(path);
+  expect(read).toMatchObject({
+    ok: true,
+    session: { id: "20261120_120000_0000abcd", cwd: "/work", mode: "plan", damagedLines: 0 },
+  });
+  expect(await storedTexts()).toEqual(["one", "two"]);
+});
+
+test("a torn last line is ignored by a reader and cut off before the next entry", async () => {
+  const journal = open();
+  journal.append(user("one"));
+  journal.close();
+  appendFileSync(path, '{"type":"message","message":{"role":"us');
+  expect(await storedTexts()).toEqual(["one"]);
+  const again = open();
+  again.append(user("two"));
+  again.close();
+  expect(await storedTexts()).toEqual(["one", "two"]);
+  expect(readFileSync(path, "utf8").trimEnd().split("\n")).toHaveLength(3);
+});
+
+test("a torn line longer than one chunk is cut off whole", async () => {
+  const journal = open();
+  journal.append(user("one"));
+  journal.close();
+  appendFileSync(path, `{"type":"message","text":"${"x".repeat(200_000)}`);
+  const again = open();
+  again.append(user("two"));
+  again.close();
+  expect(await storedTexts()).toEqual(["one", "two"]);
+});
+
+test("a damaged line in the middle costs that line only, and is counted", async () => {
+  const journal = open();
+  journal.append(user("one"));
+  journal.close();
+  appendFileSync(path, "\u0000garbage\n");
+  const again = open();
+  again.append(user("two"));
+  again.close();
+  expect(await storedTexts()).toEqual(["one", "two"]);
+  expect(await readJournal(path)).toMatchObject({ session: { damagedLines: 1 } });
+});
+
+test("a journal of a later format is refused with its number", async () => {
+  open().append(user("one"));
+  writeFileSync(path, readFileSync(path, "utf8").replace('"version":1', '"version":99'));
+  expect(await readJournal(path)).toMatchObject({ ok: false, message: expect.stringContaining("format 99") });
+});
+
+test("the lock of a living process keeps a second writer out, and says who", () => {
+  const journal = open();
+  journal.append(user("one"));
+  journal.close();
+  writeFileSync(`${path}.lock`, JSON.stringify({ pid: 1 }));
+  const second = open();
+  second.append(user("two"));
+  second.append(user("three"));
+  expect(failures).toEqual([expect.stringContaining("process 1")]);
+});
+
+test("the lock of a dead process is taken over", async () => {
+  const dead = spawnSync("true");
+  const journal = open();
+  journal.append(user("one"));
+  journal.close();
+  writeFileSync(`${path}.lock`, JSON.stringify({ pid: dead.pid }));
+  const second = open();
+  second.append(user("two"));
+  second.close();
+  expect(failures).toEqual([]);
+  expect(await storedTexts()).toEqual(["one", "two"]);
+  expect(existsSync(`${path}.lock`)).toBe(false);
+});
+
+test("a folder that cannot be made is told once, and the writer goes on", () => {
+  writeFileSync(join(path, "..", "..", "sub"), "a file in the way");
+  const journal = open();
+  journal.append(user("one"));
+  journal.append(user("two"));
+  expect(failures).toHaveLength(1);
+});

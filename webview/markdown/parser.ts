@@ -1,0 +1,74 @@
+/** The one Markdown parser: no HTML, links by allow-list, images as links, fences marked for the code toolbar. */
+import type { MarkdownIt, RendererRule } from "markdown-it";
+import createMarkdownIt from "markdown-it";
+import { linkKind } from "./links.ts";
+
+/** A parser set up for model text. Its HTML still goes through sanitize.ts before it reaches the DOM. */
+export function createParser(): MarkdownIt {
+  const parser = createMarkdownIt({ html: false, linkify: true, breaks: false });
+  parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
+  parser.validateLink = (url) => linkKind(url) !== undefined;
+  parser.renderer.rules.link_open = linkOpen;
+  parser.renderer.rules.image = (tokens, index) => imageText(parser, tokens, index);
+  parser.renderer.rules.fence = (tokens, index) => codeBlock(parser, tokens[index]);
+  parser.renderer.rules.code_block = (tokens, index) => codeBlock(parser, tokens[index]);
+  parser.renderer.rules.table_open = () => '<div class="table-scroll"><table>';
+  parser.renderer.rules.table_close = () => "</table></div>";
+  parser.core.ruler.after("inline", "task-list", markTasks);
+  return parser;
+}
+
+type Tokens = Parameters<RendererRule>[0];
+type Token = Tokens[number];
+
+/** The language a fence names, in lower case, or "". */
+export function fenceLanguage(info: string): string {
+  return (/^\s*([\w+#.-]+)/.exec(info)?.[1] ?? "").toLowerCase();
+}
+
+const linkOpen: RendererRule = (tokens, index, options, _env, self) => {
+  const token = tokens[index];
+  // The real target, always: a title in the text could claim another one.
+  token?.attrSet("title", String(token.attrGet("href") ?? ""));
+  return self.renderToken(tokens, index, options);
+};
+
+// Nothing is loaded by rendering: an image is the link to it.
+function imageText(parser: MarkdownIt, tokens: Tokens, index: number): string {
+  const token = tokens[index];
+  const { escapeHtml } = parser.utils;
+  const src = String(token?.attrGet("src") ?? "");
+  const alt = token?.content.trim() || "image";
+  if (linkKind(src) === undefined) return escapeHtml(alt);
+  // An image inside a link: the outer link is the one to follow.
+  if (isInsideLink(tokens, index)) return escapeHtml(alt);
+  return `<a href="${escapeHtml(src)}" title="${escapeHtml(src)}" class="image-link">${escapeHtml(alt)}</a>`;
+}
+
+function isInsideLink(tokens: Tokens, index: number): boolean {
+  let depth = 0;
+  for (const token of tokens.slice(0, index)) {
+    if (token.type === "link_open") depth += 1;
+    if (token.type === "link_close") depth -= 1;
+  }
+  return depth > 0;
+}
+
+function codeBlock(parser: MarkdownIt, token: Token | undefined): string {
+  const { escapeHtml } = parser.utils;
+  const language = fenceLanguage(token?.info ?? "");
+  return `<pre dir="ltr"><code class="language-${escapeHtml(language)}">${escapeHtml(token?.content ?? "")}</code></pre>\n`;
+}
+
+// "- [x] done" at the beginning of a list item, as on code hosting sites.
+function markTasks(state: { tokens: Tokens }): void {
+  state.tokens.forEach((token, index) => {
+    const opensItem = state.tokens[index - 1]?.type === "paragraph_open" && state.tokens[index - 2]?.type === "list_item_open";
+    const first = token.children?.[0];
+    if (!opensItem || first?.type !== "text") return;
+    const mark = /^\[([ xX])\]\s+/.exec(first.content);
+    if (!mark) return;
+    first.content = `${mark[1] === " " ? "☐" : "☑"} ${first.content.slice(mark[0].length)}`;
+    state.tokens[index - 2]?.attrJoin("class", "task");
+  });
+}

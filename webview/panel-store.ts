@@ -1,0 +1,54 @@
+/** Holds the panel's state: events change it at once, what is on screen follows at most once a frame. */
+import type { ReadonlySignal, Signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
+import type { PanelEvent } from "./panel-protocol.ts";
+import { reduce } from "./state/reduce.ts";
+import type { PanelState } from "./state/state.ts";
+import { emptyState } from "./state/state.ts";
+
+export type StoreOptions = {
+  /** Clock in milliseconds. */
+  readonly now: () => number;
+  /** Runs its argument before the next paint. */
+  readonly nextFrame: (paint: () => void) => void;
+  /** Called after the screen has taken up everything received. */
+  readonly onShown: () => void;
+};
+
+export class PanelStore {
+  readonly #options: StoreOptions;
+  readonly #shown: Signal<PanelState> = signal(emptyState);
+  #state: PanelState = emptyState;
+  #scheduled = false;
+
+  constructor(options: StoreOptions) {
+    this.#options = options;
+  }
+
+  /** The state that is on screen. */
+  get shown(): ReadonlySignal<PanelState> {
+    return this.#shown;
+  }
+
+  /** Takes in events; `reset` forgets what was there before. */
+  apply(events: readonly PanelEvent[], reset: boolean): void {
+    const at = this.#options.now();
+    let state = reset ? emptyState : this.#state;
+    for (const event of events) state = reduce(state, event, at);
+    this.#state = state;
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#options.nextFrame(() => this.#paint());
+  }
+
+  /** A part of the state: those who read it are drawn again only when that part changes. */
+  select<T>(part: (state: PanelState) => T): ReadonlySignal<T> {
+    return computed(() => part(this.#shown.value));
+  }
+
+  #paint(): void {
+    this.#scheduled = false;
+    this.#shown.value = this.#state;
+    this.#options.onShown();
+  }
+}

@@ -1,0 +1,44 @@
+/** The session's settings that the composer offers: mode, model, thought level and whatever else an agent declares. */
+import type { SessionConfigOption, SessionConfigSelectOption } from "@zed-industries/agent-client-protocol";
+
+/** An option that is a choice from a list. */
+export type SelectOption = Extract<SessionConfigOption, { type: "select" }>;
+/** A part of the list; `name` is undefined for choices that are in no group. */
+export type ChoiceGroup = { readonly name: string | undefined; readonly choices: readonly SessionConfigSelectOption[] };
+
+/** The choices of an option, in groups. */
+export function choiceGroups(option: SelectOption): readonly ChoiceGroup[] {
+  const groups: ChoiceGroup[] = [];
+  const loose: SessionConfigSelectOption[] = [];
+  for (const item of option.options) {
+    if ("group" in item) groups.push({ name: item.name, choices: item.options });
+    else loose.push(item);
+  }
+  return loose.length > 0 ? [{ name: undefined, choices: loose }, ...groups] : groups;
+}
+
+/** The name of the current choice, or its value when the list does not have it. */
+export function currentChoice(option: SelectOption): string {
+  for (const group of choiceGroups(option)) {
+    const choice = group.choices.find((candidate) => candidate.value === option.currentValue);
+    if (choice) return choice.name;
+  }
+  return option.currentValue;
+}
+
+/** The options with the one of category "mode" set to `modeId`: what `current_mode_update` says. */
+export function withMode(options: readonly SessionConfigOption[], modeId: string): readonly SessionConfigOption[] {
+  return options.map((option) =>
+    option.type === "select" && option.category === "mode" ? { ...option, currentValue: modeId } : option,
+  );
+}
+
+/** True when the chosen model is the built-in one that works without a network. */
+export function isOffline(options: readonly SessionConfigOption[]): boolean {
+  return options.some(
+    (option) =>
+      option.type === "select" &&
+      option.category === "model" &&
+      (option.currentValue === "offline" || /\boffline\b/i.test(currentChoice(option))),
+  );
+}

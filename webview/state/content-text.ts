@@ -1,0 +1,23 @@
+import type { ContentBlock } from "@zed-industries/agent-client-protocol";
+
+/** A content block as Markdown text. What the panel does not show (images, sound, binary data) is named instead. */
+export function contentText(block: ContentBlock): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "resource_link":
+      return `[${escapeLabel(block.title ?? block.name)}](<${block.uri.replaceAll(/[<>\n]/g, "")}>)`;
+    case "resource":
+      return "text" in block.resource ? block.resource.text : `(attachment ${block.resource.uri})`;
+    case "image":
+      return `(image, ${block.mimeType})`;
+    case "audio":
+      return `(audio, ${block.mimeType})`;
+    default:
+      return "";
+  }
+}
+
+function escapeLabel(label: string): string {
+  return label.replaceAll(/[\\[\]]/g, String.raw`\$&`);
+}

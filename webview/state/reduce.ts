@@ -1,0 +1,54 @@
+/** The panel's whole behaviour over time: events in, state out. Pure; the clock comes in as a number. */
+import type { PanelEvent } from "../panel-protocol.ts";
+import { addPermission, addQuestion, endPermission, endQuestion } from "./requests.ts";
+import type { PanelState } from "./state.ts";
+import { announce, emptyState } from "./state.ts";
+import { appendOutput, endTerminal } from "./terminals.ts";
+import { addEntry } from "./transcript.ts";
+import { beginTurn, endTurn } from "./turns.ts";
+import { applyUpdate } from "./updates.ts";
+
+type EventKind = PanelEvent["kind"];
+type Handlers = {
+  readonly [K in EventKind]: (state: PanelState, event: Extract<PanelEvent, { kind: K }>, at: number) => PanelState;
+};
+
+const handlers: Handlers = {
+  session: (state, event) => ({
+    ...emptyState,
+    agent: state.agent,
+    announcement: state.announcement,
+    compose: state.compose,
+    sessionId: event.sessionId,
+    agentName: event.agentName,
+    configOptions: event.configOptions,
+    commands: event.commands,
+  }),
+  agent: (state, { state: life, message }) => {
+    const next: PanelState = { ...state, agent: { state: life, message } };
+    if (life === "failed") return announce(next, message ?? "The agent has stopped");
+    return life === "restarting" ? announce(next, "The agent is restarting") : next;
+  },
+  prompt: (state, event, at) => beginTurn(state, event.text, at),
+  update: (state, event, at) => applyUpdate(state, event.update, at),
+  "turn-end": endTurn,
+  "terminal-output": (state, event) => appendOutput(state, event.terminalId, event.text),
+  "terminal-exit": (state, { terminalId, exitCode, signal }) => endTerminal(state, terminalId, { exitCode, signal }),
+  permission: addPermission,
+  "permission-end": (state, event) => endPermission(state, event.requestId, event.label),
+  question: addQuestion,
+  "question-end": (state, event, at) => endQuestion(state, event.requestId, event.label, at),
+  queue: (state, event) => ({ ...state, queue: event.prompts }),
+  review: (state, event) => ({ ...state, review: event.files }),
+  notice: (state, { severity, text }, at) => announce(addEntry(state, { type: "notice", severity, text }, at), text),
+  compose: (state, event) => ({ ...state, compose: { serial: state.compose.serial + 1, text: event.text } }),
+};
+
+/** The state after `event`. Events that this panel does not know change nothing. `at`: clock, milliseconds. */
+export function reduce(state: PanelState, event: PanelEvent, at: number): PanelState {
+  // The table is checked entry by entry above; TypeScript cannot relate the key to its handler here.
+  const handle = Object.hasOwn(handlers, event.kind)
+    ? (handlers[event.kind] as (state: PanelState, event: PanelEvent, at: number) => PanelState)
+    : undefined;
+  return handle ? handle(state, event, at) : state;
+}

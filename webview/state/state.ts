@@ -1,0 +1,129 @@
+/** All that the panel shows, as one immutable value. Only reduce.ts makes a new one. */
+import type {
+  AvailableCommand,
+  Cost,
+  PlanEntry,
+  SessionConfigOption,
+  ToolCallContent,
+  ToolCallLocation,
+  ToolCallStatus,
+  ToolKind,
+} from "@zed-industries/agent-client-protocol";
+import type { AgentState, PanelEvent, QueuedPrompt, ReviewedFile } from "../panel-protocol.ts";
+import type { StreamedText } from "./streamed-text.ts";
+
+/** A message or a thought. While it grows it is `PanelState.open`, then it moves to the end of `entries`. */
+export type TextEntry = {
+  readonly type: "user" | "answer" | "thought";
+  readonly key: string;
+  readonly messageId: string | undefined;
+  readonly text: StreamedText;
+  readonly growing: boolean;
+  /** Milliseconds of the clock; undefined when the entry was replayed. */
+  readonly startedAt: number | undefined;
+  /** How long it grew, in milliseconds; undefined when unknown. */
+  readonly durationMs: number | undefined;
+};
+
+/** State of a tool call: ACP's own, and `stopped` for one that the end of its turn cut off. */
+export type ToolStatus = ToolCallStatus | "stopped";
+
+export type ToolEntry = {
+  readonly type: "tool";
+  readonly key: string;
+  readonly id: string;
+  readonly title: string;
+  readonly kind: ToolKind;
+  readonly status: ToolStatus;
+  readonly content: readonly ToolCallContent[];
+  readonly locations: readonly ToolCallLocation[];
+  readonly rawInput: unknown;
+  /** Milliseconds of the clock; undefined when the call was replayed. */
+  readonly startedAt: number | undefined;
+  readonly durationMs: number | undefined;
+  /** A permission request for this call is open. */
+  readonly waiting: boolean;
+  /** How its permission request ended. */
+  readonly verdict: string | undefined;
+};
+
+export type NoticeEntry = {
+  readonly type: "notice";
+  readonly key: string;
+  readonly severity: "info" | "warning" | "error";
+  readonly text: string;
+};
+
+/** The last line of a turn that ended in any way but the ordinary one. */
+export type TurnEndEntry = {
+  readonly type: "turn-end";
+  readonly key: string;
+  readonly tone: "muted" | "error";
+  readonly text: string;
+};
+
+export type Entry = TextEntry | ToolEntry | NoticeEntry | TurnEndEntry;
+
+export type TerminalState = {
+  readonly text: StreamedText;
+  readonly exit: { readonly exitCode: number | null; readonly signal: string | null } | undefined;
+};
+
+export type PermissionRequest = Extract<PanelEvent, { kind: "permission" }>;
+export type QuestionRequest = Extract<PanelEvent, { kind: "question" }>;
+
+/** What the agent's message window holds and costs. */
+export type UsageState = { readonly used: number; readonly size: number; readonly cost: Cost | undefined };
+
+export type PanelState = {
+  readonly sessionId: string | undefined;
+  readonly agentName: string;
+  readonly agent: { readonly state: AgentState; readonly message: string | undefined };
+  readonly entries: readonly Entry[];
+  /** The entry that still grows; it follows `entries`. */
+  readonly open: TextEntry | undefined;
+  /** Number of the next entry's key. */
+  readonly nextKey: number;
+  readonly running: boolean;
+  readonly runningSince: number | undefined;
+  readonly terminals: ReadonlyMap<string, TerminalState>;
+  readonly plan: readonly PlanEntry[];
+  readonly permissions: readonly PermissionRequest[];
+  readonly questions: readonly QuestionRequest[];
+  readonly queue: readonly QueuedPrompt[];
+  readonly review: readonly ReviewedFile[];
+  readonly usage: UsageState | undefined;
+  readonly configOptions: readonly SessionConfigOption[];
+  readonly commands: readonly AvailableCommand[];
+  /** For screen readers; `serial` changes when the same words are to be said again. */
+  readonly announcement: { readonly serial: number; readonly text: string };
+  /** The latest wish to put the caret into the composer. */
+  readonly compose: { readonly serial: number; readonly text: string | undefined };
+};
+
+export const emptyState: PanelState = {
+  sessionId: undefined,
+  agentName: "Hermes",
+  agent: { state: "starting", message: undefined },
+  entries: [],
+  open: undefined,
+  nextKey: 0,
+  running: false,
+  runningSince: undefined,
+  terminals: new Map(),
+  plan: [],
+  permissions: [],
+  questions: [],
+  queue: [],
+  review: [],
+  usage: undefined,
+  configOptions: [],
+  commands: [],
+  announcement: { serial: 0, text: "" },
+  compose: { serial: 0, text: undefined },
+};
+
+/** The same state, with `text` to be said by a screen reader. */
+export function announce(state: PanelState, text: string): PanelState {
+  return { ...state, announcement: { serial: state.announcement.serial + 1, text } };
+}

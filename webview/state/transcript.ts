@@ -1,0 +1,56 @@
+/** The list of entries: one text grows at its end at most; everything before it is finished. */
+import type { Entry, NoticeEntry, PanelState, TextEntry, TurnEndEntry } from "./state.ts";
+import { appendText, emptyText } from "./streamed-text.ts";
+
+/** A piece of text on its way into the transcript. */
+export type TextChunk = {
+  readonly type: TextEntry["type"];
+  readonly text: string;
+  readonly messageId: string | undefined;
+};
+
+type NewEntry = Omit<NoticeEntry, "key"> | Omit<TurnEndEntry, "key">;
+
+/** Adds `chunk` to the text that grows when it belongs to it, or begins a new one. `at`: clock, milliseconds. */
+export function growText(state: PanelState, chunk: TextChunk, at: number): PanelState {
+  const { open } = state;
+  if (open && continues(open, chunk)) {
+    const messageId = chunk.messageId ?? open.messageId;
+    return { ...state, open: { ...open, messageId, text: appendText(open.text, chunk.text) } };
+  }
+  if (chunk.text === "") return state;
+  const sealed = sealOpen(state, at);
+  return {
+    ...sealed,
+    nextKey: sealed.nextKey + 1,
+    open: {
+      type: chunk.type,
+      key: `e${sealed.nextKey}`,
+      messageId: chunk.messageId,
+      text: appendText(emptyText, chunk.text),
+      growing: true,
+      startedAt: sealed.running ? at : undefined,
+      durationMs: undefined,
+    },
+  };
+}
+
+/** Finishes the text that grows, if any, and puts it at the end of the list. */
+export function sealOpen(state: PanelState, at: number): PanelState {
+  const { open } = state;
+  if (!open) return state;
+  const durationMs = open.startedAt === undefined ? undefined : at - open.startedAt;
+  return { ...state, open: undefined, entries: [...state.entries, { ...open, growing: false, durationMs }] };
+}
+
+/** Adds a finished entry after everything there is. */
+export function addEntry(state: PanelState, entry: NewEntry, at: number): PanelState {
+  const sealed = sealOpen(state, at);
+  const keyed: Entry = { ...entry, key: `e${sealed.nextKey}` };
+  return { ...sealed, nextKey: sealed.nextKey + 1, entries: [...sealed.entries, keyed] };
+}
+
+function continues(open: TextEntry, chunk: TextChunk): boolean {
+  if (open.type !== chunk.type) return false;
+  return open.messageId === undefined || chunk.messageId === undefined || open.messageId === chunk.messageId;
+}

@@ -1,0 +1,70 @@
+/** What the agent sent: one entry of the table for each kind of ACP session update. */
+import type { ContentChunk, SessionUpdate } from "@zed-industries/agent-client-protocol";
+import { withMode } from "./config.ts";
+import { contentText } from "./content-text.ts";
+import type { NoticeEntry, PanelState, TextEntry } from "./state.ts";
+import { upsertToolCall } from "./tool-calls.ts";
+import { addEntry, growText } from "./transcript.ts";
+
+type UpdateKind = SessionUpdate["sessionUpdate"];
+type Handlers = {
+  readonly [K in UpdateKind]: (
+    state: PanelState,
+    update: Extract<SessionUpdate, { sessionUpdate: K }>,
+    at: number,
+  ) => PanelState;
+};
+
+const handlers: Handlers = {
+  user_message_chunk: (state, update, at) => (isEcho(state) ? state : chunk(state, "user", update, at)),
+  agent_message_chunk: (state, update, at) => chunk(state, "answer", update, at),
+  agent_thought_chunk: (state, update, at) => chunk(state, "thought", update, at),
+  tool_call: (state, update, at) => upsertToolCall(state, update, at),
+  tool_call_update: (state, update, at) => upsertToolCall(state, update, at),
+  plan: (state, update) => ({ ...state, plan: update.entries }),
+  available_commands_update: (state, update) => ({ ...state, commands: update.availableCommands }),
+  current_mode_update: (state, update) => ({
+    ...state,
+    configOptions: withMode(state.configOptions, update.currentModeId),
+  }),
+  config_option_update: (state, update) => ({ ...state, configOptions: update.configOptions }),
+  session_info_update: (state) => state,
+  usage_update: (state, { used, size, cost }) => ({ ...state, usage: { used, size, cost: cost ?? undefined } }),
+  notice: (state, update, at) => {
+    const text = update.description ? `${update.title}: ${update.description}` : update.title;
+    return addEntry(state, { type: "notice", severity: severityOf(update.severity), text }, at);
+  },
+  compaction_update: (state, update, at) => {
+    if (update.status === "completed") {
+      const text = "Earlier messages were summarised to make room";
+      return addEntry(state, { type: "notice", severity: "info", text }, at);
+    }
+    if (update.status !== "failed") return state;
+    const text = `Summarising earlier messages failed${update.error ? `: ${update.error}` : ""}`;
+    return addEntry(state, { type: "notice", severity: "warning", text }, at);
+  },
+  compaction_summary_chunk: (state) => state,
+};
+
+/** The state after `update`. Kinds that this panel does not know change nothing. `at`: clock, milliseconds. */
+export function applyUpdate(state: PanelState, update: SessionUpdate, at: number): PanelState {
+  // The table is checked entry by entry above; TypeScript cannot relate the key to its handler here.
+  const handle = Object.hasOwn(handlers, update.sessionUpdate)
+    ? (handlers[update.sessionUpdate] as (state: PanelState, update: SessionUpdate, at: number) => PanelState)
+    : undefined;
+  return handle ? handle(state, update, at) : state;
+}
+
+function chunk(state: PanelState, type: TextEntry["type"], update: ContentChunk, at: number): PanelState {
+  const messageId = update.messageId ?? undefined;
+  return growText(state, { type, text: contentText(update.content), messageId }, at);
+}
+
+// Some agents repeat the prompt they were given; it is on screen already.
+function isEcho(state: PanelState): boolean {
+  return state.running && !state.open && state.entries.at(-1)?.type === "user";
+}
+
+function severityOf(severity: string): NoticeEntry["severity"] {
+  return severity === "warning" || severity === "error" ? severity : "info";
+}
