@@ -1,6 +1,7 @@
 // Where the project and what its scripts make lie.
-import { fileURLToPath } from "node:url";
+
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 /** Absolute path of the repository. */
 export const projectFolder = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");

@@ -17,7 +17,10 @@ export type Program = {
 
 /** Runs `program` on this terminal, without standard input. Resolves with its exit code, 128 + number for a signal. */
 export function runInTerminal(program: Program): Promise<number> {
-  const child = spawn(program.command, program.args, { ...spawnOptions(program), stdio: ["ignore", "inherit", "inherit"] });
+  const child = spawn(program.command, program.args, {
+    ...spawnOptions(program),
+    stdio: ["ignore", "inherit", "inherit"],
+  });
   return new Promise((resolve, reject) => {
     child.once("error", (error) => reject(cannotStart(program, error)));
     child.once("exit", (code, signal) => resolve(exitCodeOf(code, signal)));

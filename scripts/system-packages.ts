@@ -1,6 +1,5 @@
 // Programs that come from the system, and their installation on Debian and Ubuntu.
-import { accessSync, constants, statSync } from "node:fs";
-import { mkdirSync } from "node:fs";
+import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { vscodeTestFolder } from "./project.ts";
 import { runQuietly } from "./run-program.ts";

@@ -14,7 +14,7 @@ export class Channel {
   #next = 0;
   #acknowledged = -1;
   // One question for each gap: the messages that were on their way before its answer say nothing new.
-  #asked = false;
+  #asked = false as boolean;
 
   constructor(post: (message: PanelMessage) => void, sink: EventSink) {
     this.#post = post;

@@ -19,7 +19,7 @@ export class PanelStore {
   readonly #options: StoreOptions;
   readonly #shown: Signal<PanelState> = signal(emptyState);
   #state: PanelState = emptyState;
-  #scheduled = false;
+  #scheduled = false as boolean;
 
   constructor(options: StoreOptions) {
     this.#options = options;

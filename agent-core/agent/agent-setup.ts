@@ -1,6 +1,6 @@
 /** From the options of an agent to everything it works with: host, model, tools, policy, prompt. */
 import { homedir, platform as osPlatform, release } from "node:os";
-import { openGrants } from "../approval/grants.ts";
+import { Grants } from "../approval/grants.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
 import { type Environment, grantsFile, homeFolder, readSoul, spillFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
@@ -102,7 +102,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
       hermesHome: home,
       mode: options.approvalMode ?? (() => "code"),
       trusted: options.trusted ?? true,
-      grants: openGrants(grantsFile(home), onDefect),
+      grants: new Grants(grantsFile(home), onDefect),
     }),
     callbacks: options.callbacks ?? {},
     maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,

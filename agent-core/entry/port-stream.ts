@@ -2,11 +2,20 @@
 import type { MessagePort } from "node:worker_threads";
 import type { AnyMessage, Stream } from "@zed-industries/agent-client-protocol";
 
+/** The message with which the extension ends the stream: a worker's port has no end of its own. */
+const CLOSE = "close";
+
 export function portStream(port: MessagePort): Stream {
   const readable = new ReadableStream<AnyMessage>({
     start(controller) {
-      port.on("message", (message: AnyMessage) => controller.enqueue(message));
-      port.once("close", () => controller.close());
+      port.on("message", (message: AnyMessage | typeof CLOSE) => {
+        if (message !== CLOSE) {
+          controller.enqueue(message);
+          return;
+        }
+        controller.close();
+        port.close();
+      });
     },
   });
   const writable = new WritableStream<AnyMessage>({ write: (message) => port.postMessage(message) });

@@ -11,10 +11,8 @@ export type LinkKind = "web" | "file";
  * network paths (`//host`, `\\host`) are refused, since opening one tells that host who asks.
  */
 export function linkKind(href: string): LinkKind | undefined {
-  if (href === "" || href.length > MAX_HREF_CHARS || hasControls(href)) return undefined;
-  const decoded = decode(href);
-  if (decoded === undefined || hasControls(decoded) || /^[\\/]{2}/.test(decoded)) return undefined;
-  if (href.startsWith("#") || href.startsWith("?")) return undefined;
+  const decoded = decodeHonest(href);
+  if (decoded === undefined || /^(?:[\\/]{2}|#|\?)/.test(decoded)) return undefined;
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(decoded)?.[1]?.toLowerCase();
   if (scheme === undefined) return "file";
   if (webSchemes.has(scheme)) return isWebAddress(href, scheme) ? "web" : undefined;
@@ -22,6 +20,13 @@ export function linkKind(href: string): LinkKind | undefined {
   const isDrive = /^[a-z]:[\\/][^\\/]/i.test(decoded);
   const isLineNumber = /^[^:]+(:\d+){1,2}$/.test(decoded) && scheme.includes(".");
   return isDrive || isLineNumber ? "file" : undefined;
+}
+
+/** The address as it would be followed; undefined when it is none, or hides what it is. */
+function decodeHonest(href: string): string | undefined {
+  if (href === "" || href.length > MAX_HREF_CHARS || hasControls(href)) return undefined;
+  const decoded = decode(href);
+  return decoded === undefined || hasControls(decoded) ? undefined : decoded;
 }
 
 function isWebAddress(href: string, scheme: string): boolean {

@@ -8,12 +8,12 @@ export function createParser(): MarkdownIt {
   const parser = createMarkdownIt({ html: false, linkify: true, breaks: false });
   parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
   parser.validateLink = (url) => linkKind(url) !== undefined;
-  parser.renderer.rules.link_open = linkOpen;
-  parser.renderer.rules.image = (tokens, index) => imageText(parser, tokens, index);
-  parser.renderer.rules.fence = (tokens, index) => codeBlock(parser, tokens[index]);
-  parser.renderer.rules.code_block = (tokens, index) => codeBlock(parser, tokens[index]);
-  parser.renderer.rules.table_open = () => '<div class="table-scroll"><table>';
-  parser.renderer.rules.table_close = () => "</table></div>";
+  parser.renderer.rules["link_open"] = linkOpen;
+  parser.renderer.rules["image"] = (tokens, index) => imageText(parser, tokens, index);
+  parser.renderer.rules["fence"] = (tokens, index) => codeBlock(parser, tokens[index]);
+  parser.renderer.rules["code_block"] = (tokens, index) => codeBlock(parser, tokens[index]);
+  parser.renderer.rules["table_open"] = () => '<div class="table-scroll"><table>';
+  parser.renderer.rules["table_close"] = () => "</table></div>";
   parser.core.ruler.after("inline", "task-list", markTasks);
   return parser;
 }
@@ -26,7 +26,7 @@ export function fenceLanguage(info: string): string {
   return (/^\s*([\w+#.-]+)/.exec(info)?.[1] ?? "").toLowerCase();
 }
 
-const linkOpen: RendererRule = (tokens, index, options, _env, self) => {
+const linkOpen: RendererRule = (...[tokens, index, options, , self]) => {
   const token = tokens[index];
   // The real target, always: a title in the text could claim another one.
   token?.attrSet("title", String(token.attrGet("href") ?? ""));
@@ -63,7 +63,8 @@ function codeBlock(parser: MarkdownIt, token: Token | undefined): string {
 // "- [x] done" at the beginning of a list item, as on code hosting sites.
 function markTasks(state: { tokens: Tokens }): void {
   state.tokens.forEach((token, index) => {
-    const opensItem = state.tokens[index - 1]?.type === "paragraph_open" && state.tokens[index - 2]?.type === "list_item_open";
+    const opensItem =
+      state.tokens[index - 1]?.type === "paragraph_open" && state.tokens[index - 2]?.type === "list_item_open";
     const first = token.children?.[0];
     if (!opensItem || first?.type !== "text") return;
     const mark = /^\[([ xX])\]\s+/.exec(first.content);

@@ -1,0 +1,77 @@
+/** The verdict on a command: parsed, walked, every effect judged where it would happen; the worst of them counts. */
+import { inspectText } from "./inspect-text.ts";
+import { parseCommand } from "./parse-command.ts";
+import type { CommandScope } from "./scope.ts";
+import { Recorder, TooMuchToJudge, worst } from "./shell/recorder.ts";
+import { initialState } from "./shell/state.ts";
+import { NO_INPUT, type Setting, type Walk } from "./shell/walk.ts";
+import { walkWords } from "./shell/walk-command.ts";
+import { walkBody, walkScript } from "./shell/walk-script.ts";
+import { UNKNOWN } from "./shell/arg.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** Reasons that a person still reads. */
+const MAX_REASONS = 12;
+
+/**
+ * Judges a command before it runs. Pure but for `where.resolvePath`. What is not understood asks; what would wipe the
+ * disk or the home, write raw devices, start a fork bomb, kill everything or stop the machine is blocked.
+ */
+export function judgeCommand(command: string, where: CommandScope): Verdict {
+  const record = new Recorder();
+  const defect = inspectText(command);
+  if (defect?.level === "block") record.block(defect.reason);
+  else if (defect) record.askAlways(defect.reason);
+  if (command.length <= MAX_JUDGED && defect?.level !== "block") judgeCode(command, where, record);
+  return verdictOf(record);
+}
+
+/** As long as a text may be that is read at all. */
+const MAX_JUDGED = 65_536;
+
+function judgeCode(command: string, where: CommandScope, record: Recorder): void {
+  const walk = createWalk(where, record);
+  try {
+    walk.code(command, { state: initialState(where), input: NO_INPUT, parallel: false, calls: [] });
+  } catch (error) {
+    // A deep nest ends the engine's own stack: as good as too many steps.
+    if (!(error instanceof TooMuchToJudge || error instanceof RangeError)) throw error;
+    record.askAlways("The command unfolds into more steps than can be judged");
+  }
+}
+
+function createWalk(scope: CommandScope, record: Recorder): Walk {
+  const walk: Walk = {
+    scope,
+    record,
+    script: (script, setting) => walkScript(script, setting, walk),
+    command: (words, setting) => walkWords(words, setting, walk),
+    code(code, setting) {
+      const parsed = parseCommand(code);
+      if (parsed.ok) return walkScript(parsed.script, setting, walk);
+      record.askAlways(parsed.reason);
+      return UNKNOWN;
+    },
+    functionBody(name: string, setting: Setting) {
+      const body = setting.state.functions.get(name);
+      return body ? walkBody(body, setting, walk) : UNKNOWN;
+    },
+  };
+  return walk;
+}
+
+function verdictOf(record: Recorder): Verdict {
+  const { findings, readOnly } = record;
+  const blocks = findings.filter(({ level }) => level === "block");
+  // The reason for a block comes first, then what asks in every mode.
+  const ordered = [...blocks, ...findings.filter(({ always, level }) => always && level !== "block"), ...findings];
+  const reasons = [...new Set(ordered.map(({ reason }) => reason))];
+  const always = [...new Set(findings.filter((finding) => finding.always).map(({ reason }) => reason))];
+  return {
+    level: worst(findings),
+    reasons: reasons.slice(0, MAX_REASONS),
+    readOnly,
+    always: always.slice(0, MAX_REASONS),
+    parts: record.parts(),
+  };
+}

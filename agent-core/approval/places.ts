@@ -1,0 +1,65 @@
+/** Which of the known places a path lies in: a workspace folder, the system's temp folder, the home, or elsewhere. */
+import { tmpdir } from "node:os";
+import { isAbsolute, relative, sep } from "node:path";
+import type { CommandScope } from "./scope.ts";
+
+export type Place = {
+  readonly kind: "workspace" | "temp" | "home" | "outside";
+  /** The place's folder, resolved; the file system's root when outside. */
+  readonly base: string;
+  /** Path below `base`, its parts; empty for the folder itself. */
+  readonly below: readonly string[];
+};
+
+type Base = { readonly kind: Place["kind"]; readonly path: string };
+
+const resolved = new WeakMap<CommandScope, readonly Base[]>();
+
+/** The place of a path that was resolved already. The most specific place wins: a workspace in the home is workspace. */
+export function placeOf(realPath: string, scope: CommandScope): Place {
+  let best: Place = { kind: "outside", base: sep, below: partsOf(realPath) };
+  let length = -1;
+  for (const base of basesOf(scope)) {
+    const below = partsBelow(base.path, realPath);
+    if (below === undefined || base.path.length <= length) continue;
+    best = { kind: base.kind, base: base.path, below };
+    length = base.path.length;
+  }
+  return best;
+}
+
+/** The temp folders of the system, resolved: `os.tmpdir()`, and `/tmp` where there is one. */
+export function tempFolders(scope: CommandScope): readonly string[] {
+  return basesOf(scope)
+    .filter(({ kind }) => kind === "temp")
+    .map(({ path }) => path);
+}
+
+/** The home folder, resolved. */
+export function homeOf(scope: CommandScope): string {
+  return basesOf(scope).find(({ kind }) => kind === "home")?.path ?? scope.home;
+}
+
+/** Parts of `path` below `folder`, both resolved; undefined when it lies elsewhere. */
+export function partsBelow(folder: string, path: string): readonly string[] | undefined {
+  const rest = relative(folder, path);
+  if (rest === "") return [];
+  if (rest === ".." || rest.startsWith(`..${sep}`) || isAbsolute(rest)) return undefined;
+  return partsOf(rest);
+}
+
+function partsOf(path: string): readonly string[] {
+  return path.split(sep).filter((part) => part !== "");
+}
+
+function basesOf(scope: CommandScope): readonly Base[] {
+  const known = resolved.get(scope);
+  if (known) return known;
+  // Workspace folders come first: of two places with the same folder, the first one counts.
+  const bases: Base[] = scope.roots.map((root) => ({ kind: "workspace", path: scope.resolvePath(root) }));
+  bases.push({ kind: "home", path: scope.resolvePath(scope.home) });
+  const temps = sep === "/" ? [tmpdir(), "/tmp"] : [tmpdir()];
+  for (const temp of new Set(temps)) bases.push({ kind: "temp", path: scope.resolvePath(temp) });
+  resolved.set(scope, bases);
+  return bases;
+}

@@ -1,0 +1,58 @@
+/** git: what precedes the subcommand, then the subcommand's own rules. */
+import { ask, type Call, type CommandEffect, opaque, type Program } from "../command-effect.ts";
+import { type Arg, afterPrefix, isKnown, shown } from "../shell/arg.ts";
+import { subcommands } from "./git-subcommands.ts";
+
+const WITH_VALUE = new Set(["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix", "--config-env", "--attr-source", "--list-cmds"]);
+const PLAIN = /^(?:-p|-P|--paginate|--no-pager|--no-replace-objects|--bare|--literal-pathspecs|--glob-pathspecs|--noglob-pathspecs|--icase-pathspecs|--no-optional-locks|--no-lazy-fetch|--html-path|--man-path|--info-path|--exec-path|-h|--help|-v|--version)$/;
+/** Settings that only change how something looks or whom a commit names. */
+const PLAIN_SETTING =
+  /^(?:color\.[\w.]+|core\.(?:quotepath|pager|autocrlf|abbrev)|advice\.\w+|user\.(?:name|email)|commit\.gpgsign|tag\.gpgsign|log\.\w+|diff\.(?:renames|renamelimit|algorithm|context|noprefix|mnemonicprefix)|init\.defaultbranch|pager\.\w+|gc\.auto|protocol\.version|core\.fsmonitor|column\.\w+|status\.\w+|push\.default|pull\.(?:rebase|ff)|rebase\.autostash|safe\.directory)=(?:[^!]*)$/i;
+const PAGER_SETTING = /^(?:core\.pager|pager\.\w+|core\.fsmonitor)=(?!(?:cat|less|more|true|false|)$)/i;
+
+export const git: Program = (call) => {
+  const { args } = call;
+  const effects: CommandEffect[] = [];
+  let at = 0;
+  let cwd: Arg | undefined;
+  for (; at < args.length; at += 1) {
+    const arg = args[at];
+    if (!arg?.text.startsWith("-")) break;
+    const equals = arg.text.indexOf("=");
+    const name = equals > 0 ? arg.text.slice(0, equals) : arg.text;
+    let value = equals > 0 ? afterPrefix(arg, equals + 1) : undefined;
+    if (WITH_VALUE.has(name) && (equals < 0 || name === "-c") && name !== "--exec-path") {
+      at += 1;
+      value = args[at];
+    }
+    if (name === "-C" && value) cwd = cwd && !value.text.startsWith("/") ? { ...value, text: `${cwd.text}/${value.text}` } : value;
+    else effects.push(...globalOption(name, arg, value));
+  }
+  const [subcommand, ...rest] = args.slice(at);
+  if (cwd) return [...effects, { kind: "command", words: [{ ...NAME }, ...args.slice(at)], cwd }];
+  if (!subcommand) return effects;
+  return [...effects, ...runSubcommand(subcommand, { ...call, name: subcommand.text, args: rest })];
+};
+
+const NAME: Arg = { text: "git", glob: false, splits: false };
+
+function globalOption(name: string, arg: Arg, value: Arg | undefined): readonly CommandEffect[] {
+  if (PLAIN.test(arg.text)) return [];
+  const text = value?.text ?? "";
+  if (name === "-c" && value && isKnown(value) && PLAIN_SETTING.test(text) && !PAGER_SETTING.test(text)) return [];
+  if (name === "-c" || name === "--config-env") {
+    const alias = /^alias\.[^=]*=!([\s\S]*)$/i.exec(text)?.[1] ?? /=!?([\s\S]*)$/.exec(text)?.[1];
+    const raised: CommandEffect[] = alias === undefined ? [] : [{ kind: "shell", code: alias, raises: true }];
+    return [opaque(`Runs git with the setting ${shown(value ?? arg)}, which can make it run other programs`), ...raised];
+  }
+  return [ask(`Runs git with ${shown(arg)}, which makes it use another repository or other programs`)];
+}
+
+function runSubcommand(word: Arg, call: Call): readonly CommandEffect[] {
+  if (!isKnown(word)) return [opaque(`Runs a git command that is not known before it runs: ${shown(word)}`)];
+  const subcommand = subcommands.get(word.text);
+  if (!subcommand) return [ask(`Runs git ${word.text}, which is not known here to be harmless`, "prefix")];
+  return subcommand(call);
+}
+
+export const gits: ReadonlyMap<string, Program> = new Map([["git", git]]);

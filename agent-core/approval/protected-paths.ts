@@ -1,0 +1,194 @@
+/**
+ * Files whose change can take over the editor, the agent, the shell or the repository (design/behaviour.md,
+ * "Protected paths"): creating, editing, moving, deleting or linking them needs an answer of its own in every mode.
+ */
+import { normalize } from "node:path";
+import { homeOf, partsBelow, placeOf } from "./places.ts";
+import type { CommandScope } from "./scope.ts";
+
+/** Folders that are protected with all that is in them, wherever they stand. */
+const FOLDERS: ReadonlyMap<string, string> = new Map([
+  [".git", "it belongs to git's own files"],
+  [".vscode", "it is an editor setting"],
+  [".idea", "it is an editor setting"],
+  [".zed", "it is an editor setting"],
+  [".devcontainer", "it sets up the development container"],
+  [".husky", "it is a git hook"],
+  [".githooks", "it is a git hook"],
+  [".circleci", "it is a CI workflow"],
+  [".buildkite", "it is a CI workflow"],
+  ...[
+    ".hermes",
+    ".claude",
+    ".cursor",
+    ".codex",
+    ".gemini",
+    ".kiro",
+    ".agents",
+    ".continue",
+    ".windsurf",
+    ".roo",
+    ".kilocode",
+    ".clinerules",
+    ".cline",
+    ".opencode",
+    ".qwen",
+    ".amazonq",
+    ".junie",
+  ].map((name): [string, string] => [name, "it configures an agent"]),
+]);
+
+/** Folders below `.github` (and its like) that are protected. */
+const FORGE_FOLDERS = new Set([".github", ".gitea", ".forgejo"]);
+const FORGE_PARTS: ReadonlyMap<string, string> = new Map([
+  ["workflows", "it is a CI workflow"],
+  ["actions", "it is a CI workflow"],
+  ["instructions", "agents read it as instructions"],
+  ["prompts", "agents read it as instructions"],
+  ["agents", "agents read it as instructions"],
+  ["chatmodes", "agents read it as instructions"],
+  ["skills", "agents read it as instructions"],
+  ["hooks", "agents run it as a hook"],
+  ["copilot-instructions.md", "agents read it as instructions"],
+]);
+
+const INSTRUCTIONS = "agents read it as instructions";
+const CI = "it is a CI workflow";
+const PACKAGES = "it configures the package manager";
+const GIT = "it belongs to git's own files";
+
+const FILES: ReadonlyMap<string, string> = new Map([
+  [".gitmodules", GIT],
+  [".gitattributes", GIT],
+  [".gitconfig", GIT],
+  [".mcp.json", "it configures an agent"],
+  ["agents.md", INSTRUCTIONS],
+  ["agents.override.md", INSTRUCTIONS],
+  ["claude.md", INSTRUCTIONS],
+  ["claude.local.md", INSTRUCTIONS],
+  ["gemini.md", INSTRUCTIONS],
+  ["soul.md", INSTRUCTIONS],
+  ["hermes.md", INSTRUCTIONS],
+  [".hermes.md", INSTRUCTIONS],
+  [".cursorrules", INSTRUCTIONS],
+  [".windsurfrules", INSTRUCTIONS],
+  [".roorules", INSTRUCTIONS],
+  [".roomodes", INSTRUCTIONS],
+  [".envrc", "it runs when someone enters the folder"],
+  [".npmrc", PACKAGES],
+  [".yarnrc", PACKAGES],
+  [".yarnrc.yml", PACKAGES],
+  [".pnpmfile.cjs", PACKAGES],
+  [".pypirc", PACKAGES],
+  [".pre-commit-config.yaml", "it is a git hook"],
+  [".gitlab-ci.yml", CI],
+  [".travis.yml", CI],
+  [".drone.yml", CI],
+  [".woodpecker.yml", CI],
+  ["azure-pipelines.yml", CI],
+  ["bitbucket-pipelines.yml", CI],
+  ["appveyor.yml", CI],
+  ["jenkinsfile", CI],
+]);
+
+/** `.env`, `.env.local` …, but not the templates that are made to be shared. */
+const ENVIRONMENT_FILE = /^\.env(?:$|[.\-_](?!example$|sample$|template$|dist$|defaults$))/;
+const WORKSPACE_FILE = /\.code-workspace$/;
+/** Git itself treats these as `.git` (short names of NTFS). */
+const SHORT_GIT_NAME = /^\.?git~\d$/;
+// Characters that HFS+ and people ignore when they compare names.
+const IGNORED_CHARACTERS = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+const WILDCARD = /[*?[\]]/;
+
+/**
+ * Why a change of `path` (absolute) needs its own answer; undefined when it is an ordinary file of the workspace or of
+ * the system's temp folder. The path is judged as it is written and as the system resolves it, in any case.
+ */
+export function protectedReason(path: string, scope: CommandScope): string | undefined {
+  const real = scope.resolvePath(path);
+  const written = normalize(path);
+  const place = placeOf(real, scope);
+  return (
+    ownHomeReason(real, scope) ??
+    homeDotReason(real, scope) ??
+    nameReason(place.kind === "workspace" ? place.below : []) ??
+    nameReason(partsInWorkspace(written, scope)) ??
+    placeReason(place.kind)
+  );
+}
+
+/** Like `protectedReason` for the last part of a pattern: whether one of the names that `*`, `?`, `[]` match is protected. */
+export function protectedPatternReason(path: string, scope: CommandScope): string | undefined {
+  const slash = path.lastIndexOf("/");
+  const name = path.slice(slash + 1);
+  if (!WILDCARD.test(name)) return protectedReason(path, scope);
+  const folder = path.slice(0, Math.max(slash, 1));
+  const reason = protectedReason(`${folder}/x`, scope);
+  if (reason !== undefined) return reason;
+  // A pattern matches a leading dot only when it is written.
+  if (/^\.|^\[/.test(name)) return "its pattern matches hidden files";
+  const pattern = patternOf(name);
+  for (const [file, why] of FILES) if (!file.startsWith(".") && pattern.test(file)) return why;
+  return undefined;
+}
+
+function ownHomeReason(real: string, scope: CommandScope): string | undefined {
+  return partsBelow(scope.resolvePath(scope.hermesHome), real) === undefined ? undefined : "it belongs to Hermes itself";
+}
+
+/** Dot files of the home start shells, hold keys or configure tools; a workspace below one of them is its own place. */
+function homeDotReason(real: string, scope: CommandScope): string | undefined {
+  const home = homeOf(scope);
+  const below = partsBelow(home, real);
+  if (!below?.[0]?.startsWith(".")) return undefined;
+  const place = placeOf(real, scope);
+  if (place.kind === "workspace" && partsBelow(home, place.base)?.[0]?.startsWith(".")) return undefined;
+  return "it is a settings file of your home folder";
+}
+
+function placeReason(kind: "workspace" | "temp" | "home" | "outside"): string | undefined {
+  return kind === "workspace" || kind === "temp" ? undefined : "it is outside the workspace";
+}
+
+function partsInWorkspace(written: string, scope: CommandScope): readonly string[] {
+  for (const root of scope.roots) {
+    const below = partsBelow(root, written);
+    if (below !== undefined) return below;
+  }
+  return [];
+}
+
+function nameReason(parts: readonly string[]): string | undefined {
+  const folded = parts.map(fold);
+  for (const [index, part] of folded.entries()) {
+    const reason = FOLDERS.get(part) ?? fileReason(part);
+    if (reason !== undefined) return reason;
+    const next = folded[index + 1];
+    if (!FORGE_FOLDERS.has(part)) continue;
+    const forge = next === undefined ? undefined : FORGE_PARTS.get(next);
+    if (forge !== undefined) return forge;
+  }
+  return undefined;
+}
+
+function fileReason(part: string): string | undefined {
+  if (SHORT_GIT_NAME.test(part)) return FOLDERS.get(".git");
+  if (ENVIRONMENT_FILE.test(part)) return "it holds secrets";
+  if (WORKSPACE_FILE.test(part)) return "it is an editor setting";
+  return FILES.get(part);
+}
+
+/** As a case-insensitive file system, Windows (trailing dots, streams) and macOS (ignored characters) compare names. */
+function fold(part: string): string {
+  const plain = part.normalize("NFKC").replace(IGNORED_CHARACTERS, "").toLowerCase();
+  const stream = plain.indexOf(":");
+  return (stream > 0 ? plain.slice(0, stream) : plain).replace(/[. ]+$/, "");
+}
+
+function patternOf(name: string): RegExp {
+  const source = name
+    .toLowerCase()
+    .replace(/[.+^${}()|\\]/g, "\\$&")
+    .replace(/\[[^\]]*\]?|[*?]/g, (wild) => (wild === "*" ? ".*" : "."));
+  return new RegExp(`^${source}$`);
+}

@@ -1,0 +1,66 @@
+/** Files whose mere reading hands out keys and passwords. */
+import { basename } from "node:path";
+import { homeOf, partsBelow } from "./places.ts";
+import type { CommandScope } from "./scope.ts";
+
+/** Below the home folder: first parts, joined by a slash where it takes two. */
+const HOME_SECRETS = new Set([
+  ".ssh",
+  ".aws",
+  ".azure",
+  ".gnupg",
+  ".kube",
+  ".docker",
+  ".netrc",
+  "_netrc",
+  ".git-credentials",
+  ".npmrc",
+  ".pypirc",
+  ".pgpass",
+  ".my.cnf",
+  ".vault-token",
+  ".password-store",
+  ".mozilla",
+  ".thunderbird",
+  ".bash_history",
+  ".zsh_history",
+  ".config/gh",
+  ".config/gcloud",
+  ".config/op",
+  ".config/hub",
+  ".config/sops",
+  ".config/google-chrome",
+  ".config/chromium",
+  ".local/share/keyrings",
+  ".cargo/credentials",
+  ".cargo/credentials.toml",
+  ".gem/credentials",
+  ".terraform.d",
+  "library/keychains",
+  "library/cookies",
+]);
+const SYSTEM_SECRETS =
+  /^\/(?:private\/)?(?:etc\/(?:g?shadow-?|sudoers(?:\.d(?:\/|$)|$)|ssh\/ssh_host_|krb5\.keytab|ssl\/private)|proc\/[^/]+\/(?:environ|mem|maps|root|cwd\/\.env)|var\/run\/secrets|run\/secrets|dev\/(?:k?mem|port)$)/;
+const SECRET_NAMES =
+  /^(?:\.env(?:$|[.\-_](?!example$|sample$|template$|dist$|defaults$)).*|\.netrc|\.git-credentials|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|.+\.(?:p12|pfx|keystore|jks|kdbx)|credentials\.json|service[-_]?account.*\.json)$/;
+
+/** Why reading `path` (absolute) would show a secret; undefined when nothing says so. */
+export function secretReason(path: string, scope: CommandScope): string | undefined {
+  const real = scope.resolvePath(path);
+  return reasonOf(real, scope) ?? (real === path ? undefined : reasonOf(path, scope));
+}
+
+function reasonOf(path: string, scope: CommandScope): string | undefined {
+  const below = partsBelow(homeOf(scope), path) ?? partsBelow(scope.home, path);
+  if (below !== undefined && holdsHomeSecret(below)) return "it holds keys or passwords of your home folder";
+  if (SYSTEM_SECRETS.test(path)) return "it holds secrets of the system";
+  if (SECRET_NAMES.test(basename(path).toLowerCase())) return "it usually holds keys or passwords";
+  const own = partsBelow(scope.resolvePath(scope.hermesHome), path);
+  if (own !== undefined && /^(?:\.env|auth\.json)/.test(own[0] ?? "")) return "it holds the keys of Hermes";
+  return undefined;
+}
+
+function holdsHomeSecret(below: readonly string[]): boolean {
+  const [first = "", second = "", third = ""] = below.map((part) => part.toLowerCase());
+  return [first, `${first}/${second}`, `${first}/${second}/${third}`].some((key) => HOME_SECRETS.has(key));
+}

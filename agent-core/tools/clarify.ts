@@ -1,0 +1,39 @@
+import * as z from "zod";
+import { shortTitle } from "./resolve-path.ts";
+import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
+
+const MAX_CHOICES = 4;
+
+const input = z.object({
+  question: z.string().min(1),
+  choices: z
+    .array(z.string().min(1))
+    .max(MAX_CHOICES)
+    .default([])
+    .describe("Up to 4; a free answer is always possible"),
+});
+
+export const tool = defineTool({
+  name: "clarify",
+  toolset: "clarify",
+  kind: "other",
+  readOnly: false,
+  interactive: true,
+  description: "Ask the user a question when the task cannot go on without their answer.",
+  input,
+  title: ({ question }) => shortTitle(`Ask: ${question}`),
+  effect: () => ({ kind: "none" }),
+  run,
+});
+
+async function run({ question, choices }: z.infer<typeof input>, context: ToolContext): Promise<ToolResult> {
+  const answer = await context.ask({ question, choices }, context.signal);
+  switch (answer.kind) {
+    case "answered":
+      return { ok: true, text: `The user answered: ${answer.text}` };
+    case "cancelled":
+      return { ok: true, text: "The user did not answer. Use your best judgement, and say what you assumed." };
+    case "unavailable":
+      return { ok: true, text: "Nobody can be asked here. Use your best judgement, and say what you assumed." };
+  }
+}

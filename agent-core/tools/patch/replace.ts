@@ -1,0 +1,75 @@
+/** Replacing text in a file: found exactly once, or refused with what would help. Pure. */
+import { nearestText } from "./nearest-text.ts";
+
+export type Replacement =
+  | { readonly kind: "changed"; readonly newText: string; readonly count: number }
+  | { readonly kind: "already"; readonly text: string }
+  | { readonly kind: "refused"; readonly text: string };
+
+export type ReplaceRequest = {
+  readonly oldString: string;
+  readonly newString: string;
+  readonly replaceAll: boolean;
+};
+
+/** Places named when the text is not unique. */
+const NAMED_PLACES = 5;
+
+export function replaceText(text: string, request: ReplaceRequest): Replacement {
+  const { oldString, newString } = inFileEndings(text, request);
+  if (oldString === newString) return refused("old_string and new_string are the same; there is nothing to change.");
+  const places = findAll(text, oldString);
+  if (places.length === 0) return notFound(text, oldString, newString);
+  if (places.length > 1 && !request.replaceAll) return ambiguous(text, places);
+  return { kind: "changed", newText: splice(text, places, oldString.length, newString), count: places.length };
+}
+
+/** A model writes plain newlines; where the file has CRLF throughout, so do the strings. */
+function inFileEndings(text: string, request: ReplaceRequest): ReplaceRequest {
+  const { oldString, newString } = request;
+  if (!text.includes("\r\n") || text.includes(oldString)) {
+    return text.includes("\r\n") && !/(^|[^\r])\n/.test(text) ? { ...request, newString: crlf(newString) } : request;
+  }
+  return { ...request, oldString: crlf(oldString), newString: crlf(newString) };
+}
+
+function crlf(text: string): string {
+  return text.replace(/\r?\n/g, "\r\n");
+}
+
+function findAll(text: string, wanted: string): readonly number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) places.push(at);
+  return places;
+}
+
+function splice(text: string, places: readonly number[], length: number, replacement: string): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (const place of places) {
+    parts.push(text.slice(from, place), replacement);
+    from = place + length;
+  }
+  return parts.join("") + text.slice(from);
+}
+
+function notFound(text: string, oldString: string, newString: string): Replacement {
+  if (newString !== "" && text.includes(newString)) {
+    return { kind: "already", text: "The file has new_string already and not old_string; nothing was changed." };
+  }
+  const near = nearestText(text, oldString);
+  const hint = near === undefined ? "Read the file again." : `The nearest text is at line ${near.line}:\n${near.text}`;
+  return refused(`old_string is not in the file. ${hint}`);
+}
+
+function ambiguous(text: string, places: readonly number[]): Replacement {
+  const lines = places.slice(0, NAMED_PLACES).map((place) => text.slice(0, place).split("\n").length);
+  const more = places.length > NAMED_PLACES ? " …" : "";
+  return refused(
+    `old_string stands at ${places.length} places (lines ${lines.join(", ")}${more}). Give more of the text around the one you mean, or set replace_all.`,
+  );
+}
+
+function refused(text: string): Replacement {
+  return { kind: "refused", text };
+}

@@ -1,0 +1,22 @@
+/** Paths as the model writes them. */
+import { homedir } from "node:os";
+import { isAbsolute, join, normalize, relative, resolve, sep } from "node:path";
+
+/** Absolute path: relative ones start at `cwd`, `~/` at the user's home folder. */
+export function absolutePath(path: string, cwd: string): string {
+  if (path === "~" || path.startsWith("~/")) return join(homedir(), path.slice(1));
+  return isAbsolute(path) ? normalize(path) : resolve(cwd, path);
+}
+
+/** The path as people read it: relative to `cwd` when it lies in it. */
+export function shownPath(path: string, cwd: string): string {
+  const inner = relative(cwd, path);
+  if (inner === "") return ".";
+  return inner.startsWith("..") || isAbsolute(inner) ? path : inner.split(sep).join("/");
+}
+
+/** A title of at most 80 characters. */
+export function shortTitle(title: string): string {
+  const line = title.replace(/\s+/g, " ");
+  return line.length <= 80 ? line : `${line.slice(0, 79)}…`;
+}

@@ -1,0 +1,74 @@
+import * as z from "zod";
+import type { SearchHit } from "../host/host.ts";
+import { absolutePath, shortTitle, shownPath } from "./resolve-path.ts";
+import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
+
+const MAX_LINE_CHARS = 300;
+
+const input = z.object({
+  pattern: z.string().min(1).describe("content: a regular expression; files: a glob or part of a name"),
+  target: z.enum(["content", "files"]).default("content"),
+  path: z.string().min(1).default(".").describe("Folder or file to search in"),
+  file_glob: z.string().min(1).optional().describe("Only files whose name matches, such as *.ts"),
+  limit: z.int().min(1).max(500).default(50).describe("Hits at most"),
+  offset: z.int().min(0).default(0).describe("Hits to pass over"),
+  output_mode: z.enum(["content", "files_only", "count"]).default("content"),
+  context: z.int().min(0).max(20).default(0).describe("Lines around each match"),
+});
+
+type Input = z.infer<typeof input>;
+
+export const tool = defineTool({
+  name: "search_files",
+  toolset: "search",
+  kind: "search",
+  readOnly: true,
+  description: "Search the text of files, or find files by name. Leaves out what ignore files exclude.",
+  input,
+  title: ({ pattern, target, path }) =>
+    shortTitle(`${target === "files" ? "Find" : "Search"} ${pattern}${path === "." ? "" : ` in ${path}`}`),
+  effect: ({ path }, cwd) => ({ kind: "read", paths: [absolutePath(path, cwd)] }),
+  run,
+});
+
+async function run(call: Input, { host, cwd, signal }: ToolContext): Promise<ToolResult> {
+  const found = await host.search.search(
+    {
+      target: call.target,
+      pattern: call.pattern,
+      root: absolutePath(call.path, cwd),
+      contextLines: call.context,
+      ...(call.file_glob !== undefined && { fileGlob: call.file_glob }),
+    },
+    signal,
+  );
+  if (!found.ok) return { ok: false, text: `search_files: ${found.message}` };
+  if (found.hits.length === 0) return { ok: true, text: "Nothing found." };
+  const rows = rowsOf(call, found.hits, cwd);
+  const shown = rows.slice(call.offset, call.offset + call.limit);
+  if (shown.length === 0) {
+    return { ok: false, text: `search_files: there are ${rows.length} hits; offset ${call.offset} is past the end.` };
+  }
+  const end = call.offset + shown.length;
+  const more = found.truncated ? " or more" : "";
+  if (end < rows.length)
+    shown.push(`[${call.offset + 1}-${end} of ${rows.length}${more}; continue with offset ${end}]`);
+  return { ok: true, text: shown.join("\n") };
+}
+
+function rowsOf({ target, output_mode: mode }: Input, hits: readonly SearchHit[], cwd: string): string[] {
+  const matches = hits.filter((hit) => !hit.isContext);
+  const paths = [...new Set(matches.map(({ path }) => path))];
+  if (target === "files" || mode === "files_only") return paths.map((path) => shownPath(path, cwd));
+  if (mode === "count") {
+    return paths.map((path) => `${shownPath(path, cwd)}: ${matches.filter((hit) => hit.path === path).length}`);
+  }
+  return hits.map(({ path, line, text, isContext }) => {
+    const mark = isContext ? "-" : ":";
+    return `${shownPath(path, cwd)}${mark}${line}${mark} ${cutLine(text)}`;
+  });
+}
+
+function cutLine(text: string): string {
+  return text.length <= MAX_LINE_CHARS ? text : `${text.slice(0, MAX_LINE_CHARS)}…`;
+}

@@ -1,0 +1,37 @@
+import * as z from "zod";
+import { defineTool } from "./tool.ts";
+
+const MAX_ITEMS = 256;
+const MAX_CONTENT_CHARS = 4_000;
+
+const input = z.object({
+  todos: z
+    .array(
+      z.object({
+        id: z.string().min(1),
+        content: z.string().min(1).max(MAX_CONTENT_CHARS),
+        status: z.enum(["pending", "in_progress", "completed", "cancelled"]),
+      }),
+    )
+    .max(MAX_ITEMS)
+    .optional()
+    .describe("The steps; leave out to read the list"),
+  merge: z.boolean().default(false).describe("Update the steps with these ids and keep the others"),
+});
+
+export const tool = defineTool({
+  name: "todo",
+  toolset: "todo",
+  kind: "think",
+  readOnly: false,
+  description:
+    "Keep the plan of the task as a list of steps that the user sees tick off. Have one step in progress at a time.",
+  input,
+  title: ({ todos }) => (todos === undefined ? "Read the plan" : "Update the plan"),
+  effect: () => ({ kind: "none" }),
+  run({ todos, merge }, { todos: list }) {
+    if (todos !== undefined && merge) list.merge(todos);
+    else if (todos !== undefined) list.replace(todos);
+    return Promise.resolve({ ok: true, text: JSON.stringify(list.items) });
+  },
+});

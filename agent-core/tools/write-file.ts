@@ -1,0 +1,64 @@
+import * as z from "zod";
+import { absolutePath, shortTitle } from "./resolve-path.ts";
+import { stageEdit } from "./stage-edit.ts";
+import { staleReason } from "./stale-text.ts";
+import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";
+
+const input = z.object({
+  path: z.string().min(1).describe("File to write, absolute or relative to the working folder"),
+  content: z.string().describe("The whole new text"),
+});
+
+export const tool = defineTool({
+  name: "write_file",
+  toolset: "file",
+  kind: "edit",
+  readOnly: false,
+  description: "Create a file, with its folders, or replace its whole text. For a change within a file use patch.",
+  input,
+  title: ({ path }) => shortTitle(`Write ${path}`),
+  locations: ({ path }, cwd) => [{ path: absolutePath(path, cwd) }],
+  effect: ({ path }, cwd) => ({ kind: "edit", paths: [absolutePath(path, cwd)] }),
+  stage,
+});
+
+async function stage({ path, content }: z.infer<typeof input>, context: ToolContext): Promise<StagedCall> {
+  const { host, cwd, signal } = context;
+  const absolute = absolutePath(path, cwd);
+  if (isNumberedOutput(content)) {
+    return refused(
+      "the content looks like the output of read_file, with its line numbers. Write the text without them.",
+    );
+  }
+  const read = await host.files.readText(absolute, signal);
+  if (!read.ok) {
+    if (read.reason !== "missing") return refused(read.message);
+    return stageEdit({ tool: "write_file", path: absolute, oldText: null, newText: content }, context);
+  }
+  const stale = staleReason(absolute, read.text, context);
+  if (stale !== undefined) return refused(stale);
+  const newText = isCrlf(read.text) ? toCrlf(content) : content;
+  if (newText === read.text) {
+    const text = `${path} has this text already; nothing was written.`;
+    return { ok: true, diffs: [], run: () => Promise.resolve({ ok: true, text }) };
+  }
+  return stageEdit({ tool: "write_file", path: absolute, oldText: read.text, newText }, context);
+}
+
+function refused(why: string): StagedCall {
+  return { ok: false, text: `write_file: ${why}` };
+}
+
+function isNumberedOutput(content: string): boolean {
+  const lines = content.split("\n").filter((line) => line !== "");
+  return lines.length > 1 && lines.every((line, index) => line.startsWith(`${index + 1}|`));
+}
+
+/** True when every line of the text ends in CRLF. */
+function isCrlf(text: string): boolean {
+  return text.includes("\r\n") && !/(^|[^\r])\n/.test(text);
+}
+
+function toCrlf(text: string): string {
+  return text.replace(/\r?\n/g, "\r\n");
+}

@@ -1,0 +1,116 @@
+/** Life of the agent: a worker thread that starts on first use, is restarted when it dies, and ends with the window. */
+import { Worker } from "node:worker_threads";
+import type { ClientConnection, ClientContext } from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
+import type { AgentState } from "../../webview/panel-protocol.ts";
+import type { ClientServices } from "../client/client-method.ts";
+import { connect } from "./connection.ts";
+import { portStream } from "./port-stream.ts";
+
+/** A worker that dies more often than this within a minute is not restarted by itself. */
+const RESTARTS_A_MINUTE = 3;
+const MINUTE_MS = 60_000;
+/** The agent ends its commands itself when its port closes; then the thread is ended. */
+const SHUTDOWN_MS = 1_500;
+/** The message that ends the agent's side of the stream (agent-core/entry/port-stream.ts). */
+const CLOSE = "close";
+
+export type AgentEnvironment = () => Promise<Readonly<Record<string, string>>>;
+
+type Running = { readonly worker: Worker; readonly connection: ClientConnection };
+
+export class AgentWorker implements vscode.Disposable {
+  readonly #script: string;
+  readonly #services: ClientServices;
+  readonly #environment: AgentEnvironment;
+  readonly #log: vscode.LogOutputChannel;
+  readonly #changed = new vscode.EventEmitter<{ readonly state: AgentState; readonly message?: string }>();
+  readonly #deaths: number[] = [];
+  #starting: Promise<Running> | undefined;
+  #disposed = false as boolean;
+
+  /** Tells of starts, deaths and restarts. */
+  readonly onDidChange = this.#changed.event;
+
+  constructor(script: string, services: ClientServices, environment: AgentEnvironment, log: vscode.LogOutputChannel) {
+    this.#script = script;
+    this.#services = services;
+    this.#environment = environment;
+    this.#log = log;
+  }
+
+  /** The agent's side of the connection; starts the worker when there is none. */
+  async agent(): Promise<ClientContext> {
+    this.#starting ??= this.#start();
+    return (await this.#starting).connection.agent;
+  }
+
+  /** Ends the worker and starts a new one on the next use. */
+  async restart(): Promise<void> {
+    this.#deaths.length = 0;
+    await this.#stop();
+    this.#changed.fire({ state: "restarting" });
+    await this.agent();
+  }
+
+  dispose(): void {
+    this.#disposed = true;
+    this.#stop().catch((error: unknown) => this.#log.error(String(error)));
+    this.#changed.dispose();
+  }
+
+  async #start(): Promise<Running> {
+    this.#changed.fire({ state: "starting" });
+    try {
+      const worker = new Worker(this.#script, {
+        env: { ...process.env, ...(await this.#environment()) },
+        stdout: true,
+        stderr: true,
+      });
+      for (const stream of [worker.stdout, worker.stderr]) {
+        stream.setEncoding("utf8").on("data", (text: string) => this.#log.info(text.trimEnd()));
+      }
+      worker.once("error", (error) => this.#log.error(error));
+      worker.once("exit", (code) => this.#ended(worker, code));
+      const connection = await connect(portStream(worker), this.#services);
+      this.#changed.fire({ state: "ready" });
+      return { worker, connection };
+    } catch (error) {
+      this.#starting = undefined;
+      const message = error instanceof Error ? error.message : String(error);
+      this.#changed.fire({ state: "failed", message: `The agent did not start: ${message}` });
+      throw error;
+    }
+  }
+
+  #ended(worker: Worker, code: number): void {
+    worker.removeAllListeners("message");
+    if (this.#disposed || this.#starting === undefined) return;
+    this.#starting = undefined;
+    this.#log.error(`The agent's worker ended with code ${code}.`);
+    const now = Date.now();
+    this.#deaths.push(now);
+    const recent = this.#deaths.filter((at) => now - at < MINUTE_MS);
+    if (recent.length > RESTARTS_A_MINUTE) {
+      this.#changed.fire({
+        state: "failed",
+        message: "The agent stopped several times in a row. See the log, or restart it.",
+      });
+      return;
+    }
+    this.#changed.fire({ state: "restarting", message: "The agent stopped and was restarted; the session goes on." });
+  }
+
+  async #stop(): Promise<void> {
+    const starting = this.#starting;
+    this.#starting = undefined;
+    const running = await starting?.catch(() => undefined);
+    if (running === undefined) return;
+    const exited = new Promise<void>((resolve) => running.worker.once("exit", () => resolve()));
+    running.connection.close();
+    running.worker.postMessage(CLOSE);
+    const timer = setTimeout(() => void running.worker.terminate(), SHUTDOWN_MS);
+    await exited;
+    clearTimeout(timer);
+  }
+}

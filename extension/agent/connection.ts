@@ -1,0 +1,36 @@
+/** The extension as an ACP client: what it offers the agent, built from the table of client methods. */
+import {
+  type ClientCapabilities,
+  type ClientConnection,
+  client,
+  methods,
+  PROTOCOL_VERSION,
+  type Stream,
+} from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
+import type { HermesClientCapabilities } from "../../agent-core/acp/meta.ts";
+import type { ClientServices } from "../client/client-method.ts";
+import { table } from "../client/table.gen.ts";
+
+const OURS: HermesClientCapabilities = { expectedText: true, terminalOutputFile: true };
+
+const CAPABILITIES: ClientCapabilities = {
+  fs: { readTextFile: true, writeTextFile: true },
+  terminal: true,
+  elicitation: { form: {} },
+  session: { notices: {} },
+  _meta: { hermes: OURS },
+};
+
+/** Connects and initializes. Rejects when the agent does not answer as one. */
+export async function connect(stream: Stream, services: ClientServices): Promise<ClientConnection> {
+  const app = client({ name: "hermes-vscode" });
+  for (const method of table) method.register(app, services);
+  const connection = app.connect(stream);
+  await connection.agent.request(methods.agent.initialize, {
+    protocolVersion: PROTOCOL_VERSION,
+    clientInfo: { name: "vscode", title: vscode.env.appName, version: vscode.version },
+    clientCapabilities: CAPABILITIES,
+  });
+  return connection;
+}

@@ -1,0 +1,82 @@
+/** Builds everything the extension is made of and ties it together. */
+import * as vscode from "vscode";
+import { AgentWorker } from "./agent/agent-worker.ts";
+import { ChatSession } from "./chat/chat-session.ts";
+import { ChatView } from "./chat/chat-view.ts";
+import { EventLog } from "./chat/event-log.ts";
+import { actOnPanelMessage } from "./chat/panel-actions.ts";
+import { agentEnvironment } from "./models/agent-environment.ts";
+import { Requests } from "./requests/requests.ts";
+import { Review } from "./review/review.ts";
+import { ReviewEditors } from "./review/review-editors.ts";
+import { ReviewStore } from "./review/review-store.ts";
+import type { Services } from "./services.ts";
+import { StatusItem } from "./status-item.ts";
+import { AgentTerminals } from "./terminals/agent-terminals.ts";
+
+/** Builds and hands over to the context whatever must be disposed of. Nothing starts yet. */
+export function buildServices(context: vscode.ExtensionContext): Services {
+  const log = vscode.window.createOutputChannel("Hermes", { log: true });
+  const events = new EventLog();
+  const review = new Review(new ReviewStore(context.storageUri));
+  const editors = new ReviewEditors(review);
+  const status = new StatusItem();
+  const requests = new Requests((event) => {
+    events.push(event);
+    view.badge(requests.count);
+    status.waiting(requests.count);
+  });
+  const terminals = new AgentTerminals({
+    output: (terminalId, text) => events.push({ kind: "terminal-output", terminalId, text }),
+    exit: (terminalId, exit) => events.push({ kind: "terminal-exit", terminalId, ...exit }),
+  });
+  const script = vscode.Uri.joinPath(context.extensionUri, "dist", "worker.js").fsPath;
+  const worker = new AgentWorker(
+    script,
+    {
+      terminals,
+      requests,
+      sessionUpdate: (notification) => chat.show(notification),
+      edited: (edit) => {
+        review.edited(edit);
+        if (!opensDiffs()) return;
+        editors.openDiff(edit.path, true).catch((error: unknown) => log.error(String(error)));
+      },
+    },
+    () => agentEnvironment(context.secrets),
+    log,
+  );
+  const chat = new ChatSession(worker, events, context.workspaceState);
+  const services = (): Services => ({
+    log,
+    events,
+    worker,
+    chat,
+    view,
+    requests,
+    review,
+    editors,
+    terminals,
+    secrets: context.secrets,
+  });
+  const view = new ChatView(vscode.Uri.joinPath(context.extensionUri, "dist", "webview"), events, (message) => {
+    actOnPanelMessage(message, services()).catch((error: unknown) => log.error(String(error)));
+  });
+  context.subscriptions.push(
+    log,
+    worker,
+    chat,
+    terminals,
+    editors,
+    review,
+    status,
+    chat.onDidChange((state) => status.state(state)),
+    review.onDidChange(() => events.push({ kind: "review", files: review.files })),
+    review.onDidChange(() => vscode.commands.executeCommand("setContext", "hermes.hasEdits", review.files.length > 0)),
+  );
+  return services();
+}
+
+function opensDiffs(): boolean {
+  return vscode.workspace.getConfiguration("hermes").get("review.openDiff", true);
+}

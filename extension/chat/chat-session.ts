@@ -1,0 +1,197 @@
+/** The session in the panel: its prompts, their queue, and what the panel is shown of them. */
+import { randomUUID } from "node:crypto";
+import {
+  type ClientContext,
+  methods,
+  type NewSessionResponse,
+  RequestError,
+  type SessionConfigOption,
+  type SessionNotification,
+} from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
+import type { QueuedPrompt } from "../../webview/panel-protocol.ts";
+import type { AgentWorker } from "../agent/agent-worker.ts";
+import type { EventLog } from "./event-log.ts";
+
+/** Where the window remembers which session it showed. */
+const MEMENTO_KEY = "hermes.sessionId";
+
+export type ChatState = "idle" | "running";
+
+export class ChatSession implements vscode.Disposable {
+  readonly #worker: AgentWorker;
+  readonly #log: EventLog;
+  readonly #memory: vscode.Memento;
+  readonly #changed = new vscode.EventEmitter<ChatState>();
+  readonly #subscription: vscode.Disposable;
+  #sessionId: string | undefined;
+  #opening: Promise<string> | undefined;
+  #running = false as boolean;
+  #queue: QueuedPrompt[] = [];
+
+  readonly onDidChange = this.#changed.event;
+
+  constructor(worker: AgentWorker, log: EventLog, memory: vscode.Memento) {
+    this.#worker = worker;
+    this.#log = log;
+    this.#memory = memory;
+    this.#subscription = worker.onDidChange(({ state, message }) => {
+      log.push({ kind: "agent", state, ...(message !== undefined && { message }) });
+      if (state === "restarting") this.#reopen();
+    });
+  }
+
+  get isRunning(): boolean {
+    return this.#running;
+  }
+
+  /** Makes a session ready to type into: the one this window had, else a new one. */
+  async open(): Promise<void> {
+    await this.#session().catch((error: unknown) => this.#fail(error));
+  }
+
+  async prompt(text: string): Promise<void> {
+    if (this.#running) {
+      this.#setQueue([...this.#queue, { id: randomUUID(), text }]);
+      return;
+    }
+    this.#setRunning(true);
+    this.#log.push({ kind: "prompt", id: randomUUID(), text });
+    try {
+      const sessionId = await this.#session();
+      const agent = await this.#worker.agent();
+      const { stopReason } = await agent.request(methods.agent.session.prompt, {
+        sessionId,
+        prompt: [{ type: "text", text }],
+      });
+      this.#log.push({ kind: "turn-end", stopReason });
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#setRunning(false);
+    const [next, ...rest] = this.#queue;
+    if (next === undefined) return;
+    this.#setQueue(rest);
+    await this.prompt(next.text);
+  }
+
+  /** Stops the running turn; prompts that wait are kept for the user to send or remove. */
+  async cancel(): Promise<void> {
+    if (!this.#running || this.#sessionId === undefined) return;
+    const agent = await this.#worker.agent();
+    await agent.notify(methods.agent.session.cancel, { sessionId: this.#sessionId });
+  }
+
+  async newSession(): Promise<void> {
+    await this.cancel();
+    this.#sessionId = undefined;
+    this.#opening = undefined;
+    await this.#memory.update(MEMENTO_KEY, undefined);
+    this.#setQueue([]);
+    await this.open();
+  }
+
+  async setConfig(configId: string, value: string): Promise<void> {
+    const sessionId = await this.#session();
+    const agent = await this.#worker.agent();
+    const response = await agent.request(methods.agent.session.setConfigOption, { sessionId, configId, value });
+    this.#log.push({
+      kind: "update",
+      update: { sessionUpdate: "config_option_update", configOptions: response.configOptions },
+    });
+  }
+
+  removeQueued(id: string): void {
+    this.#setQueue(this.#queue.filter((prompt) => prompt.id !== id));
+  }
+
+  editQueued(id: string, text: string): void {
+    this.#setQueue(this.#queue.map((prompt) => (prompt.id === id ? { id, text } : prompt)));
+  }
+
+  /** Shows what the agent sent, as it came. */
+  show({ sessionId, update }: SessionNotification): void {
+    if (sessionId === this.#sessionId || this.#sessionId === undefined) this.#log.push({ kind: "update", update });
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+    this.#changed.dispose();
+  }
+
+  #session(): Promise<string> {
+    this.#opening ??= this.#openSession().catch((error: unknown) => {
+      this.#opening = undefined;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async #openSession(): Promise<string> {
+    const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+    const [cwd, ...additionalDirectories] = folders;
+    if (cwd === undefined) throw new Error("Open a folder to start: the agent works in a folder.");
+    const agent = await this.#worker.agent();
+    const place = {
+      cwd,
+      additionalDirectories,
+      mcpServers: [],
+      _meta: { hermes: { trusted: vscode.workspace.isTrusted } },
+    };
+    const remembered = this.#memory.get<string>(MEMENTO_KEY);
+    if (remembered !== undefined && (await this.#load(agent, remembered, place))) return remembered;
+    this.#sessionId = undefined;
+    const created = await agent.request(methods.agent.session.new, place);
+    this.#begin(created.sessionId, cwd, created.configOptions ?? []);
+    return created.sessionId;
+  }
+
+  async #load(
+    agent: ClientContext,
+    sessionId: string,
+    place: { readonly cwd: string; readonly additionalDirectories: string[]; readonly mcpServers: never[] },
+  ): Promise<boolean> {
+    try {
+      this.#begin(sessionId, place.cwd, []);
+      const { configOptions } = await agent.request(methods.agent.session.load, { sessionId, ...place });
+      this.#log.push({
+        kind: "update",
+        update: { sessionUpdate: "config_option_update", configOptions: configOptions ?? [] },
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof RequestError) return false; // nothing was stored, or it is gone: a new one is begun
+      throw error;
+    }
+  }
+
+  #begin(sessionId: NewSessionResponse["sessionId"], cwd: string, configOptions: readonly SessionConfigOption[]): void {
+    this.#sessionId = sessionId;
+    this.#memory.update(MEMENTO_KEY, sessionId).then(undefined, () => undefined); // forgotten at the next start, no more
+    this.#log.clear();
+    this.#log.push({ kind: "session", sessionId, cwd, agentName: "Hermes", configOptions, commands: [] });
+    this.#log.push({ kind: "agent", state: "ready" });
+    this.#log.push({ kind: "queue", prompts: this.#queue });
+  }
+
+  /** After the worker died: the session goes on from its journal. */
+  #reopen(): void {
+    this.#opening = undefined;
+    setImmediate(() => void this.open());
+  }
+
+  #fail(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    this.#log.push({ kind: "turn-end", error: message });
+  }
+
+  #setRunning(running: boolean): void {
+    this.#running = running;
+    this.#changed.fire(running ? "running" : "idle");
+  }
+
+  #setQueue(prompts: readonly QueuedPrompt[]): void {
+    this.#queue = [...prompts];
+    this.#log.push({ kind: "queue", prompts: this.#queue });
+  }
+}

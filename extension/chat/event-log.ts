@@ -1,0 +1,88 @@
+/**
+ * The panel's channel: numbered events of one session, kept for a panel that was hidden or reloaded. Deltas of the
+ * same message that the panel has not yet acknowledged are merged, so that a slow panel is never flooded.
+ */
+import { randomUUID } from "node:crypto";
+import type { HostMessage, PanelEvent } from "../../webview/panel-protocol.ts";
+
+/** Events sent and not acknowledged; beyond it sending waits for the panel. */
+const WINDOW_EVENTS = 200;
+
+export class EventLog {
+  #epoch = randomUUID();
+  #events: PanelEvent[] = [];
+  /** Number of the next event to send, and of the first that is not acknowledged. */
+  #sent = 0;
+  #acknowledged = 0;
+  #post: ((message: HostMessage) => void) | undefined;
+  #scheduled = false as boolean;
+
+  /** Forgets everything: a new session takes the panel. */
+  clear(): void {
+    this.#epoch = randomUUID();
+    this.#events = [];
+    this.#sent = 0;
+    this.#acknowledged = 0;
+  }
+
+  push(event: PanelEvent): void {
+    const last = this.#events.at(-1);
+    const merged = this.#sent < this.#events.length && last ? mergeDeltas(last, event) : undefined;
+    if (merged === undefined) this.#events.push(event);
+    else this.#events[this.#events.length - 1] = merged;
+    this.#schedule();
+  }
+
+  /** The panel's script runs; it has everything below `next` of `epoch`. */
+  attach(post: (message: HostMessage) => void, epoch: string, next: number): void {
+    this.#post = post;
+    const known = epoch === this.#epoch && next <= this.#events.length;
+    this.#sent = known ? next : 0;
+    this.#acknowledged = this.#sent;
+    this.#send(!known);
+  }
+
+  /** The panel is gone; events are kept. */
+  detach(): void {
+    this.#post = undefined;
+  }
+
+  acknowledge(epoch: string, next: number): void {
+    if (epoch !== this.#epoch) return;
+    this.#acknowledged = Math.max(this.#acknowledged, Math.min(next, this.#events.length));
+    this.#schedule();
+  }
+
+  /** One message a turn of the event loop, however many events came in it. */
+  #schedule(): void {
+    if (this.#scheduled || this.#post === undefined) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#send(this.#sent === 0);
+    });
+  }
+
+  #send(reset: boolean): void {
+    if (this.#post === undefined) return;
+    const waiting = this.#sent - this.#acknowledged;
+    if (!reset && (this.#sent >= this.#events.length || waiting >= WINDOW_EVENTS)) return;
+    const first = this.#sent;
+    const events = this.#events.slice(first);
+    this.#sent = this.#events.length;
+    this.#post({ type: "events", epoch: this.#epoch, first, reset, events });
+  }
+}
+
+/** One event for two pieces of the same text; undefined when they do not belong together. */
+export function mergeDeltas(first: PanelEvent, second: PanelEvent): PanelEvent | undefined {
+  if (first.kind === "terminal-output" && second.kind === "terminal-output") {
+    return first.terminalId === second.terminalId ? { ...first, text: first.text + second.text } : undefined;
+  }
+  if (first.kind !== "update" || second.kind !== "update") return undefined;
+  const [one, other] = [first.update, second.update];
+  if (one.sessionUpdate !== "agent_message_chunk" && one.sessionUpdate !== "agent_thought_chunk") return undefined;
+  if (one.sessionUpdate !== other.sessionUpdate || one.messageId !== other.messageId) return undefined;
+  if (one.content.type !== "text" || other.content.type !== "text") return undefined;
+  return { kind: "update", update: { ...one, content: { type: "text", text: one.content.text + other.content.text } } };
+}

@@ -1,0 +1,82 @@
+/** What each message of the panel does. Files are only opened when they are the agent's or the workspace's to show. */
+import * as vscode from "vscode";
+import type { PanelMessage } from "../../webview/panel-protocol.ts";
+import type { Services } from "../services.ts";
+
+export async function actOnPanelMessage(message: PanelMessage, services: Services): Promise<void> {
+  const { chat, requests, review, editors, terminals } = services;
+  switch (message.type) {
+    case "ready":
+      services.events.push({ kind: "review", files: review.files });
+      return chat.open();
+    case "ack":
+      return;
+    case "prompt":
+      return message.text.trim() === "" ? undefined : chat.prompt(message.text);
+    case "cancel":
+      return chat.cancel();
+    case "new-session":
+      return chat.newSession();
+    case "set-config":
+      return chat.setConfig(message.configId, message.value);
+    case "permission": {
+      const { requestId, optionId, reason } = message;
+      return requests.answer(requestId, { kind: "option", optionId, ...(reason !== undefined && { reason }) });
+    }
+    case "answer":
+      return requests.answer(message.requestId, { kind: "text", text: message.text });
+    case "queue-remove":
+      return chat.removeQueued(message.id);
+    case "queue-edit":
+      return chat.editQueued(message.id, message.text);
+    case "open-location":
+      return openLocation(message.path, message.line);
+    case "open-review":
+      return review.hunks(message.path).length > 0
+        ? editors.openDiff(message.path, false)
+        : openLocation(message.path, undefined);
+    case "show-terminal":
+      return terminals.show(message.terminalId);
+    case "keep-file":
+      return review.keepFile(message.path);
+    case "undo-file":
+      return review.undoFile(message.path);
+    case "keep-all":
+      return review.keepAll();
+    case "undo-all":
+      return review.undoAll();
+    case "open-link":
+      return openLink(message.href);
+    case "insert-text":
+      return insertText(message.text);
+  }
+}
+
+async function openLocation(path: string, line: number | undefined): Promise<void> {
+  const at = new vscode.Position((line ?? 1) - 1, 0);
+  const document = await vscode.workspace.openTextDocument(vscode.Uri.file(path));
+  await vscode.window.showTextDocument(document, { preview: true, selection: new vscode.Range(at, at) });
+}
+
+/** Web and mail links go to VS Code's own confirmation; anything else is a file of the workspace, or nothing. */
+async function openLink(href: string): Promise<void> {
+  if (/^(https?|mailto):/i.test(href)) {
+    await vscode.env.openExternal(vscode.Uri.parse(href, true));
+    return;
+  }
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  if (folder === undefined || /^[a-z][a-z0-9+.-]*:/i.test(href)) return;
+  const [, path = "", line] = /^(.*?)(?:#L?(\d+)|:(\d+))?$/.exec(decodeURI(href)) ?? [];
+  const target = path.startsWith("/") ? vscode.Uri.file(path) : vscode.Uri.joinPath(folder.uri, path);
+  if (vscode.workspace.getWorkspaceFolder(target) === undefined) return;
+  await openLocation(target.fsPath, line === undefined ? undefined : Number(line));
+}
+
+async function insertText(text: string): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined) {
+    vscode.window.setStatusBarMessage("Hermes: open a file to insert into", 3_000);
+    return;
+  }
+  await editor.insertSnippet(new vscode.SnippetString().appendText(text));
+}

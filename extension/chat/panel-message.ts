@@ -1,0 +1,37 @@
+/** What the panel may say, checked before anything is done with it. */
+import * as z from "zod";
+import type { PanelMessage } from "../../webview/panel-protocol.ts";
+
+/** A prompt beyond this is refused by the panel's channel. Characters. */
+const MAX_TEXT_CHARS = 10_000_000;
+
+const text = z.string().max(MAX_TEXT_CHARS);
+const id = z.string().max(200);
+const path = z.string().max(4_096);
+
+const schema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("ready"), epoch: id, next: z.int().min(0) }),
+  z.object({ type: z.literal("ack"), epoch: id, next: z.int().min(0) }),
+  z.object({ type: z.literal("prompt"), text }),
+  z.object({ type: z.literal("cancel") }),
+  z.object({ type: z.literal("new-session") }),
+  z.object({ type: z.literal("set-config"), configId: id, value: id }),
+  z.object({ type: z.literal("permission"), requestId: id, optionId: id, reason: text.exactOptional() }),
+  z.object({ type: z.literal("answer"), requestId: id, text: text.nullable() }),
+  z.object({ type: z.literal("queue-remove"), id }),
+  z.object({ type: z.literal("queue-edit"), id, text }),
+  z.object({ type: z.literal("open-location"), path, line: z.int().min(1).exactOptional() }),
+  z.object({ type: z.literal("open-review"), path }),
+  z.object({ type: z.literal("show-terminal"), terminalId: id }),
+  z.object({ type: z.literal("keep-file"), path }),
+  z.object({ type: z.literal("undo-file"), path }),
+  z.object({ type: z.literal("keep-all") }),
+  z.object({ type: z.literal("undo-all") }),
+  z.object({ type: z.literal("open-link"), href: z.string().max(4_096) }),
+  z.object({ type: z.literal("insert-text"), text }),
+]) satisfies z.ZodType<PanelMessage>;
+
+/** Undefined when it is nothing the panel may say. */
+export function parsePanelMessage(raw: unknown): PanelMessage | undefined {
+  return schema.safeParse(raw).data;
+}

@@ -1,0 +1,11 @@
+import { methods } from "@zed-industries/agent-client-protocol";
+import type { ClientMethod } from "./client-method.ts";
+
+export const clientMethod: ClientMethod = {
+  register(app, { terminals }) {
+    app.onRequest(methods.client.terminal.kill, async ({ params }) => {
+      await terminals.kill(params.terminalId);
+      return {};
+    });
+  },
+};

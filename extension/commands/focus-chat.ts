@@ -1,0 +1,11 @@
+import * as vscode from "vscode";
+import { CHAT_VIEW } from "../chat/chat-view.ts";
+import type { Command } from "./command.ts";
+
+export const command: Command = {
+  id: "hermes.focusChat",
+  async run({ events }) {
+    await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
+    events.push({ kind: "compose" });
+  },
+};

@@ -1,0 +1,7 @@
+import { revealHunk } from "../review/reveal-hunk.ts";
+import type { Command } from "./command.ts";
+
+export const command: Command = {
+  id: "hermes.nextHunk",
+  run: ({ review }, ...args) => revealHunk(review, 1, args),
+};

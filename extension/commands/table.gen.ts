@@ -1,0 +1,20 @@
+// Written by scripts/tables.mjs; do not edit. Run `npm run tables` after adding a file to this folder.
+import type { Command } from "./command.ts";
+import { command as askSelection } from "./ask-selection.ts";
+import { command as focusChat } from "./focus-chat.ts";
+import { command as keepAll } from "./keep-all.ts";
+import { command as keepFile } from "./keep-file.ts";
+import { command as keepHunk } from "./keep-hunk.ts";
+import { command as newSession } from "./new-session.ts";
+import { command as nextHunk } from "./next-hunk.ts";
+import { command as openReview } from "./open-review.ts";
+import { command as previousHunk } from "./previous-hunk.ts";
+import { command as restartAgent } from "./restart-agent.ts";
+import { command as setKey } from "./set-key.ts";
+import { command as showLog } from "./show-log.ts";
+import { command as stop } from "./stop.ts";
+import { command as undoAll } from "./undo-all.ts";
+import { command as undoFile } from "./undo-file.ts";
+import { command as undoHunk } from "./undo-hunk.ts";
+
+export const table: readonly Command[] = [askSelection, focusChat, keepAll, keepFile, keepHunk, newSession, nextHunk, openReview, previousHunk, restartAgent, setKey, showLog, stop, undoAll, undoFile, undoHunk];

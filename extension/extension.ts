@@ -1,0 +1,15 @@
+/** Wires the extension; nothing runs until a view is opened or a command is called. */
+import * as vscode from "vscode";
+import { buildServices } from "./build-services.ts";
+import { CHAT_VIEW } from "./chat/chat-view.ts";
+import { table } from "./commands/table.gen.ts";
+
+export function activate(context: vscode.ExtensionContext): void {
+  const services = buildServices(context);
+  context.subscriptions.push(
+    vscode.window.registerWebviewViewProvider(CHAT_VIEW, services.view),
+    ...table.map(({ id, run }) => vscode.commands.registerCommand(id, (...args: unknown[]) => run(services, ...args))),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => services.chat.newSession()),
+  );
+  services.review.restore().catch((error: unknown) => services.log.error(String(error)));
+}

@@ -1,0 +1,117 @@
+/** What the agent asks of the user: shown natively and as a card in the panel at once; the first answer wins. */
+import { randomUUID } from "node:crypto";
+import type {
+  CreateElicitationRequest,
+  CreateElicitationResponse,
+  RequestPermissionOutcome,
+  RequestPermissionRequest,
+} from "@zed-industries/agent-client-protocol";
+import * as z from "zod";
+import type { PanelEvent } from "../../webview/panel-protocol.ts";
+import { nativePermission } from "./native-permission.ts";
+import { nativeQuestion } from "./native-question.ts";
+import type { PanelAnswer } from "./panel-answer.ts";
+
+const metaSchema = z.object({
+  hermes: z.object({
+    reasons: z.array(z.string()).default([]),
+    command: z.string().optional(),
+    grant: z.string().optional(),
+  }),
+});
+
+export class Requests {
+  readonly #open = new Map<string, (answer: PanelAnswer) => void>();
+  readonly #show: (event: PanelEvent) => void;
+
+  /** `show` puts events into the panel. */
+  constructor(show: (event: PanelEvent) => void) {
+    this.#show = show;
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** An answer from the panel; one for a question that is over does nothing. */
+  answer(requestId: string, answer: PanelAnswer): void {
+    this.#open.get(requestId)?.(answer);
+  }
+
+  async permission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionOutcome> {
+    const requestId = randomUUID();
+    const { toolCall, options } = request;
+    const ours = metaSchema.safeParse(request._meta).data?.hermes;
+    const facts = { reasons: ours?.reasons ?? [], command: ours?.command, grant: ours?.grant };
+    this.#show({
+      kind: "permission",
+      requestId,
+      toolCall,
+      options,
+      reasons: facts.reasons,
+      ...(facts.command !== undefined && { command: facts.command }),
+      ...(facts.grant !== undefined && { grant: facts.grant }),
+    });
+    const native = (over: AbortSignal): Promise<PanelAnswer | undefined> =>
+      nativePermission({ toolCall, options, ...facts }, over);
+    const answer = await this.#firstAnswer(requestId, native, signal);
+    const option = answer?.kind === "option" ? options.find(({ optionId }) => optionId === answer.optionId) : undefined;
+    this.#show({ kind: "permission-end", requestId, label: option?.name ?? "Withdrawn" });
+    if (option === undefined) return { outcome: "cancelled" };
+    const reason = answer?.kind === "option" ? answer.reason : undefined;
+    return {
+      outcome: "selected",
+      optionId: option.optionId,
+      ...(reason && { _meta: { hermes: { reason } } }),
+    };
+  }
+
+  async question(request: CreateElicitationRequest, signal: AbortSignal): Promise<CreateElicitationResponse> {
+    const requestId = randomUUID();
+    const { message } = request;
+    const choices = choicesOf(request);
+    this.#show({ kind: "question", requestId, message, choices });
+    const native = (over: AbortSignal): Promise<PanelAnswer | undefined> => nativeQuestion(message, choices, over);
+    const answer = await this.#firstAnswer(requestId, native, signal);
+    const text = answer?.kind === "text" ? answer.text : null;
+    this.#show({ kind: "question-end", requestId, label: text ?? "No answer" });
+    if (text === null || text === "") return { action: "cancel" };
+    const key = choices.includes(text) ? "choice" : "other";
+    return { action: "accept", content: { [key]: text } };
+  }
+
+  /** Undefined when the question went away. A native prompt that is closed leaves the card open. */
+  async #firstAnswer(
+    requestId: string,
+    native: (over: AbortSignal) => Promise<PanelAnswer | undefined>,
+    signal: AbortSignal,
+  ): Promise<PanelAnswer | undefined> {
+    const over = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<PanelAnswer | undefined>();
+    this.#open.set(requestId, resolve);
+    const withdraw = (): void => resolve(undefined);
+    if (signal.aborted) withdraw();
+    signal.addEventListener("abort", withdraw, { once: true });
+    native(over.signal).then(
+      (answer) => answer && resolve(answer),
+      () => undefined, // a prompt that could not be shown: the card is still there
+    );
+    try {
+      return await promise;
+    } finally {
+      this.#open.delete(requestId);
+      signal.removeEventListener("abort", withdraw);
+      over.abort();
+    }
+  }
+}
+
+const formSchema = z.object({
+  requestedSchema: z.object({
+    properties: z.object({ choice: z.object({ enum: z.array(z.string()) }).optional() }).optional(),
+  }),
+});
+
+function choicesOf(request: CreateElicitationRequest): readonly string[] {
+  return formSchema.safeParse(request).data?.requestedSchema.properties?.choice?.enum ?? [];
+}

@@ -1,0 +1,90 @@
+// npm start: opens VS Code with Hermes in a sample workspace, ready to type. The desktop's VS Code where there is one,
+// else VS Code's server, whose address is printed. Options: --server (even where `code` is), --open (in a browser),
+// --folder PATH (instead of the sample workspace), --port N.
+import { spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { chromiumArguments, findChromium } from "./chromium.ts";
+import { packageExtension } from "./package.ts";
+import { projectFolder, vscodeTestFolder } from "./project.ts";
+import { runInTerminal } from "./run-program.ts";
+import { findOnPath } from "./system-packages.ts";
+import { installExtension, startVSCodeServer } from "./vscode-server.ts";
+
+/** The address stays the same from start to start, since the browser keeps a window's layout by address. */
+const PORTS = "9137-9156";
+
+/** Where a workspace's own task that shows the panel may run without being asked about. */
+const settings = { "task.allowAutomaticTasks": "on" };
+
+const { values: options } = parseArgs({
+  options: {
+    server: { type: "boolean", default: false },
+    open: { type: "boolean", default: false },
+    folder: { type: "string" },
+    port: { type: "string", default: PORTS },
+  },
+});
+
+const folder = options.folder === undefined ? sampleWorkspace() : resolve(options.folder);
+const desktop = options.server ? undefined : findDesktop();
+if (desktop === undefined) await startServer();
+else await startDesktop(desktop);
+
+/** Copied when absent, so that what was tried in it is still there at the next start. */
+function sampleWorkspace(): string {
+  const workspace = join(vscodeTestFolder, "sample-workspace");
+  if (existsSync(workspace)) return workspace;
+  mkdirSync(vscodeTestFolder, { recursive: true });
+  cpSync(join(projectFolder, "test", "support", "sample-workspace"), workspace, { recursive: true });
+  return workspace;
+}
+
+function findDesktop(): string | undefined {
+  const hasDisplay = process.platform !== "linux" || hasX();
+  return hasDisplay ? findOnPath(process.platform === "win32" ? "code.cmd" : "code") : undefined;
+}
+
+function hasX(): boolean {
+  return Boolean(process.env["DISPLAY"] ?? process.env["WAYLAND_DISPLAY"]);
+}
+
+async function startDesktop(code: string): Promise<void> {
+  const build = await runInTerminal({ command: process.execPath, args: ["esbuild.mjs"], cwd: projectFolder });
+  if (build !== 0) throw new Error(`node esbuild.mjs exited with code ${build}.`);
+  console.log("Opening VS Code. When it asks, trust the folder and allow its task: it shows the Hermes panel.");
+  const args = [`--extensionDevelopmentPath=${projectFolder}`, "--new-window", "--wait", folder];
+  process.exitCode = await runInTerminal({ command: code, args });
+}
+
+async function startServer(): Promise<void> {
+  const vsix = await packageExtension();
+  const folders = {
+    userDataFolder: join(vscodeTestFolder, "user-data"),
+    extensionsFolder: join(vscodeTestFolder, "extensions"),
+  };
+  await installExtension(vsix, folders);
+  const server = await startVSCodeServer({ ...folders, settings, port: options.port });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => void server.stop());
+  const address = server.windowUrl(folder);
+  console.log(`\nVS Code with Hermes is ready: ${address}`);
+  console.log("Type into the Hermes panel, for instance: replace two with TWO in a.txt then run cat a.txt");
+  console.log("Ctrl+C ends it.\n");
+  if (options.open || hasX()) openInBrowser(address);
+  await server.ended;
+}
+
+function openInBrowser(address: string): void {
+  const opener = process.platform === "darwin" ? "open" : findOnPath("xdg-open");
+  const browser = findChromium();
+  if (opener === undefined && browser === undefined) {
+    console.log("There is no browser here: open the address by hand.");
+    return;
+  }
+  const [command, args] =
+    opener === undefined ? [String(browser), [...chromiumArguments, address]] : [opener, [address]];
+  spawn(command, args, { stdio: "ignore" }).once("error", (error) => {
+    console.log(`${command} did not start (${error.message}): open the address by hand.`);
+  });
+}

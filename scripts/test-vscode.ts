@@ -1,0 +1,32 @@
+// npm run test:vscode: the extension-host suite and the browser tests against the packaged extension, in VS Code's
+// server. `--suite` or `--e2e` runs one of them. The bundles and the package must be there: npm run package.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { ensureChromium } from "./chromium.ts";
+import { packageFile, projectFolder, resultsFolder } from "./project.ts";
+import { runInTerminal } from "./run-program.ts";
+import { ensureVSCodeServer } from "./vscode-server-install.ts";
+import { runSuite } from "./vscode-suite.ts";
+
+if (!existsSync(packageFile)) throw new Error(`${packageFile} is missing: npm run package makes it.`);
+
+// Before any test's clock runs.
+await ensureVSCodeServer();
+await ensureChromium();
+
+const onlySuite = process.argv.includes("--suite");
+const onlyBrowser = process.argv.includes("--e2e");
+let failed = false;
+
+if (!onlyBrowser) {
+  const counts = await runSuite();
+  console.log(`\nExtension host: ${counts.passed} passed, ${counts.failed} failed\n`);
+  failed ||= counts.failed > 0 || counts.passed === 0;
+}
+if (!onlySuite) {
+  const vitest = join(projectFolder, "node_modules", "vitest", "vitest.mjs");
+  const report = ["--reporter=default", "--reporter=json", `--outputFile.json=${join(resultsFolder, "e2e.json")}`];
+  const args = [vitest, "run", "--config", "vitest.e2e.config.ts", ...report];
+  failed = (await runInTerminal({ command: process.execPath, args, cwd: projectFolder })) !== 0 || failed;
+}
+process.exitCode = failed ? 1 : 0;

@@ -1,0 +1,102 @@
+// npm test: every stage in order, a table of what ran, and the sum of all tests as the last line. Fails when a stage
+// failed or ran no test. `--only unit,acp` runs only those stages.
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { projectFolder, resultsFolder } from "./project.ts";
+import { runInTerminal } from "./run-program.ts";
+
+/** `results` names the file in test-results where a stage of tests leaves its counts. */
+type Stage = {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly results?: string;
+  /** Without what it makes, no later stage can run. */
+  readonly needed?: true;
+};
+
+type Outcome = {
+  readonly stage: Stage;
+  readonly ok: boolean;
+  readonly passed: number;
+  readonly failed: number;
+  readonly seconds: number;
+};
+
+const stages: readonly Stage[] = [
+  { name: "check", args: ["scripts/check.mjs"] },
+  { name: "build", args: ["esbuild.mjs"], needed: true },
+  vitest("unit", "vitest.config.ts"),
+  vitest("acp", "vitest.acp.config.ts"),
+  { name: "package", args: ["scripts/package.ts"], needed: true },
+  { name: "vscode", args: ["scripts/test-vscode.ts", "--suite"], results: "vscode-suite.json" },
+  { name: "e2e", args: ["scripts/test-vscode.ts", "--e2e"], results: "e2e.json" },
+];
+
+const outcomes: Outcome[] = [];
+for (const stage of chosenStages()) {
+  const outcome = await runStage(stage);
+  outcomes.push(outcome);
+  if (!outcome.ok && stage.needed) break;
+}
+printSummary();
+process.exitCode = outcomes.every(({ ok }) => ok) ? 0 : 1;
+
+function vitest(name: string, config: string): Stage {
+  const results = `${name}.json`;
+  const report = ["--reporter=default", "--reporter=json", `--outputFile.json=${join(resultsFolder, results)}`];
+  return { name, args: ["node_modules/vitest/vitest.mjs", "run", "--config", config, ...report], results };
+}
+
+function chosenStages(): readonly Stage[] {
+  const only = parseArgs({ options: { only: { type: "string" } } }).values.only?.split(",");
+  if (only === undefined) return stages;
+  const unknown = only.filter((name) => !stages.some((stage) => stage.name === name));
+  if (unknown.length === 0) return stages.filter(({ name }) => only.includes(name));
+  throw new Error(`There is no stage ${unknown.join(", ")}. Stages: ${stages.map(({ name }) => name).join(", ")}.`);
+}
+
+async function runStage(stage: Stage): Promise<Outcome> {
+  console.log(`\n━━ ${stage.name}`);
+  mkdirSync(resultsFolder, { recursive: true });
+  const resultsFile = stage.results === undefined ? undefined : join(resultsFolder, stage.results);
+  if (resultsFile !== undefined) rmSync(resultsFile, { force: true });
+  const started = Date.now();
+  const code = await runInTerminal({ command: process.execPath, args: stage.args, cwd: projectFolder });
+  const seconds = (Date.now() - started) / 1000;
+  const counts = resultsFile === undefined ? { passed: 0, failed: 0 } : countsOf(resultsFile);
+  const ranTests = stage.results === undefined || counts.passed + counts.failed > 0;
+  const ok = code === 0 && counts.failed === 0 && ranTests;
+  // A stage that fails in another way than by a test that failed counts as one failure: the sum must not look green.
+  return { stage, ok, passed: counts.passed, failed: ok ? 0 : Math.max(1, counts.failed), seconds };
+}
+
+/** Reads the counts of vitest's JSON report or of the extension-host suite; none when the stage left no file. */
+function countsOf(resultsFile: string): { passed: number; failed: number } {
+  let report: Partial<Record<"passed" | "failed" | "numPassedTests" | "numFailedTests", number>>;
+  try {
+    report = JSON.parse(readFileSync(resultsFile, "utf8"));
+  } catch (error) {
+    console.log(`The stage left no counts: ${error instanceof Error ? error.message : String(error)}`);
+    return { passed: 0, failed: 0 };
+  }
+  return {
+    passed: report.passed ?? report.numPassedTests ?? 0,
+    failed: report.failed ?? report.numFailedTests ?? 0,
+  };
+}
+
+function printSummary(): void {
+  console.log("\nstage    result  passed  failed     time");
+  for (const { stage, ok, passed, failed, seconds } of outcomes) {
+    const result = (ok ? "ok" : "FAILED").padEnd(6);
+    const counts = stage.results === undefined ? "".padEnd(14) : `${cell(passed, 6)}  ${cell(failed, 6)}`;
+    console.log(`${stage.name.padEnd(8)} ${result}  ${counts}  ${cell(seconds.toFixed(1), 6)} s`);
+  }
+  const sum = (pick: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + pick(outcome), 0);
+  console.log(`\n${sum(({ passed }) => passed)} passed, ${sum(({ failed }) => failed)} failed`);
+}
+
+function cell(value: number | string, width: number): string {
+  return String(value).padStart(width);
+}

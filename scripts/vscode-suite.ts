@@ -1,0 +1,138 @@
+// The extension-host suite of test/vscode: bundles it, and runs it in VS Code's server through a browser.
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { format } from "node:util";
+import * as esbuild from "esbuild";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { chromiumArguments, ensureChromium } from "./chromium.ts";
+import { projectFolder, resultsFolder } from "./project.ts";
+import { startVSCodeServer, type VSCodeServer } from "./vscode-server.ts";
+
+/** Begins every line of the report; test/vscode/index.ts puts it there. */
+const LINE_MARK = "[suite] ";
+
+const SUITE_LIMIT_MS = 15 * 60_000;
+const suiteSources = join(projectFolder, "test", "vscode");
+
+/** What ran and how it ended. */
+export type SuiteCounts = { readonly passed: number; readonly failed: number };
+
+/** Bundles test/vscode for an extension host, which loads CommonJS. Resolves with the path of the runner's bundle. */
+export async function buildSuite(): Promise<string> {
+  const outdir = join(projectFolder, "dist", "test");
+  rmSync(outdir, { recursive: true, force: true });
+  const suites = readdirSync(join(suiteSources, "suites")).filter((file) => file.endsWith(".test.ts"));
+  await esbuild.build({
+    bundle: true,
+    entryPoints: {
+      "vscode-suite": join(suiteSources, "index.ts"),
+      ...Object.fromEntries(
+        suites.map((file) => [`suites/${file.slice(0, -".ts".length)}`, join(suiteSources, "suites", file)]),
+      ),
+    },
+    outdir,
+    outExtension: { ".js": ".cjs" },
+    format: "cjs",
+    platform: "node",
+    target: "node22",
+    external: ["vscode", "mocha"],
+    sourcemap: "inline",
+    logLevel: "warning",
+  });
+  return join(outdir, "vscode-suite.cjs");
+}
+
+/** A throw-away home, workspace and user data for one run of the suite, and the environment that points to them. */
+export function suiteFolders() {
+  const root = mkdtempSync(join(tmpdir(), "hermes-vscode-suite-"));
+  const workspace = join(root, "workspace");
+  mkdirSync(workspace);
+  writeFileSync(join(workspace, "a.txt"), "one\ntwo\nthree\n");
+  mkdirSync(resultsFolder, { recursive: true });
+  const resultsFile = join(resultsFolder, "vscode-suite.json");
+  rmSync(resultsFile, { force: true });
+  return {
+    root,
+    workspace,
+    resultsFile,
+    userDataFolder: join(root, "user-data"),
+    extensionsFolder: join(root, "extensions"),
+    env: { HERMES_HOME: join(root, "home"), HERMES_PROVIDER: "offline", HERMES_TEST_RESULTS: resultsFile },
+  };
+}
+
+/** Counts that the suite left in `resultsFile`; a run that left none counts as one failure. */
+export function readCounts(resultsFile: string): SuiteCounts {
+  if (!existsSync(resultsFile)) return { passed: 0, failed: 1 };
+  const { passed, failed }: SuiteCounts = JSON.parse(readFileSync(resultsFile, "utf8"));
+  return { passed, failed };
+}
+
+/** Runs the suite against the built extension in this folder. What it prints goes to the terminal. */
+export async function runSuite(): Promise<SuiteCounts> {
+  const suite = await buildSuite();
+  const executablePath = await ensureChromium();
+  const { root, workspace, resultsFile, ...folders } = suiteFolders();
+  const logFile = join(resultsFolder, "vscode-suite-server.log");
+  const server = await startVSCodeServer({ ...folders, automation: true, logFile });
+  let browser: Browser | undefined;
+  try {
+    browser = await chromium.launch({ executablePath, args: [...chromiumArguments] });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const code = await runInWindow(page, server, { suite, workspace });
+    const counts = readCounts(resultsFile);
+    if (code === 0 || counts.failed > 0) return counts;
+    console.log(`The extension host ended with code ${code}.`);
+    return { ...counts, failed: 1 };
+  } finally {
+    await browser?.close();
+    await server.stop();
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+/** Resolves with the exit code that the extension host's test runner reports to its window. */
+async function runInWindow(
+  page: Page,
+  server: VSCodeServer,
+  { suite, workspace }: { suite: string; workspace: string },
+) {
+  const { promise: exit, resolve, reject } = Promise.withResolvers<number>();
+  await page.exposeFunction("codeAutomationLog", windowLog());
+  await page.exposeFunction("codeAutomationExit", resolve);
+  page.once("crash", () => reject(new Error("The browser's page crashed while the suite ran.")));
+  void server.ended.then(() => reject(new Error(`VS Code's server ended while the suite ran: ${server.logFile}`)));
+  const remote = `vscode-remote://${server.authority}`;
+  await page.goto(
+    server.windowUrl(workspace, [
+      ["extensionDevelopmentPath", `${remote}${projectFolder}`],
+      ["extensionTestsPath", `${remote}${suite}`],
+    ]),
+  );
+  const limit = setTimeout(() => {
+    reject(new Error(`The suite in the extension host did not end within ${SUITE_LIMIT_MS / 60_000} minutes.`));
+  }, SUITE_LIMIT_MS);
+  return exit.finally(() => clearTimeout(limit));
+}
+
+/** The report's lines go to the terminal, everything else that the window logs goes to a file beside the results. */
+function windowLog(): (type: string, args: readonly unknown[]) => void {
+  const file = join(resultsFolder, "vscode-suite-window.log");
+  writeFileSync(file, "");
+  return (type, args) => {
+    const text = format(...args);
+    const report = text.split("\n").filter((line) => line.startsWith(LINE_MARK));
+    for (const line of report) console.log(line.slice(LINE_MARK.length));
+    if (report.length === 0) appendFileSync(file, `${type}: ${text}\n`);
+  };
+}

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { VSCodeWindow } from "../support/vscode-browser.ts";
+
+const PROMPT = "replace two with TWO in a.txt then run cat a.txt";
+const EDITED = "one\nTWO\nthree\n";
+const ORIGINAL = "one\ntwo\nthree\n";
+
+// One conversation, in the order in which a person has it.
+describe("the main job, in the packaged extension without key or network", () => {
+  let window: VSCodeWindow;
+
+  beforeAll(async () => {
+    window = await VSCodeWindow.open({ name: "main-job" });
+    await window.openPanel();
+  });
+
+  afterAll(async () => {
+    await window.close();
+  });
+
+  test("types the prompt and sees it in the conversation", async () => {
+    await window.send(PROMPT);
+    await window.panel.getByText(PROMPT).first().waitFor();
+    expect(await window.composer.inputValue()).toBe("");
+  });
+
+  test("finds the edit on disk", async () => {
+    await expect.poll(() => window.readFile("a.txt"), { timeout: 20_000 }).toBe(EDITED);
+  });
+
+  test("sees a card for the edit and one for the command, both completed", async () => {
+    await expect.poll(() => window.toolCalls("completed").count(), { timeout: 20_000 }).toBe(2);
+    expect(await window.toolCalls().count()).toBe(2);
+    await window.toolCalls("completed").filter({ hasText: "a.txt" }).first().waitFor();
+    await window.toolCalls("completed").filter({ hasText: "cat a.txt" }).waitFor();
+  });
+
+  test("sees the command's output in a terminal of VS Code", async () => {
+    await window.runCommand("Terminal: Focus Terminal");
+    await expect.poll(() => window.terminal.innerText(), { timeout: 20_000 }).toMatch(/one\s+TWO\s+three/);
+  });
+
+  for (const theme of ["light", "dark", "high-contrast"] as const) {
+    test(`the finished turn at 320 px in the ${theme} theme, for the eye`, async () => {
+      await window.setTheme(theme);
+      await window.setSideBarWidth(320);
+      await window.screenshot("main-job");
+    });
+  }
+
+  test("sees the edit as a diff and puts the old text back", async () => {
+    await window.runCommand("Hermes: Review Edits");
+    await window.diffEditor.waitFor();
+    await expect.poll(() => window.diffEditor.innerText()).toContain("TWO");
+    await window.screenshot("review");
+    await window.page.locator(".codelens-decoration").getByText("Undo").first().click();
+    await expect.poll(() => window.readFile("a.txt"), { timeout: 20_000 }).toBe(ORIGINAL);
+  });
+});

@@ -1,0 +1,247 @@
+// A real VS Code in a real browser with the packaged extension installed: what a browser test does with it.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type Browser, chromium, type FrameLocator, type Locator, type Page } from "playwright-core";
+import { chromiumArguments, ensureChromium } from "../../scripts/chromium.ts";
+import { packageFile, resultsFolder } from "../../scripts/project.ts";
+import { installExtension, startVSCodeServer, type VSCodeServer } from "../../scripts/vscode-server.ts";
+
+const START_LIMIT_MS = 60_000;
+
+/** A locator finds nothing in this time: the step before it failed. */
+const STEP_LIMIT_MS = 20_000;
+
+/** By its part of a picture's name: a theme's name in the settings, and the class that it gives the workbench. */
+const themes = {
+  dark: { setting: "Dark Modern", workbenchClass: "vs-dark" },
+  light: { setting: "Light Modern", workbenchClass: "vs" },
+  "high-contrast": { setting: "Dark High Contrast", workbenchClass: "hc-black" },
+} as const;
+
+/** A colour theme that pictures are taken in. */
+export type Theme = keyof typeof themes;
+
+/** How a window is opened. */
+export type WindowOptions = {
+  /** Begins the names of its logs and pictures. */
+  readonly name: string;
+  /** Files of the workspace by relative path. Default: a.txt with the lines one, two, three. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** User settings beside those of every test. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Added to the environment of the extension host. Default: the offline provider and an empty home. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Whether VS Code asks for trust in the workspace. Default false. */
+  readonly askForTrust?: boolean;
+};
+
+const testSettings = {
+  "terminal.integrated.gpuAcceleration": "off", // as text in the page instead of pixels on a canvas
+  "files.autoSave": "off",
+  "window.autoDetectColorScheme": false,
+  "workbench.colorTheme": themes.dark.setting,
+};
+
+/** A window of VS Code on a workspace of its own. Close it: `await using window = await VSCodeWindow.open(…)`. */
+export class VSCodeWindow {
+  readonly page: Page;
+  /** Absolute path of the workspace's folder. */
+  readonly workspace: string;
+  /** HERMES_HOME of the extension. */
+  readonly home: string;
+  /** The document inside the Hermes panel, a frame in a frame. */
+  readonly panel: FrameLocator;
+  readonly composer: Locator;
+  readonly #name: string;
+  readonly #root: string;
+  readonly #server: VSCodeServer;
+  readonly #browser: Browser;
+  #theme: Theme = "dark";
+
+  private constructor(running: Running) {
+    this.page = running.page;
+    this.#name = running.name;
+    this.#root = running.root;
+    this.#server = running.server;
+    this.#browser = running.browser;
+    this.workspace = join(running.root, "workspace");
+    this.home = join(running.root, "home");
+    this.panel = this.page
+      .frameLocator('iframe.webview[src*="extensionId=hermes-agent.hermes-vscode"]')
+      .frameLocator("#active-frame");
+    this.composer = this.panel.locator('textarea[aria-label="Message Hermes"]');
+  }
+
+  /** Starts VS Code with the packaged extension installed and opens its window. Needs dist/hermes-vscode.vsix. */
+  static async open(options: WindowOptions): Promise<VSCodeWindow> {
+    const root = mkdtempSync(join(tmpdir(), "hermes-vscode-window-"));
+    const folders = { userDataFolder: join(root, "user-data"), extensionsFolder: join(root, "extensions") };
+    for (const [path, text] of Object.entries(options.files ?? { "a.txt": "one\ntwo\nthree\n" })) {
+      const file = join(root, "workspace", path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
+    await installExtension(packageFile, folders);
+    const server = await startVSCodeServer({
+      ...folders,
+      askForTrust: options.askForTrust ?? false,
+      settings: { ...testSettings, ...options.settings },
+      env: { HERMES_HOME: join(root, "home"), HERMES_PROVIDER: "offline", ...options.env },
+      logFile: join(resultsFolder, "logs", `${options.name}-server.log`),
+    });
+    try {
+      const browser = await chromium.launch({ executablePath: await ensureChromium(), args: [...chromiumArguments] });
+      const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+      page.setDefaultTimeout(STEP_LIMIT_MS);
+      const window = new VSCodeWindow({ page, name: options.name, root, server, browser });
+      await window.#load();
+      return window;
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+  }
+
+  /** Ends the browser and VS Code; their logs stay in test-results/logs, everything else goes away. */
+  async close(): Promise<void> {
+    await this.#browser.close();
+    await this.#server.stop();
+    const logs = join(this.#root, "user-data", "logs");
+    const kept = join(resultsFolder, "logs", this.#name);
+    rmSync(kept, { recursive: true, force: true });
+    if (existsSync(logs)) cpSync(logs, kept, { recursive: true });
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Loads the window again, as a user does who presses F5 in the browser. */
+  async reload(): Promise<void> {
+    await this.#load();
+  }
+
+  /** Runs the command of the palette with this whole title, once there is one. */
+  async runCommand(title: string): Promise<void> {
+    const input = this.quickInput.locator("input").first();
+    const row = this.quickInput
+      .locator(".quick-input-list .monaco-list-row .label-name")
+      .getByText(title, { exact: true });
+    const deadline = Date.now() + STEP_LIMIT_MS;
+    // The palette lists the commands known when it opened, and an extension's may come later: then it is opened again.
+    for (;;) {
+      await this.page.keyboard.press("F1");
+      await input.fill(`>${title}`);
+      const found = await row
+        .first()
+        .waitFor({ timeout: 2000 })
+        .then(
+          () => true,
+          () => false,
+        );
+      if (found) break;
+      if (Date.now() > deadline) throw new Error(`The palette offers no command "${title}".`);
+      await this.page.keyboard.press("Escape");
+    }
+    await row.first().click();
+  }
+
+  /** Shows the Hermes panel, waits until one can type, and puts the caret into it. */
+  async openPanel(): Promise<void> {
+    await this.runCommand("Hermes: Focus Chat");
+    await this.composer.waitFor({ timeout: START_LIMIT_MS });
+    await this.composer.focus();
+  }
+
+  /** Types `prompt` into the panel and sends it. */
+  async send(prompt: string): Promise<void> {
+    await this.composer.fill(prompt);
+    await this.composer.press("Enter");
+  }
+
+  /** Tool cards of the conversation; `status` is ACP's: pending, in_progress, completed, failed. */
+  toolCalls(status?: string): Locator {
+    return this.panel.locator(status === undefined ? "[data-tool-call]" : `[data-tool-call][data-status="${status}"]`);
+  }
+
+  /** The quick pick or input box in the middle of the top edge. */
+  get quickInput(): Locator {
+    return this.page.locator(".quick-input-widget");
+  }
+
+  /** Notifications in the corner, newest first. */
+  get notifications(): Locator {
+    return this.page.locator(".notifications-toasts .notification-list-item");
+  }
+
+  /** The rows of text in the visible terminal. */
+  get terminal(): Locator {
+    return this.page.locator(".terminal-wrapper.active .xterm-rows, .terminal-editor .xterm-rows").first();
+  }
+
+  /** The visible diff editor. */
+  get diffEditor(): Locator {
+    return this.page.locator(".monaco-diff-editor").first();
+  }
+
+  /** Text of the file at `path` below the workspace, as it is on disk. */
+  readFile(path: string): string {
+    return readFileSync(join(this.workspace, path), "utf8");
+  }
+
+  /** Switches the colour theme as a user does, and waits until the workbench has it. */
+  async setTheme(theme: Theme): Promise<void> {
+    await this.runCommand("Preferences: Color Theme");
+    const input = this.quickInput.locator("input").first();
+    await input.fill(themes[theme].setting);
+    await this.quickInput.locator(".monaco-list-row.focused", { hasText: themes[theme].setting }).waitFor();
+    await input.press("Enter");
+    await this.page.locator(`.monaco-workbench.${themes[theme].workbenchClass}`).waitFor();
+    await this.quickInput.waitFor({ state: "hidden" });
+    this.#theme = theme;
+  }
+
+  /** Makes the secondary side bar `width` pixels wide by dragging its edge. */
+  async setSideBarWidth(width: number): Promise<void> {
+    const sideBar = this.page.locator(".part.auxiliarybar");
+    const box = await boxOf(sideBar);
+    const y = box.y + box.height / 2;
+    await this.page.mouse.move(box.x - 1, y);
+    await this.page.mouse.down();
+    await this.page.mouse.move(box.x - 1 + box.width - width, y, { steps: 5 });
+    await this.page.mouse.up();
+    await this.page.mouse.move(0, 0); // else the edge stays highlighted
+    const reached = (await boxOf(sideBar)).width;
+    if (Math.abs(reached - width) > 2) throw new Error(`The side bar is ${reached} px wide instead of ${width}.`);
+  }
+
+  /** Takes a picture of the window: test-results/screens/STATE-THEME.png. */
+  async screenshot(state: string): Promise<void> {
+    await this.page.screenshot({ path: join(resultsFolder, "screens", `${state}-${this.#theme}.png`) });
+  }
+
+  async #load(): Promise<void> {
+    await this.page.goto(this.#server.windowUrl(this.workspace), { timeout: START_LIMIT_MS });
+    await this.page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: START_LIMIT_MS });
+  }
+}
+
+type Running = {
+  readonly page: Page;
+  readonly name: string;
+  readonly root: string;
+  readonly server: VSCodeServer;
+  readonly browser: Browser;
+};
+
+async function boxOf(locator: Locator) {
+  const box = await locator.boundingBox();
+  if (box === null) throw new Error("The secondary side bar is not visible.");
+  return box;
+}
+
+function escapeRegExp(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

@@ -1,0 +1,42 @@
+// Runs every suite of suites/ inside an extension host. Bundled by scripts/vscode-suite.ts; VS Code calls run().
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { format } from "node:util";
+
+/** What mocha counted, and each failure; written as JSON to the file named by HERMES_TEST_RESULTS. */
+export type SuiteResults = {
+  passed: number;
+  failed: number;
+  readonly failures: { readonly title: string; readonly message: string }[];
+};
+
+/** Begins every line of the report: an extension host's console holds what extensions print, too. */
+const LINE_MARK = "[suite] ";
+
+const TEST_LIMIT_MS = 30_000;
+
+/** @throws when a test failed or none ran. */
+export async function run(): Promise<void> {
+  // Imported when VS Code calls: mocha is an ES module, this bundle is CommonJS.
+  const { default: Mocha } = await import("mocha");
+  const mocha = new Mocha({ ui: "tdd", color: false, reporter: "spec", timeout: TEST_LIMIT_MS, forbidOnly: true });
+  Mocha.reporters.Base.consoleLog = (...args) => console.log(`${LINE_MARK}${format(...args)}`);
+  const suites = join(__dirname, "suites");
+  for (const file of readdirSync(suites).sort()) if (file.endsWith(".cjs")) mocha.addFile(join(suites, file));
+
+  const results: SuiteResults = { passed: 0, failed: 0, failures: [] };
+  await new Promise<void>((resolve) => {
+    const runner = mocha.run(() => resolve());
+    runner.on("pass", () => {
+      results.passed += 1;
+    });
+    runner.on("fail", (test, error) => {
+      results.failed += 1;
+      results.failures.push({ title: test.fullTitle(), message: error.stack ?? error.message });
+    });
+  });
+  const resultsFile = process.env["HERMES_TEST_RESULTS"];
+  if (resultsFile !== undefined) writeFileSync(resultsFile, JSON.stringify(results));
+  if (results.failed > 0) throw new Error(`${results.failed} of the tests in the extension host failed.`);
+  if (results.passed === 0) throw new Error("No test ran in the extension host.");
+}

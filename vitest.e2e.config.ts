@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+// One real VS Code and one browser at a time: they need both cores of a small machine.
+export default defineConfig({
+  test: {
+    include: ["test/e2e/**/*.test.ts"],
+    pool: "forks",
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+  },
+});

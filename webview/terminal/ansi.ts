@@ -1,0 +1,69 @@
+/** Terminal output as coloured runs of text: colours are kept, every other escape sequence is dropped. */
+
+export type AnsiRun = {
+  readonly text: string;
+  /** CSS classes: `ansi-red`, `ansi-bold` … */
+  readonly classes: string;
+};
+
+const COLOURS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
+
+// Colours (SGR), other control sequences, operating system commands, short escapes.
+const SEQUENCE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what it is about
+  /\u001b\[([0-9;:]*)m|\u001b\[[0-?]*[ -/]*[@-~]|\u001b[\]PX^_][\s\S]*?(?:\u0007|\u001b\\|$)|\u001b[ -/]*[0-~]/g;
+
+type Style = { readonly colour: string; readonly bold: boolean; readonly dim: boolean };
+
+const PLAIN: Style = { colour: "", bold: false, dim: false };
+
+export function ansiRuns(output: string): readonly AnsiRun[] {
+  const runs: AnsiRun[] = [];
+  let style = PLAIN;
+  let from = 0;
+  const add = (text: string): void => {
+    if (text !== "") runs.push({ text: visible(text), classes: classesOf(style) });
+  };
+  for (const match of output.matchAll(SEQUENCE)) {
+    add(output.slice(from, match.index));
+    from = match.index + match[0].length;
+    if (match[1] !== undefined) style = restyle(style, match[1]);
+  }
+  add(output.slice(from));
+  return runs;
+}
+
+/** A line that was drawn again shows what was drawn last. */
+function visible(text: string): string {
+  return text
+    .replace(/\r+\n/g, "\n")
+    .replace(/^.*\r(?!\n|$)/gm, "")
+    .replace(/(?![\n\t])\p{Cc}/gu, "");
+}
+
+function restyle(style: Style, parameters: string): Style {
+  const codes = parameters === "" ? [0] : parameters.split(/[;:]/).map(Number);
+  let next = style;
+  for (let index = 0; index < codes.length; index += 1) {
+    const code = codes[index] ?? 0;
+    // 256 colours and true colour have no theme colour: their parameters are passed over.
+    if (code === 38 || code === 48) index += codes[index + 1] === 5 ? 2 : 4;
+    else next = apply(next, code);
+  }
+  return next;
+}
+
+function apply(style: Style, code: number): Style {
+  if (code === 0) return PLAIN;
+  if (code === 1) return { ...style, bold: true };
+  if (code === 2) return { ...style, dim: true };
+  if (code === 22) return { ...style, bold: false, dim: false };
+  if (code === 39) return { ...style, colour: "" };
+  if (code >= 30 && code <= 37) return { ...style, colour: COLOURS[code - 30] ?? "" };
+  if (code >= 90 && code <= 97) return { ...style, colour: `bright-${COLOURS[code - 90] ?? ""}` };
+  return style;
+}
+
+function classesOf({ colour, bold, dim }: Style): string {
+  return [colour && `ansi-${colour}`, bold && "ansi-bold", dim && "ansi-dim"].filter(Boolean).join(" ");
+}

@@ -1,0 +1,89 @@
+/** A permission request: all of what would run and why it asks. Nothing is approved by accident. */
+import type { PermissionOption } from "@zed-industries/agent-client-protocol";
+import { useEffect, useState } from "preact/hooks";
+import type { PermissionRequest } from "../state/state.ts";
+import { DiffView } from "./diff-view.tsx";
+import { Icon } from "./icon.tsx";
+import { usePanel } from "./panel-context.ts";
+
+/** A click meant for what stood there before must not approve what has just appeared. */
+const ARM_MS = 400;
+
+export function PermissionCard({ request }: { readonly request: PermissionRequest }) {
+  const { post } = usePanel();
+  const [armed, arm] = useState(false);
+  const [reason, setReason] = useState<string | undefined>(undefined);
+  useEffect(() => {
+    const timer = setTimeout(() => arm(true), ARM_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  const { requestId, toolCall, options, command, reasons, grant } = request;
+  const answer = ({ optionId }: PermissionOption, because?: string): void =>
+    post({ type: "permission", requestId, optionId, ...(because && { reason: because }) });
+  const reject = options.find(({ kind }) => kind === "reject_once");
+  const diffs = (toolCall.content ?? []).filter((part) => part.type === "diff");
+  const label = `permission-${requestId}`;
+  return (
+    <div class="ask-card" role="alertdialog" aria-labelledby={label}>
+      <div class="ask-title" id={label}>
+        <Icon name="shield" /> {command === undefined ? (toolCall.title ?? "Allow this?") : "Run this command?"}
+      </div>
+      {command !== undefined && (
+        <pre class="ask-command" dir="ltr">
+          {command}
+        </pre>
+      )}
+      {diffs.map(({ path, oldText, newText }) => (
+        <DiffView key={path} path={path} oldText={oldText ?? null} newText={newText} />
+      ))}
+      {reasons.length > 0 && (
+        <ul class="ask-reasons">
+          {reasons.map((text) => (
+            <li key={text} dir="auto">
+              {text}
+            </li>
+          ))}
+        </ul>
+      )}
+      {grant !== undefined && <div class="ask-grant">For the session or always: {grant}</div>}
+      <div class="ask-buttons">
+        {options.map((option, index) => (
+          <button
+            key={option.optionId}
+            type="button"
+            class={`button ${index === 0 ? "button-primary" : "button-secondary"}`}
+            disabled={!armed}
+            onClick={() => answer(option)}
+          >
+            {option.name}
+          </button>
+        ))}
+      </div>
+      {reject !== undefined && reason === undefined && (
+        <button type="button" class="text-button" onClick={() => setReason("")}>
+          No, because…
+        </button>
+      )}
+      {reject !== undefined && reason !== undefined && (
+        <form
+          class="ask-reason"
+          onSubmit={(event) => {
+            event.preventDefault();
+            answer(reject, reason);
+          }}
+        >
+          <input
+            type="text"
+            aria-label="Why not"
+            placeholder="What to do instead"
+            value={reason}
+            onInput={(event) => setReason(event.currentTarget.value)}
+          />
+          <button type="submit" class="button button-secondary" disabled={reason.trim() === ""}>
+            Send
+          </button>
+        </form>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+/** The edits that wait for the user's verdict. */
+import type { ReviewedFile } from "../panel-protocol.ts";
+import { Fold } from "./fold.tsx";
+import { Icon } from "./icon.tsx";
+import { usePanel } from "./panel-context.ts";
+
+export function ReviewBar() {
+  const { store, post } = usePanel();
+  const { review } = store.shown.value;
+  if (review.length === 0) return null;
+  const added = review.reduce((sum, file) => sum + file.added, 0);
+  const removed = review.reduce((sum, file) => sum + file.removed, 0);
+  const summary = (
+    <>
+      <Icon name="diff-multiple" />
+      <span class="tool-title">{review.length === 1 ? "1 file changed" : `${review.length} files changed`}</span>
+      <span class="count-added">+{added}</span>
+      <span class="count-removed">−{removed}</span>
+    </>
+  );
+  return (
+    <section class="review" aria-label="Edits to review">
+      <div class="review-head">
+        <Fold id="review" openByDefault={false} summary={summary}>
+          <ul class="review-list">
+            {review.map((file) => (
+              <ReviewLine key={file.path} file={file} />
+            ))}
+          </ul>
+        </Fold>
+        <button type="button" class="button button-small button-primary" onClick={() => post({ type: "keep-all" })}>
+          Keep
+        </button>
+        <button type="button" class="button button-small button-secondary" onClick={() => post({ type: "undo-all" })}>
+          Undo
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function ReviewLine({ file: { path, label, added, removed } }: { readonly file: ReviewedFile }) {
+  const { post } = usePanel();
+  return (
+    <li>
+      <button
+        type="button"
+        class="review-file"
+        title={`${path}: open the diff`}
+        onClick={() => post({ type: "open-review", path })}
+      >
+        <span class="tool-title">{label}</span>
+        <span class="count-added">+{added}</span>
+        <span class="count-removed">−{removed}</span>
+      </button>
+      <button
+        type="button"
+        class="icon-button"
+        title="Keep"
+        aria-label={`Keep ${label}`}
+        onClick={() => post({ type: "keep-file", path })}
+      >
+        <Icon name="check" />
+      </button>
+      <button
+        type="button"
+        class="icon-button"
+        title="Undo"
+        aria-label={`Undo ${label}`}
+        onClick={() => post({ type: "undo-file", path })}
+      >
+        <Icon name="discard" />
+      </button>
+    </li>
+  );
+}

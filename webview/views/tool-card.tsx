@@ -1,0 +1,94 @@
+/** One tool call: what it does, how it stands, and what it showed. */
+import type { ToolCallContent, ToolKind } from "@zed-industries/agent-client-protocol";
+import { memo } from "preact/compat";
+import { contentText } from "../state/content-text.ts";
+import type { ToolEntry, ToolStatus } from "../state/state.ts";
+import { appendText, emptyText } from "../state/streamed-text.ts";
+import { DiffView } from "./diff-view.tsx";
+import { Fold } from "./fold.tsx";
+import { Icon } from "./icon.tsx";
+import { MarkdownView } from "./markdown-view.tsx";
+import { TerminalView } from "./terminal-view.tsx";
+import { formatDuration } from "./words.ts";
+
+const icons: Readonly<Record<ToolKind, string>> = {
+  read: "file",
+  edit: "edit",
+  delete: "trash",
+  move: "arrow-swap",
+  search: "search",
+  execute: "terminal",
+  think: "checklist",
+  fetch: "globe",
+  switch_mode: "settings",
+  other: "tools",
+};
+
+const statusWords: Readonly<Record<ToolStatus, string>> = {
+  pending: "waiting",
+  in_progress: "running",
+  completed: "done",
+  failed: "failed",
+  stopped: "stopped",
+};
+
+/** A call that took less than this needs no time beside it. */
+const SHOWN_DURATION_MS = 1_000;
+
+export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: ToolEntry }) {
+  const { status, content, kind, title, durationMs } = entry;
+  const changes = content.some((part) => part.type === "diff");
+  const commands = content.some((part) => part.type === "terminal");
+  const summary = (
+    <>
+      <Icon name={icons[kind]} />
+      <span class={`tool-title${kind === "execute" ? " tool-command" : ""}`} title={title}>
+        {title}
+      </span>
+      {durationMs !== undefined && durationMs >= SHOWN_DURATION_MS && (
+        <span class="tool-time">{formatDuration(durationMs)}</span>
+      )}
+      <StatusIcon entry={entry} />
+      <span class="visually-hidden">{entry.waiting ? "waiting for permission" : statusWords[status]}</span>
+    </>
+  );
+  return (
+    <div class={`tool-card tool-${status}`} data-tool-call={entry.id} data-status={status}>
+      {content.length === 0 ? (
+        <div class="fold-summary">{summary}</div>
+      ) : (
+        <Fold id={`tool:${entry.id}`} openByDefault={changes || commands || status === "failed"} summary={summary}>
+          {content.map((part, index) => (
+            <Part key={index} part={part} />
+          ))}
+        </Fold>
+      )}
+    </div>
+  );
+});
+
+function Part({ part }: { readonly part: ToolCallContent }) {
+  switch (part.type) {
+    case "diff":
+      return <DiffView path={part.path} oldText={part.oldText ?? null} newText={part.newText} />;
+    case "terminal":
+      return <TerminalView terminalId={part.terminalId} />;
+    case "content":
+      return <MarkdownView text={appendText(emptyText, contentText(part.content))} growing={false} />;
+  }
+}
+
+function StatusIcon({ entry: { status, waiting } }: { readonly entry: ToolEntry }) {
+  if (waiting) return <Icon name="bell-dot" />;
+  switch (status) {
+    case "pending":
+    case "in_progress":
+      return <Icon name="loading" spin />;
+    case "completed":
+      return <Icon name="check" />;
+    case "failed":
+      return <Icon name="error" />;
+    case "stopped":
+      return <Icon name="circle-slash" />;
+  }
+}
