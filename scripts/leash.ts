@@ -5,8 +5,9 @@ import { spawn } from "node:child_process";
 
 const POLL_MS = 50;
 
-/** What lives in the group gets this long to end by itself: extensions save their state. */
-const GRACE_MS = 8000;
+/** What lives in the group gets this long to end by itself: extension hosts do, file watchers take longer. */
+const ASK_AFTER_MS = 2500;
+const KILL_AFTER_MS = 3000;
 
 const [command, ...args] = process.argv.slice(2);
 if (command === undefined) throw new Error("usage: node leash.ts COMMAND ARGUMENT…");
@@ -29,9 +30,14 @@ function endGroup(code: number): void {
   ending = true;
   // Only the command itself: its children notice that it is gone, and end in order.
   child.kill("SIGTERM");
-  const deadline = Date.now() + GRACE_MS;
+  const started = Date.now();
+  let asked = false;
   const poll = setInterval(() => {
-    if (signalGroup(0) && Date.now() < deadline) return;
+    const waited = Date.now() - started;
+    if (signalGroup(0) && waited < KILL_AFTER_MS) {
+      if (waited >= ASK_AFTER_MS && !asked) asked = signalGroup("SIGTERM");
+      return;
+    }
     clearInterval(poll);
     signalGroup("SIGKILL");
     process.exit(code);

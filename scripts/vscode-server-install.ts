@@ -28,7 +28,7 @@ const steps: readonly Step[] = [
 ];
 
 /**
- * Folder of VS Code's server (it holds `out/server-main.js`), installed first when it is not there: about two minutes.
+ * Folder of VS Code's server (it holds `out/server-main.js`), installed first when it is not there: half a minute to two.
  * Goes on where an interrupted installation stopped; a second process waits for the first.
  * @throws when a step fails; the message says which program failed and how it ended.
  */
@@ -45,7 +45,7 @@ export async function ensureVSCodeServer(): Promise<string> {
 
 async function install(): Promise<void> {
   const started = Date.now();
-  console.log(`Installing VS Code's server (code-server ${VERSION}) into .vscode-test, once; about two minutes.`);
+  console.log(`Installing VS Code's server (code-server ${VERSION}) into .vscode-test, once; half a minute to two.`);
   mkdirSync(partial, { recursive: true });
   for (const step of steps) await runStep(step);
   renameSync(join(partial, "package"), target);

@@ -1,6 +1,7 @@
 /** What one program does, as its option grammar tells it: the vocabulary between programs/ and the verdict. */
-import type { GrantForm } from "./verdict.ts";
+
 import type { Arg } from "./shell/arg.ts";
+import type { GrantForm } from "./verdict.ts";
 
 /** What a program finds on its standard input. */
 export type Input =

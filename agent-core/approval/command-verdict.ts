@@ -2,12 +2,12 @@
 import { inspectText } from "./inspect-text.ts";
 import { parseCommand } from "./parse-command.ts";
 import type { CommandScope } from "./scope.ts";
+import { UNKNOWN } from "./shell/arg.ts";
 import { Recorder, TooMuchToJudge, worst } from "./shell/recorder.ts";
 import { initialState } from "./shell/state.ts";
 import { NO_INPUT, type Setting, type Walk } from "./shell/walk.ts";
 import { walkWords } from "./shell/walk-command.ts";
 import { walkBody, walkScript } from "./shell/walk-script.ts";
-import { UNKNOWN } from "./shell/arg.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** Reasons that a person still reads. */

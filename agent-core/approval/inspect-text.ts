@@ -13,10 +13,14 @@ export type TextDefect = { readonly level: "ask" | "block"; readonly reason: str
 
 /** Why the text cannot be trusted to be what it looks like; undefined when it is plain text. */
 export function inspectText(command: string): TextDefect | undefined {
-  if (command.includes("\0")) return { level: "block", reason: "The command has a NUL character in it, which no shell takes" };
-  if (command.length > MAX_LENGTH) return { level: "ask", reason: `The command is too long to be judged (${command.length} characters)` };
+  if (command.includes("\0"))
+    return { level: "block", reason: "The command has a NUL character in it, which no shell takes" };
+  if (command.length > MAX_LENGTH)
+    return { level: "ask", reason: `The command is too long to be judged (${command.length} characters)` };
   const hidden = new Set(command.replace(EMOJI, "").match(HIDDEN) ?? []);
   if (hidden.size === 0) return undefined;
-  const codes = [...hidden].slice(0, 5).map((character) => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`);
+  const codes = [...hidden]
+    .slice(0, 5)
+    .map((character) => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`);
   return { level: "ask", reason: `The command has characters that one does not see: ${codes.join(", ")}` };
 }

@@ -45,7 +45,8 @@ function judgeUnknown(effect: PathEffect, { record, scope }: PathJudge): void {
   // What is behind a process substitution was walked where it stands.
   if (effect.path.content !== undefined) return;
   if (effect.kind === "read") {
-    if (aroundHome(effect.path.text, scope)) record.askAlways(`Reads ${shown(effect.path)}, which may be a file with keys`);
+    if (aroundHome(effect.path.text, scope))
+      record.askAlways(`Reads ${shown(effect.path)}, which may be a file with keys`);
     return;
   }
   const verb = { write: "Writes to", delete: "Deletes", permissions: "Changes the permissions of" }[effect.kind];

@@ -108,7 +108,6 @@ function isEveryday(words: readonly string[]): boolean {
   return EVERYDAY.some((first) => first.every((word, index) => words[index] === word));
 }
 
-const nodeSchema = z.looseObject({ type: z.string() });
 const wordSchema = z.looseObject({ type: z.literal("Word"), value: z.string() });
 const commandSchema = z.looseObject({
   type: z.literal("Command"),
@@ -138,13 +137,16 @@ function hasErrors(script: unknown): boolean {
 /** False as soon as a node is met that is not plain. */
 function collect(value: unknown, found: (readonly string[])[]): boolean {
   if (Array.isArray(value)) return value.every((item) => collect(item, found));
-  const node = nodeSchema.safeParse(value).data;
-  if (node === undefined) return true;
-  if (!PLAIN_NODES.has(node.type)) return false;
-  if (node.type === "Statement" && node["background"] === true) return false;
-  if (node.type === "Command" && !takeCommand(node, found)) return false;
-  const children = node.type === "Word" ? [node["parts"]] : Object.values(node);
+  if (!isNode(value)) return true;
+  if (!PLAIN_NODES.has(value.type) || value["background"] === true) return false;
+  if (value.type === "Command" && !takeCommand(value, found)) return false;
+  // The parts of a word are worked out when they are asked for: they are no property of its own.
+  const children = value.type === "Word" ? [value["parts"]] : Object.values(value);
   return children.every((child) => collect(child, found));
+}
+
+function isNode(value: unknown): value is { readonly type: string; readonly [property: string]: unknown } {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 }
 
 function takeCommand(node: unknown, found: (readonly string[])[]): boolean {

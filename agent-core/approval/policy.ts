@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import type { Effect } from "./effect.ts";
 import { catastropheOf } from "./floor-pattern.ts";
 import type { GrantOffer, Grants } from "./grants.ts";
-import { inspectText } from "./inspect-text.ts";
+import { hiddenCharacters } from "./hidden-characters.ts";
 import { judgePlainCommand } from "./plain-command.ts";
 import { protectedReason } from "./protected-paths.ts";
 import type { CommandScope } from "./scope.ts";
@@ -43,13 +43,19 @@ export function decide(effect: Effect, context: PolicyContext): Decision {
 function decideRead(paths: readonly string[], context: PolicyContext): Decision {
   const reasons = paths.map((path) => secretReason(path, context.scope)).filter((reason) => reason !== undefined);
   if (reasons.length === 0) return ALLOW;
-  return askUnlessGranted(reasons, { description: `reading ${paths.join(", ")}`, keys: paths.map((path) => `read ${path}`) }, context);
+  return askUnlessGranted(
+    reasons,
+    { description: `reading ${paths.join(", ")}`, keys: paths.map((path) => `read ${path}`) },
+    context,
+  );
 }
 
 function decideEdit(paths: readonly string[], context: PolicyContext): Decision {
   const { mode, trusted, scope } = context;
-  if (!trusted) return deny("The user has not trusted this workspace, so nothing is written in it. Answer with what you can read.");
-  if (mode === "plan") return deny("Plan mode is read-only: nothing is written. Describe the change in your plan instead.");
+  if (!trusted)
+    return deny("The user has not trusted this workspace, so nothing is written in it. Answer with what you can read.");
+  if (mode === "plan")
+    return deny("Plan mode is read-only: nothing is written. Describe the change in your plan instead.");
   const offer = { description: `editing ${paths.join(", ")}`, keys: paths.map((path) => `edit ${path}`) };
   const guarded = paths.map((path) => protectedReason(path, scope)).filter((reason) => reason !== undefined);
   if (guarded.length > 0) return askUnlessGranted(guarded, offer, context);
@@ -58,19 +64,28 @@ function decideEdit(paths: readonly string[], context: PolicyContext): Decision 
 
 function decideCommand(command: string, cwd: string, context: PolicyContext): Decision {
   const { mode, trusted, scope } = context;
-  if (!trusted) return deny("The user has not trusted this workspace, so no command runs in it. Answer with what you can read.");
-  const catastrophe = catastropheOf(command);
-  if (catastrophe !== undefined) return deny(`This command is blocked in every mode: ${catastrophe}. Do not try it another way.`);
-  const defect = inspectText(command);
-  if (defect?.level === "block") return deny(`This command is blocked: ${defect.reason}.`);
+  if (!trusted)
+    return deny("The user has not trusted this workspace, so no command runs in it. Answer with what you can read.");
   const { harmless, readOnly, commands } = judgePlainCommand(command);
+  // What is known to be harmless may mention a catastrophe, as a search for one does.
+  const catastrophe = harmless ? undefined : catastropheOf(command);
+  if (catastrophe !== undefined)
+    return deny(`This command is blocked in every mode: ${catastrophe}. Do not try it another way.`);
+  if (command.includes("\0"))
+    return deny("The command has a NUL character in it, which no shell takes. Write it without.");
+  const hidden = hiddenCharacters(command);
   const secrets = commands.flat().map((word) => secretReason(isAbsolute(word) ? word : resolve(cwd, word), scope));
-  const reasons = [defect?.reason, ...secrets].filter((reason) => reason !== undefined);
-  if (mode === "plan" && !readOnly) return deny("Plan mode is read-only: only commands that purely read run. Put it into your plan instead.");
+  const reasons = [hidden, ...secrets].filter((reason) => reason !== undefined);
+  if (mode === "plan" && !readOnly)
+    return deny("Plan mode is read-only: only commands that purely read run. Put it into your plan instead.");
   const runs = mode === "ask" ? readOnly : harmless;
   if (reasons.length === 0 && (mode === "auto" || runs)) return ALLOW;
   if (!runs) reasons.push("It may change files or run other programs");
-  return askUnlessGranted(reasons, { description: `exactly this command in ${cwd}`, keys: [`run ${cwd}\n${command}`] }, context);
+  return askUnlessGranted(
+    reasons,
+    { description: `exactly this command in ${cwd}`, keys: [`run ${cwd}\n${command}`] },
+    context,
+  );
 }
 
 function askUnlessGranted(reasons: readonly string[], grant: GrantOffer, { grants }: PolicyContext): Decision {

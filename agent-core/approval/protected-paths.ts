@@ -133,7 +133,9 @@ export function protectedPatternReason(path: string, scope: CommandScope): strin
 }
 
 function ownHomeReason(real: string, scope: CommandScope): string | undefined {
-  return partsBelow(scope.resolvePath(scope.hermesHome), real) === undefined ? undefined : "it belongs to Hermes itself";
+  return partsBelow(scope.resolvePath(scope.hermesHome), real) === undefined
+    ? undefined
+    : "it belongs to Hermes itself";
 }
 
 /** Dot files of the home start shells, hold keys or configure tools; a workspace below one of them is its own place. */

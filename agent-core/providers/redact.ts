@@ -1,12 +1,33 @@
 /** Keeps secrets out of messages, logs and journals. */
 
-const SECRET_SHAPES =
-  /\b(?:sk|pk|rk|xai|gsk|ghp|gho|ghs|github_pat|hf|AIza)[-_A-Za-z0-9]{12,}|\bBearer\s+[\w.~+/=-]{8,}|\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]+/g;
+const MASK = "[key]";
+/** Shorter ones are placeholders of local servers (`none`, `ollama`), and would hide ordinary words. */
+const SHORTEST_SECRET = 8;
+
+/** Shapes of keys: a known prefix, a JSON web token, an authorization header. */
+const KEY_SHAPES: readonly RegExp[] = [
+  // OpenAI, Anthropic, OpenRouter (also as they echo it: sk-ab***yz), Stripe-like.
+  /\b(?:sk|pk|rk)-[\w*.-]{6,}/g,
+  /\b(?:xai|gsk|hf|nvapi|pplx|r8|tgp|csk|fw)[-_]\w{12,}/g,
+  /\bgh[opusr]_\w{16,}|\bgithub_pat_\w{16,}|\bAIza[\w-]{16,}|\bAKIA[A-Z0-9]{12,}/g,
+  /\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,
+];
+
+/** A name that announces a secret, in a header, a query or JSON; only its value is hidden. */
+const NAMED_SECRETS =
+  /((?:authorization|api[-_]?key|x-api-key|access[-_]?token|secret|signature|sig|cookie|password)["']?\s*[:=]\s*["']?(?:(?:bearer|basic)\s+)?)[^\s"'&,;<>]{6,}/gi;
+const BEARER = /\b(bearer\s+)[\w.~+/=-]{8,}/gi;
+const URL_PASSWORD = /(\/\/)[^/\s:@]*:[^/\s@]+@/g;
 
 /** Replaces what looks like a key, and every occurrence of the given secrets. */
 export function redact(text: string, secrets: readonly (string | undefined)[] = []): string {
   let clean = text;
-  for (const secret of secrets)
-    if (secret !== undefined && secret.length >= 6) clean = clean.replaceAll(secret, "[key]");
-  return clean.replace(SECRET_SHAPES, "[key]");
+  for (const secret of secrets) {
+    if (secret !== undefined && secret.length >= SHORTEST_SECRET) clean = clean.replaceAll(secret, MASK);
+  }
+  for (const shape of KEY_SHAPES) clean = clean.replace(shape, MASK);
+  return clean
+    .replace(NAMED_SECRETS, (match, name: string) => (match.endsWith(MASK) ? match : name + MASK))
+    .replace(BEARER, `$1${MASK}`)
+    .replace(URL_PASSWORD, "$1");
 }

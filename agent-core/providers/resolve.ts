@@ -1,4 +1,11 @@
 /** Which model, reached how: from what was asked for and what the environment holds. */
+
+import { custom } from "./deployment/custom.ts";
+import type { Deployment } from "./deployment/deployment.ts";
+import { deploymentAt, deployments } from "./deployment/deployments.ts";
+import { offline } from "./deployment/offline.ts";
+import { openai } from "./deployment/openai.ts";
+import { keyAdvice } from "./fault-sentence.ts";
 import { table } from "./wire/table.gen.ts";
 import type { ApiMode, Endpoint } from "./wire/wire.ts";
 
@@ -13,53 +20,16 @@ export type ModelSettings = {
 
 export type ResolvedModel = { readonly mode: ApiMode; readonly endpoint: Endpoint; readonly model: string };
 
+/** `message` is one line for people: what is missing or wrong, and what to set. */
 export type Resolution =
   | { readonly ok: true; readonly model: ResolvedModel }
   | { readonly ok: false; readonly message: string };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-type Provider = {
-  readonly name: string;
-  readonly baseUrl: string | undefined;
-  /** Variables that hold its key and its address. */
-  readonly keyVariable: string | undefined;
-  readonly urlVariable?: string;
-  readonly mode?: ApiMode;
-  /** Used when no model is named. */
-  readonly model?: string;
-};
+type Refusal = Extract<Resolution, { ok: false }>;
 
-/** In the order in which their keys are looked for. */
-const PROVIDERS: readonly Provider[] = [
-  {
-    name: "openai",
-    baseUrl: undefined,
-    keyVariable: "OPENAI_API_KEY",
-    urlVariable: "OPENAI_BASE_URL",
-    model: "gpt-4.1",
-  },
-  {
-    name: "openrouter",
-    baseUrl: "https://openrouter.ai/api/v1",
-    keyVariable: "OPENROUTER_API_KEY",
-    model: "openrouter/auto",
-  },
-  {
-    name: "anthropic",
-    baseUrl: undefined,
-    keyVariable: "ANTHROPIC_API_KEY",
-    urlVariable: "ANTHROPIC_BASE_URL",
-    mode: "anthropic_messages",
-  },
-  { name: "ollama", baseUrl: "http://127.0.0.1:11434/v1", keyVariable: undefined },
-  { name: "lmstudio", baseUrl: "http://127.0.0.1:1234/v1", keyVariable: undefined },
-  { name: "llamacpp", baseUrl: "http://127.0.0.1:8080/v1", keyVariable: undefined },
-  { name: "custom", baseUrl: undefined, keyVariable: undefined },
-  { name: "offline", baseUrl: undefined, keyVariable: undefined, mode: "offline", model: "offline" },
-];
-
-const API_MODES: readonly ApiMode[] = [
+const apiModes: readonly ApiMode[] = [
   "chat_completions",
   "codex_responses",
   "anthropic_messages",
@@ -67,90 +37,107 @@ const API_MODES: readonly ApiMode[] = [
   "offline",
 ];
 
-/** A local server takes any key, but the library wants one. */
-const NO_KEY = "none";
+/** `provider: auto` of an original home: as if nothing were named. */
+const AUTOMATIC = "auto";
 
+/**
+ * Mode: named → the provider's → the address's → chat_completions. Provider: named → the address's → the first whose key
+ * is set → offline. HERMES_* stand over the providers' own variables.
+ */
 export function resolveModel(settings: ModelSettings, environment: Environment): Resolution {
   const asked = withEnvironment(settings, environment);
-  const provider = providerOf(asked, environment);
-  if (typeof provider === "string") return { ok: false, message: provider };
-  const mode = modeOf(asked, provider);
-  if (typeof mode !== "object") return { ok: false, message: mode };
-  const baseUrl = asked.baseUrl ?? variable(environment, provider.urlVariable) ?? provider.baseUrl;
-  const apiKey = asked.apiKey ?? variable(environment, provider.keyVariable);
-  const model = asked.model ?? provider.model;
-  if (mode.mode === "offline")
-    return resolved("offline", { provider: "offline", baseUrl: undefined, apiKey: undefined }, "offline");
+  const deployment = chooseDeployment(asked, environment);
+  if ("message" in deployment) return deployment;
+  const mode = chooseMode(asked, deployment);
+  if (typeof mode !== "string") return mode;
+  if (mode === "offline") return resolved(mode, { provider: offline.name }, offline.name);
+  const baseUrl = asked.baseUrl ?? variable(environment, deployment.urlVariable) ?? deployment.baseUrl;
+  const apiKey = asked.apiKey ?? variable(environment, deployment.keyVariable);
+  const provider = deployment.name;
+  if (baseUrl === undefined) return refused(`There is no address for ${provider}. Set HERMES_BASE_URL.`);
+  if (!isWebAddress(baseUrl))
+    return refused(`${JSON.stringify(baseUrl)} is no base URL: it must begin with http(s)://.`);
+  const model = asked.model ?? deployment.defaultModel;
   if (model === undefined) {
-    return { ok: false, message: `No model is named for ${provider.name}. Set HERMES_MODEL, or model in config.yaml.` };
+    return refused(`No model is named for ${provider}. Set HERMES_MODEL, or model in config.yaml.`);
   }
-  if (apiKey === undefined && baseUrl === undefined) {
-    return {
-      ok: false,
-      message: `There is no key for ${provider.name}. Set HERMES_API_KEY${provider.keyVariable ? ` or ${provider.keyVariable}` : ""}.`,
-    };
+  if (apiKey === undefined && deployment.keyVariable !== undefined && baseUrl === deployment.baseUrl) {
+    return refused(`There is no key for ${provider}. ${keyAdvice(provider)}`);
   }
-  return resolved(mode.mode, { provider: provider.name, baseUrl, apiKey: apiKey ?? NO_KEY }, model);
+  return resolved(mode, { provider, baseUrl, ...(apiKey !== undefined && { apiKey }) }, model);
 }
 
-function resolved(mode: ApiMode, endpoint: Endpoint, model: string): Resolution {
-  return { ok: true, model: { mode, endpoint, model } };
+function resolved(
+  mode: ApiMode,
+  { provider, baseUrl, apiKey }: { readonly provider: string; readonly baseUrl?: string; readonly apiKey?: string },
+  model: string,
+): Resolution {
+  return { ok: true, model: { mode, endpoint: { provider, baseUrl, apiKey }, model } };
+}
+
+function refused(message: string): Refusal {
+  return { ok: false, message };
 }
 
 function withEnvironment(settings: ModelSettings, environment: Environment): ModelSettings {
-  const pick = (own: string | undefined, name: string): string | undefined => own || variable(environment, name);
-  const provider = pick(settings.provider, "HERMES_PROVIDER");
-  const model = pick(settings.model, "HERMES_MODEL");
-  const baseUrl = pick(settings.baseUrl, "HERMES_BASE_URL");
-  const apiMode = pick(settings.apiMode, "HERMES_API_MODE");
-  const apiKey = pick(settings.apiKey, "HERMES_API_KEY");
-  return {
-    ...(provider !== undefined && { provider }),
-    ...(model !== undefined && { model }),
-    ...(baseUrl !== undefined && { baseUrl }),
-    ...(apiMode !== undefined && { apiMode }),
-    ...(apiKey !== undefined && { apiKey }),
-  };
+  const variables = {
+    provider: "HERMES_PROVIDER",
+    model: "HERMES_MODEL",
+    baseUrl: "HERMES_BASE_URL",
+    apiMode: "HERMES_API_MODE",
+    apiKey: "HERMES_API_KEY",
+  } as const satisfies Record<keyof ModelSettings, string>;
+  const found = Object.entries(variables).map(([field, name]) => {
+    const own = settings[field as keyof ModelSettings]?.trim(); // entries of a literal: the fields are its keys
+    return [field, own || variable(environment, name)] as const;
+  });
+  const asked: ModelSettings = Object.fromEntries(found.filter(([, value]) => value !== undefined));
+  const { provider, ...rest } = asked;
+  return provider === undefined || provider === AUTOMATIC ? rest : asked;
 }
 
-/** Named, else implied by an address, else the first whose key is there, else offline. Text: why it cannot be. */
-function providerOf(asked: ModelSettings, environment: Environment): Provider | string {
-  if (asked.provider !== undefined) {
-    const named = PROVIDERS.find(({ name }) => name === asked.provider);
-    if (named !== undefined) return named;
-    if (asked.baseUrl !== undefined) return { name: asked.provider, baseUrl: undefined, keyVariable: undefined };
-    return `There is no provider ${JSON.stringify(asked.provider)}. There are: ${PROVIDERS.map(({ name }) => name).join(", ")}; any other needs a base URL.`;
-  }
-  if (asked.apiMode === "offline") return byName("offline");
-  if (asked.baseUrl !== undefined) return providerOfUrl(asked.baseUrl);
-  const withKey = PROVIDERS.find(({ keyVariable }) => variable(environment, keyVariable) !== undefined);
-  if (withKey !== undefined) return withKey;
-  return asked.apiKey === undefined ? byName("offline") : byName("openai");
+function chooseDeployment(asked: ModelSettings, environment: Environment): Deployment | Refusal {
+  if (asked.provider !== undefined) return namedDeployment(asked.provider, asked.baseUrl);
+  if (asked.apiMode === offline.mode) return offline;
+  if (asked.baseUrl !== undefined) return deploymentAt(asked.baseUrl);
+  const found = deployments.find(
+    ({ mode, keyVariable, urlVariable }) =>
+      hasWire(mode) && (variable(environment, keyVariable) ?? variable(environment, urlVariable)) !== undefined,
+  );
+  if (asked.apiKey !== undefined) return openai;
+  if (found !== undefined) return found;
+  // Whoever names a mode wants a model: better say what is missing than answer offline.
+  return asked.apiMode === undefined ? offline : (deployments.find(({ mode }) => mode === asked.apiMode) ?? openai);
 }
 
-function providerOfUrl(baseUrl: string): Provider {
-  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : "";
-  if (host.endsWith("anthropic.com")) return byName("anthropic");
-  if (host.endsWith("openai.com")) return byName("openai");
-  if (host.endsWith("openrouter.ai")) return byName("openrouter");
-  return byName("custom");
+function namedDeployment(name: string, baseUrl: string | undefined): Deployment | Refusal {
+  const known = deployments.find((deployment) => deployment.name === name);
+  if (known !== undefined) return known;
+  if (baseUrl !== undefined) return { ...custom, name };
+  const names = deployments.map((deployment) => deployment.name).join(", ");
+  return refused(`There is no provider ${JSON.stringify(name)}. There are ${names}; any other needs HERMES_BASE_URL.`);
 }
 
-function byName(name: string): Provider {
-  const provider = PROVIDERS.find((candidate) => candidate.name === name);
-  if (provider === undefined) throw new Error(`The table of providers has no ${name}.`);
-  return provider;
+function chooseMode({ apiMode }: ModelSettings, deployment: Deployment): ApiMode | Refusal {
+  // "chat_completions at offline" would be a model that is nowhere.
+  const wanted = deployment.mode === offline.mode ? offline.mode : (apiMode ?? deployment.mode);
+  const mode = apiModes.find((candidate) => candidate === wanted);
+  if (mode === undefined)
+    return refused(`There is no API mode ${JSON.stringify(wanted)}. There are ${apiModes.join(", ")}.`);
+  if (hasWire(mode)) return mode;
+  return refused(
+    `The API mode ${mode} is not available yet. Use an OpenAI-compatible endpoint (chat_completions), or offline.`,
+  );
 }
 
-function modeOf({ apiMode }: ModelSettings, provider: Provider): { readonly mode: ApiMode } | string {
-  const mode = apiMode ?? provider.mode ?? "chat_completions";
-  const known = API_MODES.find((candidate) => candidate === mode);
-  if (known === undefined) return `There is no API mode ${JSON.stringify(mode)}. There are: ${API_MODES.join(", ")}.`;
-  if (table.some((wire) => wire.mode === known)) return { mode: known };
-  return `The API mode ${known} is not available yet. Use an OpenAI-compatible endpoint (chat_completions), or offline.`;
+function hasWire(mode: ApiMode): boolean {
+  return table.some((wire) => wire.mode === mode);
+}
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
 function variable(environment: Environment, name: string | undefined): string | undefined {
-  const value = name === undefined ? undefined : environment[name];
-  return value === "" ? undefined : value;
+  return (name === undefined ? undefined : environment[name]?.trim()) || undefined;
 }

@@ -13,7 +13,12 @@ export function unifiedDiff(path: string, oldText: string, newText: string): str
     timeout: DIFF_TIMEOUT_MS,
   });
   if (patch === undefined) return "[the diff is too large to show]";
-  const lines = patch.split("\n").slice(1);
+  const lines = patch.split("\n");
+  // The package's own heading says nothing that the file names below it do not.
+  lines.splice(
+    0,
+    lines.findIndex((line) => line.startsWith("---")),
+  );
   if (lines.length <= MAX_DIFF_LINES) return lines.join("\n").trimEnd();
   return `${lines.slice(0, MAX_DIFF_LINES).join("\n")}\n[… ${lines.length - MAX_DIFF_LINES} more lines of diff]`;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { VSCodeWindow } from "../support/vscode-browser.ts";
+import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
 
 const PROMPT = "replace two with TWO in a.txt then run cat a.txt";
 const EDITED = "one\nTWO\nthree\n";
@@ -13,6 +13,8 @@ describe("the main job, in the packaged extension without key or network", () =>
     window = await VSCodeWindow.open({ name: "main-job" });
     await window.openPanel();
   });
+
+  pictureOfFailure(() => window);
 
   afterAll(async () => {
     await window.close();
@@ -37,7 +39,7 @@ describe("the main job, in the packaged extension without key or network", () =>
 
   test("sees the command's output in a terminal of VS Code", async () => {
     await window.runCommand("Terminal: Focus Terminal");
-    await expect.poll(() => window.terminal.innerText(), { timeout: 20_000 }).toMatch(/one\s+TWO\s+three/);
+    await expect.poll(() => window.terminal.textContent(), { timeout: 20_000 }).toMatch(/one\s*TWO\s*three/);
   });
 
   for (const theme of ["light", "dark", "high-contrast"] as const) {
@@ -48,12 +50,25 @@ describe("the main job, in the packaged extension without key or network", () =>
     });
   }
 
-  test("sees the edit as a diff and puts the old text back", async () => {
+  test("sees the edit as a diff and undoes its hunk", async () => {
     await window.runCommand("Hermes: Review Edits");
     await window.diffEditor.waitFor();
-    await expect.poll(() => window.diffEditor.innerText()).toContain("TWO");
+    await expect.poll(() => window.diffEditor.textContent()).toContain("TWO");
     await window.screenshot("review");
-    await window.page.locator(".codelens-decoration").getByText("Undo").first().click();
+    await window.runCommand("Hermes: Undo Hunk");
     await expect.poll(() => window.readFile("a.txt"), { timeout: 20_000 }).toBe(ORIGINAL);
+    await window.keepButton.waitFor({ state: "detached" });
+  });
+
+  test("asks again in a new session, keeps the hunk, and nothing is left to review", async () => {
+    await window.runCommand("Hermes: New Session");
+    await window.toolCalls().first().waitFor({ state: "detached" });
+    await window.send(PROMPT);
+    await window.keepButton.waitFor();
+    await expect.poll(() => window.readFile("a.txt")).toBe(EDITED);
+    await window.runCommand("Hermes: Review Edits");
+    await window.runCommand("Hermes: Keep Hunk");
+    await window.keepButton.waitFor({ state: "detached" });
+    expect(window.readFile("a.txt")).toBe(EDITED);
   });
 });

@@ -2,13 +2,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { projectFolder } from "../../scripts/project.ts";
-import { VSCodeWindow } from "../support/vscode-browser.ts";
+import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
 
 let window: VSCodeWindow;
 
 beforeAll(async () => {
   window = await VSCodeWindow.open({ name: "packaged-extension" });
 });
+
+pictureOfFailure(() => window);
 
 afterAll(async () => {
   await window.close();

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Browser, chromium, type FrameLocator, type Locator, type Page } from "playwright-core";
+import { afterEach } from "vitest";
 import { chromiumArguments, ensureChromium } from "../../scripts/chromium.ts";
 import { packageFile, resultsFolder } from "../../scripts/project.ts";
 import { installExtension, startVSCodeServer, type VSCodeServer } from "../../scripts/vscode-server.ts";
@@ -75,22 +76,12 @@ export class VSCodeWindow {
 
   /** Starts VS Code with the packaged extension installed and opens its window. Needs dist/hermes-vscode.vsix. */
   static async open(options: WindowOptions): Promise<VSCodeWindow> {
+    if (!existsSync(packageFile)) throw new Error(`${packageFile} is missing: npm run package makes it.`);
     const root = mkdtempSync(join(tmpdir(), "hermes-vscode-window-"));
-    const folders = { userDataFolder: join(root, "user-data"), extensionsFolder: join(root, "extensions") };
-    for (const [path, text] of Object.entries(options.files ?? { "a.txt": "one\ntwo\nthree\n" })) {
-      const file = join(root, "workspace", path);
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, text);
-    }
-    await installExtension(packageFile, folders);
-    const server = await startVSCodeServer({
-      ...folders,
-      askForTrust: options.askForTrust ?? false,
-      settings: { ...testSettings, ...options.settings },
-      env: { HERMES_HOME: join(root, "home"), HERMES_PROVIDER: "offline", ...options.env },
-      logFile: join(resultsFolder, "logs", `${options.name}-server.log`),
-    });
+    let server: VSCodeServer | undefined;
     try {
+      writeFiles(join(root, "workspace"), options.files ?? { "a.txt": "one\ntwo\nthree\n" });
+      server = await startServer(root, options);
       const browser = await chromium.launch({ executablePath: await ensureChromium(), args: [...chromiumArguments] });
       const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
       page.setDefaultTimeout(STEP_LIMIT_MS);
@@ -98,7 +89,9 @@ export class VSCodeWindow {
       await window.#load();
       return window;
     } catch (error) {
-      await server.stop();
+      // The browser ends with this process; the server holds files in the folder that goes away.
+      await server?.stop();
+      rmSync(root, { recursive: true, force: true });
       throw error;
     }
   }
@@ -166,6 +159,11 @@ export class VSCodeWindow {
     return this.panel.locator(status === undefined ? "[data-tool-call]" : `[data-tool-call][data-status="${status}"]`);
   }
 
+  /** The panel's button that keeps all edits; it is there as long as there are edits to review. */
+  get keepButton(): Locator {
+    return this.panel.getByRole("button", { name: /^Keep/ }).first();
+  }
+
   /** The quick pick or input box in the middle of the top edge. */
   get quickInput(): Locator {
     return this.page.locator(".quick-input-widget");
@@ -217,8 +215,10 @@ export class VSCodeWindow {
     if (Math.abs(reached - width) > 2) throw new Error(`The side bar is ${reached} px wide instead of ${width}.`);
   }
 
-  /** Takes a picture of the window: test-results/screens/STATE-THEME.png. */
+  /** Takes a picture of the window, once nothing fades any more: test-results/screens/STATE-THEME.png. */
   async screenshot(state: string): Promise<void> {
+    const fading = this.page.locator(".monaco-sash.hover, .terminal-resize-overlay.visible");
+    await fading.first().waitFor({ state: "detached" });
     await this.page.screenshot({ path: join(resultsFolder, "screens", `${state}-${this.#theme}.png`) });
   }
 
@@ -226,6 +226,15 @@ export class VSCodeWindow {
     await this.page.goto(this.#server.windowUrl(this.workspace), { timeout: START_LIMIT_MS });
     await this.page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: START_LIMIT_MS });
   }
+}
+
+/** Takes a picture of the window after each test of this file that failed: test-results/screens/FAILED-….png. */
+export function pictureOfFailure(window: () => VSCodeWindow): void {
+  afterEach(async ({ task }) => {
+    if (task.result?.state !== "fail") return;
+    const name = task.name.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase();
+    await window().page.screenshot({ path: join(resultsFolder, "screens", `FAILED-${name}.png`) });
+  });
 }
 
 type Running = {
@@ -236,12 +245,28 @@ type Running = {
   readonly browser: Browser;
 };
 
+function writeFiles(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}
+
+async function startServer(root: string, options: WindowOptions): Promise<VSCodeServer> {
+  const folders = { userDataFolder: join(root, "user-data"), extensionsFolder: join(root, "extensions") };
+  await installExtension(packageFile, folders);
+  return startVSCodeServer({
+    ...folders,
+    askForTrust: options.askForTrust ?? false,
+    settings: { ...testSettings, ...options.settings },
+    env: { HERMES_HOME: join(root, "home"), HERMES_PROVIDER: "offline", ...options.env },
+    logFile: join(resultsFolder, "logs", `${options.name}-server.log`),
+  });
+}
+
 async function boxOf(locator: Locator) {
   const box = await locator.boundingBox();
   if (box === null) throw new Error("The secondary side bar is not visible.");
   return box;
-}
-
-function escapeRegExp(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

@@ -9,7 +9,7 @@ import { UsageMeter } from "./usage-meter.tsx";
 
 export function Composer() {
   const { store, memory, post } = usePanel();
-  const { running, configOptions, commands, usage, compose, agentName } = store.shown.value;
+  const { running, commands, compose, agentName } = store.shown.value;
   const [draft, setDraft] = useState(memory.draft);
   const [chosen, choose] = useState(0);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -39,23 +39,18 @@ export function Composer() {
     write(`/${command.name} `);
     field.current?.focus();
   };
+  const act: Readonly<Record<KeyAction, () => void>> = {
+    next: () => choose((chosen + 1) % offered.length),
+    previous: () => choose((chosen - 1 + offered.length) % offered.length),
+    complete: () => offered[chosen] && complete(offered[chosen]),
+    send,
+    stop: () => post({ type: "cancel" }),
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
-    // While an input method composes, Enter and Escape are its own.
-    if (event.isComposing) return;
-    const command = offered[chosen];
-    if (command !== undefined && moveInList(event, { count: offered.length, chosen, choose })) return;
-    if (
-      command !== undefined &&
-      (event.key === "Tab" || (event.key === "Enter" && draft.trim() !== `/${command.name}`))
-    ) {
-      event.preventDefault();
-      complete(command);
-    } else if (event.key === "Enter" && !event.shiftKey) {
-      event.preventDefault();
-      send();
-    } else if (event.key === "Escape" && running) {
-      post({ type: "cancel" });
-    }
+    const action = keyAction(event, { running, draft, command: offered[chosen] });
+    if (action === undefined) return;
+    event.preventDefault();
+    act[action]();
   };
   return (
     <div class="composer">
@@ -72,49 +67,79 @@ export function Composer() {
           onInput={(event) => write(event.currentTarget.value)}
           onKeyDown={onKeyDown}
         />
-        <div class="composer-foot">
-          {configOptions.map((option) => option.type === "select" && <ConfigPicker key={option.id} option={option} />)}
-          <span class="spacer" />
-          {usage && <UsageMeter usage={usage} />}
-          {running ? (
-            <button
-              type="button"
-              class="send-button"
-              title="Stop (Escape)"
-              aria-label="Stop"
-              onClick={() => post({ type: "cancel" })}
-            >
-              <Icon name="debug-stop" />
-            </button>
-          ) : (
-            <button
-              type="button"
-              class="send-button"
-              title="Send (Enter)"
-              aria-label="Send"
-              disabled={draft.trim() === ""}
-              onClick={send}
-            >
-              <Icon name="send" />
-            </button>
-          )}
-        </div>
+        <ComposerFoot canSend={draft.trim() !== ""} onSend={send} />
       </div>
     </div>
   );
 }
 
+function ComposerFoot({ canSend, onSend }: { readonly canSend: boolean; readonly onSend: () => void }) {
+  const { store, post } = usePanel();
+  const { running, configOptions, usage } = store.shown.value;
+  return (
+    <div class="composer-foot">
+      {configOptions.map((option) => option.type === "select" && <ConfigPicker key={option.id} option={option} />)}
+      <span class="spacer" />
+      {usage && <UsageMeter usage={usage} />}
+      {running ? (
+        <button
+          type="button"
+          class="send-button"
+          title="Stop (Escape)"
+          aria-label="Stop"
+          onClick={() => post({ type: "cancel" })}
+        >
+          <Icon name="debug-stop" />
+        </button>
+      ) : (
+        <button
+          type="button"
+          class="send-button"
+          title="Send (Enter)"
+          aria-label="Send"
+          disabled={!canSend}
+          onClick={onSend}
+        >
+          <Icon name="send" />
+        </button>
+      )}
+    </div>
+  );
+}
+
+type KeyAction = "next" | "previous" | "complete" | "send" | "stop";
+
+type Typing = {
+  readonly running: boolean;
+  readonly draft: string;
+  /** The command that would complete what is typed. */
+  readonly command: AvailableCommand | undefined;
+};
+
+/** What a key means here; undefined when it is only typing. */
+function keyAction(event: KeyboardEvent, { running, draft, command }: Typing): KeyAction | undefined {
+  // While an input method composes, Enter and Escape are its own.
+  if (event.isComposing) return undefined;
+  // A command that is there already is to be sent, not completed.
+  const completes = command !== undefined && draft.trim() !== `/${command.name}`;
+  switch (event.key) {
+    case "ArrowDown":
+      return command && "next";
+    case "ArrowUp":
+      return command && "previous";
+    case "Tab":
+      return command && "complete";
+    case "Enter":
+      if (event.shiftKey) return undefined;
+      return completes ? "complete" : "send";
+    case "Escape":
+      return running ? "stop" : undefined;
+    default:
+      return undefined;
+  }
+}
+
 function matching(commands: readonly AvailableCommand[], draft: string): readonly AvailableCommand[] {
   const [, begun] = /^\/([\w-]*)$/.exec(draft) ?? [];
   return begun === undefined ? [] : commands.filter(({ name }) => name.startsWith(begun));
-}
-
-type ListState = { readonly count: number; readonly chosen: number; readonly choose: (index: number) => void };
-
-function moveInList(event: KeyboardEvent, { count, chosen, choose }: ListState): boolean {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step === undefined) return false;
-  event.preventDefault();
-  choose((chosen + step + count) % count);
-  return true;
 }

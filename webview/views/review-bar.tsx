@@ -13,7 +13,7 @@ export function ReviewBar() {
   const summary = (
     <>
       <Icon name="diff-multiple" />
-      <span class="tool-title">{review.length === 1 ? "1 file changed" : `${review.length} files changed`}</span>
+      <span class="tool-title">{review.length === 1 ? "1 file" : `${review.length} files`}</span>
       <span class="count-added">+{added}</span>
       <span class="count-removed">−{removed}</span>
     </>

@@ -17,10 +17,10 @@ export function Transcript() {
   const { store } = usePanel();
   const { entries, open, running, agentName, permissions, questions } = store.shown.value;
   const scroller = useRef<HTMLDivElement>(null);
-  const following = useRef(true);
+  const following = useRef(true as boolean);
   const [away, setAway] = useState(false);
   const toEnd = (): void => {
-    if (scroller.current !== null) scroller.current.scrollTop = scroller.current.scrollHeight;
+    scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
   };
   useLayoutEffect(() => {
     if (following.current) toEnd();
@@ -76,7 +76,8 @@ const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) 
     case "thought":
       return <Thought entry={entry} />;
     case "tool":
-      return (
+      // Keeping the plan is shown by the plan itself.
+      return entry.kind === "think" && entry.status !== "failed" ? null : (
         <div class="entry">
           <ToolCard entry={entry} />
         </div>

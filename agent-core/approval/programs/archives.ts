@@ -6,15 +6,37 @@ import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
 const TAR: Grammar = {
   short: "cxtruAdf:C:zjJZavpkmoPOSwWhlnBiGUT:X:I:F:b:g:H:K:L:M:N:V:sz",
   long: [
-    ..."create extract get list append update concatenate catenate diff compare delete file= directory= gzip bzip2 xz".split(" "),
-    ..."zstd lzma auto-compress verbose exclude= exclude-from= exclude-vcs files-from= strip-components= transform= xform=".split(" "),
-    ..."use-compress-program= to-command= checkpoint=? checkpoint-action= info-script= new-volume-script= rsh-command=".split(" "),
-    ..."rmt-command= preserve-permissions same-owner no-same-owner overwrite keep-old-files to-stdout absolute-names".split(" "),
-    ..."owner= group= mode= mtime= sort= numeric-owner null wildcards no-recursion anchored one-file-system totals".split(" "),
-    ..."remove-files dereference format= show-transformed-names skip-old-files unlink-first recursive-unlink touch".split(" "),
+    ..."create extract get list append update concatenate catenate diff compare delete file= directory= gzip bzip2 xz".split(
+      " ",
+    ),
+    ..."zstd lzma auto-compress verbose exclude= exclude-from= exclude-vcs files-from= strip-components= transform= xform=".split(
+      " ",
+    ),
+    ..."use-compress-program= to-command= checkpoint=? checkpoint-action= info-script= new-volume-script= rsh-command=".split(
+      " ",
+    ),
+    ..."rmt-command= preserve-permissions same-owner no-same-owner overwrite keep-old-files to-stdout absolute-names".split(
+      " ",
+    ),
+    ..."owner= group= mode= mtime= sort= numeric-owner null wildcards no-recursion anchored one-file-system totals".split(
+      " ",
+    ),
+    ..."remove-files dereference format= show-transformed-names skip-old-files unlink-first recursive-unlink touch".split(
+      " ",
+    ),
   ],
 };
-const TAR_RUNNERS = ["I", "F", "use-compress-program", "to-command", "checkpoint-action", "info-script", "new-volume-script", "rsh-command", "rmt-command"];
+const TAR_RUNNERS = [
+  "I",
+  "F",
+  "use-compress-program",
+  "to-command",
+  "checkpoint-action",
+  "info-script",
+  "new-volume-script",
+  "rsh-command",
+  "rmt-command",
+];
 const COMPRESSORS = /^(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzma|pxz|zstdmt)(?: -[\w-]+)*$/;
 
 const tar: Program = ({ args }) => {
@@ -28,7 +50,8 @@ const tar: Program = ({ args }) => {
   for (const runner of runners) effects.push(opaque(`Makes tar run another program (${shown(runner)})`), raise(runner));
   if (has(options, "checkpoint-action")) effects.push(opaque("Makes tar run an action on the way"));
   for (const arg of options.strange) effects.push(ask(`Runs tar with ${shown(arg)}, an option that is not known here`));
-  if (archives.some(({ text }) => /^[^/]+:/.test(text))) effects.push(ask("Reads or writes an archive on another machine"));
+  if (archives.some(({ text }) => /^[^/]+:/.test(text)))
+    effects.push(ask("Reads or writes an archive on another machine"));
   if (has(options, "remove-files")) effects.push(...options.operands.map(gone));
   if (has(options, "x", "extract", "get") && !has(options, "O", "to-stdout")) {
     return [...effects, ...reads(archives), ...unpacks(folders.at(-1) ?? knownArg("."), archives[0])];

@@ -7,8 +7,12 @@ const awk: Program = ({ args }) => {
   const options = readOptions(args, {
     short: "F:v:f:bcCd::D::e:E:ghi:Il:L::M nNo::Op::PrsS tV".replaceAll(" ", ""),
     long: [
-      ..."field-separator= assign= file= characters-as-bytes traditional copyright dump-variables=? debug=? source=".split(" "),
-      ..."exec= gen-pot help include= load= lint=? bignum use-lc-numeric non-decimal-data pretty-print=? optimize".split(" "),
+      ..."field-separator= assign= file= characters-as-bytes traditional copyright dump-variables=? debug=? source=".split(
+        " ",
+      ),
+      ..."exec= gen-pot help include= load= lint=? bignum use-lc-numeric non-decimal-data pretty-print=? optimize".split(
+        " ",
+      ),
       ..."profile=? posix re-interval no-optimize sandbox lint-old version csv".split(" "),
     ],
     posix: true,

@@ -30,9 +30,7 @@ const shred: Program = ({ args }) =>
     ]);
 
 const trash: Program = ({ args }) =>
-  args
-    .filter(({ text }) => !text.startsWith("-"))
-    .map((path) => ({ kind: "delete", path, recursive: true }));
+  args.filter(({ text }) => !text.startsWith("-")).map((path) => ({ kind: "delete", path, recursive: true }));
 
 const OPEN_TO_ALL = /^0?[0-7]?[0-7][0-7][2367]$|^[ugoa]*[oa][ugoa]*[+=][rxX]*w|^[+=]w/;
 const SPECIAL_BITS = /^0?[2467][0-7]{3}$|[+=][rwxX]*[st]/;
@@ -40,11 +38,20 @@ const SPECIAL_BITS = /^0?[2467][0-7]{3}$|[+=][rwxX]*[st]/;
 const chmod: Program = ({ args }) => {
   const options = readOptions(
     args.map((arg) => (/^-[rwxXst]+$/.test(arg.text) ? { ...arg, text: `a${arg.text}` } : arg)),
-    { short: "cfvRhHLP", long: "changes silent quiet verbose reference= recursive preserve-root no-preserve-root".split(" ") },
+    {
+      short: "cfvRhHLP",
+      long: "changes silent quiet verbose reference= recursive preserve-root no-preserve-root".split(" "),
+    },
   );
   const [mode, ...paths] = has(options, "reference") ? [undefined, ...options.operands] : options.operands;
   const recursive = has(options, "R", "recursive") || options.strange.length > 0;
-  return [...changed(paths.filter((path) => path !== undefined), recursive), ...modeEffects(mode)];
+  return [
+    ...changed(
+      paths.filter((path) => path !== undefined),
+      recursive,
+    ),
+    ...modeEffects(mode),
+  ];
 };
 
 function modeEffects(mode: Arg | undefined): readonly CommandEffect[] {
@@ -61,11 +68,16 @@ function changed(paths: readonly Arg[], recursive: boolean): readonly CommandEff
 const chown: Program = ({ name, args }) => {
   const options = readOptions(args, {
     short: "cfvRhHLP",
-    long: "changes silent quiet verbose dereference no-dereference from= reference= recursive preserve-root no-preserve-root".split(" "),
+    long: "changes silent quiet verbose dereference no-dereference from= reference= recursive preserve-root no-preserve-root".split(
+      " ",
+    ),
   });
   const paths = has(options, "reference") ? options.operands : options.operands.slice(1);
   const recursive = has(options, "R", "recursive") || options.strange.length > 0;
-  return [...changed(paths, recursive), ask(`Changes the ${name === "chgrp" ? "group" : "owner"} of ${paths.map(shown).join(", ")}`)];
+  return [
+    ...changed(paths, recursive),
+    ask(`Changes the ${name === "chgrp" ? "group" : "owner"} of ${paths.map(shown).join(", ")}`),
+  ];
 };
 
 const attributes: Program = ({ name, args }) => {

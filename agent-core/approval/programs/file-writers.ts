@@ -7,8 +7,12 @@ const COPY: Grammar = {
   short: "abdfHiLlnPpRrsS:t:TuvxZc",
   long: [
     ..."archive attributes-only backup=? copy-contents debug force interactive dereference link no-clobber".split(" "),
-    ..."no-dereference preserve=? no-preserve= parents recursive reflink=? remove-destination sparse= strip-trailing-slashes".split(" "),
-    ..."symbolic-link suffix= target-directory= no-target-directory update=? verbose one-file-system context=? exchange".split(" "),
+    ..."no-dereference preserve=? no-preserve= parents recursive reflink=? remove-destination sparse= strip-trailing-slashes".split(
+      " ",
+    ),
+    ..."symbolic-link suffix= target-directory= no-target-directory update=? verbose one-file-system context=? exchange".split(
+      " ",
+    ),
   ],
 };
 
@@ -115,7 +119,8 @@ const truncate: Program = ({ args }) => {
 };
 
 const dd: Program = ({ args }) => {
-  const value = (key: string) => args.filter(({ text }) => text.startsWith(key)).map((arg) => afterPrefix(arg, key.length));
+  const value = (key: string) =>
+    args.filter(({ text }) => text.startsWith(key)).map((arg) => afterPrefix(arg, key.length));
   const unclearArgs = args.filter((arg) => !isKnown(arg) && !/^(?:if|of|bs|count)=/.test(arg.text));
   return [
     ...reads(value("if=")),
@@ -128,14 +133,28 @@ const rsync: Program = ({ args }) => {
   const options = readOptions(args, {
     short: "vqcarRbudlLkKHpEAXogDtUNOJSnWxe:zyCF0PhiM:f:B:T:4686",
     long: [
-      ..."verbose quiet checksum archive recursive relative backup backup-dir= suffix= update inplace append".split(" "),
-      ..."links copy-links copy-unsafe-links safe-links hard-links perms executability chmod= acls xattrs owner group".split(" "),
-      ..."devices specials times omit-dir-times super fake-super sparse preallocate dry-run whole-file existing".split(" "),
-      ..."ignore-existing remove-source-files del delete delete-before delete-during delete-delay delete-after".split(" "),
-      ..."delete-excluded force max-delete= max-size= min-size= partial partial-dir= delay-updates prune-empty-dirs".split(" "),
+      ..."verbose quiet checksum archive recursive relative backup backup-dir= suffix= update inplace append".split(
+        " ",
+      ),
+      ..."links copy-links copy-unsafe-links safe-links hard-links perms executability chmod= acls xattrs owner group".split(
+        " ",
+      ),
+      ..."devices specials times omit-dir-times super fake-super sparse preallocate dry-run whole-file existing".split(
+        " ",
+      ),
+      ..."ignore-existing remove-source-files del delete delete-before delete-during delete-delay delete-after".split(
+        " ",
+      ),
+      ..."delete-excluded force max-delete= max-size= min-size= partial partial-dir= delay-updates prune-empty-dirs".split(
+        " ",
+      ),
       ..."size-only temp-dir= compare-dest= copy-dest= link-dest= compress compress-level= filter= exclude=".split(" "),
-      ..."exclude-from= include= include-from= files-from= from0 human-readable progress stats itemize-changes".split(" "),
-      ..."log-file= bwlimit= rsh= rsync-path= one-file-system info= mkpath no-perms no-owner no-group no-times".split(" "),
+      ..."exclude-from= include= include-from= files-from= from0 human-readable progress stats itemize-changes".split(
+        " ",
+      ),
+      ..."log-file= bwlimit= rsh= rsync-path= one-file-system info= mkpath no-perms no-owner no-group no-times".split(
+        " ",
+      ),
     ],
   });
   const target = options.operands.at(-1);
@@ -161,7 +180,9 @@ function unclear(name: string, options: Options): readonly CommandEffect[] {
 }
 
 const mknod: Program = ({ args }) =>
-  args.some(({ text }) => text === "b" || text === "c" || text === "u") ? [block("Makes a raw device file")] : writes(args);
+  args.some(({ text }) => text === "b" || text === "c" || text === "u")
+    ? [block("Makes a raw device file")]
+    : writes(args);
 
 export const fileWriters: ReadonlyMap<string, Program> = new Map([
   ["mkdir", mkdir],

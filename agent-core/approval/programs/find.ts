@@ -5,7 +5,8 @@ import { type Arg, isKnown, knownArg, shown, TOKEN, UNKNOWN, UNKNOWN_ARG } from 
 const RUNNERS = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 const WRITERS = new Set(["-fprint", "-fprint0", "-fls"]);
 /** Tests that leave something out: with none of them an action reaches all there is. */
-const FILTERS = /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm](?:min|time)|size|empty|user|group|perm|links|inum|samefile)$/;
+const FILTERS =
+  /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm](?:min|time)|size|empty|user|group|perm|links|inum|samefile)$/;
 const FLAGS = new Set(
   [
     "-a -and -o -or -not ! ( ) , -true -false -print -print0 -ls -prune -quit -daystart -depth -d -follow -mount -xdev",
@@ -20,7 +21,13 @@ const WITH_VALUE = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
-type Search = { starts: Arg[]; filtered: boolean; effects: CommandEffect[]; deletes: boolean; runs: (readonly Arg[])[] };
+type Search = {
+  starts: Arg[];
+  filtered: boolean;
+  effects: CommandEffect[];
+  deletes: boolean;
+  runs: (readonly Arg[])[];
+};
 
 const find: Program = ({ args }) => {
   const search: Search = { starts: [], filtered: false, effects: [], deletes: false, runs: [] };
@@ -44,7 +51,8 @@ function readStarts(args: readonly Arg[], search: Search): number {
   for (; at < args.length; at += 1) {
     const arg = args[at] ?? UNKNOWN_ARG;
     if (arg.text.startsWith("-") || /^[!(),]$/.test(arg.text)) break;
-    if (arg.text.startsWith(UNKNOWN)) search.effects.push(opaque(`Runs find with ${shown(arg)}, which may be an action`));
+    if (arg.text.startsWith(UNKNOWN))
+      search.effects.push(opaque(`Runs find with ${shown(arg)}, which may be an action`));
     search.starts.push(arg);
   }
   return at;
@@ -66,7 +74,9 @@ function readAction(args: readonly Arg[], at: number, search: Search): number {
 }
 
 function readCommand(args: readonly Arg[], at: number, search: Search): number {
-  const end = args.findIndex(({ text }, index) => index > at && (text === ";" || (text === "+" && args[index - 1]?.text === "{}")));
+  const end = args.findIndex(
+    ({ text }, index) => index > at && (text === ";" || (text === "+" && args[index - 1]?.text === "{}")),
+  );
   const stop = end < 0 ? args.length : end;
   search.runs.push(args.slice(at + 1, stop));
   return stop + 1;

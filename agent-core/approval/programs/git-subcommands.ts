@@ -3,7 +3,8 @@ import { ask, CHANGE, type CommandEffect, opaque, type Program, reads, writes } 
 import { type Arg, afterPrefix, isKnown, shown, UNKNOWN } from "../shell/arg.ts";
 
 /** Options of reading commands that write a file or run a helper; abbreviations of them too. */
-const SIDE_EFFECT = /^--(?:ou|out|outp|outpu|output|ext-|ext|exec|upload-p|receive-p|open-|open|textc|filters|to-|template)/;
+const SIDE_EFFECT =
+  /^--(?:ou|out|outp|outpu|output|ext-|ext|exec|upload-p|receive-p|open-|open|textc|filters|to-|template)/;
 const OUTPUT = /^--outp?u?t?=|^--output=/;
 
 /** Only reads; options with side effects ask. */
@@ -19,7 +20,8 @@ function readOption(name: string, arg: Arg, args: readonly Arg[]): readonly Comm
   }
   if (name === "grep" && /^-O|^-[a-zA-Z]*O/.test(text)) return [opaque("Makes git grep open files in another program")];
   // A word that may be such an option.
-  if (text.startsWith(UNKNOWN) && name !== "cat-file") return arg.splits ? [ask(`Runs git ${name} with options that are not known`)] : [];
+  if (text.startsWith(UNKNOWN) && name !== "cat-file")
+    return arg.splits ? [ask(`Runs git ${name} with options that are not known`)] : [];
   return [];
 }
 
@@ -53,13 +55,20 @@ const branch: Program = (call) => {
   const operands = call.args.filter(({ text }) => !text.startsWith("-"));
   const bad = call.args.find(({ text }) => /^-[a-zA-Z]*[dDfMC]|^--(?:del|forc|edit|move|copy)/.test(text));
   if (bad) return [ask(`Runs git branch ${shown(bad)}, which can drop a branch`)];
-  return operands.length === 0 || call.args.some(({ text }) => /^(?:--list|-l|--contains|--merged|--no-merged|--points-at|--show-current)/.test(text)) ? read(call) : change(call);
+  return operands.length === 0 ||
+    call.args.some(({ text }) => /^(?:--list|-l|--contains|--merged|--no-merged|--points-at|--show-current)/.test(text))
+    ? read(call)
+    : change(call);
 };
 
 const tag: Program = (call) => {
   const operands = call.args.filter(({ text }) => !text.startsWith("-"));
-  if (call.args.some(({ text }) => /^-[a-zA-Z]*[df]|^--(?:del|forc)/.test(text))) return [ask("Deletes or moves a tag")];
-  return operands.length === 0 || call.args.some(({ text }) => /^(?:-l|--list|-n\d*|--contains|--points-at|-v)/.test(text)) ? read(call) : change(call);
+  if (call.args.some(({ text }) => /^-[a-zA-Z]*[df]|^--(?:del|forc)/.test(text)))
+    return [ask("Deletes or moves a tag")];
+  return operands.length === 0 ||
+    call.args.some(({ text }) => /^(?:-l|--list|-n\d*|--contains|--points-at|-v)/.test(text))
+    ? read(call)
+    : change(call);
 };
 
 /** `checkout` switches branches, and throws away changes in files: a name that looks like a file is one. */
@@ -67,9 +76,12 @@ const checkout: Program = (call) => {
   const { args } = call;
   const operands = args.filter(({ text }) => !text.startsWith("-"));
   const creates = args.some(({ text }) => /^(?:-b|--orphan|-t|--track|--detach|-d)$/.test(text));
-  const forced = args.find(({ text }) => /^-[a-zA-Z]*[fBmp]|^--(?:fo|forc|mer|our|thei|pat|over|conf|ignore)|^--$/.test(text));
+  const forced = args.find(({ text }) =>
+    /^-[a-zA-Z]*[fBmp]|^--(?:fo|forc|mer|our|thei|pat|over|conf|ignore)|^--$/.test(text),
+  );
   const [first] = operands;
-  const fileLike = first && (/[*?[]|^\.|\/$|\.\w{1,5}$/.test(first.text) || first.text.startsWith(":") || !isKnown(first));
+  const fileLike =
+    first && (/[*?[]|^\.|\/$|\.[A-Za-z]\w{0,4}$/.test(first.text) || first.text.startsWith(":") || !isKnown(first));
   if (forced || (!creates && (operands.length > 1 || fileLike))) {
     return [ask(`Throws away changes in the working tree (git checkout ${args.map(shown).join(" ")})`)];
   }
@@ -79,7 +91,9 @@ const checkout: Program = (call) => {
 const restore: Program = ({ args }) => {
   const staged = args.some(({ text }) => /^(?:--staged|-S)$/.test(text));
   const tree = args.some(({ text }) => /^-\w*W|^--(?:wo|worktree|sou|source)|^-s/.test(text));
-  return staged && !tree ? [CHANGE] : [ask(`Throws away changes in the working tree (git restore ${args.map(shown).join(" ")})`)];
+  return staged && !tree
+    ? [CHANGE]
+    : [ask(`Throws away changes in the working tree (git restore ${args.map(shown).join(" ")})`)];
 };
 
 const reset: Program = ({ args }) => {
@@ -97,8 +111,14 @@ const stash: Program = (call) => {
 const config: Program = (call) => {
   const { args } = call;
   const words = args.filter(({ text }) => !text.startsWith("-")).map(({ text }) => text);
-  const reading = args.some(({ text }) => /^(?:--get(?:-all|-regexp|-urlmatch|-color|-colorbool)?|--list|-l|--show-\w+)$/.test(text));
-  if ((reading && !args.some(({ text }) => /^--(?:add|unset|replace|rem|ren|edit)|^-e$/.test(text))) || /^(?:get|list)$/.test(words[0] ?? "")) return [];
+  const reading = args.some(({ text }) =>
+    /^(?:--get(?:-all|-regexp|-urlmatch|-color|-colorbool)?|--list|-l|--show-\w+)$/.test(text),
+  );
+  if (
+    (reading && !args.some(({ text }) => /^--(?:add|unset|replace|rem|ren|edit)|^-e$/.test(text))) ||
+    /^(?:get|list)$/.test(words[0] ?? "")
+  )
+    return [];
   if (words.length === 1 && args.length === 1) return [];
   return [ask(`Changes git's settings (git config ${args.map(shown).join(" ")})`)];
 };
@@ -111,7 +131,8 @@ const fetch: Program = ({ name, args }) => {
   const bad = args.find(({ text }) => /^--(?:upl|exec|rec|server-o)|^-o/.test(text));
   const [remote, ...refs] = operands;
   const odd = (remote && !remoteName.test(remote.text)) || refs.some(({ text }) => !/^[\w./+:*@-]+$/.test(text));
-  if (bad || odd) return [ask(`Runs git ${name} with ${shown(bad ?? remote ?? "")}, an address or a program of its own`)];
+  if (bad || odd)
+    return [ask(`Runs git ${name} with ${shown(bad ?? remote ?? "")}, an address or a program of its own`)];
   const loses = args.find(({ text }) => /^-\w*f|^--(?:forc|rebase|hard)|^-r$/.test(text) && name === "pull");
   return loses && loses.text !== "--rebase" ? [ask(`Runs git pull with ${shown(loses)}`)] : [CHANGE];
 };
@@ -124,14 +145,17 @@ const rm: Program = ({ args }) => {
 
 const mv: Program = ({ args }) => {
   const paths = args.filter(({ text }) => !text.startsWith("-"));
-  const removed = paths.slice(0, -1).map((path): CommandEffect => ({ kind: "delete", path, recursive: true, moves: true }));
+  const removed = paths
+    .slice(0, -1)
+    .map((path): CommandEffect => ({ kind: "delete", path, recursive: true, moves: true }));
   return [...removed, ...writes(paths.slice(-1))];
 };
 
 const worktree: Program = (call) => {
   const [action, ...rest] = call.args;
   if (action?.text === "list") return [];
-  if (action?.text !== "add") return [ask(`Runs git worktree ${action ? shown(action) : ""}, which can remove a folder`)];
+  if (action?.text !== "add")
+    return [ask(`Runs git worktree ${action ? shown(action) : ""}, which can remove a folder`)];
   return [CHANGE, ...writes(rest.filter(({ text }) => !text.startsWith("-")).slice(0, 1))];
 };
 
@@ -139,7 +163,8 @@ const submodule: Program = (call) => {
   const words = call.args.filter(({ text }) => !text.startsWith("-"));
   const [action, ...rest] = words;
   if (!action || action.text === "status" || action.text === "summary") return [];
-  const shell: CommandEffect[] = action.text === "foreach" ? [{ kind: "shell", code: rest.map(({ text }) => text).join(" ") }] : [];
+  const shell: CommandEffect[] =
+    action.text === "foreach" ? [{ kind: "shell", code: rest.map(({ text }) => text).join(" ") }] : [];
   return [ask(`Runs git submodule ${shown(action)}, which fetches or runs other code`), ...shell];
 };
 
@@ -161,7 +186,10 @@ const bisect: Program = ({ args }) => {
 
 const filterBranch: Program = ({ args }) => {
   const codes = args.filter((_, at) => /-filter$/.test(args[at - 1]?.text ?? ""));
-  return [ask("Rewrites the whole history of the repository"), ...codes.map(({ text }): CommandEffect => ({ kind: "shell", code: text }))];
+  return [
+    ask("Rewrites the whole history of the repository"),
+    ...codes.map(({ text }): CommandEffect => ({ kind: "shell", code: text })),
+  ];
 };
 
 const formatPatch: Program = ({ args }) => {
@@ -189,7 +217,9 @@ const clone: Program = ({ args }) => {
 const init: Program = ({ args }) => {
   const [folder] = args.filter(({ text }) => !text.startsWith("-"));
   const template = args.some(({ text }) => /^--(?:template|separate|sep)/.test(text));
-  return template ? [ask("Makes a repository from a template, which can bring hooks")] : [CHANGE, ...writes(folder ? [folder] : [])];
+  return template
+    ? [ask("Makes a repository from a template, which can bring hooks")]
+    : [CHANGE, ...writes(folder ? [folder] : [])];
 };
 
 const remote: Program = (call) => {
@@ -219,7 +249,14 @@ export const subcommands: ReadonlyMap<string, Program> = new Map<string, Program
   ["ls-remote", fetch],
   ["push", asks("sends commits to another repository")],
   ["send-email", asks("sends mail")],
-  ["clean", ({ args }) => (args.some(({ text }) => /^-\w*n|^--dry-run$/.test(text)) && args.every(({ text }) => !/^-\w*f|^--force/.test(text)) ? [] : [ask(`Deletes files that git does not know (git clean ${args.map(shown).join(" ")})`)])],
+  [
+    "clean",
+    ({ args }) =>
+      args.some(({ text }) => /^-\w*n|^--dry-run$/.test(text)) &&
+      args.every(({ text }) => !/^-\w*f|^--force/.test(text))
+        ? []
+        : [ask(`Deletes files that git does not know (git clean ${args.map(shown).join(" ")})`)],
+  ],
   ["rm", rm],
   ["mv", mv],
   ["worktree", worktree],
@@ -232,8 +269,19 @@ export const subcommands: ReadonlyMap<string, Program> = new Map<string, Program
   ["clone", clone],
   ["init", init],
   ["reflog", readsWith(/^(?:show|list|exists|HEAD.*|[\w./-]+@\{.*)$/, "drops what could be had back")],
-  ["symbolic-ref", ({ args }) => (args.filter(({ text }) => !text.startsWith("-")).length > 1 ? [ask("Moves HEAD to another branch")] : [])],
+  [
+    "symbolic-ref",
+    ({ args }) =>
+      args.filter(({ text }) => !text.startsWith("-")).length > 1 ? [ask("Moves HEAD to another branch")] : [],
+  ],
   ["notes", readsWith(/^(?:list|show|get-ref)$/, "changes notes")],
-  ["apply", ({ args }) => (args.some(({ text }) => /^--(?:check|stat|numstat|summary)$/.test(text)) && !args.some(({ text }) => text === "--apply") ? reads(args.filter(({ text }) => !text.startsWith("-"))) : [ask("Applies a patch, to whatever files it names")])],
+  [
+    "apply",
+    ({ args }) =>
+      args.some(({ text }) => /^--(?:check|stat|numstat|summary)$/.test(text)) &&
+      !args.some(({ text }) => text === "--apply")
+        ? reads(args.filter(({ text }) => !text.startsWith("-")))
+        : [ask("Applies a patch, to whatever files it names")],
+  ],
   ["hash-object", ({ args }) => (args.some(({ text }) => /^-\w*w/.test(text)) ? [CHANGE] : [])],
 ]);

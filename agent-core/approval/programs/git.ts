@@ -3,8 +3,20 @@ import { ask, type Call, type CommandEffect, opaque, type Program } from "../com
 import { type Arg, afterPrefix, isKnown, shown } from "../shell/arg.ts";
 import { subcommands } from "./git-subcommands.ts";
 
-const WITH_VALUE = new Set(["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix", "--config-env", "--attr-source", "--list-cmds"]);
-const PLAIN = /^(?:-p|-P|--paginate|--no-pager|--no-replace-objects|--bare|--literal-pathspecs|--glob-pathspecs|--noglob-pathspecs|--icase-pathspecs|--no-optional-locks|--no-lazy-fetch|--html-path|--man-path|--info-path|--exec-path|-h|--help|-v|--version)$/;
+const WITH_VALUE = new Set([
+  "-C",
+  "-c",
+  "--git-dir",
+  "--work-tree",
+  "--namespace",
+  "--exec-path",
+  "--super-prefix",
+  "--config-env",
+  "--attr-source",
+  "--list-cmds",
+]);
+const PLAIN =
+  /^(?:-p|-P|--paginate|--no-pager|--no-replace-objects|--bare|--literal-pathspecs|--glob-pathspecs|--noglob-pathspecs|--icase-pathspecs|--no-optional-locks|--no-lazy-fetch|--html-path|--man-path|--info-path|--exec-path|-h|--help|-v|--version)$/;
 /** Settings that only change how something looks or whom a commit names. */
 const PLAIN_SETTING =
   /^(?:color\.[\w.]+|core\.(?:quotepath|pager|autocrlf|abbrev)|advice\.\w+|user\.(?:name|email)|commit\.gpgsign|tag\.gpgsign|log\.\w+|diff\.(?:renames|renamelimit|algorithm|context|noprefix|mnemonicprefix)|init\.defaultbranch|pager\.\w+|gc\.auto|protocol\.version|core\.fsmonitor|column\.\w+|status\.\w+|push\.default|pull\.(?:rebase|ff)|rebase\.autostash|safe\.directory)=(?:[^!]*)$/i;
@@ -25,7 +37,8 @@ export const git: Program = (call) => {
       at += 1;
       value = args[at];
     }
-    if (name === "-C" && value) cwd = cwd && !value.text.startsWith("/") ? { ...value, text: `${cwd.text}/${value.text}` } : value;
+    if (name === "-C" && value)
+      cwd = cwd && !value.text.startsWith("/") ? { ...value, text: `${cwd.text}/${value.text}` } : value;
     else effects.push(...globalOption(name, arg, value));
   }
   const [subcommand, ...rest] = args.slice(at);
@@ -43,7 +56,10 @@ function globalOption(name: string, arg: Arg, value: Arg | undefined): readonly 
   if (name === "-c" || name === "--config-env") {
     const alias = /^alias\.[^=]*=!([\s\S]*)$/i.exec(text)?.[1] ?? /=!?([\s\S]*)$/.exec(text)?.[1];
     const raised: CommandEffect[] = alias === undefined ? [] : [{ kind: "shell", code: alias, raises: true }];
-    return [opaque(`Runs git with the setting ${shown(value ?? arg)}, which can make it run other programs`), ...raised];
+    return [
+      opaque(`Runs git with the setting ${shown(value ?? arg)}, which can make it run other programs`),
+      ...raised,
+    ];
   }
   return [ask(`Runs git with ${shown(arg)}, which makes it use another repository or other programs`)];
 }

@@ -65,7 +65,18 @@ const tree: Program = ({ args }) => {
 const date: Program = ({ args }) => {
   const options = readOptions(args, {
     short: "d:f:I::nRr:s:uv:jz:",
-    long: ["date=", "debug", "file=", "iso-8601=?", "resolution", "rfc-email", "rfc-3339=", "reference=", "set=", "utc"],
+    long: [
+      "date=",
+      "debug",
+      "file=",
+      "iso-8601=?",
+      "resolution",
+      "rfc-email",
+      "rfc-3339=",
+      "reference=",
+      "set=",
+      "utc",
+    ],
   });
   const sets = has(options, "s", "set") || options.operands.some(({ text }) => /^\d{8,}/.test(text));
   return sets ? [ask("Sets the clock of the system")] : reads(valuesOf(options, "f", "file", "r", "reference"));
@@ -92,7 +103,9 @@ const yq: Program = ({ args }) => {
 
 const ip: Program = ({ args }) => {
   const words = args.map(({ text }) => text).filter((text) => !text.startsWith("-"));
-  const reading = words.slice(1).every((word) => !/^(?:add|del|set|flush|change|replace|append|up|down|exec)/.test(word));
+  const reading = words
+    .slice(1)
+    .every((word) => !/^(?:add|del|set|flush|change|replace|append|up|down|exec)/.test(word));
   return reading && words[0] !== "netns" ? [] : [ask("Changes the network of this machine")];
 };
 
@@ -106,7 +119,8 @@ const openssl: Program = ({ args }) => {
   const output = rest.findIndex((word) => word === "-out");
   const harmless = /^(?:version|dgst|sha\d+|md5|rand|x509|verify|crl|asn1parse|base64|enc|list|help|ciphers)$/;
   const target = output >= 0 ? args[output + 2] : undefined;
-  const known = harmless.test(command ?? "") && args.every(isKnown) && !rest.some((word) => /^-engine|^-provider/.test(word));
+  const known =
+    harmless.test(command ?? "") && args.every(isKnown) && !rest.some((word) => /^-engine|^-provider/.test(word));
   const inputs = args.filter((_, index) => /^-in(?:key)?$/.test(args[index - 1]?.text ?? ""));
   return [
     ...reads([...inputs, ...args.slice(1).filter(({ text }) => !text.startsWith("-"))]),
@@ -123,14 +137,20 @@ const man: Program = ({ args }) =>
 const runsAs = (what: string) => (arg: Arg) => `${what} (${shown(arg)})`;
 
 const SPECIAL: readonly (readonly [string, Program])[] = [
-  ["less", readsUnless(/^-\w*[oOk]|^\+|^--(?:log-file|LOG-FILE|lesskey)/, runsAs("Makes less write a file or run a command"))],
+  [
+    "less",
+    readsUnless(/^-\w*[oOk]|^\+|^--(?:log-file|LOG-FILE|lesskey)/, runsAs("Makes less write a file or run a command")),
+  ],
   ["rg", readsUnless(/^--(?:pre|hostname-bin|search-zip)|^-\w*z/, runsAs("Makes rg run another program"))],
   ["ag", readsUnless(/^--pager/, runsAs("Makes ag run another program"))],
   ["bat", readsUnless(/^--pager|^cache$/, runsAs("Makes bat run another program"))],
   ["batcat", readsUnless(/^--pager|^cache$/, runsAs("Makes bat run another program"))],
   ["file", readsUnless(/^-\w*[Cz]|^--compile|^--uncompress/, runsAs("Makes file write or unpack"))],
   ["dmesg", readsUnless(/^-\w*[cCDEn]|^--(?:clear|read-clear|console)/, runsAs("Clears the kernel's messages"))],
-  ["journalctl", readsUnless(/^--(?:vacuum|rotate|flush|sync|setup-keys|relinquish)/, runsAs("Changes the journal of the system"))],
+  [
+    "journalctl",
+    readsUnless(/^--(?:vacuum|rotate|flush|sync|setup-keys|relinquish)/, runsAs("Changes the journal of the system")),
+  ],
   ["locate", readAll],
   ["mdfind", readAll],
   ["sha256", readAll],

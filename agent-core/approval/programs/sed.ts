@@ -35,7 +35,9 @@ function inPlaceSuffix(arg: Arg): Arg {
 }
 
 function unclear(strange: readonly Arg[], scripts: readonly Arg[]): readonly CommandEffect[] {
-  return strange.filter((arg) => !scripts.includes(arg)).map((arg) => ask(`Runs sed with ${shown(arg)}, which may be an option`));
+  return strange
+    .filter((arg) => !scripts.includes(arg))
+    .map((arg) => ask(`Runs sed with ${shown(arg)}, which may be an option`));
 }
 
 function scriptEffects(script: Arg): readonly CommandEffect[] {

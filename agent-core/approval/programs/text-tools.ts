@@ -7,9 +7,15 @@ const sort: Program = ({ args }) => {
   const options = readOptions(args, {
     short: "bdfghiMnRrVcCmo:suzk:S:t:T:",
     long: [
-      ..."ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort".split(" "),
-      ..."human-numeric-sort numeric-sort random-sort reverse version-sort stable unique zero-terminated merge".split(" "),
-      ..."debug check=? batch-size= compress-program= files0-from= key= output= buffer-size= field-separator=".split(" "),
+      ..."ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort".split(
+        " ",
+      ),
+      ..."human-numeric-sort numeric-sort random-sort reverse version-sort stable unique zero-terminated merge".split(
+        " ",
+      ),
+      ..."debug check=? batch-size= compress-program= files0-from= key= output= buffer-size= field-separator=".split(
+        " ",
+      ),
       ..."temporary-directory= parallel= random-source= sort=".split(" "),
     ],
   });
@@ -24,7 +30,9 @@ const sort: Program = ({ args }) => {
 const uniq: Program = ({ args }) => {
   const options = readOptions(args, {
     short: "cdDf:is:uzw:",
-    long: "count repeated all-repeated=? skip-fields= group=? ignore-case skip-chars= unique zero-terminated check-chars=".split(" "),
+    long: "count repeated all-repeated=? skip-fields= group=? ignore-case skip-chars= unique zero-terminated check-chars=".split(
+      " ",
+    ),
   });
   const [input, output] = options.operands;
   return [...reads(input ? [input] : []), ...writes(output ? [output] : [])];
@@ -48,11 +56,17 @@ const sponge: Program = ({ args }) => writes(args.filter(({ text }) => !text.sta
 const split: Program = ({ args }) => {
   const options = readOptions(args, {
     short: "a:b:C:d::el:n:t:ux::p:",
-    long: "suffix-length= additional-suffix= bytes= line-bytes= numeric-suffixes=? hex-suffixes=? elide-empty-files filter= lines= number= separator= unbuffered verbose".split(" "),
+    long: "suffix-length= additional-suffix= bytes= line-bytes= numeric-suffixes=? hex-suffixes=? elide-empty-files filter= lines= number= separator= unbuffered verbose".split(
+      " ",
+    ),
   });
   const [input, prefix] = options.operands;
   const filters = valuesOf(options, "filter").map(({ text }) => ({ kind: "shell", code: text }) as const);
-  return [...reads(input ? [input] : []), ...writes(prefix ? [prefix] : [{ text: "x", glob: false, splits: false }]), ...filters];
+  return [
+    ...reads(input ? [input] : []),
+    ...writes(prefix ? [prefix] : [{ text: "x", glob: false, splits: false }]),
+    ...filters,
+  ];
 };
 
 /** Writers in place: every operand is a file that they change. */

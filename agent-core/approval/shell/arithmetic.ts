@@ -47,12 +47,7 @@ export function runsWhenEvaluated(text: string): boolean {
 }
 
 /** Text that was quoted on the way in, and variables by name, are evaluated a second time. */
-function checkEvaluated(
-  text: string,
-  parts: readonly WordPart[] | undefined,
-  setting: Setting,
-  walk: Walk,
-): void {
+function checkEvaluated(text: string, parts: readonly WordPart[] | undefined, setting: Setting, walk: Walk): void {
   const quoted = parts?.some((part) => "value" in part && part.type !== "Literal" && runsWhenEvaluated(part.value));
   const named = [...text.matchAll(NAME)].some(([name]) =>
     variable(setting.state, name).some((arg) => runsWhenEvaluated(arg.text)),

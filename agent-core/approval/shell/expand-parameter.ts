@@ -71,8 +71,10 @@ function indexed(name: string, index: Word, context: Context): Expansion {
   if (index.text === "@" || index.text === "*") return { elements, separate: index.text === "@" };
   const position = context.value(index);
   checkSubscript(position.text, context);
-  for (const [inner] of position.text.matchAll(/[A-Za-z_]\w*/g)) checkSubscript(scalar(inner, context.setting.state).text, context);
-  if (/^\d+$/.test(position.text)) return { elements: [elements[Number(position.text)] ?? knownArg("")], separate: false };
+  for (const [inner] of position.text.matchAll(/[A-Za-z_]\w*/g))
+    checkSubscript(scalar(inner, context.setting.state).text, context);
+  if (/^\d+$/.test(position.text))
+    return { elements: [elements[Number(position.text)] ?? knownArg("")], separate: false };
   const guess = elements[0]?.text;
   return { elements: [guess === undefined ? UNKNOWN_ARG : { ...UNKNOWN_ARG, guess }], separate: false };
 }
@@ -108,7 +110,8 @@ function operator(operation: ParameterOperation, part: ParameterExpansionPart, c
 
 function withDefault(sign: string, operand: Arg, part: ParameterExpansionPart, { setting }: Context): Operator {
   const replaces = sign === "+" || sign === ":+";
-  if (sign === "=" || sign === ":=") setting.state.variables.set(part.parameter, [{ ...UNKNOWN_ARG, guess: operand.text }]);
+  if (sign === "=" || sign === ":=")
+    setting.state.variables.set(part.parameter, [{ ...UNKNOWN_ARG, guess: operand.text }]);
   return (value) => {
     if (isKnown(value)) {
       const set = value.text !== "";
@@ -214,7 +217,8 @@ function transformed(letter: string, { walk }: Context): Operator {
     if (letter === "P" && (!isKnown(value) || runsWhenEvaluated(value.text))) {
       walk.record.askAlways("A prompt string is expanded, which can run commands");
     }
-    const change: Change = (text) => (letter === "U" ? text.toUpperCase() : letter === "L" ? text.toLowerCase() : undefined);
+    const change: Change = (text) =>
+      letter === "U" ? text.toUpperCase() : letter === "L" ? text.toLowerCase() : undefined;
     return transform(change)(value);
   };
 }

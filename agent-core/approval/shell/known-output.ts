@@ -16,16 +16,59 @@ const PRINTERS: ReadonlyMap<string, Printer> = new Map<string, Printer>([
   ["base64", (args, input) => decoded(args, input, "base64", ["-d", "-D", "--decode", "-di"])],
   ["base32", (args, input) => (args.every((arg) => /^(?:-d|--decode)$/.test(arg)) ? base32(input) : undefined)],
   ["basenc", (args, input) => (args.includes("--base64") ? decoded(["-d"], input, "base64", ["-d"]) : undefined)],
-  ["xxd", (args, input) => (args.join("").replaceAll("-", "").match(/^[rp]+$/) ? hex(input) : undefined)],
+  [
+    "xxd",
+    (args, input) =>
+      args
+        .join("")
+        .replaceAll("-", "")
+        .match(/^[rp]+$/)
+        ? hex(input)
+        : undefined,
+  ],
   ["openssl", (args, input) => (args.includes("-d") && !args.includes("-in") ? base64(input) : undefined)],
   ["rev", (args, input) => (args.length === 0 ? input?.split("\n").map(reversed).join("\n") : undefined)],
   ["tr", (args, input) => translate(args, input)],
-  ["tac", (args, input) => (args.length === 0 ? input?.split(/(?<=\n)/).reverse().join("") : undefined)],
+  [
+    "tac",
+    (args, input) =>
+      args.length === 0
+        ? input
+            ?.split(/(?<=\n)/)
+            .reverse()
+            .join("")
+        : undefined,
+  ],
 ]);
 
 /** Programs whose output is one harmless token. */
-const TOKENS = new Set(["date", "nproc", "uname", "whoami", "hostname", "arch", "uuidgen", "sha256sum", "md5sum", "tty"]);
-const SILENT = new Set([":", "true", "false", "cd", "test", "[", "export", "set", "shift", "unset", "exit", "return", "wait"]);
+const TOKENS = new Set([
+  "date",
+  "nproc",
+  "uname",
+  "whoami",
+  "hostname",
+  "arch",
+  "uuidgen",
+  "sha256sum",
+  "md5sum",
+  "tty",
+]);
+const SILENT = new Set([
+  ":",
+  "true",
+  "false",
+  "cd",
+  "test",
+  "[",
+  "export",
+  "set",
+  "shift",
+  "unset",
+  "exit",
+  "return",
+  "wait",
+]);
 
 /** The output of a call, with the marks of arg.ts for what is not known. */
 export function knownOutput(call: Call): string {
@@ -54,7 +97,12 @@ function isToken({ name, args }: Call): boolean {
   if (name === "date") return words.every((word) => /^(?:-u|-I\w*|--utc|\+[\w%:.-]*)$/.test(word));
   if (name === "wc") return words.some((word) => /^-[lwc]$/.test(word));
   if (name === "id") return words.length > 0 && words.every((word) => /^-[ugn]+$/.test(word));
-  if (name === "git") return words[0] === "rev-parse" && words.length > 1 && words.slice(1).every((word) => /^(?:HEAD|--short(?:=\d+)?|--verify)$/.test(word));
+  if (name === "git")
+    return (
+      words[0] === "rev-parse" &&
+      words.length > 1 &&
+      words.slice(1).every((word) => /^(?:HEAD|--short(?:=\d+)?|--verify)$/.test(word))
+    );
   return TOKENS.has(name) && words.every((word) => /^-[a-z]$/.test(word));
 }
 
@@ -98,7 +146,16 @@ function printf(args: readonly string[]): string | undefined {
   return text;
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", a: "\u0007", b: "\b", f: "\f", v: "\v", e: "\u001b" };
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  a: "\u0007",
+  b: "\b",
+  f: "\f",
+  v: "\v",
+  e: "\u001b",
+};
 
 function unescaped(text: string): string {
   return text.replace(/\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|0?([0-7]{1,3})|([\s\S]))/g, (whole, ...found) => {
@@ -111,7 +168,12 @@ function unescaped(text: string): string {
   });
 }
 
-function decoded(args: readonly string[], input: string | undefined, encoding: "base64", flags: readonly string[]): string | undefined {
+function decoded(
+  args: readonly string[],
+  input: string | undefined,
+  encoding: "base64",
+  flags: readonly string[],
+): string | undefined {
   const decodes = args.length > 0 && args.every((arg) => flags.includes(arg) || arg === "-i" || arg === "-");
   return decodes && encoding === "base64" ? base64(input) : undefined;
 }
@@ -173,4 +235,3 @@ function range(set: string): readonly string[] | undefined {
 function code(letter: string | undefined): number {
   return letter?.charCodeAt(0) ?? 0;
 }
-

@@ -1,7 +1,7 @@
 /** Turns the effects of a program into findings, and walks the commands that it runs itself. */
 import type { CommandEffect, Input } from "../command-effect.ts";
 import { judgePath } from "../judge-path.ts";
-import { TOKEN, UNKNOWN, shown } from "./arg.ts";
+import { shown, TOKEN, UNKNOWN } from "./arg.ts";
 import { forkState, type ShellState } from "./state.ts";
 import { NO_INPUT, type Output, type Setting, type Walk } from "./walk.ts";
 
@@ -56,7 +56,8 @@ export function runShell(
   const inner = { ...setting, state, input: effect.here ? setting.input : NO_INPUT };
   const hidden = effect.code.includes(UNKNOWN);
   if (!hidden && !effect.raises) return record.deeper(() => walk.code(effect.code.replaceAll(TOKEN, "0"), inner));
-  if (hidden && !effect.raises) record.askAlways(`Runs shell code that is not known before it runs: ${shown(effect.code)}`);
+  if (hidden && !effect.raises)
+    record.askAlways(`Runs shell code that is not known before it runs: ${shown(effect.code)}`);
   const readable = effect.code.replaceAll(UNKNOWN, "$hermes_unknown").replaceAll(TOKEN, "0");
   record.onlyRaising(() => record.deeper(() => walk.code(readable, { ...inner, state: forkState(state) })));
   return undefined;

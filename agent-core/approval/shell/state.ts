@@ -21,7 +21,18 @@ export type ShellState = {
 
 /** More folders than this are as good as unknown. */
 const MAX_FOLDERS = 8;
-const NUMBERS = new Set(["RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "HOSTNAME", "USER", "LOGNAME"]);
+const NUMBERS = new Set([
+  "RANDOM",
+  "SECONDS",
+  "LINENO",
+  "UID",
+  "EUID",
+  "PPID",
+  "BASHPID",
+  "HOSTNAME",
+  "USER",
+  "LOGNAME",
+]);
 const GUESSES: ReadonlyMap<string, string> = new Map([
   ["SHELL", "bash"],
   ["BASH", "bash"],
@@ -95,7 +106,8 @@ export function enterFolders(state: ShellState, folders: readonly string[] | und
 
 /** A statement ended: nobody knows any more whether its `cd` worked. */
 export function settleFolders(state: ShellState): void {
-  if (state.abandoned === undefined || state.abandoned.length > 0) state.cwds = bothFolders(state.cwds, state.abandoned);
+  if (state.abandoned === undefined || state.abandoned.length > 0)
+    state.cwds = bothFolders(state.cwds, state.abandoned);
   state.abandoned = [];
 }
 

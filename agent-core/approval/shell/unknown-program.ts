@@ -1,5 +1,5 @@
 /** Programs that no table knows. */
-import { type Call, type CommandEffect, ask } from "../command-effect.ts";
+import { ask, type Call, type CommandEffect } from "../command-effect.ts";
 import { isKnown } from "./arg.ts";
 
 /** Asks, unless the program is only asked for its version or help. */

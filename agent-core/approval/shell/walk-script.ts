@@ -190,7 +190,7 @@ function condensed(values: readonly Arg[]): readonly Arg[] {
   return values.every(({ text }) => /^\d+$/.test(text)) ? [knownArg(TOKEN)] : values;
 }
 
-function walkFor(node: For | { type: "Select" } & Omit<For, "type">, setting: Setting, walk: Walk): Output {
+function walkFor(node: For | ({ type: "Select" } & Omit<For, "type">), setting: Setting, walk: Walk): Output {
   const { state } = setting;
   const name = node.name.value;
   const values = node.wordlist ? expandWords(node.wordlist, setting, walk) : (state.positional ?? [UNKNOWN_ARG]);

@@ -1,33 +1,44 @@
 /** From a message in plain words to steps. */
-import { rules } from "./rules.ts";
-import type { OfflineStep } from "./step.ts";
+import type { OfflineStep } from "./form.ts";
+import { grammar } from "./grammar.ts";
+import { maskQuotes } from "./words.ts";
 
-/** The steps that `text` asks for, in order; undefined when any part of it is not understood. */
-export function parseRequest(text: string): readonly OfflineStep[] | undefined {
-  const steps = splitSteps(text).map(parseStep);
-  return steps.length > 0 && steps.every((step) => step !== undefined) ? steps : undefined;
+export type ParsedRequest =
+  | { readonly kind: "steps"; readonly steps: readonly OfflineStep[] }
+  | { readonly kind: "help" }
+  /** `words` is the part that fits no form. */
+  | { readonly kind: "unknown"; readonly words: string };
+
+const VERBS = grammar.flatMap(({ verbs }) => verbs).join("|");
+const POLITE = String.raw`(?:(?:please|first|finally|also|now|(?:can|could|would)\s+you)[,\s]+)*`;
+/** "then", or a new line, but only before a verb: `replace now and then with never in a.txt` is one step. */
+const joint = new RegExp(String.raw`(?:[\s,;.]*\s(?:and\s+)?then[,\s]+|\s*\n\s*)(?=${POLITE}(?:${VERBS})\b)`, "i");
+const polite = new RegExp(`^${POLITE}`, "i");
+const helpWords = /^(?:\/?help|\?|what can you do|what do you understand|hi|hello)(?:\s+me)?[.!?\s]*$/i;
+
+/**
+ * Reads the last thing that was asked. Messages that were never answered stand before it in paragraphs of their own, so
+ * the shortest run of paragraphs from the end that makes sense is taken.
+ */
+export function parseRequest(text: string): ParsedRequest {
+  const masked = maskQuotes(text.trim());
+  const paragraphs = masked.text.split(/\n\s*\n/);
+  for (let start = paragraphs.length - 1; start >= 0; start -= 1) {
+    const words = paragraphs.slice(start).join("\n\n");
+    if (helpWords.test(words)) return { kind: "help" };
+    const steps = words.split(joint).map((part) => parseStep(masked.unmask(part)));
+    if (steps.every((step) => step !== undefined)) return { kind: "steps", steps };
+  }
+  const last = paragraphs.at(-1) ?? "";
+  const unknown = last.split(joint).find((part) => parseStep(masked.unmask(part)) === undefined) ?? last;
+  return { kind: "unknown", words: masked.unmask(unknown).trim() };
 }
 
-function parseStep(words: string): OfflineStep | undefined {
-  for (const rule of rules) {
-    const step = rule.parse(words);
+function parseStep(part: string): OfflineStep | undefined {
+  const words = part.trim().replace(polite, "");
+  for (const form of grammar) {
+    const step = form.parse(words);
     if (step !== undefined) return step;
   }
   return undefined;
-}
-
-/** "then" joins steps, but not inside quotes. */
-function splitSteps(text: string): readonly string[] {
-  const quotes: string[] = [];
-  const masked = text.replace(/"[^"]*"|'[^'\n]*'|`[^`]*`|“[^”]*”/g, (quote) => `⟦${quotes.push(quote) - 1}⟧`);
-  return masked
-    .split(/\s*[,;.]?\s+(?:and\s+)?then\s+|\n+/i)
-    .map((part) => part.replace(/⟦(\d+)⟧/g, (_, index: string) => quotes[Number(index)] ?? ""))
-    .map((part) =>
-      part
-        .trim()
-        .replace(/^please\s+/i, "")
-        .replace(/(?<=\w)[.!]$/, ""),
-    )
-    .filter((part) => part !== "");
 }

@@ -1,122 +1,116 @@
-/** From the chunks of OpenAI's chat completions to model events: a fold, so that a recorded stream is its test. */
-import * as z from "zod";
-import { PartialToolCalls } from "./partial-tool-calls.ts";
+/** From the chunks of OpenAI's chat completions to model events: a pure fold, so that a recorded stream is its test. */
+import type { Message } from "../../messages/message.ts";
+import { type ChunkDelta, readChunk } from "./chat-completions-chunk.ts";
+import { addPieces, type CallPiece, endCalls, noCalls, type PartialCalls } from "./partial-tool-calls.ts";
+import { joinReasoningDetails, readableReasoning } from "./reasoning-details.ts";
+import { wholeCharacters } from "./whole-characters.ts";
 import type { FinishReason, ModelEvent, Usage } from "./wire.ts";
 
-const text = z.string().nullish();
+export type FoldState = {
+  readonly calls: PartialCalls;
+  readonly details: readonly unknown[];
+  /** Halves of characters whose other half has not come yet. */
+  readonly heldText: string;
+  readonly heldReasoning: string;
+  readonly usage: Usage | undefined;
+  /** Why the server says it ended; undefined until it does. */
+  readonly finishReason: string | undefined;
+  readonly refused: boolean;
+};
 
-/** Only what is read, and loosely: servers differ in everything else. */
-const chunkSchema = z.object({
-  choices: z
-    .array(
-      z.object({
-        delta: z
-          .object({
-            content: text,
-            refusal: text,
-            reasoning: text,
-            reasoning_content: text,
-            reasoning_details: z.array(z.unknown()).nullish(),
-            tool_calls: z
-              .array(
-                z.object({
-                  index: z.number().nullish(),
-                  id: text,
-                  function: z.object({ name: text, arguments: text }).nullish(),
-                }),
-              )
-              .nullish(),
-          })
-          .nullish(),
-        finish_reason: text,
-      }),
-    )
-    .nullish(),
-  usage: z
-    .object({
-      prompt_tokens: z.number().nullish(),
-      completion_tokens: z.number().nullish(),
-      prompt_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish(),
-      completion_tokens_details: z.object({ reasoning_tokens: z.number().nullish() }).nullish(),
-    })
-    .nullish(),
-  error: z.object({ message: z.string().nullish(), code: z.union([z.string(), z.number()]).nullish() }).nullish(),
-});
+export type FoldStep = { readonly state: FoldState; readonly events: readonly ModelEvent[] };
 
-type Chunk = z.infer<typeof chunkSchema>;
-type Delta = NonNullable<NonNullable<NonNullable<Chunk["choices"]>[number]>["delta"]>;
-
-export class ChatCompletionsFold {
-  readonly #calls = new PartialToolCalls();
-  readonly #details: unknown[] = [];
-  #usage: Usage | undefined;
-  #reason: string | undefined;
-  #refused: string | undefined;
-
-  /** Events of one chunk. Throws when the chunk is an error or no chunk at all. */
-  step(raw: unknown): ModelEvent[] {
-    const { choices, usage, error } = chunkSchema.parse(raw);
-    if (error)
-      throw Object.assign(new Error(error.message ?? "error in the stream"), {
-        status: Number(error.code) || undefined,
-      });
-    if (usage) this.#usage = usageOf(usage);
-    const [choice] = choices ?? [];
-    const events = choice?.delta ? this.#delta(choice.delta) : [];
-    if (choice?.finish_reason) {
-      this.#reason = choice.finish_reason;
-      events.push(...this.#calls.endAll());
-    }
-    return events;
-  }
-
-  /** The last event; undefined when the stream ended without saying why it ended. */
-  end(): ModelEvent | undefined {
-    if (this.#reason === undefined) return undefined;
-    return {
-      type: "finish",
-      reason: this.#finishReason(this.#reason),
-      usage: this.#usage,
-      ...(this.#details.length > 0 && { reasoningDetails: this.#details }),
-    };
-  }
-
-  #delta(delta: Delta): ModelEvent[] {
-    const events: ModelEvent[] = [];
-    const reasoning = delta.reasoning || delta.reasoning_content;
-    if (reasoning) events.push({ type: "reasoning-delta", text: reasoning });
-    if (delta.reasoning_details) this.#details.push(...delta.reasoning_details);
-    if (delta.content) events.push({ type: "text-delta", text: delta.content });
-    if (delta.refusal) {
-      this.#refused = (this.#refused ?? "") + delta.refusal;
-      events.push({ type: "text-delta", text: delta.refusal });
-    }
-    for (const [position, piece] of (delta.tool_calls ?? []).entries()) {
-      events.push(
-        ...this.#calls.add({
-          index: piece.index ?? position,
-          id: piece.id ?? undefined,
-          name: piece.function?.name ?? undefined,
-          arguments: piece.function?.arguments ?? undefined,
-        }),
-      );
-    }
-    return events;
-  }
-
-  /** Servers say "stop" over calls, or invent reasons; what was streamed decides. */
-  #finishReason(reason: string): FinishReason {
-    if (this.#refused !== undefined || reason === "content_filter") return "refusal";
-    if (reason === "length" || reason === "max_tokens") return "length";
-    return this.#calls.count > 0 ? "tool_calls" : "stop";
-  }
+/** The state before the first chunk. `messages` are the request's: ids of its calls are not used twice. */
+export function startFold(messages: readonly Message[], newId?: () => string): FoldState {
+  const takenIds = messages.flatMap((message) =>
+    message.role === "assistant" ? (message.tool_calls ?? []).map(({ id }) => id) : [],
+  );
+  return {
+    calls: noCalls(takenIds, newId),
+    details: [],
+    heldText: "",
+    heldReasoning: "",
+    usage: undefined,
+    finishReason: undefined,
+    refused: false,
+  };
 }
 
-function usageOf(usage: NonNullable<Chunk["usage"]>): Usage {
-  return {
-    inputTokens: usage.prompt_tokens ?? 0,
-    outputTokens: usage.completion_tokens ?? 0,
-    cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
-    reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
+/** Takes one chunk. Throws when it is an error, or no chunk at all. */
+export function step(state: FoldState, raw: unknown): FoldStep {
+  const { delta, finishReason, usage } = readChunk(raw);
+  const events: ModelEvent[] = [];
+  const called = addPieces(state.calls, piecesOf(delta));
+  const next: FoldState = {
+    ...state,
+    ...(delta && readDelta(state, delta, events)),
+    calls: called.calls,
+    usage: usage ?? state.usage,
+    finishReason: finishReason ?? state.finishReason,
   };
+  events.push(...called.events);
+  if (finishReason === undefined) return { state: next, events };
+  rejectFailure(finishReason);
+  const ended = endCalls(next.calls);
+  return { state: { ...next, calls: ended.calls }, events: [...events, ...ended.events] };
+}
+
+/** The last events; none when the stream stopped without saying why, which is not an end. */
+export function finishFold(state: FoldState): readonly ModelEvent[] {
+  if (state.finishReason === undefined) return [];
+  const reasoning = state.heldReasoning.toWellFormed();
+  const text = state.heldText.toWellFormed();
+  return [
+    ...(reasoning === "" ? [] : [{ type: "reasoning-delta", text: reasoning } as const]),
+    ...(text === "" ? [] : [{ type: "text-delta", text } as const]),
+    {
+      type: "finish",
+      reason: reasonOf(state, state.finishReason),
+      usage: state.usage,
+      ...(state.details.length > 0 && { reasoningDetails: state.details }),
+    },
+  ];
+}
+
+/** Adds the delta's text to `events`; gives what it changes of the state. */
+function readDelta(state: FoldState, delta: ChunkDelta, events: ModelEvent[]): Partial<FoldState> {
+  const pieces = delta.reasoning_details ?? [];
+  const reasoningPiece = delta.reasoning || delta.reasoning_content || readableReasoning(pieces);
+  const reasoning = wholeCharacters(state.heldReasoning, reasoningPiece);
+  const text = wholeCharacters(state.heldText, (delta.content ?? "") + (delta.refusal ?? ""));
+  if (reasoning.text !== "") events.push({ type: "reasoning-delta", text: reasoning.text });
+  if (text.text !== "") events.push({ type: "text-delta", text: text.text });
+  return {
+    heldReasoning: reasoning.held,
+    heldText: text.held,
+    refused: state.refused || Boolean(delta.refusal),
+    ...(pieces.length > 0 && { details: joinReasoningDetails(state.details, pieces) }),
+  };
+}
+
+function piecesOf(delta: ChunkDelta | undefined): readonly CallPiece[] {
+  return (delta?.tool_calls ?? []).map(({ index, id, function: called }, position) => ({
+    key: index ?? position,
+    id: id || undefined,
+    name: called?.name || undefined,
+    arguments: argumentsOf(called?.arguments),
+  }));
+}
+
+function argumentsOf(value: string | Record<string, unknown> | null | undefined): string {
+  if (typeof value === "string") return value;
+  return value ? JSON.stringify(value) : "";
+}
+
+/** Reasons that mean an error in the middle of the answer: OpenRouter's and DeepSeek's. */
+function rejectFailure(reason: string): void {
+  if (reason === "error") throw new Error("server_error: it stopped in the middle of the answer");
+  if (reason === "insufficient_system_resource") throw new Error("overloaded: it ran out of resources");
+}
+
+/** Servers say "stop" over calls, or invent reasons; what was streamed decides. */
+function reasonOf({ calls, refused }: FoldState, reason: string): FinishReason {
+  if (refused || reason === "content_filter") return "refusal";
+  if (reason === "length" || reason === "max_tokens" || reason === "model_length") return "length";
+  return calls.calls.length > 0 ? "tool_calls" : "stop";
 }

@@ -1,20 +1,21 @@
-/** From a request in the internal format to the body of OpenAI's chat completions. Pure. */
+/** From a request in the internal format to the body of OpenAI's chat completions. Pure: same request, same bytes. */
 import type {
+  ChatCompletionContentPart,
   ChatCompletionCreateParamsStreaming,
+  ChatCompletionMessageFunctionToolCall,
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
-import type { AssistantMessage, Message } from "../../messages/message.ts";
+import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
+import type { ChatQuirks } from "../deployment/deployment.ts";
+import { isReasoningDetail } from "./reasoning-details.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";
 
-export function chatCompletionsBody({
-  model,
-  messages,
-  tools,
-  sampling,
-}: ModelRequest): ChatCompletionCreateParamsStreaming {
+/** `quirks` are the endpoint's, from its deployment. */
+export function chatCompletionsBody(request: ModelRequest, quirks: ChatQuirks): ChatCompletionCreateParamsStreaming {
+  const { model, messages, tools, sampling } = request;
   return {
     model,
-    messages: messages.map(lowerMessage),
+    messages: messages.map((message) => lowerMessage(message, quirks)),
     stream: true,
     stream_options: { include_usage: true },
     ...(tools.length > 0 && {
@@ -23,47 +24,60 @@ export function chatCompletionsBody({
         function: { name, description, parameters: { ...parameters } },
       })),
     }),
-    ...lowerSampling(sampling),
+    ...lowerSampling(sampling, quirks),
   };
 }
 
-function lowerMessage(message: Message): ChatCompletionMessageParam {
+function lowerMessage(message: Message, quirks: ChatQuirks): ChatCompletionMessageParam {
   switch (message.role) {
     case "system":
       return { role: "system", content: message.content };
     case "user":
       if (typeof message.content === "string") return { role: "user", content: message.content };
-      return { role: "user", content: message.content.map((part) => structuredClone(part)) };
+      return { role: "user", content: message.content.map(lowerPart) };
     case "assistant":
-      return lowerAssistant(message);
+      return lowerAssistant(message, quirks);
     case "tool":
       return { role: "tool", tool_call_id: message.tool_call_id, content: message.content };
   }
 }
 
-/** Plain reasoning stays here: only the opaque parts that a provider itself gave may be sent back to it. */
-function lowerAssistant({
-  content,
-  tool_calls: calls,
-  reasoning_details: details,
-}: AssistantMessage): ChatCompletionMessageParam {
+function lowerPart(part: ContentPart): ChatCompletionContentPart {
+  if (part.type === "text") return { type: "text", text: part.text };
+  return { type: "image_url", image_url: { url: part.image_url.url } };
+}
+
+/** Plain reasoning stays here: only the opaque parts that this kind of API gave may go back to it. */
+function lowerAssistant(message: AssistantMessage, quirks: ChatQuirks): ChatCompletionMessageParam {
+  const { content, tool_calls: calls = [], reasoning_details: details = [] } = message;
+  const ownDetails = quirks.refusesUnknownFields ? [] : details.filter(isReasoningDetail);
   return {
     role: "assistant",
-    content,
-    ...(calls !== undefined && { tool_calls: calls.map((call) => structuredClone(call)) }),
-    ...(details !== undefined && { reasoning_details: details }),
+    // Null is only allowed beside calls.
+    content: calls.length > 0 ? content : (content ?? ""),
+    ...(calls.length > 0 && { tool_calls: calls.map(lowerCall) }),
+    ...(ownDetails.length > 0 && { reasoning_details: ownDetails }),
   };
 }
 
-function lowerSampling(sampling: Sampling): Partial<ChatCompletionCreateParamsStreaming> {
-  const { temperature, topP, frequencyPenalty, presencePenalty, stop, maxTokens, reasoningEffort } = sampling;
+/** A call that was cut off stays in the history, with the error as its result; servers with templates parse its JSON. */
+function lowerCall({ id, function: { name, arguments: json } }: ToolCall): ChatCompletionMessageFunctionToolCall {
+  const isWhole = json.startsWith("{") && json.endsWith("}");
+  return { id, type: "function", function: { name, arguments: isWhole ? json : "{}" } };
+}
+
+function lowerSampling(
+  { temperature, topP, frequencyPenalty, presencePenalty, stop, maxTokens, reasoningEffort }: Sampling,
+  { maxTokensField }: ChatQuirks,
+): Partial<ChatCompletionCreateParamsStreaming> {
   return {
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { top_p: topP }),
     ...(frequencyPenalty !== undefined && { frequency_penalty: frequencyPenalty }),
     ...(presencePenalty !== undefined && { presence_penalty: presencePenalty }),
     ...(stop !== undefined && { stop: [...stop] }),
-    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    ...(maxTokens !== undefined && maxTokensField === undefined && { max_tokens: maxTokens }),
+    ...(maxTokens !== undefined && maxTokensField !== undefined && { [maxTokensField]: maxTokens }),
     ...(reasoningEffort !== undefined && { reasoning_effort: reasoningEffort }),
   };
 }

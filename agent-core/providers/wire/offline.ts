@@ -1,42 +1,50 @@
 /** The embedded default: a small interpreter that answers with the same events as any model, and says what it is. */
-import { randomUUID } from "node:crypto";
-import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { answerOffline } from "../offline/answer.ts";
-import { defineWire, type ModelEvent, type ModelRequest, type Usage } from "./wire.ts";
+import { newCallId } from "./partial-tool-calls.ts";
+import { defineWire, type ModelEvent, type ModelRequest } from "./wire.ts";
 
 /** Characters of a token in ordinary English text, for the estimate. */
 const CHARS_A_TOKEN = 4;
+/** Arguments come in pieces of so many characters. */
+const PIECE_CHARS = 24;
 
 export const wire = defineWire({ mode: "offline", stream });
 
 async function* stream({ messages, tools }: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-  const answer = answerOffline(
+  const { text, call } = answerOffline(
     messages,
-    tools.map((tool) => tool.name),
+    tools.map(({ name }) => name),
   );
-  const text = answer.kind === "text" ? answer.text : answer.lead;
   for (const piece of text.match(/\S+\s*|\s+/g) ?? []) {
-    await turnOfTheLoop(undefined, { signal });
+    await nextTurn(signal);
     yield { type: "text-delta", text: piece };
   }
-  let written = text;
-  if (answer.kind === "call") {
-    const id = `offline_${randomUUID()}`;
-    const json = JSON.stringify(answer.input);
-    written += json;
-    yield { type: "tool-call-start", index: 0, id, name: answer.tool };
-    for (const piece of json.match(/[\s\S]{1,24}/g) ?? []) {
-      await turnOfTheLoop(undefined, { signal });
-      yield { type: "tool-call-delta", index: 0, text: piece };
-    }
-    const call = { id, type: "function", function: { name: answer.tool, arguments: json } } as const;
-    yield { type: "tool-call-end", index: 0, call };
-  }
-  const usage: Usage = {
-    inputTokens: Math.ceil(JSON.stringify(messages).length / CHARS_A_TOKEN),
-    outputTokens: Math.ceil(written.length / CHARS_A_TOKEN),
-    cachedInputTokens: 0,
-    reasoningTokens: 0,
+  const json = call === undefined ? "" : JSON.stringify(call.input);
+  if (call !== undefined) yield* streamCall(call.tool, json, signal);
+  yield {
+    type: "finish",
+    reason: call === undefined ? "stop" : "tool_calls",
+    usage: {
+      inputTokens: Math.ceil(JSON.stringify(messages).length / CHARS_A_TOKEN),
+      outputTokens: Math.ceil((text.length + json.length) / CHARS_A_TOKEN),
+      cachedInputTokens: 0,
+      reasoningTokens: 0,
+    },
   };
-  yield { type: "finish", reason: answer.kind === "call" ? "tool_calls" : "stop", usage };
+}
+
+async function* streamCall(name: string, json: string, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  const id = newCallId();
+  yield { type: "tool-call-start", index: 0, id, name };
+  for (const piece of json.match(new RegExp(`[^]{1,${PIECE_CHARS}}`, "gu")) ?? []) {
+    await nextTurn(signal);
+    yield { type: "tool-call-delta", index: 0, text: piece };
+  }
+  yield { type: "tool-call-end", index: 0, call: { id, type: "function", function: { name, arguments: json } } };
+}
+
+/** Lets everything else have its turn, so that the answer streams; no clock is involved. */
+async function nextTurn(signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  signal.throwIfAborted();
 }

@@ -1,0 +1,27 @@
+/** A place where models are reached: address, keys and what is special there. One file each, data only. */
+import type { ApiMode } from "../wire/wire.ts";
+
+/** What an endpoint of chat completions wants otherwise than most. */
+export type ChatQuirks = {
+  /** Default `max_tokens`. */
+  readonly maxTokensField?: "max_completion_tokens";
+  /** Answers 400 to message fields that are not OpenAI's own. */
+  readonly refusesUnknownFields?: boolean;
+};
+
+export type Deployment = {
+  /** As in settings and messages to people. */
+  readonly name: string;
+  readonly mode: ApiMode;
+  /** Undefined when the user must give it. */
+  readonly baseUrl?: string;
+  /** Environment variable that may give another address. */
+  readonly urlVariable?: string;
+  /** Hosts, with the port where it matters, that mean this deployment. */
+  readonly hosts: readonly string[];
+  /** Environment variable of its key; undefined when it needs none. */
+  readonly keyVariable?: string;
+  /** Used when no model is named. */
+  readonly defaultModel?: string;
+  readonly quirks?: ChatQuirks;
+};

@@ -1,0 +1,4 @@
+import type { Deployment } from "./deployment.ts";
+
+/** Nobody is reached: the interpreter in this program. */
+export const offline: Deployment = { name: "offline", mode: "offline", hosts: [], defaultModel: "offline" };

@@ -1,0 +1,14 @@
+import type { Deployment } from "./deployment.ts";
+
+export const openai: Deployment = {
+  name: "openai",
+  mode: "chat_completions",
+  baseUrl: "https://api.openai.com/v1",
+  urlVariable: "OPENAI_BASE_URL",
+  hosts: ["api.openai.com"],
+  keyVariable: "OPENAI_API_KEY",
+  // Streams without a verified organisation, which its successors ask for.
+  defaultModel: "gpt-4.1",
+  // Its reasoning models refuse max_tokens; the others take either.
+  quirks: { maxTokensField: "max_completion_tokens", refusesUnknownFields: true },
+};

@@ -1,0 +1,105 @@
+/**
+ * Which fault an error is: one table, first match decides. Order: HTTP status with its exceptions, then the codes that
+ * providers send in the middle of a stream, then words, then the ways a connection fails.
+ */
+import type { ErrorSigns } from "./error-signs.ts";
+import type { FaultKind } from "./fault.ts";
+
+type Rule = {
+  /** HTTP status; left out: only errors without one. */
+  readonly status?: (status: number) => boolean;
+  /** Matched against names and codes. */
+  readonly codes?: RegExp;
+  /** Matched against everything that was said. */
+  readonly text?: RegExp;
+  readonly kind: FaultKind;
+};
+
+const BILLING =
+  /insufficient.{0,12}(quota|credit|balance|fund)|exceeded your current quota|out of credits|credit balance|billing|payment required|(spending|key|budget) limit/i;
+/** "Usage limit reached, try again at …" is a limit that passes, not a bill. */
+const PASSING = /try again|resets? (at|in)|retry after|per (second|minute|hour|day)/i;
+const OVERLOADED = /overloaded|over capacity|at capacity|no available (capacity|server|worker)/i;
+const PARAMETER =
+  /(unsupported|unknown|unrecognized|invalid|unexpected).{0,20}(parameter|field|argument|value)|extra inputs are not permitted/i;
+const OVERFLOW =
+  /context.{0,30}(length|window|limit|size)|maximum context|(prompt|input|request).{0,20}(is )?too (long|large)|too many (input )?tokens|exceeds.{0,30}(tokens|context|limit)|reduce the length/i;
+const NO_MODEL =
+  /model.{0,80}(not (be )?found|does not exist|not exist|unknown|no longer available|not supported|not available)|(unknown|invalid|no such) model|no endpoints found/i;
+const BAD_KEY =
+  /(invalid|incorrect|expired|missing|malformed).{0,20}(api.?key|credential|token)|api.?key not valid|unauthori[sz]ed/i;
+const INVALID_REQUEST = /invalid_request|validation error|unprocessable/i;
+
+const is =
+  (...codes: readonly number[]) =>
+  (status: number): boolean =>
+    codes.includes(status);
+
+const rules: readonly Rule[] = [
+  { status: is(402), text: PASSING, kind: "rate-limit" },
+  { status: is(402), kind: "billing" },
+  { status: is(401), kind: "authentication" },
+  { status: is(403), text: BILLING, kind: "billing" },
+  { status: is(403), kind: "authentication" },
+  { status: is(404), text: BILLING, kind: "billing" },
+  { status: is(404), codes: /model_not_found/, kind: "model-not-found" },
+  { status: is(404), text: NO_MODEL, kind: "model-not-found" },
+  { status: is(404), kind: "unknown" },
+  { status: is(408, 504), kind: "timeout" },
+  { status: is(413), kind: "context-overflow" },
+  { status: is(429), codes: /insufficient_quota/, kind: "billing" },
+  { status: is(429), text: OVERLOADED, kind: "overloaded" },
+  { status: is(429), text: PASSING, kind: "rate-limit" },
+  { status: is(429), text: BILLING, kind: "billing" },
+  { status: is(429), kind: "rate-limit" },
+  // Before the overflow: "max_tokens" stands in both kinds of text.
+  { status: is(400, 422), codes: /unsupported_(parameter|value)|unknown_parameter/, kind: "bad-request" },
+  { status: is(400, 422), codes: /context_length_exceeded/, kind: "context-overflow" },
+  { status: is(400, 422), text: PARAMETER, kind: "bad-request" },
+  { status: is(400, 422), text: OVERFLOW, kind: "context-overflow" },
+  { status: is(400, 422), codes: /model_not_found/, kind: "model-not-found" },
+  { status: is(400, 422), text: NO_MODEL, kind: "model-not-found" },
+  { status: is(400, 422), text: BAD_KEY, kind: "authentication" },
+  { status: is(400, 422), text: BILLING, kind: "billing" },
+  { status: is(500, 502), text: INVALID_REQUEST, kind: "bad-request" },
+  { status: is(500, 502), text: OVERFLOW, kind: "context-overflow" },
+  { status: is(503, 529), kind: "overloaded" },
+  { status: (status) => status >= 500, kind: "server" },
+  { status: (status) => status >= 400, kind: "bad-request" },
+
+  { codes: /insufficient_quota|billing/, kind: "billing" },
+  { codes: /context_length_exceeded/, kind: "context-overflow" },
+  { codes: /rate_limit/, kind: "rate-limit" },
+  { codes: /overloaded/, kind: "overloaded" },
+  { codes: /invalid_api_key|authentication_error|permission_error/, kind: "authentication" },
+  { codes: /model_not_found/, kind: "model-not-found" },
+  { codes: /server_error|api_error/, kind: "server" },
+  { codes: /SyntaxError|ZodError/, kind: "malformed" },
+  { codes: /invalid_request/, kind: "bad-request" },
+  { codes: /Timeout|ETIMEDOUT|TIMEOUT/, kind: "timeout" },
+  // Node's name for a body that stopped; its cause may be any network code.
+  { text: /^(terminated|premature close|aborted)$/im, kind: "cut-off" },
+  { codes: /\b(E(CONN\w+|NOTFOUND|AI_AGAIN|PIPE|NETUNREACH|HOSTUNREACH|PROTO)|UND_ERR_\w+)\b/, kind: "network" },
+  { codes: /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_(TLS|SSL)/, kind: "network" },
+  { text: OVERLOADED, kind: "overloaded" },
+  { text: /server_error/, kind: "server" },
+  { text: OVERFLOW, kind: "context-overflow" },
+  { text: /rate limit|too many requests/i, kind: "rate-limit" },
+  { text: BILLING, kind: "billing" },
+  { text: /connection error|fetch failed|socket hang up|network/i, kind: "network" },
+  { text: /timed? ?out/i, kind: "timeout" },
+  { codes: /AbortError/, kind: "cut-off" },
+  // The library's error for a stream that says `error`: nothing more is known of it.
+  { codes: /\bAPIError\b/, kind: "server" },
+];
+
+/** `unknown` when no rule knows it. */
+export function faultKindOf(signs: ErrorSigns): FaultKind {
+  return rules.find((rule) => fits(rule, signs))?.kind ?? "unknown";
+}
+
+function fits({ status, codes, text }: Rule, signs: ErrorSigns): boolean {
+  if ((status === undefined) !== (signs.status === undefined)) return false;
+  if (signs.status !== undefined && !status?.(signs.status)) return false;
+  return (codes?.test(signs.codes) ?? true) && (text?.test(signs.text) ?? true);
+}

@@ -1,0 +1,247 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+
+const PROMPT = "replace two with TWO in a.txt then run cat a.txt";
+const running: { stop(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const it of running.splice(0)) await it.stop();
+});
+
+function start(environment: Readonly<Record<string, string>> = {}, home?: string): AcpProcess {
+  const agent = new AcpProcess(environment, home);
+  running.push(agent);
+  return agent;
+}
+
+async function startWithModel(): Promise<{ agent: AcpProcess; model: ModelServer }> {
+  const model = await startModelServer();
+  const agent = start({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-test-key-123456" });
+  running.push(model);
+  return { agent, model };
+}
+
+test("the main job: an edit, a command, the plan, and how it ended", async () => {
+  const agent = start();
+  const { agentInfo, agentCapabilities } = await agent.initialize();
+  expect(agentInfo).toMatchObject({ name: "hermes", title: "Hermes" });
+  expect(agentCapabilities).toMatchObject({ loadSession: true, promptCapabilities: { image: true } });
+  const sessionId = await agent.newSession();
+  const { result } = await agent.prompt(sessionId, PROMPT);
+  expect(result).toEqual({ stopReason: "end_turn" });
+  expect(readFileSync(join(agent.cwd, "a.txt"), "utf8")).toBe("one\nTWO\nthree\n");
+  expect(agent.text()).toContain("one\nTWO\nthree");
+  const edit = agent.of("tool_call").find((update) => update["name"] === "patch");
+  const updates = agent.of("tool_call_update").filter((update) => update["toolCallId"] === edit?.["toolCallId"]);
+  expect(updates.map((update) => update["status"])).toEqual(["pending", "in_progress", "completed"]);
+  expect(updates[0]).toMatchObject({ kind: "edit", title: "Edit a.txt", locations: [{ path: join(agent.cwd, "a.txt") }] });
+  expect(updates[2]).toMatchObject({ content: [{ type: "diff", oldText: "one\ntwo\nthree\n", newText: "one\nTWO\nthree\n" }] });
+  const plans = agent.of("plan").map((update) => (update["entries"] as { status: string }[]).map(({ status }) => status));
+  expect(plans).toEqual([["in_progress", "pending"], ["completed", "in_progress"], ["completed", "completed"]]);
+  expect(agent.of("available_commands_update")).toHaveLength(1);
+  expect(agent.of("usage_update").length).toBeGreaterThan(0);
+  expect(agent.strayLines).toEqual([]);
+});
+
+test("the client's files and terminals are used when it offers them: unsaved text is what the agent reads", async () => {
+  const agent = start();
+  const unsaved = new Map([["a.txt", "one\ntwo unsaved\nthree\n"]]);
+  const commands: Json[] = [];
+  agent
+    .on("fs/read_text_file", ({ path }) => ({ content: unsaved.get(String(path).split("/").at(-1) ?? "") }))
+    .on("fs/write_text_file", ({ path, content }) => void unsaved.set(String(path).split("/").at(-1) ?? "", String(content)))
+    .on("terminal/create", (params) => {
+      commands.push(params);
+      return { terminalId: "t1" };
+    })
+    .on("terminal/wait_for_exit", () => ({ exitCode: 0, signal: null }))
+    .on("terminal/output", () => ({ output: "from the client\n", truncated: false }))
+    .on("terminal/release", () => ({}));
+  await agent.initialize({ fs: { readTextFile: true, writeTextFile: true }, terminal: true });
+  await agent.prompt(await agent.newSession(), 'replace "two unsaved" with 2 in a.txt then run cat a.txt');
+  expect(unsaved.get("a.txt")).toBe("one\n2\nthree\n");
+  expect(readFileSync(join(agent.cwd, "a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
+  expect(commands).toMatchObject([{ cwd: agent.cwd, args: ["-c", "cat a.txt"] }]);
+  expect(agent.text()).toContain("from the client");
+});
+
+test("what is risky asks, with the whole command and why; a no reaches the model", async () => {
+  const agent = start();
+  const asked: Json[] = [];
+  agent.on("session/request_permission", (params) => {
+    asked.push(params);
+    return { outcome: { outcome: "selected", optionId: "reject" } };
+  });
+  await agent.initialize();
+  await agent.prompt(await agent.newSession(), "run rm a.txt");
+  expect(asked).toMatchObject([
+    { toolCall: { title: "rm a.txt", kind: "execute" }, _meta: { hermes: { command: "rm a.txt" } } },
+  ]);
+  expect((asked[0]?.["options"] as Json[]).map((option) => option["kind"])).toEqual([
+    "allow_once",
+    "allow_always",
+    "allow_always",
+    "reject_once",
+  ]);
+  expect(agent.text()).toContain("the user said no");
+  expect(readFileSync(join(agent.cwd, "a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
+});
+
+test("a client that cannot ask is never taken for a yes", async () => {
+  const agent = start();
+  await agent.initialize();
+  await agent.prompt(await agent.newSession(), "run rm a.txt");
+  expect(agent.text()).toContain("nobody answered");
+});
+
+test("modes: plan writes nothing, and both ways of choosing agree", async () => {
+  const agent = start();
+  await agent.initialize();
+  const sessionId = await agent.newSession();
+  expect(await agent.request("session/set_mode", { sessionId, modeId: "plan" })).toMatchObject({ result: {} });
+  expect(agent.of("current_mode_update")).toMatchObject([{ currentModeId: "plan" }]);
+  await agent.prompt(sessionId, "replace two with TWO in a.txt");
+  expect(agent.text()).toContain("Plan mode is read-only");
+  expect(readFileSync(join(agent.cwd, "a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
+  const { result } = await agent.request("session/set_config_option", { sessionId, configId: "mode", value: "auto" });
+  expect(result?.["configOptions"]).toMatchObject([{ id: "mode", currentValue: "auto" }, { id: "model" }]);
+  const wrong = await agent.request("session/set_mode", { sessionId, modeId: "yolo" });
+  expect(wrong.error).toMatchObject({ code: -32602, message: expect.stringContaining("modeId") });
+});
+
+test("cancel ends a turn that streams, that runs a command, and that asks", async () => {
+  const { agent, model } = await startWithModel();
+  await agent.initialize();
+  agent.on("session/request_permission", () => new Promise(() => undefined));
+  const sessionId = await agent.newSession();
+  const never = new Promise(() => undefined);
+  const cancelWhen = async (ready: () => boolean): Promise<void> => {
+    const turn = agent.prompt(sessionId, "go");
+    await expect.poll(ready, { timeout: 10_000 }).toBe(true);
+    agent.notify("session/cancel", { sessionId });
+    expect((await turn).result).toEqual({ stopReason: "cancelled" });
+  };
+  model.script({ parts: [{ type: "text", text: "begun" }, { type: "wait", until: never }] });
+  await cancelWhen(() => agent.text().includes("begun"));
+  model.script({ parts: [call("terminal", { command: "sleep 300 | cat" })] });
+  await cancelWhen(() => agent.of("tool_call").some((update) => update["name"] === "terminal"));
+  model.script({ parts: [call("terminal", { command: "rm a.txt" })] });
+  await cancelWhen(() => agent.of("tool_call_update").some((update) => update["title"] === "rm a.txt"));
+  model.script(say("still here"));
+  expect((await agent.prompt(sessionId, "and now?")).result).toEqual({ stopReason: "end_turn" });
+  const sent = model.requests.at(-1)?.body.messages ?? [];
+  expect(JSON.stringify(sent)).not.toContain("begun");
+  expect(sent.map((message) => message["role"]).slice(-1)).toEqual(["user"]);
+});
+
+test("bad input: each gets its error, and the agent goes on", async () => {
+  const agent = start();
+  await agent.initialize();
+  const broken = agent.replyTo(null);
+  agent.write("{ this is not json\n");
+  expect((await broken).error).toMatchObject({ code: -32700 });
+  expect((await agent.request("no/such_method", {})).error).toMatchObject({ code: -32601 });
+  const wrong = await agent.request("session/new", { cwd: 7, mcpServers: [] });
+  expect(wrong.error).toMatchObject({ code: -32602 });
+  expect(JSON.stringify(wrong.error)).toContain("cwd");
+  for (const cwd of ["relative/path", "/no/such/folder/anywhere"]) {
+    const { error } = await agent.request("session/new", { cwd, mcpServers: [] });
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("cwd") });
+  }
+  const unknown = await agent.prompt("20200101_000000_deadbeef", "hello");
+  expect(unknown.error).toMatchObject({ code: -32002, message: expect.stringContaining("cannot be used") });
+  const huge = await agent.prompt(await agent.newSession(), "x".repeat(5_000_000));
+  expect(huge.result).toEqual({ stopReason: "end_turn" });
+  expect(agent.text()).toContain("not a language model");
+});
+
+test("bad calls of a model: unknown tool, cut arguments, wrong types; then it goes on", async () => {
+  const { agent, model } = await startWithModel();
+  await agent.initialize();
+  model.script(
+    { parts: [call("readfile", {}), { type: "call", name: "read_file", input: {}, raw: '{"path": "a.t' }, call("read_file", { path: 7 })] },
+    say("understood"),
+  );
+  expect((await agent.prompt(await agent.newSession(), "go")).result).toEqual({ stopReason: "end_turn" });
+  const results = model.requests[1]?.body.messages.filter((message) => message["role"] === "tool") ?? [];
+  expect(results.map((message) => message["content"])).toEqual([
+    expect.stringContaining("Did you mean read_file"),
+    expect.stringContaining("cut off"),
+    expect.stringContaining("path:"),
+  ]);
+});
+
+test("a provider's refusal is one clear line without the key", async () => {
+  const { agent, model } = await startWithModel();
+  await agent.initialize();
+  model.script({ status: 401, body: JSON.stringify({ error: { message: "Incorrect API key: sk-test-key-123456" } }) });
+  const { error } = await agent.prompt(await agent.newSession(), "go");
+  expect(error).toMatchObject({ code: -32000, data: { kind: "authentication", status: 401 } });
+  expect(JSON.stringify(error)).not.toContain("sk-test-key");
+});
+
+test("a session goes on after the process was killed, and is replayed with its diff", async () => {
+  const first = start();
+  await first.initialize();
+  const sessionId = await first.newSession();
+  await first.prompt(sessionId, PROMPT);
+  first.child.kill("SIGKILL");
+  await first.exited;
+  const second = start({}, first.home);
+  await second.initialize();
+  const loaded = await second.request("session/load", { sessionId, cwd: first.cwd, mcpServers: [] });
+  expect(loaded.error).toBeUndefined();
+  expect(second.of("user_message_chunk")).toMatchObject([{ content: { text: PROMPT } }]);
+  expect(second.of("tool_call")).toContainEqual(
+    expect.objectContaining({ title: "Edit a.txt", content: [expect.objectContaining({ type: "diff" })] }),
+  );
+  expect((await second.prompt(sessionId, "read a.txt")).result).toEqual({ stopReason: "end_turn" });
+});
+
+test("the end of stdin ends the agent and what it runs within two seconds", async () => {
+  const { agent, model } = await startWithModel();
+  await agent.initialize();
+  const sessionId = await agent.newSession();
+  await agent.request("session/set_mode", { sessionId, modeId: "auto" });
+  model.script({ parts: [call("terminal", { command: "sleep 4321" })] });
+  void agent.prompt(sessionId, "go");
+  const isRunning = (): boolean => spawnSync("pgrep", ["-f", "^sleep 4321$"]).status === 0;
+  await expect.poll(isRunning, { timeout: 10_000 }).toBe(true);
+  const begin = performance.now();
+  await agent.stop();
+  expect(performance.now() - begin).toBeLessThan(2_000);
+  await expect.poll(isRunning, { timeout: 2_000 }).toBe(false);
+});
+
+test("the foreign client acpx completes a prompt with an edit", () => {
+  const agent = start();
+  writeFileSync(join(agent.cwd, "b.txt"), "two\n");
+  const run = spawnSync(
+    "acpx",
+    ["--cwd", agent.cwd, "--approve-all", "--agent", `node ${process.cwd()}/dist/acp.js`, "exec", "replace two with TWO in b.txt"],
+    { encoding: "utf8", env: { ...process.env, HERMES_HOME: agent.home, HERMES_PROVIDER: "offline", HOME: agent.home } },
+  );
+  expect(run.stdout).toContain("[done] end_turn");
+  expect(readFileSync(join(agent.cwd, "b.txt"), "utf8")).toBe("TWO\n");
+});
+
+test("headless: edits the file and exits 0; without --yes what asks is refused; a bad option exits 1", () => {
+  const agent = start();
+  const chat = (...args: string[]) =>
+    spawnSync("node", ["dist/cli.js", "--cwd", agent.cwd, ...args], {
+      encoding: "utf8",
+      env: { ...process.env, HERMES_HOME: agent.home, HERMES_PROVIDER: "offline" },
+    });
+  expect(chat("--yes", "replace two with TWO in a.txt").status).toBe(0);
+  expect(readFileSync(join(agent.cwd, "a.txt"), "utf8")).toBe("one\nTWO\nthree\n");
+  const refused = chat("run rm a.txt");
+  expect(refused.stderr).toContain("asks for approval");
+  expect(readFileSync(join(agent.cwd, "a.txt"), "utf8")).toBe("one\nTWO\nthree\n");
+  expect(chat("--nonsense", "x").status).toBe(1);
+  const lines = chat("--json", "read a.txt").stdout.trim().split("\n");
+  expect(lines.map((line) => JSON.parse(line).update.sessionUpdate)).toContain("tool_call");
+});

@@ -1,0 +1,45 @@
+/** A tool's ports over the real machine, in a throw-away folder. */
+import { mkdtempSync, realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodeHost } from "../../agent-core/host/node-host.ts";
+import { FileMemory } from "../../agent-core/tools/file-memory.ts";
+import { TodoList } from "../../agent-core/tools/todo-list.ts";
+import type { Answer, Tool, ToolActivity, ToolContext, ToolResult } from "../../agent-core/tools/tool.ts";
+
+export type Bench = {
+  readonly folder: string;
+  readonly context: ToolContext;
+  readonly shown: ToolActivity[];
+  readonly cancel: AbortController;
+  run(tool: Tool, input: unknown): Promise<ToolResult>;
+};
+
+export function toolBench(answer: Answer = { kind: "unavailable" }): Bench {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "hermes-tool-")));
+  const shown: ToolActivity[] = [];
+  const cancel = new AbortController();
+  const context: ToolContext = {
+    host: nodeHost(),
+    cwd: folder,
+    callId: "call_1",
+    spillFolder: join(folder, ".spill"),
+    signal: cancel.signal,
+    files: new FileMemory(),
+    todos: new TodoList(() => undefined),
+    ask: () => Promise.resolve(answer),
+    show: (activity) => shown.push(activity),
+  };
+  return {
+    folder,
+    context,
+    shown,
+    cancel,
+    async run(tool, input) {
+      const preparation = tool.prepare(input, folder);
+      if (!preparation.ok) return { ok: false, text: preparation.text };
+      const staged = await preparation.call.stage(context);
+      return staged.ok ? staged.run() : { ok: false, text: staged.text };
+    },
+  };
+}

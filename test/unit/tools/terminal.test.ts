@@ -1,0 +1,66 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
+import { plainText } from "../../../agent-core/tools/terminal/plain-text.ts";
+import { toolBench } from "../../support/tool-context.ts";
+
+/** A process that nobody has reaped yet is dead all the same. */
+function isRunning(pid: string): boolean {
+  return existsSync(`/proc/${pid}/stat`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+}
+
+test("gives output of both streams in order, and the exit code", async () => {
+  const bench = toolBench();
+  const result = await bench.run(terminal, { command: "echo one; echo two >&2; echo three; exit 3" });
+  expect(result.ok).toBe(false);
+  expect(result.text).toMatch(/^one\ntwo\nthree\n\[exit code 3, /);
+});
+
+test("says what exit codes mean", async () => {
+  const bench = toolBench();
+  expect((await bench.run(terminal, { command: "no-such-program-here" })).text).toContain("127: command not found");
+  expect((await bench.run(terminal, { command: "grep x /dev/null" })).text).toContain("1: no match");
+});
+
+test("a command that reads its input gets its end at once", async () => {
+  expect((await toolBench().run(terminal, { command: "cat" })).text).toMatch(/^\[exit code 0/);
+});
+
+test("100 MB of output: both ends for the model, every byte in the file", async () => {
+  const bench = toolBench();
+  const result = await bench.run(terminal, { command: "yes 0123456789 | head -c 100000000; echo; echo last" });
+  expect(result.ok).toBe(true);
+  expect(result.text.length).toBeLessThan(60_000);
+  expect(result.text).toContain("bytes left out");
+  expect(result.text).toContain("\nlast\n");
+  expect(statSync(join(bench.folder, ".spill", "terminal-call_1.log")).size).toBe(100_000_006);
+}, 60_000);
+
+test("a command that never ends is stopped after its timeout, with all it started", async () => {
+  const bench = toolBench();
+  const command = "setsid sleep 987 & echo $! > pid; sleep 986";
+  const result = await bench.run(terminal, { command, timeout: 0.5 });
+  expect(result.text).toContain("stopped: it had not ended after 0.5 s");
+  const pid = readFileSync(join(bench.folder, "pid"), "utf8").trim();
+  expect(isRunning(pid)).toBe(false);
+});
+
+test("a cancelled command is stopped", async () => {
+  const bench = toolBench();
+  const running = bench.run(terminal, { command: "echo begun; sleep 985" });
+  await expect.poll(() => bench.shown.length).toBeGreaterThan(0);
+  bench.cancel.abort();
+  expect((await running).text).toContain("stopped by the user");
+});
+
+test("an empty command and a missing folder are explained", async () => {
+  const bench = toolBench();
+  expect((await bench.run(terminal, { command: "  " })).text).toContain("must not be empty");
+  await expect(bench.run(terminal, { command: "ls", workdir: "nowhere" })).rejects.toThrow("does not exist");
+});
+
+test("escape sequences go, and redrawn lines show what was drawn last", () => {
+  expect(plainText("\u001b[31mred\u001b[0m \u001b]8;;http://x\u0007link\u001b]8;;\u0007")).toBe("red link");
+  expect(plainText("10%\r50%\r100%\nab\b\bcd\r\n")).toBe("100%\ncd\n");
+});

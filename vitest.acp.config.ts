@@ -1,0 +1,6 @@
+import { defineConfig } from "vitest/config";
+
+// Against the built bundles, as a foreign editor would start them.
+export default defineConfig({
+  test: { include: ["test/acp/**/*.test.ts"], testTimeout: 30_000, globalSetup: ["test/support/build-core.ts"] },
+});
