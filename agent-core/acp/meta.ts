@@ -34,6 +34,3 @@ export type HermesPermissionMeta = {
 
 /** `_meta.hermes` of a `tool_call_update` that ends a call. */
 export type HermesToolMeta = { readonly durationMs?: number };
-
-/** `_meta.hermes` of the permission outcome: why the user said no. */
-export type HermesRejectionMeta = { readonly reason?: string };

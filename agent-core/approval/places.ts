@@ -28,13 +28,6 @@ export function placeOf(realPath: string, scope: CommandScope): Place {
   return best;
 }
 
-/** The temp folders of the system, resolved: `os.tmpdir()`, and `/tmp` where there is one. */
-export function tempFolders(scope: CommandScope): readonly string[] {
-  return basesOf(scope)
-    .filter(({ kind }) => kind === "temp")
-    .map(({ path }) => path);
-}
-
 /** The home folder, resolved. */
 export function homeOf(scope: CommandScope): string {
   return basesOf(scope).find(({ kind }) => kind === "home")?.path ?? scope.home;

@@ -98,7 +98,6 @@ const WORKSPACE_FILE = /\.code-workspace$/;
 const SHORT_GIT_NAME = /^\.?git~\d$/;
 // Characters that HFS+ and people ignore when they compare names.
 const IGNORED_CHARACTERS = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
-const WILDCARD = /[*?[\]]/;
 
 /**
  * Why a change of `path` (absolute) needs its own answer; undefined when it is an ordinary file of the workspace or of
@@ -115,21 +114,6 @@ export function protectedReason(path: string, scope: CommandScope): string | und
     nameReason(partsInWorkspace(written, scope)) ??
     placeReason(place.kind)
   );
-}
-
-/** Like `protectedReason` for the last part of a pattern: whether one of the names that `*`, `?`, `[]` match is protected. */
-export function protectedPatternReason(path: string, scope: CommandScope): string | undefined {
-  const slash = path.lastIndexOf("/");
-  const name = path.slice(slash + 1);
-  if (!WILDCARD.test(name)) return protectedReason(path, scope);
-  const folder = path.slice(0, Math.max(slash, 1));
-  const reason = protectedReason(`${folder}/x`, scope);
-  if (reason !== undefined) return reason;
-  // A pattern matches a leading dot only when it is written.
-  if (/^\.|^\[/.test(name)) return "its pattern matches hidden files";
-  const pattern = patternOf(name);
-  for (const [file, why] of FILES) if (!file.startsWith(".") && pattern.test(file)) return why;
-  return undefined;
 }
 
 function ownHomeReason(real: string, scope: CommandScope): string | undefined {
@@ -185,12 +169,4 @@ function fold(part: string): string {
   const plain = part.normalize("NFKC").replace(IGNORED_CHARACTERS, "").toLowerCase();
   const stream = plain.indexOf(":");
   return (stream > 0 ? plain.slice(0, stream) : plain).replace(/[. ]+$/, "");
-}
-
-function patternOf(name: string): RegExp {
-  const source = name
-    .toLowerCase()
-    .replace(/[.+^${}()|\\]/g, "\\$&")
-    .replace(/\[[^\]]*\]?|[*?]/g, (wild) => (wild === "*" ? ".*" : "."));
-  return new RegExp(`^${source}$`);
 }

@@ -24,10 +24,9 @@ export class OutputRing {
   /** Text that begins at a whole character. */
   text(): string {
     const bytes = Buffer.concat(this.#chunks);
-    if (bytes.length <= this.#limit) return bytes.toString("utf8");
-    this.#truncated = true;
-    let start = bytes.length - this.#limit;
-    while (start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+    let start = Math.max(0, bytes.length - this.#limit);
+    if (start > 0) this.#truncated = true;
+    while (this.#truncated && start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
     return bytes.subarray(start).toString("utf8");
   }
 

@@ -67,6 +67,9 @@ describe("the main job, in the packaged extension without key or network", () =>
     await window.keepButton.waitFor();
     await expect.poll(() => window.readFile("a.txt")).toBe(EDITED);
     await window.runCommand("Hermes: Review Edits");
+    // The diff takes the focus when it opens, and with it closes a palette that was opened before.
+    await window.page.locator(".tab.active", { hasText: "(Hermes)" }).waitFor();
+    await window.diffEditor.waitFor();
     await window.runCommand("Hermes: Keep Hunk");
     await window.keepButton.waitFor({ state: "detached" });
     expect(window.readFile("a.txt")).toBe(EDITED);

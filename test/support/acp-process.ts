@@ -6,7 +6,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 export type Json = { readonly [key: string]: unknown };
-export type Reply = { readonly result?: Json; readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown } };
+export type Reply = {
+  readonly result?: Json;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+};
 type Handler = (params: Json) => unknown;
 
 export class AcpProcess {

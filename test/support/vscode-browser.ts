@@ -126,10 +126,10 @@ export class VSCodeWindow {
     // The palette lists the commands known when it opened, and an extension's may come later: then it is opened again.
     for (;;) {
       await this.page.keyboard.press("F1");
-      await input.fill(`>${title}`);
-      const found = await row
-        .first()
-        .waitFor({ timeout: 2000 })
+      // An editor that opens just now takes the focus, and the palette closes.
+      const found = await input
+        .fill(`>${title}`, { timeout: 2000 })
+        .then(() => row.first().waitFor({ timeout: 2000 }))
         .then(
           () => true,
           () => false,

@@ -22,9 +22,15 @@ export function Transcript() {
   const toEnd = (): void => {
     scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
   };
+  const content = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    if (following.current) toEnd();
-  });
+    if (content.current === null || scroller.current === null) return;
+    // Heights change after a drawing too: blocks come into view, code is coloured, a card is opened.
+    const observer = new ResizeObserver(() => following.current && toEnd());
+    observer.observe(content.current);
+    observer.observe(scroller.current);
+    return () => observer.disconnect();
+  }, []);
   const onScroll = (): void => {
     const element = scroller.current;
     if (element === null) return;
@@ -44,15 +50,17 @@ export function Transcript() {
         ref={scroller}
         onScroll={onScroll}
       >
-        {entries.map((entry) => (
-          <EntryView key={entry.key} entry={entry} />
-        ))}
-        {open && <EntryView key={open.key} entry={open} />}
-        {running && !open && !waits && !busyCard && (
-          <div class="working">
-            <Icon name="loading" spin /> Working…
-          </div>
-        )}
+        <div ref={content}>
+          {entries.map((entry) => (
+            <EntryView key={entry.key} entry={entry} />
+          ))}
+          {open && <EntryView key={open.key} entry={open} />}
+          {running && !open && !waits && !busyCard && (
+            <div class="working">
+              <Icon name="loading" spin /> Working…
+            </div>
+          )}
+        </div>
       </div>
       {away && (
         <button type="button" class="jump" title="Jump to the latest" aria-label="Jump to the latest" onClick={toEnd}>

@@ -9,6 +9,11 @@ export type ParsedRequest =
   /** `words` is the part that fits no form. */
   | { readonly kind: "unknown"; readonly words: string };
 
+/** Longer texts are not requests in plain words, and would keep the patterns busy. Characters, quoted texts included. */
+const MAX_CHARS = 50_000;
+/** The same, without what is quoted. */
+const MAX_PLAIN_CHARS = 5_000;
+
 const VERBS = grammar.flatMap(({ verbs }) => verbs).join("|");
 const POLITE = String.raw`(?:(?:please|first|finally|also|now|(?:can|could|would)\s+you)[,\s]+)*`;
 /** "then", or a new line, but only before a verb: `replace now and then with never in a.txt` is one step. */
@@ -21,7 +26,9 @@ const helpWords = /^(?:\/?help|\?|what can you do|what do you understand|hi|hell
  * the shortest run of paragraphs from the end that makes sense is taken.
  */
 export function parseRequest(text: string): ParsedRequest {
+  if (text.length > MAX_CHARS) return { kind: "unknown", words: text };
   const masked = maskQuotes(text.trim());
+  if (masked.text.length > MAX_PLAIN_CHARS) return { kind: "unknown", words: text };
   const paragraphs = masked.text.split(/\n\s*\n/);
   for (let start = paragraphs.length - 1; start >= 0; start -= 1) {
     const words = paragraphs.slice(start).join("\n\n");

@@ -36,6 +36,8 @@ export type ModelServer = {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
   readonly requests: readonly ReceivedRequest[];
+  /** `performance.now()` when each answer had been written. */
+  readonly answered: readonly number[];
   /** Adds answers, one a request. */
   script(...answers: readonly Answer[]): void;
   /** Settles when the next request has arrived. */
@@ -55,6 +57,7 @@ export function call(name: string, input: unknown): Part {
 
 export async function startModelServer(): Promise<ModelServer> {
   const requests: ReceivedRequest[] = [];
+  const answered: number[] = [];
   const answers: Answer[] = [];
   const waiting: ((request: ReceivedRequest) => void)[] = [];
   const server = createServer((request, response) => {
@@ -62,6 +65,7 @@ export async function startModelServer(): Promise<ModelServer> {
       requests.push(received);
       for (const resolve of waiting.splice(0)) resolve(received);
       await respond(response, answers.shift() ?? unexpected(received), requests.length);
+      answered.push(performance.now());
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -69,6 +73,7 @@ export async function startModelServer(): Promise<ModelServer> {
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     requests,
+    answered,
     script: (...more) => void answers.push(...more),
     nextRequest: () => new Promise((resolve) => waiting.push(resolve)),
     stop: () => stop(server),

@@ -15,7 +15,10 @@ const text = (name: string): string => readFileSync(join(bench.folder, name), "u
 
 test("read_file numbers lines and says how to go on", async () => {
   put("a.txt", Array.from({ length: 12 }, (_, index) => `line ${index + 1}`).join("\n"));
-  expect(await bench.run(readFile, { path: "a.txt", offset: 11 })).toEqual({ ok: true, text: "11|line 11\n12|line 12" });
+  expect(await bench.run(readFile, { path: "a.txt", offset: 11 })).toEqual({
+    ok: true,
+    text: "11|line 11\n12|line 12",
+  });
   const first = await bench.run(readFile, { path: "a.txt", limit: 2 });
   expect(first.text).toBe("1|line 1\n2|line 2\n[lines 1-2 of 12; continue with offset 3]");
 });
@@ -24,7 +27,9 @@ test("read_file explains an offset past the end, a folder, a binary, an empty an
   put("a.txt", "one\n");
   put("b.bin", Buffer.from([1, 0, 2]));
   put("empty.txt", "");
-  expect((await bench.run(readFile, { path: "a.txt", offset: 4 })).text).toContain("has 1 lines; offset 4 is past the end");
+  expect((await bench.run(readFile, { path: "a.txt", offset: 4 })).text).toContain(
+    "has 1 lines; offset 4 is past the end",
+  );
   expect((await bench.run(readFile, { path: "." })).text).toContain("is a folder");
   expect((await bench.run(readFile, { path: "b.bin" })).text).toContain("binary");
   expect(await bench.run(readFile, { path: "empty.txt" })).toEqual({ ok: true, text: "empty.txt is empty." });
@@ -92,7 +97,9 @@ test("patch refuses what is there more than once, unless all are meant", async (
   put("a.txt", "x\ny\nx\n");
   const refused = await bench.run(patch, { path: "a.txt", old_string: "x", new_string: "z" });
   expect(refused.text).toContain("2 places (lines 1, 3)");
-  expect((await bench.run(patch, { path: "a.txt", old_string: "x", new_string: "z", replace_all: true })).ok).toBe(true);
+  expect((await bench.run(patch, { path: "a.txt", old_string: "x", new_string: "z", replace_all: true })).ok).toBe(
+    true,
+  );
   expect(text("a.txt")).toBe("z\ny\nz\n");
 });
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
 import { plainText } from "../../../agent-core/tools/terminal/plain-text.ts";
+import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
 import { toolBench } from "../../support/tool-context.ts";
 
 /** A process that nobody has reaped yet is dead all the same. */

@@ -34,13 +34,19 @@ describe("one request", () => {
     ["create Makefile with all:", ["write_file", { path: "Makefile", content: "all:\n" }]],
     ["write a new file a.md containing # Title", ["write_file", { path: "a.md", content: "# Title\n" }]],
     ['create a.txt with "one\\ntwo\\n"', ["write_file", { path: "a.txt", content: "one\ntwo\n" }]],
-    ["create a.ts with ```ts\nconst a = 1;\n\nread(a);\n```", ["write_file", { path: "a.ts", content: "const a = 1;\n\nread(a);\n" }]],
+    [
+      "create a.ts with ```ts\nconst a = 1;\n\nread(a);\n```",
+      ["write_file", { path: "a.ts", content: "const a = 1;\n\nread(a);\n" }],
+    ],
     ["run npm test", ["terminal", { command: "npm test" }]],
     ['run echo "a" && echo "b"', ["terminal", { command: 'echo "a" && echo "b"' }]],
     ['run "printf \\"a\\nb\\""', ["terminal", { command: 'printf "a\\nb"' }]],
     ['run "if true; then cat a.txt; fi"', ["terminal", { command: "if true; then cat a.txt; fi" }]],
     ["run if true; then echo yes; fi", ["terminal", { command: "if true; then echo yes; fi" }]],
-    ["ask me which colour? choices red, green or blue", ["clarify", { question: "which colour?", choices: ["red", "green", "blue"] }]],
+    [
+      "ask me which colour? choices red, green or blue",
+      ["clarify", { question: "which colour?", choices: ["red", "green", "blue"] }],
+    ],
     ["ask me: what is your name?", ["clarify", { question: "what is your name?", choices: [] }]],
     ["remember that I like tabs", ["memory", { action: "add", target: "user", content: "I like tabs" }]],
     [
@@ -90,7 +96,10 @@ describe("several requests", () => {
   });
 
   test("an apostrophe is no quote", () => {
-    expect(steps("create a.txt with don't then run echo 'x'").map(([tool]) => tool)).toEqual(["write_file", "terminal"]);
+    expect(steps("create a.txt with don't then run echo 'x'").map(([tool]) => tool)).toEqual([
+      "write_file",
+      "terminal",
+    ]);
   });
 });
 

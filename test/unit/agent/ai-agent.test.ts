@@ -1,0 +1,188 @@
+import { mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type AgentCallbacks, AIAgent, type AIAgentOptions } from "../../../agent-core/index.ts";
+import { call, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
+
+let model: ModelServer;
+let cwd: string;
+
+beforeEach(async () => {
+  model = await startModelServer();
+  cwd = realpathSync(mkdtempSync(join(tmpdir(), "hermes-agent-")));
+  writeFileSync(join(cwd, "a.txt"), "one\ntwo\n");
+});
+afterEach(() => model.stop());
+
+function agentWith(callbacks: AgentCallbacks = {}, options: Partial<AIAgentOptions> = {}): AIAgent {
+  return new AIAgent({
+    baseUrl: model.baseUrl,
+    model: "test-model",
+    apiKey: "sk-test-123456",
+    cwd,
+    home: join(cwd, ".home"),
+    environment: {},
+    callbacks,
+    ...options,
+  });
+}
+const lastRequest = () => model.requests.at(-1)?.body.messages ?? [];
+
+test("chat gives the answer; runConversation everything about the turn", async () => {
+  model.script(say("hello"), say("again"));
+  const agent = agentWith();
+  expect(await agent.chat("hi")).toBe("hello");
+  const result = await agent.runConversation({ userMessage: "more" });
+  expect(result).toMatchObject({
+    finalResponse: "again",
+    stopReason: "end_turn",
+    iterations: 1,
+    usage: { inputTokens: 100, outputTokens: 20, cachedInputTokens: 60 },
+  });
+  expect(result.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+});
+
+test("the prefix of every request stays the same to the byte", async () => {
+  model.script({ parts: [call("read_file", { path: "a.txt" })] }, say("done"), say("more"));
+  const agent = agentWith();
+  await agent.chat("go");
+  await agent.chat("and?");
+  const [first, second, third] = model.requests.map(({ body }) => body);
+  expect(second?.messages.slice(0, first?.messages.length)).toEqual(first?.messages);
+  expect(third?.messages.slice(0, second?.messages.length)).toEqual(second?.messages);
+  expect(JSON.stringify(third?.["tools"])).toBe(JSON.stringify(first?.["tools"]));
+  expect(JSON.stringify({ system: first?.messages[0], tools: first?.["tools"] }).length).toBeLessThan(16_000);
+});
+
+test("calls of one answer run together, and their results stand in the calls' order", async () => {
+  const finished: string[] = [];
+  const sleepers = ["0.4", "0.1"].map((time) => call("terminal", { command: `sleep ${time}; echo slept ${time}` }));
+  model.script({ parts: sleepers }, say("done"));
+  const agent = agentWith(
+    { toolProgress: (event) => event.type === "finished" && finished.push(event.result.text.split("\n")[0] ?? "") },
+    { approvalMode: () => "auto" },
+  );
+  await agent.chat("go");
+  expect(finished).toEqual(["slept 0.1", "slept 0.4"]);
+  const results = lastRequest().filter(({ role }) => role === "tool");
+  expect(results.map(({ content }) => String(content).split("\n")[0])).toEqual(["slept 0.4", "slept 0.1"]);
+});
+
+test("edits of the same file run one after the other, and a reading after an edit sees it", async () => {
+  model.script(
+    {
+      parts: [
+        call("patch", { path: "a.txt", old_string: "one", new_string: "1" }),
+        call("patch", { path: "a.txt", old_string: "two", new_string: "2" }),
+        call("read_file", { path: "a.txt" }),
+      ],
+    },
+    say("done"),
+  );
+  await agentWith().chat("go");
+  expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("1\n2\n");
+  expect(lastRequest().at(-1)).toMatchObject({ role: "tool", content: "1|1\n2|2" });
+});
+
+test("a read-only call starts before the answer has ended", async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const order: string[] = [];
+  model.script(
+    {
+      parts: [
+        call("read_file", { path: "a.txt" }),
+        call("read_file", { path: "b.txt" }),
+        { type: "wait", until: released },
+      ],
+    },
+    say("done"),
+  );
+  const agent = agentWith({
+    toolProgress: (event) => {
+      if (event.type === "finished" && order.push(event.name) === 1) release();
+    },
+  });
+  await agent.chat("go");
+  expect(order).toEqual(["read_file", "read_file"]);
+});
+
+test("budget: warned in the request only, and at its end a summary without tools", async () => {
+  const step = () => ({ parts: [call("read_file", { path: "a.txt" })] });
+  model.script(step(), step(), step(), step(), say("what was done"));
+  const agent = agentWith({}, { maxIterations: 4 });
+  const result = await agent.runConversation({ userMessage: "go" });
+  expect(result).toMatchObject({ stopReason: "max_turn_requests", finalResponse: "what was done", iterations: 4 });
+  expect(JSON.stringify(model.requests[3]?.body)).toContain("[Budget: 0 of 4 steps left");
+  expect(JSON.stringify(agent.messages)).not.toContain("[Budget:");
+  expect(lastRequest().at(-1)).toMatchObject({ role: "user", content: expect.stringContaining("Sum up") });
+  expect(model.requests[4]?.body["tools"]).toBeUndefined();
+});
+
+test("an unusable call is explained three times in a row, then the turn ends with one line", async () => {
+  model.script(...Array.from({ length: 5 }, () => ({ parts: [call("read_file", { path: 7 })] })));
+  const result = await agentWith().runConversation({ userMessage: "go" });
+  expect(result.stopReason).toBe("error");
+  expect(result.fault?.message).toContain("read_file 4 times in a row");
+  expect(model.requests).toHaveLength(4);
+});
+
+test("an interrupted answer leaves nothing in the history, and the agent goes on", async () => {
+  model.script(
+    {
+      parts: [
+        { type: "text", text: "half of" },
+        { type: "wait", until: new Promise(() => undefined) },
+      ],
+    },
+    say("whole"),
+  );
+  const agent = agentWith({ streamDelta: ({ text }) => text === "half of" && agent.interrupt() });
+  expect(await agent.runConversation({ userMessage: "go" })).toMatchObject({
+    stopReason: "cancelled",
+    finalResponse: "",
+  });
+  expect(agent.messages).toEqual([{ role: "user", content: "go" }]);
+  expect(await agent.chat("again")).toBe("whole");
+  expect(lastRequest().at(-1)).toEqual({ role: "user", content: "go\n\nagain" });
+});
+
+test("a callback that throws never ends a turn, and is told to the log", async () => {
+  const defects: string[] = [];
+  model.script(say("fine"));
+  const agent = agentWith(
+    {
+      streamDelta: () => {
+        throw new Error("broken listener");
+      },
+    },
+    { onDefect: (message) => defects.push(message) },
+  );
+  expect(await agent.chat("go")).toBe("fine");
+  expect(defects[0]).toContain("broken listener");
+});
+
+test("without anybody to ask, what asks is refused; a no with a reason reaches the model", async () => {
+  const risky = { parts: [call("terminal", { command: "rm a.txt" })] };
+  model.script(risky, say("ok"), risky, say("ok"));
+  await agentWith().chat("go");
+  expect(String(lastRequest().at(-1)?.["content"])).toContain("nobody can be asked here");
+  await agentWith({ approval: () => Promise.resolve({ kind: "rejected", reason: "keep it" }) }).chat("go");
+  expect(String(lastRequest().at(-1)?.["content"])).toContain("the user said no: keep it");
+  expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("one\ntwo\n");
+});
+
+test("a result over 100,000 characters is written aside whole", async () => {
+  writeFileSync(join(cwd, "long.txt"), `${"x".repeat(99)}\n`.repeat(1_500));
+  model.script({ parts: [call("read_file", { path: "long.txt", limit: 2000 })] }, say("done"));
+  await agentWith().chat("go");
+  const content = String(lastRequest().at(-1)?.["content"]);
+  expect(content.length).toBeLessThan(45_000);
+  const path = /is in (\S+\.txt)/.exec(content)?.[1] ?? "";
+  expect(readFileSync(path, "utf8").length).toBeGreaterThan(150_000);
+});
+
+test("options that cannot be met are one clear line", () => {
+  expect(() => agentWith({}, { enabledToolsets: ["fil"] })).toThrow("Did you mean file");
+  expect(() => agentWith({}, { apiMode: "codex_responses" })).toThrow("codex_responses");
+});
