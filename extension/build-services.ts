@@ -21,11 +21,13 @@ export function buildServices(context: vscode.ExtensionContext): Services {
   const review = new Review(new ReviewStore(context.storageUri));
   const editors = new ReviewEditors(review);
   const status = new StatusItem();
-  const requests = new Requests((event) => {
-    events.push(event);
-    view.badge(requests.count);
-    status.waiting(requests.count);
-  });
+  const requests = new Requests(
+    (event) => events.push(event),
+    (count) => {
+      view.badge(count);
+      status.waiting(count);
+    },
+  );
   const terminals = new AgentTerminals({
     output: (terminalId, text) => events.push({ kind: "terminal-output", terminalId, text }),
     exit: (terminalId, exit) => events.push({ kind: "terminal-exit", terminalId, ...exit }),

@@ -6,16 +6,21 @@ import type { AnyMessage, Stream } from "@zed-industries/agent-client-protocol";
 const CLOSE = "close";
 
 export function portStream(port: MessagePort): Stream {
+  let open = true;
   const readable = new ReadableStream<AnyMessage>({
     start(controller) {
       port.on("message", (message: AnyMessage | typeof CLOSE) => {
         if (message !== CLOSE) {
-          controller.enqueue(message);
+          if (open) controller.enqueue(message);
           return;
         }
-        controller.close();
+        if (open) controller.close();
+        open = false;
         port.close();
       });
+    },
+    cancel() {
+      open = false;
     },
   });
   const writable = new WritableStream<AnyMessage>({ write: (message) => port.postMessage(message) });

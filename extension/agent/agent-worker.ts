@@ -27,6 +27,8 @@ export class AgentWorker implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<{ readonly state: AgentState; readonly message?: string }>();
   readonly #deaths: number[] = [];
   #starting: Promise<Running> | undefined;
+  /** The worker whose end would be a death: not one that is being stopped. */
+  #current: Worker | undefined;
   #disposed = false as boolean;
 
   /** Tells of starts, deaths and restarts. */
@@ -45,12 +47,12 @@ export class AgentWorker implements vscode.Disposable {
     return (await this.#starting).connection.agent;
   }
 
-  /** Ends the worker and starts a new one on the next use. */
+  /** Ends the worker and starts a new one; whoever asks for the agent meanwhile gets the new one. */
   async restart(): Promise<void> {
     this.#deaths.length = 0;
-    await this.#stop();
+    this.#starting = this.#stop().then(() => this.#start());
     this.#changed.fire({ state: "restarting" });
-    await this.agent();
+    await this.#starting;
   }
 
   dispose(): void {
@@ -67,6 +69,7 @@ export class AgentWorker implements vscode.Disposable {
         stdout: true,
         stderr: true,
       });
+      this.#current = worker;
       for (const stream of [worker.stdout, worker.stderr]) {
         stream.setEncoding("utf8").on("data", (text: string) => this.#log.info(text.trimEnd()));
       }
@@ -85,7 +88,7 @@ export class AgentWorker implements vscode.Disposable {
 
   #ended(worker: Worker, code: number): void {
     worker.removeAllListeners("message");
-    if (this.#disposed || this.#starting === undefined) return;
+    if (this.#disposed || worker !== this.#current) return;
     this.#starting = undefined;
     this.#log.error(`The agent's worker ended with code ${code}.`);
     const now = Date.now();
@@ -104,6 +107,7 @@ export class AgentWorker implements vscode.Disposable {
   async #stop(): Promise<void> {
     const starting = this.#starting;
     this.#starting = undefined;
+    this.#current = undefined;
     const running = await starting?.catch(() => undefined);
     if (running === undefined) return;
     const exited = new Promise<void>((resolve) => running.worker.once("exit", () => resolve()));

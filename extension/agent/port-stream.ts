@@ -3,9 +3,10 @@ import type { Worker } from "node:worker_threads";
 import type { AnyMessage, Stream } from "@zed-industries/agent-client-protocol";
 
 export function portStream(worker: Worker): Stream {
+  // A stream that its reader has given up, or that has ended, takes nothing more: it would throw into the worker's events.
+  let open = true;
   const readable = new ReadableStream<AnyMessage>({
     start(controller) {
-      let open = true;
       const close = (): void => {
         if (open) controller.close();
         open = false;
@@ -15,6 +16,9 @@ export function portStream(worker: Worker): Stream {
       });
       worker.once("exit", close);
       worker.once("error", close);
+    },
+    cancel() {
+      open = false;
     },
   });
   const writable = new WritableStream<AnyMessage>({ write: (message) => worker.postMessage(message) });

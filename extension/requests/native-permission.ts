@@ -27,6 +27,7 @@ export async function nativePermission(facts: PermissionFacts, over: AbortSignal
   const buttons: Button[] = options.map(({ name: title, optionId }) => ({ title, optionId }));
   if (what.length > SHOWN_CHARS) buttons.unshift(details);
   const question = `Hermes asks: ${what.slice(0, SHOWN_CHARS)}${what.length > SHOWN_CHARS ? " …" : ""}`;
+  over.addEventListener("abort", hideToasts, { once: true });
   const answer = await vscode.window.showWarningMessage([question, ...facts.reasons].join("\n"), ...buttons);
   if (over.aborted || answer === undefined) return undefined;
   if (answer.optionId !== undefined) return { kind: "option", optionId: answer.optionId };
@@ -36,4 +37,9 @@ export async function nativePermission(facts: PermissionFacts, over: AbortSignal
   });
   await vscode.window.showTextDocument(document, { preview: true, preserveFocus: true });
   return nativePermission({ ...facts, command: "the command that is open in the editor" }, over);
+}
+
+/** An answered question must not go on covering the panel; it stays in the notification centre, without effect. */
+function hideToasts(): void {
+  vscode.commands.executeCommand("notifications.hideToasts").then(undefined, () => undefined); // it hides itself in time
 }

@@ -23,14 +23,12 @@ const metaSchema = z.object({
 export class Requests {
   readonly #open = new Map<string, (answer: PanelAnswer) => void>();
   readonly #show: (event: PanelEvent) => void;
+  readonly #waiting: (count: number) => void;
 
-  /** `show` puts events into the panel. */
-  constructor(show: (event: PanelEvent) => void) {
+  /** `show` puts events into the panel; `waiting` is told how many requests are open. */
+  constructor(show: (event: PanelEvent) => void, waiting: (count: number) => void) {
     this.#show = show;
-  }
-
-  get count(): number {
-    return this.#open.size;
+    this.#waiting = waiting;
   }
 
   /** An answer from the panel; one for a question that is over does nothing. */
@@ -89,6 +87,7 @@ export class Requests {
     const over = new AbortController();
     const { promise, resolve } = Promise.withResolvers<PanelAnswer | undefined>();
     this.#open.set(requestId, resolve);
+    this.#waiting(this.#open.size);
     const withdraw = (): void => resolve(undefined);
     if (signal.aborted) withdraw();
     signal.addEventListener("abort", withdraw, { once: true });
@@ -100,6 +99,7 @@ export class Requests {
       return await promise;
     } finally {
       this.#open.delete(requestId);
+      this.#waiting(this.#open.size);
       signal.removeEventListener("abort", withdraw);
       over.abort();
     }

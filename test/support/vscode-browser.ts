@@ -184,6 +184,11 @@ export class VSCodeWindow {
     return this.page.locator(".monaco-diff-editor").first();
   }
 
+  /** Whether there is a file at `path` below the workspace. */
+  hasFile(path: string): boolean {
+    return existsSync(join(this.workspace, path));
+  }
+
   /** Text of the file at `path` below the workspace, as it is on disk. */
   readFile(path: string): string {
     return readFileSync(join(this.workspace, path), "utf8");
