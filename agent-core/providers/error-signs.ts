@@ -41,6 +41,12 @@ const errorSchema = z.object({
 
 type OneError = z.infer<typeof errorSchema>;
 
+/** Among the codes when the provider itself said that there is an error; the library's errors have no names. */
+export const FROM_PROVIDER = "from-provider";
+
+/** What says nothing beside its cause. */
+const NO_NEWS = /^(connection error|fetch failed)?\.?$/i;
+
 /** Deeper causes than this are not looked at; a chain may be a circle. */
 const MAX_CAUSES = 5;
 
@@ -51,6 +57,7 @@ export function readErrorSigns(error: unknown, now: number): ErrorSigns {
   const last = chain.at(-1);
   const body = first?.error;
   const codes = chain.flatMap(({ name, code, error: inner }) => [name, code, inner?.code, inner?.type]);
+  if (body !== undefined) codes.push(FROM_PROVIDER);
   const words = chain.map(({ message }) => message);
   return {
     status: statusOf(first),
@@ -83,7 +90,8 @@ function detailOf(first: OneError | undefined, last: OneError | undefined): stri
   }
   const own = first?.error?.message || first?.message.replace(/^\d{3} /, "") || "";
   const inner = first?.error?.metadata?.raw ?? (last === first ? "" : last?.message);
-  return [own, inner].filter(Boolean).join(": ");
+  if (!inner) return own;
+  return NO_NEWS.test(own) ? inner : `${own.replace(/\.$/, "")}: ${inner}`;
 }
 
 /** Seconds or an HTTP date, as milliseconds from now. */

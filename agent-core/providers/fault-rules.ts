@@ -2,7 +2,7 @@
  * Which fault an error is: one table, first match decides. Order: HTTP status with its exceptions, then the codes that
  * providers send in the middle of a stream, then words, then the ways a connection fails.
  */
-import type { ErrorSigns } from "./error-signs.ts";
+import { type ErrorSigns, FROM_PROVIDER } from "./error-signs.ts";
 import type { FaultKind } from "./fault.ts";
 
 type Rule = {
@@ -89,8 +89,8 @@ const rules: readonly Rule[] = [
   { text: /connection error|fetch failed|socket hang up|network/i, kind: "network" },
   { text: /timed? ?out/i, kind: "timeout" },
   { codes: /AbortError/, kind: "cut-off" },
-  // The library's error for a stream that says `error`: nothing more is known of it.
-  { codes: /\bAPIError\b/, kind: "server" },
+  { text: /request was aborted/i, kind: "cut-off" },
+  { codes: new RegExp(FROM_PROVIDER), kind: "server" },
 ];
 
 /** `unknown` when no rule knows it. */

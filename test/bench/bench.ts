@@ -65,7 +65,8 @@ async function floorLoop(model: ModelServer, file: string): Promise<number> {
 
 /** From the moment an answer was written to the arrival of the next request, as the server sees it. */
 function gapsOf(model: ModelServer): readonly number[] {
-  return model.requests.slice(1).map(({ at }, index) => at - (model.answered[index] ?? at));
+  const { requests } = model;
+  return requests.slice(1).map(({ at }, index) => at - (requests[index]?.answer.writtenAt ?? at));
 }
 
 async function withAgent<Value>(

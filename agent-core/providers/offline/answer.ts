@@ -64,7 +64,7 @@ function withPlan(steps: readonly OfflineStep[], results: readonly ToolMessage[]
   const next = steps[done.length];
   const isOver = next === undefined || done.some(isFailure);
   if (isPlansTurn)
-    return { text: done.length === 0 ? `I do this in ${steps.length} steps.` : "", call: planCall(steps, done) };
+    return { text: done.length === 0 ? `I will do this in ${steps.length} steps.` : "", call: planCall(steps, done) };
   return isOver ? { text: reportOf(steps, done) } : { text: "", call: next };
 }
 

@@ -9,6 +9,9 @@ const HOW_TO_GET_A_MODEL = [
   "A local server needs no key: `HERMES_PROVIDER=ollama` (or `lmstudio`, `llamacpp`) and `HERMES_MODEL`.",
 ].join(" ");
 
+/** Longest part of a request that is repeated. Characters. */
+const SHOWN_CHARS = 120;
+
 export function helpText(): string {
   const examples = grammar.flatMap(({ usage }) => usage).map((usage) => `- \`${usage}\``);
   return [
@@ -28,6 +31,6 @@ export function notUnderstoodText(words: string): string {
 }
 
 function shortened(words: string): string {
-  const line = words.replace(/\s+/g, " ");
-  return line.length > 120 ? `${line.slice(0, 120).toWellFormed()}…` : line;
+  const line = words.slice(0, SHOWN_CHARS).toWellFormed().replace(/\s+/g, " ");
+  return words.length > SHOWN_CHARS ? `${line}…` : line;
 }

@@ -2,11 +2,11 @@
 
 /** A quoted piece, as the source of a regular expression without groups. Double quotes know escapes. */
 const QUOTED = [
-  String.raw`\x60\x60\x60[^\n]*\n[\s\S]*?\n?\x60\x60\x60`,
+  String.raw`\x60{3}[^\n\x60]*\n(?:(?!\x60{3})[\s\S])*\x60{3}`,
   String.raw`"(?:[^"\\]|\\.)*"`,
   String.raw`'[^'\n]*'`,
   String.raw`\x60[^\x60\n]*\x60`,
-  "“[^”]*”",
+  "“[^“”]*”",
 ].join("|");
 
 /** Text in quotes, or as few words as do. */

@@ -1,7 +1,7 @@
 /** From the chunks of OpenAI's chat completions to model events: a pure fold, so that a recorded stream is its test. */
 import type { Message } from "../../messages/message.ts";
 import { type ChunkDelta, readChunk } from "./chat-completions-chunk.ts";
-import { addPieces, type CallPiece, endCalls, noCalls, type PartialCalls } from "./partial-tool-calls.ts";
+import { addPieces, type CallPiece, endCalls, hasHalfCall, noCalls, type PartialCalls } from "./partial-tool-calls.ts";
 import { joinReasoningDetails, readableReasoning } from "./reasoning-details.ts";
 import { wholeCharacters } from "./whole-characters.ts";
 import type { FinishReason, ModelEvent, Usage } from "./wire.ts";
@@ -53,6 +53,13 @@ export function step(state: FoldState, raw: unknown): FoldStep {
   rejectFailure(finishReason);
   const ended = endCalls(next.calls);
   return { state: { ...next, calls: ended.calls }, events: [...events, ...ended.events] };
+}
+
+/** `[DONE]`: the end of servers that give no reason, unless a call is still open; that was cut off. */
+export function streamDone(state: FoldState): FoldStep {
+  if (state.finishReason !== undefined || hasHalfCall(state.calls)) return { state, events: [] };
+  const { calls, events } = endCalls(state.calls);
+  return { state: { ...state, calls, finishReason: "stop" }, events };
 }
 
 /** The last events; none when the stream stopped without saying why, which is not an end. */

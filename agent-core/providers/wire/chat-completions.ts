@@ -1,8 +1,9 @@
 /** OpenAI's chat completions, and every endpoint that speaks them. */
 import type { OpenAI } from "openai";
 import { quirksOf } from "../deployment/deployments.ts";
-import { finishFold, startFold, step } from "./chat-completions-fold.ts";
+import { type FoldState, finishFold, startFold, step, streamDone } from "./chat-completions-fold.ts";
 import { chatCompletionsBody } from "./chat-completions-request.ts";
+import { readServerSentEvents } from "./server-sent-events.ts";
 import { defineWire, type Endpoint, type ModelEvent, type ModelRequest } from "./wire.ts";
 
 /** The library's own limit until the answer begins; whoever called watches for silence. */
@@ -10,17 +11,22 @@ const REQUEST_TIMEOUT_MS = 3_600_000;
 /** The library refuses to work without a key; it is not sent. */
 const NO_KEY = "none";
 
+/** Data of the last event. */
+const DONE = "[DONE]";
+
 export const wire = defineWire({ mode: "chat_completions", stream });
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   const client = await clientFor(request.endpoint);
   const body = chatCompletionsBody(request, quirksOf(request.endpoint));
-  const { data, response } = await client.chat.completions.create(body, { signal }).withResponse();
-  let state = startFold(request.messages);
-  for await (const chunk of chunksOf(data, response)) {
-    const { state: next, events } = step(state, chunk);
-    state = next;
-    yield* events;
+  const response = await client.chat.completions.create(body, { signal }).asResponse();
+  let state: FoldState = startFold(request.messages);
+  for await (const batch of chunksOf(response)) {
+    for (const data of batch) {
+      const next = data === DONE ? streamDone(state) : step(state, JSON.parse(data));
+      state = next.state;
+      yield* next.events;
+    }
   }
   yield* finishFold(state);
 }
@@ -42,13 +48,10 @@ async function clientFor({ baseUrl, apiKey }: Endpoint): Promise<OpenAI> {
   });
 }
 
-/** A server or proxy that does not stream answers with one document, which is one chunk; a web page is a wrong address. */
-function chunksOf(stream: AsyncIterable<unknown>, response: Response): AsyncIterable<unknown> {
+/** A server or proxy that does not stream gives one document, which is one chunk; a web page is a wrong address. */
+async function* chunksOf(response: Response): AsyncGenerator<readonly string[]> {
   const type = response.headers.get("content-type") ?? "";
   if (type.includes("text/html")) throw new SyntaxError("a web page instead of a stream; is the base URL right?");
-  return type.includes("application/json") ? wholeDocument(response) : stream;
-}
-
-async function* wholeDocument(response: Response): AsyncGenerator<unknown> {
-  yield await response.json();
+  if (type.includes("application/json")) yield [await response.text()];
+  else if (response.body !== null) yield* readServerSentEvents(response.body, (data) => data === DONE);
 }

@@ -66,6 +66,11 @@ export function endCalls(calls: PartialCalls): CallProgress {
   return { calls: { ...calls, calls: draft.calls }, events: draft.events };
 }
 
+/** True when a call is open whose arguments are not whole; none at all are. */
+export function hasHalfCall({ calls }: PartialCalls): boolean {
+  return calls.some((call) => call.phase !== "ended" && call.arguments !== "" && !isWholeObject(call.arguments));
+}
+
 /** Lives inside one function call only. */
 type Draft = { readonly calls: PartialCall[]; readonly events: ModelEvent[] };
 

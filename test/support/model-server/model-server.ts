@@ -1,4 +1,5 @@
-/** An HTTP server that speaks OpenAI's streamed chat completions; its answers are scripted, everything else is real. */
+/** An HTTP server that speaks models' wire formats. Only its answers are scripted, everything else is real. */
+import { once } from "node:events";
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -7,165 +8,132 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Answer, Part, StatusAnswer } from "./answer.ts";
+import { chatCompletionsFormat } from "./chat-completions-format.ts";
+import type { Format } from "./format.ts";
+import { pieces } from "./pieces.ts";
+import { respond, respondStatus } from "./respond.ts";
 
-export type Part =
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "reasoning"; readonly text: string }
-  /** A tool call, its arguments streamed in pieces of `pieces` characters. */
-  | { readonly type: "call"; readonly name: string; readonly input: unknown; readonly raw?: string }
-  /** Waits until the promise settles. */
-  | { readonly type: "wait"; readonly until: Promise<unknown> }
-  /** A raw event, as it stands. */
-  | { readonly type: "raw"; readonly data: string }
-  /** Destroys the connection. */
-  | { readonly type: "cut" };
-
-export type Answer =
-  | { readonly parts: readonly Part[]; readonly finish?: string | null }
-  | { readonly status: number; readonly body: string; readonly headers?: Readonly<Record<string, string>> };
-
-export type ReceivedRequest = {
+type ReceivedRequest = {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: { readonly messages: readonly Record<string, unknown>[]; readonly [key: string]: unknown };
   /** `performance.now()` when the request had arrived. */
   readonly at: number;
+  /** The client's port: the same for requests over one connection. */
+  readonly port: number | undefined;
+  /** Settles when this request is done with, answered or broken off. */
+  readonly closed: Promise<void>;
+  /** `performance.now()` when the whole answer had been written; 0 before. */
+  readonly answer: { readonly writtenAt: number };
 };
 
 export type ModelServer = {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
   readonly requests: readonly ReceivedRequest[];
-  /** `performance.now()` when each answer had been written. */
-  readonly answered: readonly number[];
-  /** Adds answers, one a request. */
+  /** Adds answers, one a request. Without one left the answer is an error that names the unexpected request. */
   script(...answers: readonly Answer[]): void;
   /** Settles when the next request has arrived. */
   nextRequest(): Promise<ReceivedRequest>;
   stop(): Promise<void>;
 };
 
-const PIECE_CHARS = 7;
-
-export function say(text: string): Answer {
-  return { parts: (text.match(/[\s\S]{1,7}/g) ?? []).map((piece) => ({ type: "text", text: piece })) };
-}
-
-export function call(name: string, input: unknown): Part {
-  return { type: "call", name, input };
-}
+const formats: readonly Format[] = [chatCompletionsFormat];
 
 export async function startModelServer(): Promise<ModelServer> {
   const requests: ReceivedRequest[] = [];
-  const answered: number[] = [];
   const answers: Answer[] = [];
   const waiting: ((request: ReceivedRequest) => void)[] = [];
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const received = await receive(request, response);
+    requests.push(received);
+    for (const resolve of waiting.splice(0)) resolve(received);
+    const format = formats.find(({ path }) => received.url.endsWith(path));
+    if (format === undefined) return respondStatus(response, fail(404, `no such path: ${received.url}`));
+    await respond(response, answers.shift() ?? unexpected(received), format.speaker(requests.length));
+  };
   const server = createServer((request, response) => {
-    void receive(request).then(async (received) => {
-      requests.push(received);
-      for (const resolve of waiting.splice(0)) resolve(received);
-      await respond(response, answers.shift() ?? unexpected(received), requests.length);
-      answered.push(performance.now());
-    });
+    // A client that went away is no failure of the server; anything else must be seen in the test.
+    handle(request, response).catch(
+      (error: unknown) => response.destroyed || respondStatus(response, fail(500, String(error))),
+    );
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     requests,
-    answered,
     script: (...more) => void answers.push(...more),
     nextRequest: () => new Promise((resolve) => waiting.push(resolve)),
     stop: () => stop(server),
   };
 }
 
-async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
+/** Text in small pieces. */
+function text(words: string): readonly Part[] {
+  return pieces(words).map((piece) => ({ type: "text", text: piece }));
+}
+
+/** A whole answer in words. */
+export function say(words: string): Answer {
+  return { parts: text(words) };
+}
+
+export function call(name: string, input: unknown): Part {
+  return { type: "call", name, input };
+}
+
+/** A whole answer that only calls tools. */
+export function callTools(...calls: readonly Part[]): Answer {
+  return { parts: calls };
+}
+
+/** An error as OpenAI writes it. */
+export function fail(status: number, message: string, more: Readonly<Record<string, unknown>> = {}): StatusAnswer {
+  return { status, body: JSON.stringify({ error: { message, ...more } }) };
+}
+
+export type Hold = {
+  readonly part: Part;
+  /** Settles when the server has sent everything before the part. */
+  readonly reached: Promise<void>;
+  release(): void;
+};
+
+/** A part at which the server waits until the test releases it. */
+export function hold(): Hold {
+  const released = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  return {
+    part: { type: "wait", until: released.promise, reached: reached.resolve },
+    reached: reached.promise,
+    release: released.resolve,
+  };
+}
+
+async function receive(request: IncomingMessage, response: ServerResponse): Promise<ReceivedRequest> {
+  const closed = new Promise<void>((resolve) => response.once("close", () => resolve()));
+  const answer = { writtenAt: 0 };
+  response.once("finish", () => {
+    answer.writtenAt = performance.now();
+  });
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = JSON.parse(Buffer.concat(chunks).toString("utf8") || "{}");
-  return { url: request.url ?? "", headers: request.headers, body, at: performance.now() };
+  const { url = "", headers } = request;
+  return { url, headers, body, at: performance.now(), port: request.socket.remotePort, closed, answer };
 }
 
 function unexpected({ url, body }: ReceivedRequest): Answer {
-  const last = JSON.stringify(body.messages.at(-1) ?? null).slice(0, 300);
-  return { status: 400, body: JSON.stringify({ error: { message: `unscripted request to ${url}: ${last}` } }) };
+  const last = JSON.stringify(body.messages?.at(-1) ?? null).slice(0, 300);
+  return fail(400, `the model server has no answer left for ${url}; last message: ${last}`);
 }
 
-async function respond(response: ServerResponse, answer: Answer, number: number): Promise<void> {
-  if ("status" in answer) {
-    response.writeHead(answer.status, { "content-type": "application/json", ...answer.headers }).end(answer.body);
-    return;
-  }
-  response.writeHead(200, { "content-type": "text/event-stream" });
-  const send = (delta: unknown, finish: string | null = null): void => {
-    const chunk = {
-      id: `c${number}`,
-      object: "chat.completion.chunk",
-      choices: [{ index: 0, delta, finish_reason: finish }],
-    };
-    response.write(`data: ${JSON.stringify(chunk)}\n\n`);
-  };
-  let calls = 0;
-  for (const part of answer.parts) {
-    if (part.type === "cut") {
-      response.destroy();
-      return;
-    }
-    await sendPart(part, { response, send, number, index: calls });
-    if (part.type === "call") calls += 1;
-  }
-  if (answer.finish !== null) send({}, answer.finish ?? (calls > 0 ? "tool_calls" : "stop"));
-  const usage = { prompt_tokens: 100, completion_tokens: 20, prompt_tokens_details: { cached_tokens: 60 } };
-  response.write(`data: ${JSON.stringify({ choices: [], usage })}\n\n`);
-  response.end(answer.finish === null ? undefined : "data: [DONE]\n\n");
-}
-
-type Outlet = {
-  readonly response: ServerResponse;
-  send(delta: unknown): void;
-  readonly number: number;
-  readonly index: number;
-};
-
-async function sendPart(
-  part: Exclude<Part, { type: "cut" }>,
-  { response, send, number, index }: Outlet,
-): Promise<void> {
-  switch (part.type) {
-    case "wait":
-      await part.until;
-      return;
-    case "raw":
-      response.write(`data: ${part.data}\n\n`);
-      return;
-    case "text":
-      send({ content: part.text });
-      return;
-    case "reasoning":
-      send({ reasoning_content: part.text });
-      return;
-    case "call":
-      sendCall(send, part, number, index);
-      return;
-  }
-}
-
-function sendCall(
-  send: (delta: unknown) => void,
-  { name, input, raw }: Extract<Part, { type: "call" }>,
-  number: number,
-  index: number,
-): void {
-  const start = { index, id: `call_${number}_${index}`, type: "function", function: { name, arguments: "" } };
-  send({ tool_calls: [start] });
-  const json = raw ?? JSON.stringify(input);
-  for (let at = 0; at < json.length; at += PIECE_CHARS) {
-    send({ tool_calls: [{ index, function: { arguments: json.slice(at, at + PIECE_CHARS) } }] });
-  }
-}
-
-function stop(server: Server): Promise<void> {
+async function stop(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
   server.closeAllConnections();
-  return new Promise((resolve) => server.close(() => resolve()));
+  await closed;
 }

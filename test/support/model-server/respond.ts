@@ -1,0 +1,61 @@
+/** Sends one scripted answer over a real connection. */
+import type { ServerResponse } from "node:http";
+import type { Answer, Part, StreamedAnswer } from "./answer.ts";
+import type { Speaker } from "./format.ts";
+
+export async function respond(response: ServerResponse, answer: Answer, speaker: Speaker): Promise<void> {
+  if ("silent" in answer) return;
+  if ("hangUp" in answer) response.destroy();
+  else if ("status" in answer) respondStatus(response, answer);
+  else await stream(response, answer, speaker);
+}
+
+export function respondStatus(
+  response: ServerResponse,
+  { status, body, headers }: Extract<Answer, { status: number }>,
+): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
+}
+
+async function stream(response: ServerResponse, answer: StreamedAnswer, speaker: Speaker): Promise<void> {
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+  response.flushHeaders();
+  for (const bytes of speaker.begin()) response.write(bytes);
+  for (const part of answer.parts) if (!(await send(response, part, speaker))) return;
+  if (answer.finish !== null) for (const bytes of speaker.end(answer)) response.write(bytes);
+  response.end();
+}
+
+/** False when the answer is over. */
+async function send(response: ServerResponse, part: Part, speaker: Speaker): Promise<boolean> {
+  switch (part.type) {
+    case "wait":
+      await flushed(response);
+      part.reached?.();
+      await part.until;
+      return true;
+    case "stall":
+      return false;
+    case "cut":
+      await flushed(response);
+      response.destroy();
+      return false;
+    case "raw":
+      response.write(speaker.raw(part.data));
+      return true;
+    case "bytes":
+      await new Promise((resolve) => response.write(part.bytes, resolve));
+      return true;
+    case "text":
+    case "reasoning":
+    case "refusal":
+    case "call":
+      for (const bytes of speaker.speak(part)) response.write(bytes);
+      return true;
+  }
+}
+
+/** Waits until everything written so far has left; the comment is ignored by every reader of the stream. */
+function flushed(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => response.write(":\n", () => resolve()));
+}

@@ -1,0 +1,190 @@
+import OpenAI from "openai";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { classify } from "../../../agent-core/providers/classify.ts";
+import type { Fault, FaultKind } from "../../../agent-core/providers/fault.ts";
+
+const KEY = "sk-proj-abcdefghijklmnop1234567890";
+const request = {
+  endpoint: { provider: "openai", baseUrl: "https://api.openai.com/v1", apiKey: KEY },
+  model: "gpt-4.1",
+};
+
+/** The error that the library makes of a response. */
+function apiError(
+  status: number,
+  error: object | undefined,
+  headers: Record<string, string> = {},
+  text?: string,
+): Error {
+  return OpenAI.APIError.generate(status, error && { error }, text, new Headers(headers));
+}
+
+function faultOf(error: unknown): Fault {
+  return classify(error, request);
+}
+
+describe("HTTP status and what was said", () => {
+  const cases: readonly (readonly [number, string, FaultKind, string?])[] = [
+    [401, "Incorrect API key provided", "authentication"],
+    [403, "Your account is not active", "authentication"],
+    [403, "Key limit exceeded (monthly limit)", "billing"],
+    [402, "Insufficient credits", "billing"],
+    [402, "Usage limit reached, try again in 5 hours", "rate-limit"],
+    [404, "The model `gpt-9` does not exist or you do not have access to it", "model-not-found", "model_not_found"],
+    [404, "No endpoints found for x/y", "model-not-found"],
+    [404, "Not Found", "unknown"],
+    [413, "Request too large", "context-overflow"],
+    [429, "Rate limit reached for requests", "rate-limit"],
+    [
+      429,
+      "You exceeded your current quota, please check your plan and billing details",
+      "billing",
+      "insufficient_quota",
+    ],
+    [429, "The engine is currently overloaded", "overloaded"],
+    [429, "Limit 30000 tokens per minute. Visit the billing page to raise it", "rate-limit"],
+    [
+      400,
+      "Unsupported parameter: 'max_tokens' is not supported with this model",
+      "bad-request",
+      "unsupported_parameter",
+    ],
+    [400, "Unknown parameter: 'context_length'", "bad-request"],
+    [400, "This model's maximum context length is 8192 tokens", "context-overflow", "context_length_exceeded"],
+    [400, "prompt is too long: 210000 tokens > 200000 maximum", "context-overflow"],
+    [400, "the request exceeds the available context size. try increasing it", "context-overflow"],
+    [400, "invalid model ID: no such model", "model-not-found"],
+    [400, "API key not valid. Please pass a valid API key.", "authentication"],
+    [400, "Your credit balance is too low", "billing"],
+    [400, "messages: roles must alternate", "bad-request"],
+    [422, "field required", "bad-request"],
+    [500, "The server had an error", "server"],
+    [500, "context size exceeded: the prompt is too long", "context-overflow"],
+    [502, "validation error for messages.0", "bad-request"],
+    [503, "Service unavailable", "overloaded"],
+    [529, "Overloaded", "overloaded"],
+    [521, "origin down", "server"],
+    [504, "Gateway timeout", "timeout"],
+    [418, "I'm a teapot", "bad-request"],
+  ];
+  for (const [status, message, kind, code] of cases) {
+    test(`${status} ${message} is ${kind}`, () => {
+      expect(faultOf(apiError(status, { message, code }))).toMatchObject({ kind, status });
+    });
+  }
+
+  test("the inner provider's words count too", () => {
+    const metadata = { raw: '{"error":{"message":"maximum context length is 4096"}}', provider_name: "x" };
+    const fault = faultOf(apiError(400, { message: "Provider returned error", code: 400, metadata }));
+    expect(fault.kind).toBe("context-overflow");
+    expect(fault.message).toContain("The conversation is too long");
+  });
+});
+
+describe("errors without a status", () => {
+  const cause = (code: string, message = code): Error =>
+    new OpenAI.APIConnectionError({
+      cause: new TypeError("fetch failed", { cause: Object.assign(new Error(message), { code }) }),
+    });
+  const cases: readonly (readonly [string, unknown, FaultKind])[] = [
+    ["a refused connection", cause("ECONNREFUSED"), "network"],
+    ["a name that is not found", cause("ENOTFOUND"), "network"],
+    ["a certificate that is not trusted", cause("SELF_SIGNED_CERT_IN_CHAIN"), "network"],
+    ["headers that do not come", cause("UND_ERR_HEADERS_TIMEOUT"), "timeout"],
+    ["the library's timeout", new OpenAI.APIConnectionTimeoutError(), "timeout"],
+    ["a timeout signal", new DOMException("The operation timed out", "TimeoutError"), "timeout"],
+    [
+      "a body that stops",
+      new TypeError("terminated", { cause: Object.assign(new Error("other side closed"), { code: "UND_ERR_SOCKET" }) }),
+      "cut-off",
+    ],
+    ["an abort that was not ours", new DOMException("This operation was aborted", "AbortError"), "cut-off"],
+    ["broken JSON", new SyntaxError("Unexpected token '<'"), "malformed"],
+    ["a chunk of another shape", z.object({ a: z.string() }).safeParse({ a: 1 }).error, "malformed"],
+    [
+      "overload in the stream",
+      new OpenAI.APIError(undefined, { type: "overloaded_error", message: "Overloaded" }, undefined, undefined),
+      "overloaded",
+    ],
+    [
+      "a status as a code in the stream",
+      new OpenAI.APIError(undefined, { code: 502, message: "Provider disconnected" }, undefined, undefined),
+      "server",
+    ],
+    ["an error in the stream", new OpenAI.APIError(undefined, { message: "hm" }, undefined, undefined), "server"],
+    ["a string", "what?", "unknown"],
+    ["nothing", undefined, "unknown"],
+  ];
+  test.each(cases)("%s", (_, error, kind) => {
+    expect(faultOf(error).kind).toBe(kind);
+  });
+});
+
+describe("messages", () => {
+  test("a refused key: one line that says which, and where to set it", () => {
+    const error = apiError(401, {
+      message: `Incorrect API key provided: ${KEY}. Find yours at https://platform.openai.com`,
+    });
+    expect(faultOf(error).message).toBe(
+      'The key for openai was refused (401). Set OPENAI_API_KEY, or run "Hermes: Set API Key" in VS Code.',
+    );
+  });
+
+  test("a missing key is told apart from a wrong one", () => {
+    const endpoint = { provider: "custom", baseUrl: "http://127.0.0.1:1/v1", apiKey: undefined };
+    expect(classify(apiError(401, { message: "no" }), { endpoint, model: "m" }).message).toBe(
+      'custom wants a key, and none is set (401). Set HERMES_API_KEY, or run "Hermes: Set API Key" in VS Code.',
+    );
+  });
+
+  test("a connection that fails: where to, and the cause underneath", () => {
+    const cause = new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:9") });
+    expect(faultOf(new OpenAI.APIConnectionError({ cause })).message).toBe(
+      "openai cannot be reached at https://api.openai.com: connect ECONNREFUSED 127.0.0.1:9. Check the address, the network, and that the server runs.",
+    );
+  });
+
+  test("a web page is named by its title", () => {
+    const page = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head><body><h1>nginx</h1></body></html>";
+    expect(faultOf(apiError(502, undefined, {}, page)).message).toBe(
+      "openai failed with gpt-4.1 (502): 502 Bad Gateway. Try again, or choose another model.",
+    );
+  });
+
+  test("never hold a key, in whatever part of the error it stands", () => {
+    const said = `key ${KEY}, url https://u:pass-word-123@h/?api_key=abcdef123456&x=1, Authorization: Bearer eyJhbGciOi.eyJzdWIiOjF9.c2ln`;
+    const errors = [
+      apiError(400, { message: said }),
+      apiError(500, undefined, {}, said),
+      new OpenAI.APIConnectionError({ message: said, cause: new Error(said) }),
+      new Error(said),
+      said,
+    ];
+    for (const error of errors) {
+      const { message } = faultOf(error);
+      for (const secret of [KEY, "pass-word-123", "abcdef123456", "eyJhbGciOi"]) expect(message).not.toContain(secret);
+    }
+  });
+
+  test("stay one line of bearable length", () => {
+    const { message } = faultOf(apiError(400, { message: `first\nsecond ${"x".repeat(5_000)}` }));
+    expect(message).not.toContain("\n");
+    expect(message.length).toBeLessThan(400);
+  });
+});
+
+describe("Retry-After", () => {
+  test("in seconds, in milliseconds and as a date", () => {
+    const waitOf = (headers: Record<string, string>) =>
+      faultOf(apiError(429, { message: "slow" }, headers)).retryAfterMs;
+    expect(waitOf({ "retry-after": "1.5" })).toBe(1_500);
+    expect(waitOf({ "retry-after-ms": "250", "retry-after": "9" })).toBe(250);
+    expect(waitOf({ "retry-after": "-5" })).toBe(0);
+    expect(waitOf({ "retry-after": "soon" })).toBeUndefined();
+    expect(waitOf({})).toBeUndefined();
+    const date = waitOf({ "retry-after": new Date(Date.now() + 60_000).toUTCString() });
+    expect(date).toBeGreaterThan(50_000);
+    expect(date).toBeLessThanOrEqual(60_000);
+  });
+});

@@ -1,0 +1,186 @@
+import { describe, expect, test } from "vitest";
+import type { Message } from "../../../../agent-core/messages/message.ts";
+import { answerOffline } from "../../../../agent-core/providers/offline/answer.ts";
+
+const ALL = ["read_file", "write_file", "patch", "search_files", "terminal", "todo", "clarify"];
+
+type Call = readonly [tool: string, input: Readonly<Record<string, unknown>>];
+
+/** Plays the agent: runs each call through `result` until the answer is text alone. */
+function play(request: string, result: (call: Call) => string, tools: readonly string[] = ALL) {
+  const messages: Message[] = [
+    { role: "system", content: "s" },
+    { role: "user", content: request },
+  ];
+  const calls: Call[] = [];
+  for (;;) {
+    const { text, call } = answerOffline(messages, tools);
+    if (call === undefined) return { calls, text };
+    const id = `c${calls.length}`;
+    calls.push([call.tool, call.input]);
+    const tool_calls = [
+      { id, type: "function", function: { name: call.tool, arguments: JSON.stringify(call.input) } },
+    ] as const;
+    messages.push({ role: "assistant", content: text || null, tool_calls });
+    messages.push({ role: "tool", tool_call_id: id, content: result([call.tool, call.input]) });
+  }
+}
+
+const statuses = ([, input]: Call): readonly string[] =>
+  (input["todos"] as { status: string }[]).map(({ status }) => status);
+
+describe("one step", () => {
+  test("is called, and what it gave is quoted", () => {
+    const { calls, text } = play("run cat a.txt", () => "one\nTWO\n[exit code 0, 0.0 s]");
+    expect(calls).toEqual([["terminal", { command: "cat a.txt" }]]);
+    expect(text).toBe("**Run cat a.txt**: done.\n\n```text\none\nTWO\n[exit code 0, 0.0 s]\n```");
+  });
+
+  test("that failed is said to have failed", () => {
+    const { calls, text } = play("read b.txt", () => "Error: read_file: there is no b.txt");
+    expect(calls).toHaveLength(1);
+    expect(text).toContain("**Read b.txt** did not work");
+    expect(text).toContain("there is no b.txt");
+  });
+
+  test("a question is answered with what the user said", () => {
+    expect(play("ask me which colour? choices red or blue", () => "The user answered: red").text).toBe(
+      "which colour? The user answered: red",
+    );
+  });
+
+  test("fences in a result do not end the quote, and long results are cut", () => {
+    expect(play("read a.md", () => "```js\nx\n```").text).toContain("````text\n```js\nx\n```\n````");
+    expect(play("read a.md", () => "x".repeat(10_000)).text.length).toBeLessThan(1_700);
+  });
+});
+
+describe("several steps", () => {
+  const request = "replace two with TWO in a.txt then run cat a.txt";
+
+  test("are planned first, and the plan ticks off", () => {
+    const { calls, text } = play(request, ([tool]) => `${tool} did it`);
+    expect(calls.map(([tool]) => tool)).toEqual(["todo", "patch", "todo", "terminal", "todo"]);
+    expect(calls.filter(([tool]) => tool === "todo").map(statuses)).toEqual([
+      ["in_progress", "pending"],
+      ["completed", "in_progress"],
+      ["completed"],
+    ]);
+    expect(calls.map(([, input]) => input["merge"])).toEqual([undefined, undefined, true, undefined, true]);
+    expect(text).toContain("patch did it");
+    expect(text).toContain("terminal did it");
+  });
+
+  test("stop at the first that fails; the rest is cancelled and named", () => {
+    const { calls, text } = play(request, ([tool]) => (tool === "patch" ? "Error: not found" : "ok"));
+    expect(calls.map(([tool]) => tool)).toEqual(["todo", "patch", "todo"]);
+    expect(statuses(calls[2] as Call)).toEqual(["cancelled", "cancelled"]);
+    expect(text).toContain("did not work");
+    expect(text).toContain("Not done: Run cat a.txt.");
+  });
+
+  test("go without a plan when there is no such tool, or when the user's own would be lost", () => {
+    const without = play(request, () => "ok", ["patch", "terminal"]);
+    expect(without.calls.map(([tool]) => tool)).toEqual(["patch", "terminal"]);
+    const own = play("plan look; do then read a.txt", () => "ok");
+    expect(own.calls.map(([tool]) => tool)).toEqual(["todo", "read_file"]);
+    expect(own.text).toContain("1. look\n2. do");
+  });
+});
+
+describe("honesty", () => {
+  test("it says what it is, what it understands and how to get a model", () => {
+    const { text } = answerOffline([{ role: "user", content: "help" }], ALL);
+    expect(text).toContain("not a language model");
+    for (const words of ["read a.txt", "run npm test", "OPENAI_API_KEY", "Hermes: Set API Key"])
+      expect(text).toContain(words);
+  });
+
+  test("it names the words that it does not understand", () => {
+    const { text } = answerOffline([{ role: "user", content: "refactor everything" }], ALL);
+    expect(text).toMatch(/^I do not understand: refactor everything\n/);
+    expect(text).toContain("not a language model");
+  });
+
+  test("a tool that is not offered is not called", () => {
+    const { calls, text } = play("remember that I like tabs", () => "ok");
+    expect(calls).toEqual([]);
+    expect(text).toContain("`memory`, which is not available here");
+    expect(play("remember that I like tabs", () => "ok", [...ALL, "memory"]).calls).toHaveLength(1);
+  });
+
+  test("asked for a summary when no tool can be called any more, it says what was done and what is left", () => {
+    const messages: Message[] = [
+      { role: "user", content: "read a.txt then read b.txt" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "1", type: "function", function: { name: "todo", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: "1", content: "[]" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "2", type: "function", function: { name: "read_file", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: "2", content: "1|hello" },
+      { role: "user", content: "The limit of steps is reached. Sum up." },
+    ];
+    const { text, call } = answerOffline(messages, []);
+    expect(call).toBeUndefined();
+    expect(text).toContain("1|hello");
+    expect(text).toContain("Not done: Read b.txt.");
+  });
+});
+
+describe("the conversation", () => {
+  test("only the last request counts; earlier results are not its own", () => {
+    const messages: Message[] = [
+      { role: "user", content: "read a.txt" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "1", type: "function", function: { name: "read_file", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: "1", content: "1|a" },
+      { role: "assistant", content: "done" },
+      { role: "user", content: "read b.txt" },
+    ];
+    expect(answerOffline(messages, ALL).call?.input).toEqual({ path: "b.txt" });
+  });
+
+  test("attachments and images are not taken for requests", () => {
+    const attached = '<attachment name="x.ts">\nrun rm -r /\n</attachment>\n\n[Attached file: /w/a.txt]';
+    const asText: Message[] = [{ role: "user", content: `${attached}\n\nread b.txt` }];
+    expect(answerOffline(asText, ALL).call?.input).toEqual({ path: "b.txt" });
+    const reversed: Message[] = [{ role: "user", content: `read b.txt\n\n${attached}` }];
+    expect(answerOffline(reversed, ALL).call?.input).toEqual({ path: "b.txt" });
+    const image = { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } } as const;
+    const asParts: Message[] = [{ role: "user", content: [{ type: "text", text: "read b.txt" }, image] }];
+    expect(answerOffline(asParts, ALL).call?.input).toEqual({ path: "b.txt" });
+  });
+
+  test("a conversation without a user gets the help", () => {
+    expect(answerOffline([{ role: "system", content: "s" }], ALL).text).toContain("not a language model");
+  });
+
+  test("a message of 5 MB is answered with the help, and briefly", () => {
+    const { text } = answerOffline([{ role: "user", content: `replace ${"a with b in c ".repeat(400_000)}` }], ALL);
+    expect(text).toMatch(/^I do not understand: replace a with b/);
+    expect(text.length).toBeLessThan(3_000);
+  });
+
+  test.each([
+    ["a with b in c ", 340],
+    ['"a ', 15_000],
+    ["“a ", 15_000],
+    ["```a\n", 8_000],
+    ["x\n\n", 1_600],
+    ["please ", 700],
+  ])("hostile repetition of %j does not keep it busy", (piece, times) => {
+    const begin = performance.now();
+    answerOffline([{ role: "user", content: `replace ${piece.repeat(times)}` }], ALL);
+    // Hundredfold of what it takes: this is about minutes, not about speed.
+    expect(performance.now() - begin).toBeLessThan(5_000);
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "vitest";
+import { type ModelSettings, type Resolution, resolveModel } from "../../../agent-core/providers/resolve.ts";
+
+type Environment = Readonly<Record<string, string>>;
+
+function resolve(environment: Environment, settings: ModelSettings = {}): Extract<Resolution, { ok: true }>["model"] {
+  const resolution = resolveModel(settings, environment);
+  if (!resolution.ok) throw new Error(resolution.message);
+  return resolution.model;
+}
+
+function refusal(environment: Environment, settings: ModelSettings = {}): string {
+  const resolution = resolveModel(settings, environment);
+  if (resolution.ok) throw new Error(JSON.stringify(resolution.model));
+  return resolution.message;
+}
+
+const offline = {
+  mode: "offline",
+  model: "offline",
+  endpoint: { provider: "offline", baseUrl: undefined, apiKey: undefined },
+};
+
+describe("nothing configured", () => {
+  test("is offline", () => {
+    expect(resolve({})).toEqual(offline);
+    expect(resolve({ OPENAI_API_KEY: "", HERMES_API_KEY: "  " })).toEqual(offline);
+    expect(resolve({ HERMES_PROVIDER: "auto" })).toEqual(offline);
+  });
+});
+
+describe("keys in the environment", () => {
+  test("OpenAI's", () => {
+    expect(resolve({ OPENAI_API_KEY: " k\n" })).toEqual({
+      mode: "chat_completions",
+      model: "gpt-4.1",
+      endpoint: { provider: "openai", baseUrl: "https://api.openai.com/v1", apiKey: "k" },
+    });
+  });
+
+  test("OpenRouter's, after OpenAI's", () => {
+    expect(resolve({ OPENROUTER_API_KEY: "k" }).endpoint).toMatchObject({ provider: "openrouter", apiKey: "k" });
+    expect(resolve({ OPENROUTER_API_KEY: "k", OPENAI_API_KEY: "o" }).endpoint).toMatchObject({ apiKey: "o" });
+  });
+
+  test("HERMES_API_KEY stands over them", () => {
+    expect(resolve({ HERMES_API_KEY: "h", OPENAI_API_KEY: "o" }).endpoint).toMatchObject({
+      provider: "openai",
+      apiKey: "h",
+    });
+  });
+
+  test("one whose API mode does not exist yet is passed over", () => {
+    expect(resolve({ ANTHROPIC_API_KEY: "a" })).toEqual(offline);
+    expect(resolve({ ANTHROPIC_API_KEY: "a", OPENROUTER_API_KEY: "k" }).endpoint.provider).toBe("openrouter");
+  });
+
+  test("OPENAI_BASE_URL alone is enough: local servers want no key", () => {
+    expect(resolve({ OPENAI_BASE_URL: "http://127.0.0.1:9/v1", HERMES_MODEL: "m" }).endpoint).toEqual({
+      provider: "openai",
+      baseUrl: "http://127.0.0.1:9/v1",
+      apiKey: undefined,
+    });
+  });
+});
+
+describe("a provider that is named", () => {
+  test("decides, and settings stand over the environment", () => {
+    const environment = { HERMES_PROVIDER: "openai", OPENAI_API_KEY: "o", OPENROUTER_API_KEY: "r" };
+    expect(resolve(environment, { provider: "openrouter", model: "x/y" })).toMatchObject({
+      model: "x/y",
+      endpoint: { provider: "openrouter", apiKey: "r" },
+    });
+  });
+
+  test("offline stays offline, whatever keys there are", () => {
+    expect(resolve({ HERMES_PROVIDER: "offline", OPENAI_API_KEY: "o", HERMES_MODEL: "gpt-4.1" })).toEqual(offline);
+    expect(resolve({ HERMES_API_MODE: "offline", OPENAI_API_KEY: "o" })).toEqual(offline);
+  });
+
+  test("a local server needs a model and no key", () => {
+    expect(resolve({ HERMES_PROVIDER: "ollama", HERMES_MODEL: "qwen3" })).toEqual({
+      mode: "chat_completions",
+      model: "qwen3",
+      endpoint: { provider: "ollama", baseUrl: "http://127.0.0.1:11434/v1", apiKey: undefined },
+    });
+    expect(refusal({ HERMES_PROVIDER: "ollama" })).toBe(
+      "No model is named for ollama. Set HERMES_MODEL, or model in config.yaml.",
+    );
+    expect(resolve({ HERMES_PROVIDER: "llamacpp" }).model).toBe("default");
+  });
+
+  test("without its key it says which variable to set", () => {
+    expect(refusal({ HERMES_PROVIDER: "openrouter" })).toBe(
+      'There is no key for openrouter. Set OPENROUTER_API_KEY, or run "Hermes: Set API Key" in VS Code.',
+    );
+  });
+
+  test("an unknown one needs an address, and keeps its name", () => {
+    expect(refusal({ HERMES_PROVIDER: "acme" })).toContain('no provider "acme"');
+    expect(
+      resolve({ HERMES_PROVIDER: "acme", HERMES_BASE_URL: "https://acme.example/v1", HERMES_MODEL: "m" }),
+    ).toMatchObject({
+      endpoint: { provider: "acme", baseUrl: "https://acme.example/v1" },
+    });
+  });
+});
+
+describe("an address", () => {
+  test("decides the provider", () => {
+    const at = (HERMES_BASE_URL: string) =>
+      resolve({ HERMES_BASE_URL, HERMES_MODEL: "m", HERMES_API_KEY: "h" }).endpoint.provider;
+    expect(at("https://api.openai.com/v1")).toBe("openai");
+    expect(at("https://openrouter.ai/api/v1/")).toBe("openrouter");
+    expect(at("http://localhost:1234/v1")).toBe("lmstudio");
+    expect(at("https://models.example/v1")).toBe("custom");
+    expect(at("https://api.openai.com.evil.example/v1")).toBe("custom");
+  });
+
+  test("of somebody else is never given a provider's own key", () => {
+    const environment = { HERMES_BASE_URL: "https://models.example/v1", HERMES_MODEL: "m", OPENAI_API_KEY: "o" };
+    expect(resolve(environment).endpoint.apiKey).toBeUndefined();
+  });
+
+  test("that is none is refused", () => {
+    expect(refusal({ HERMES_BASE_URL: "localhost:1234", HERMES_MODEL: "m" })).toContain(
+      '"localhost:1234" is no base URL',
+    );
+    expect(refusal({ HERMES_BASE_URL: "file:///etc", HERMES_MODEL: "m" })).toContain("is no base URL");
+  });
+});
+
+describe("an API mode that is named", () => {
+  test.each(["codex_responses", "anthropic_messages", "editor_model"])("%s: says that it is not there yet", (mode) => {
+    expect(refusal({ HERMES_API_MODE: mode, OPENAI_API_KEY: "o" })).toContain(
+      `The API mode ${mode} is not available yet`,
+    );
+    expect(refusal({}, { apiMode: mode })).toContain(`The API mode ${mode} is not available yet`);
+  });
+
+  test("Anthropic's address and provider want a mode that is not there yet", () => {
+    expect(refusal({ HERMES_BASE_URL: "https://api.anthropic.com", HERMES_MODEL: "m" })).toContain(
+      "anthropic_messages",
+    );
+    expect(refusal({ HERMES_PROVIDER: "anthropic", ANTHROPIC_API_KEY: "a" })).toContain("anthropic_messages");
+  });
+
+  test("an unknown one is refused with the list", () => {
+    expect(refusal({ HERMES_API_MODE: "telepathy", OPENAI_API_KEY: "o" })).toContain('no API mode "telepathy"');
+  });
+
+  test("chat_completions without an address or key says what is missing instead of answering offline", () => {
+    expect(refusal({ HERMES_API_MODE: "chat_completions" })).toContain("no key for openai");
+  });
+});

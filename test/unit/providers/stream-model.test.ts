@@ -1,0 +1,126 @@
+import { describe, expect, test } from "vitest";
+import { guardStream, streamModel } from "../../../agent-core/providers/stream-model.ts";
+import type { ModelEvent } from "../../../agent-core/providers/wire/wire.ts";
+import { collect, transcript } from "../../conformance/collect.ts";
+import { requestTo } from "../../conformance/wire.ts";
+
+const request = requestTo({ baseUrl: "http://127.0.0.1:1/v1" });
+const text = (words: string): ModelEvent => ({ type: "text-delta", text: words });
+const finish: ModelEvent = { type: "finish", reason: "stop", usage: undefined };
+const never = new Promise<never>(() => undefined);
+
+function guard(open: (signal: AbortSignal) => AsyncIterable<ModelEvent>, signal = new AbortController().signal) {
+  return guardStream(open, request, signal);
+}
+
+describe("exactly one last event", () => {
+  test("nothing after it is passed on", async () => {
+    const events = guard(async function* () {
+      yield text("a");
+      yield finish;
+      yield text("b");
+      yield finish;
+    });
+    expect(transcript(await collect(events))).toEqual(['text "a"', "finish stop ?"]);
+  });
+
+  test("a stream without one was cut off", async () => {
+    const events = await collect(
+      guard(async function* () {
+        yield text("a");
+      }),
+    );
+    expect(transcript(events)).toEqual(['text "a"', "fault cut-off"]);
+  });
+
+  test("what is thrown becomes a fault, before and in the middle of the stream", async () => {
+    const early = guard(() => {
+      throw new SyntaxError("no JSON");
+    });
+    expect(transcript(await collect(early))).toEqual(["fault malformed"]);
+    const late = guard(async function* () {
+      yield text("a");
+      throw new TypeError("terminated");
+    });
+    expect(transcript(await collect(late))).toEqual(['text "a"', "fault cut-off"]);
+  });
+});
+
+describe("abort", () => {
+  const reason = new Error("stop");
+
+  test("throws its reason at once, even when the wire hangs in a read that hears nothing", async () => {
+    const controller = new AbortController();
+    const events = guard(async function* () {
+      yield text("a");
+      await never;
+    }, controller.signal);
+    await events.next();
+    const next = events.next();
+    controller.abort(reason);
+    await expect(next).rejects.toBe(reason);
+    expect(await events.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test("throws its reason whatever the wire makes of it", async () => {
+    const controller = new AbortController();
+    const events = guard(async function* (signal) {
+      yield text("a");
+      controller.abort(reason);
+      if (signal.aborted) throw new Error("of the library's own");
+    }, controller.signal);
+    await expect(collect(events)).rejects.toBe(reason);
+  });
+
+  test("between two reads opens no further read", async () => {
+    const controller = new AbortController();
+    let reads = 0;
+    const events = guard(async function* () {
+      for (;;) {
+        reads += 1;
+        yield text("a");
+        await Promise.resolve();
+      }
+    }, controller.signal);
+    await events.next();
+    controller.abort(reason);
+    await expect(events.next()).rejects.toBe(reason);
+    expect(reads).toBe(1);
+  });
+
+  test("reaches the wire, also when the caller just stops listening", async () => {
+    const { promise: told, resolve } = Promise.withResolvers<void>();
+    const events = guard(async function* (signal) {
+      signal.addEventListener("abort", () => resolve());
+      yield text("a");
+      await never;
+    });
+    for await (const _ of events) break;
+    await told;
+  });
+});
+
+test("leaves no listener behind on the caller's signal", async () => {
+  const { signal } = new AbortController();
+  let listeners = 0;
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (...given: Parameters<typeof add>) => {
+    listeners += 1;
+    add(...given);
+  };
+  signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+    listeners -= 1;
+    remove(...given);
+  };
+  const events = guard(async function* () {
+    for (let index = 0; index < 100; index += 1) yield text("a");
+    yield finish;
+  }, signal);
+  expect(await collect(events)).toHaveLength(101);
+  expect(listeners).toBe(0);
+});
+
+test("an API mode without a wire is a defect of the caller", () => {
+  expect(() => streamModel(request, "codex_responses", new AbortController().signal)).toThrow("codex_responses");
+});

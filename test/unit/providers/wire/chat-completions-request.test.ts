@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import type { Message } from "../../../../agent-core/messages/message.ts";
+import { quirksOf } from "../../../../agent-core/providers/deployment/deployments.ts";
+import { chatCompletionsBody } from "../../../../agent-core/providers/wire/chat-completions-request.ts";
+import { requestTo } from "../../../conformance/wire.ts";
+
+const OPENAI = "https://api.openai.com/v1";
+const OPENROUTER = "https://openrouter.ai/api/v1";
+
+function body(messages: readonly Message[], baseUrl = OPENROUTER, sampling = {}) {
+  const request = requestTo({ baseUrl }, { messages, sampling });
+  return chatCompletionsBody(request, quirksOf(request.endpoint));
+}
+
+const call = (json: string) => ({ id: "c1", type: "function", function: { name: "x", arguments: json } }) as const;
+
+test("text, images, calls and results go as they are", () => {
+  const url = "data:image/png;base64,AA==";
+  const messages: readonly Message[] = [
+    { role: "system", content: "s" },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "look" },
+        { type: "image_url", image_url: { url } },
+      ],
+    },
+    { role: "assistant", content: null, tool_calls: [call('{"a":1}')] },
+    { role: "tool", tool_call_id: "c1", content: "r" },
+    { role: "assistant", content: "done" },
+  ];
+  expect(body(messages).messages).toEqual(messages);
+});
+
+test("reasoning stays at home; its opaque parts go back to the API that gave them", () => {
+  const detail = { type: "reasoning.text", text: "hm", signature: "s", format: "anthropic-claude-v1", index: 0 };
+  const messages: readonly Message[] = [
+    {
+      role: "assistant",
+      content: "a",
+      reasoning: "hm",
+      reasoning_details: [detail, { type: "thinking", signature: "of another wire" }],
+    },
+  ];
+  expect(body(messages).messages).toEqual([{ role: "assistant", content: "a", reasoning_details: [detail] }]);
+  expect(body(messages, OPENAI).messages).toEqual([{ role: "assistant", content: "a" }]);
+});
+
+test("content is null only beside calls", () => {
+  expect(body([{ role: "assistant", content: null }]).messages).toEqual([{ role: "assistant", content: "" }]);
+});
+
+test("half a call in the history is sent as an empty one", () => {
+  const sent = body([{ role: "assistant", content: null, tool_calls: [call('{"command":"rm -')] }]).messages[0];
+  expect(sent).toMatchObject({ tool_calls: [{ id: "c1", function: { name: "x", arguments: "{}" } }] });
+});
+
+test("OpenAI itself is told the ceiling in its own words", () => {
+  expect(body([], OPENAI, { maxTokens: 9 })).toMatchObject({ max_completion_tokens: 9 });
+  expect(body([], OPENAI, { maxTokens: 9 })).not.toHaveProperty("max_tokens");
+  expect(body([], OPENROUTER, { maxTokens: 9 })).toMatchObject({ max_tokens: 9 });
+});
+
+test("the same history gives the same bytes, and a longer one only adds to them", () => {
+  const history: Message[] = [
+    { role: "system", content: "s" },
+    { role: "user", content: "u" },
+    { role: "assistant", content: null, tool_calls: [call("{}")], reasoning: "r" },
+    { role: "tool", tool_call_id: "c1", content: "t" },
+  ];
+  const before = JSON.stringify(body(history).messages).slice(0, -1);
+  const after = JSON.stringify(body([...history, { role: "assistant", content: "x" }]).messages);
+  expect(after.startsWith(before)).toBe(true);
+});

@@ -1,0 +1,133 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { streamModel } from "../../../../agent-core/providers/stream-model.ts";
+import type { ModelEvent, ModelRequest } from "../../../../agent-core/providers/wire/wire.ts";
+import { callsOf, collect, joined } from "../../../conformance/collect.ts";
+import { describeWire, requestTo } from "../../../conformance/wire.ts";
+import type { Answer } from "../../../support/model-server/answer.ts";
+import { fail, type ModelServer, say, startModelServer } from "../../../support/model-server/model-server.ts";
+
+describeWire({ mode: "chat_completions", malformed: '{"choices":"none"}' });
+
+let server: ModelServer;
+beforeEach(async () => {
+  server = await startModelServer();
+});
+afterEach(() => server.stop());
+afterAll(() => vi.unstubAllEnvs());
+
+function ask(answer: Answer, more: Partial<ModelRequest> = {}): Promise<ModelEvent[]> {
+  server.script(answer);
+  return collect(streamModel(requestTo(server, more), "chat_completions", new AbortController().signal));
+}
+
+test("the request asks for a stream with usage, and carries tools and sampling", async () => {
+  const parameters = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
+  await ask(say("ok"), {
+    tools: [{ name: "read_file", description: "Read.", parameters }],
+    sampling: { temperature: 0, topP: 0.5, stop: ["END"], maxTokens: 99, reasoningEffort: "low", presencePenalty: 1 },
+  });
+  expect(server.requests[0]?.body).toEqual({
+    model: "test-model",
+    messages: [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "hello" },
+    ],
+    stream: true,
+    stream_options: { include_usage: true },
+    tools: [{ type: "function", function: { name: "read_file", description: "Read.", parameters } }],
+    temperature: 0,
+    top_p: 0.5,
+    stop: ["END"],
+    max_tokens: 99,
+    reasoning_effort: "low",
+    presence_penalty: 1,
+  });
+  expect(server.requests[0]?.headers.authorization).toMatch(/^Bearer zq81-/);
+});
+
+test("without a key no key is sent, whatever the environment holds", async () => {
+  vi.stubEnv("OPENAI_API_KEY", "sk-of-another-provider");
+  vi.stubEnv("OPENAI_ADMIN_KEY", "sk-admin-of-another-provider");
+  vi.stubEnv("OPENAI_ORG_ID", "org-of-another-provider");
+  vi.stubEnv("OPENAI_PROJECT_ID", "proj-of-another-provider");
+  await ask(say("ok"), { endpoint: { provider: "custom", baseUrl: server.baseUrl, apiKey: undefined } });
+  const headers = server.requests[0]?.headers ?? {};
+  expect(headers).not.toHaveProperty("authorization");
+  expect(JSON.stringify(headers)).not.toContain("another-provider");
+});
+
+test("a redirect does not carry the key to another origin", async () => {
+  const from = createServer((_, response) => {
+    response.writeHead(307, { location: `${server.baseUrl}/chat/completions` }).end();
+  });
+  await new Promise<void>((resolve) => from.listen(0, "127.0.0.1", resolve));
+  const { port } = from.address() as AddressInfo;
+  const endpoint = { provider: "custom", baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: "a-key-that-must-stay" };
+  const events = await ask(say("ok"), { endpoint });
+  await new Promise((resolve) => from.close(resolve));
+  expect(joined(events, "text-delta")).toBe("ok");
+  expect(JSON.stringify(server.requests[0]?.headers)).not.toContain("must-stay");
+});
+
+test("a server that answers with one document is understood", async () => {
+  const message = {
+    role: "assistant",
+    content: "whole",
+    tool_calls: [{ id: "c", function: { name: "list", arguments: "" } }],
+  };
+  const body = JSON.stringify({
+    object: "chat.completion",
+    choices: [{ index: 0, message, finish_reason: "tool_calls" }],
+  });
+  const events = await ask({ status: 200, body });
+  expect(joined(events, "text-delta")).toBe("whole");
+  expect(callsOf(events)).toEqual([["list", "{}"]]);
+  expect(events.at(-1)).toMatchObject({ type: "finish", reason: "tool_calls" });
+});
+
+test("an error in a document with status 200 is an error", async () => {
+  const events = await ask({ ...fail(401, "no such key"), status: 200 });
+  expect(events).toMatchObject([{ type: "fault" }]);
+});
+
+test("[DONE] is the end, even when the server keeps the connection open", async () => {
+  const parts = [{ type: "text", text: "hi" }, { type: "raw", data: "[DONE]" }, { type: "stall" }] as const;
+  expect((await ask({ parts })).at(-1)).toMatchObject({ type: "finish", reason: "stop" });
+});
+
+test("[DONE] after half a call is a cut", async () => {
+  const half = { type: "call", name: "x", input: {}, raw: '{"n":' } as const;
+  const events = await ask({ parts: [half, { type: "raw", data: "[DONE]" }], finish: null });
+  expect(callsOf(events)).toEqual([]);
+  expect(events.at(-1)).toMatchObject({ type: "fault", fault: { kind: "cut-off" } });
+});
+
+test("connections are used again", async () => {
+  for (const words of ["one", "two", "three", "four", "five"]) await ask(say(words));
+  // Two, because the client library frees a connection a moment after its answer.
+  expect(new Set(server.requests.map(({ port }) => port)).size).toBeLessThanOrEqual(2);
+});
+
+test("a character cut by two packets arrives whole", async () => {
+  const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "grüß 👋" } }] })}\n\n`;
+  const bytes = Buffer.from(event);
+  const cuts = [bytes.indexOf("ü") + 1, bytes.indexOf("👋") + 2];
+  const events = await ask({
+    parts: [bytes.subarray(0, cuts[0]), bytes.subarray(cuts[0], cuts[1]), bytes.subarray(cuts[1])].map((part) => ({
+      type: "bytes",
+      bytes: part,
+    })),
+  });
+  expect(joined(events, "text-delta")).toBe("grüß 👋");
+});
+
+test("an address that nobody listens at cannot be reached, and the message says which", async () => {
+  const { baseUrl } = server;
+  await server.stop();
+  const events = await collect(streamModel(requestTo({ baseUrl }), "chat_completions", new AbortController().signal));
+  server = await startModelServer();
+  expect(events).toMatchObject([{ type: "fault", fault: { kind: "network" } }]);
+  expect(JSON.stringify(events)).toContain(new URL(baseUrl).origin);
+});
