@@ -1,60 +1,120 @@
 /** Answers that last: for this session, or for always in a file of the home folder. */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
 
-const fileSchema = z.object({ version: z.literal(1), keys: z.array(z.string()) });
+const grantSchema = z.object({ id: z.string(), description: z.string() });
+const fileSchema = z.object({ version: z.literal(1), grants: z.array(grantSchema) });
+
+/** One thing that is allowed from now on. */
+export type Grant = {
+  /** Names it exactly; what it covers is compared by this. */
+  readonly id: string;
+  /** What it covers, in plain words. */
+  readonly description: string;
+};
 
 /** What a lasting answer would cover. */
 export type GrantOffer = {
   /** In plain words, for people. */
   readonly description: string;
   /** All of them must be granted. */
-  readonly keys: readonly string[];
+  readonly keys: readonly Grant[];
 };
 
-export class Grants {
+export type Lasting = "session" | "always";
+
+/** Whether something was granted, as the policy asks for it. */
+export type GrantLookup = { covers(offer: GrantOffer): boolean };
+
+export class Grants implements GrantLookup {
   readonly #path: string;
   readonly #onDefect: (message: string) => void;
-  readonly #session = new Set<string>();
-  #always: ReadonlySet<string>;
+  readonly #session = new Map<string, Grant>();
+  #always: ReadonlyMap<string, Grant> = new Map();
+  /** Change time of the file as it was read last, in milliseconds; -1 when there was none. */
+  #readAt = -1;
 
   /** `path` is the file of the lasting ones; `onDefect` is told in a line when it cannot be read or written. */
   constructor(path: string, onDefect: (message: string) => void) {
     this.#path = path;
     this.#onDefect = onDefect;
-    this.#always = this.#load();
+    this.#refresh();
   }
 
   covers({ keys }: GrantOffer): boolean {
-    return keys.length > 0 && keys.every((key) => this.#session.has(key) || this.#always.has(key));
+    this.#refresh();
+    return keys.length > 0 && keys.every(({ id }) => this.#session.has(id) || this.#always.has(id));
   }
 
-  keep({ keys }: GrantOffer, lasting: "session" | "always"): void {
-    for (const key of keys) this.#session.add(key);
-    if (lasting === "always") this.#save(new Set([...this.#load(), ...keys]));
-  }
-
-  /** A damaged file grants nothing. */
-  #load(): ReadonlySet<string> {
-    if (!existsSync(this.#path)) return new Set();
-    try {
-      return new Set(fileSchema.parse(JSON.parse(readFileSync(this.#path, "utf8"))).keys);
-    } catch {
-      this.#onDefect(`${this.#path} cannot be read; what it granted asks again.`);
-      return new Set();
+  keep({ keys }: GrantOffer, lasting: Lasting): void {
+    for (const key of keys) this.#session.set(key.id, key);
+    if (lasting === "always") {
+      this.#change((grants) => {
+        for (const key of keys) grants.set(key.id, key);
+      });
     }
   }
 
-  #save(keys: ReadonlySet<string>): void {
-    this.#always = keys;
+  /** All that is granted now, those for always first. */
+  list(): readonly (Grant & { readonly lasting: Lasting })[] {
+    this.#refresh();
+    const always = [...this.#always.values()].map((grant) => ({ ...grant, lasting: "always" as const }));
+    const session = [...this.#session.values()].filter(({ id }) => !this.#always.has(id));
+    return [...always, ...session.map((grant) => ({ ...grant, lasting: "session" as const }))];
+  }
+
+  /** Takes a grant back, here and in the file. False when there is none with this id. */
+  revoke(id: string): boolean {
+    this.#refresh();
+    const known = this.#session.delete(id);
+    if (!this.#always.has(id)) return known;
+    this.#change((grants) => grants.delete(id));
+    return true;
+  }
+
+  /** Other windows write the same file: what they grant and take back counts here too. */
+  #refresh(): void {
+    const changed = statSync(this.#path, { throwIfNoEntry: false })?.mtimeMs ?? -1;
+    if (changed === this.#readAt) return;
+    this.#readAt = changed;
+    this.#always = this.#load();
+  }
+
+  /** A damaged file grants nothing, and is kept aside before it is written over. */
+  #load(): ReadonlyMap<string, Grant> {
+    if (!existsSync(this.#path)) return new Map();
     try {
+      const { grants } = fileSchema.parse(JSON.parse(readFileSync(this.#path, "utf8")));
+      return new Map(grants.map((grant) => [grant.id, grant]));
+    } catch {
+      const copy = `${this.#path}.damaged`;
+      this.#attempt("kept aside", () => copyFileSync(this.#path, copy));
+      this.#onDefect(`${this.#path} is damaged: what it granted asks again. Its text is kept in ${copy}.`);
+      return new Map();
+    }
+  }
+
+  #change(change: (grants: Map<string, Grant>) => void): void {
+    this.#refresh();
+    const grants = new Map(this.#always);
+    change(grants);
+    this.#always = grants;
+    const file = { version: 1, grants: [...grants.values()] };
+    this.#attempt("written", () => {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
       const temporary = `${this.#path}.${process.pid}.tmp`;
-      writeFileSync(temporary, `${JSON.stringify({ version: 1, keys: [...keys] }, undefined, 2)}\n`, { mode: 0o600 });
+      writeFileSync(temporary, `${JSON.stringify(file, undefined, 2)}\n`, { mode: 0o600 });
       renameSync(temporary, this.#path);
+      this.#readAt = statSync(this.#path).mtimeMs;
+    });
+  }
+
+  #attempt(what: string, action: () => void): void {
+    try {
+      action();
     } catch (error) {
-      this.#onDefect(`${this.#path} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+      this.#onDefect(`${this.#path} cannot be ${what}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 }

@@ -1,32 +1,37 @@
 /** The policy: what an effect needs in which mode, before anybody is asked. */
-import { isAbsolute, resolve } from "node:path";
+import { commandGrant } from "./command-grant.ts";
+import { judgeCommand } from "./command-verdict.ts";
 import type { Effect } from "./effect.ts";
-import { catastropheOf } from "./floor-pattern.ts";
-import type { GrantOffer, Grants } from "./grants.ts";
-import { hiddenCharacters } from "./hidden-characters.ts";
-import { judgePlainCommand } from "./plain-command.ts";
+import type { Grant, GrantLookup, GrantOffer } from "./grants.ts";
 import { protectedReason } from "./protected-paths.ts";
 import type { CommandScope } from "./scope.ts";
 import { secretReason } from "./secret-paths.ts";
+import type { CommandPart, Verdict } from "./verdict.ts";
 
-/** `ask`: edits and commands ask; `code`: edits land, risky commands ask; `plan`: reading only; `auto`: nothing asks but what is protected. */
+/**
+ * `ask`: edits and all commands that do more than read ask; `code`: edits land, risky commands ask; `plan`: reading
+ * only; `auto`: nothing asks but what is protected or cannot be known.
+ */
 export type ApprovalMode = "ask" | "code" | "plan" | "auto";
 
 export type PolicyContext = {
   readonly mode: ApprovalMode;
   readonly scope: CommandScope;
+  /** Whether the user trusts the workspace. */
   readonly trusted: boolean;
-  readonly grants: Grants;
+  readonly grants: GrantLookup;
 };
 
 export type Decision =
   | { readonly kind: "allow" }
   /** `text` is for the model: why, and what to do. */
   | { readonly kind: "deny"; readonly text: string }
+  /** `grant` is what a lasting answer would cover; undefined when it may not last. */
   | { readonly kind: "ask"; readonly reasons: readonly string[]; readonly grant: GrantOffer | undefined };
 
 const ALLOW: Decision = { kind: "allow" };
 
+/** Decides on an effect. Never asks anybody itself, and never throws. */
 export function decide(effect: Effect, context: PolicyContext): Decision {
   switch (effect.kind) {
     case "none":
@@ -36,60 +41,90 @@ export function decide(effect: Effect, context: PolicyContext): Decision {
     case "edit":
       return decideEdit(effect.paths, context);
     case "command":
-      return decideCommand(effect.command, effect.cwd, context);
+      return decideCommand(effect.command, { ...context, scope: { ...context.scope, cwd: effect.cwd } });
   }
 }
 
 function decideRead(paths: readonly string[], context: PolicyContext): Decision {
-  const reasons = paths.map((path) => secretReason(path, context.scope)).filter((reason) => reason !== undefined);
-  if (reasons.length === 0) return ALLOW;
+  const secrets = reasonsOf(paths, (path) => secretReason(path, context.scope));
+  if (secrets.length === 0) return ALLOW;
   return askUnlessGranted(
-    reasons,
-    { description: `reading ${paths.join(", ")}`, keys: paths.map((path) => `read ${path}`) },
+    secrets.map(({ path, reason }) => `Reads ${path}: ${reason}`),
+    pathGrant("reading", secrets),
     context,
   );
 }
 
 function decideEdit(paths: readonly string[], context: PolicyContext): Decision {
   const { mode, trusted, scope } = context;
-  if (!trusted)
+  if (!trusted) {
     return deny("The user has not trusted this workspace, so nothing is written in it. Answer with what you can read.");
-  if (mode === "plan")
+  }
+  if (mode === "plan") {
     return deny("Plan mode is read-only: nothing is written. Describe the change in your plan instead.");
-  const offer = { description: `editing ${paths.join(", ")}`, keys: paths.map((path) => `edit ${path}`) };
-  const guarded = paths.map((path) => protectedReason(path, scope)).filter((reason) => reason !== undefined);
-  if (guarded.length > 0) return askUnlessGranted(guarded, offer, context);
-  return mode === "ask" ? askUnlessGranted(["In this mode every edit asks"], offer, context) : ALLOW;
-}
-
-function decideCommand(command: string, cwd: string, context: PolicyContext): Decision {
-  const { mode, trusted, scope } = context;
-  if (!trusted)
-    return deny("The user has not trusted this workspace, so no command runs in it. Answer with what you can read.");
-  const { harmless, readOnly, commands } = judgePlainCommand(command);
-  // What is known to be harmless may mention a catastrophe, as a search for one does.
-  const catastrophe = harmless ? undefined : catastropheOf(command);
-  if (catastrophe !== undefined)
-    return deny(`This command is blocked in every mode: ${catastrophe}. Do not try it another way.`);
-  if (command.includes("\0"))
-    return deny("The command has a NUL character in it, which no shell takes. Write it without.");
-  const hidden = hiddenCharacters(command);
-  const secrets = commands.flat().map((word) => secretReason(isAbsolute(word) ? word : resolve(cwd, word), scope));
-  const reasons = [hidden, ...secrets].filter((reason) => reason !== undefined);
-  if (mode === "plan" && !readOnly)
-    return deny("Plan mode is read-only: only commands that purely read run. Put it into your plan instead.");
-  const runs = mode === "ask" ? readOnly : harmless;
-  if (reasons.length === 0 && (mode === "auto" || runs)) return ALLOW;
-  if (!runs) reasons.push("It may change files or run other programs");
+  }
+  const guarded = reasonsOf(paths, (path) => protectedReason(path, scope));
+  const asking =
+    mode === "ask" ? reasonsOf(paths, (path) => protectedReason(path, scope) ?? "every edit asks here") : guarded;
+  if (asking.length === 0) return ALLOW;
   return askUnlessGranted(
-    reasons,
-    { description: `exactly this command in ${cwd}`, keys: [`run ${cwd}\n${command}`] },
+    asking.map(({ path, reason }) => `Edits ${path}: ${reason}`),
+    pathGrant("editing", asking),
     context,
   );
 }
 
-function askUnlessGranted(reasons: readonly string[], grant: GrantOffer, { grants }: PolicyContext): Decision {
-  return grants.covers(grant) ? ALLOW : { kind: "ask", reasons, grant };
+type PathReason = { readonly path: string; readonly reason: string };
+
+function reasonsOf(paths: readonly string[], why: (path: string) => string | undefined): readonly PathReason[] {
+  return paths.flatMap((path) => {
+    const reason = why(path);
+    return reason === undefined ? [] : [{ path, reason }];
+  });
+}
+
+function pathGrant(verb: "reading" | "editing", paths: readonly PathReason[]): GrantOffer {
+  const keys = paths.map(({ path }): Grant => ({ id: JSON.stringify([verb, path]), description: `${verb} ${path}` }));
+  return { description: keys.map(({ description }) => description).join("; "), keys };
+}
+
+function decideCommand(command: string, context: PolicyContext): Decision {
+  const { mode, trusted, scope } = context;
+  if (!trusted) {
+    return deny("The user has not trusted this workspace, so no command runs in it. Answer with what you can read.");
+  }
+  const verdict = judgeCommand(command, scope);
+  if (verdict.level === "block") {
+    return deny(`This command is blocked in every mode: ${verdict.reasons[0] ?? ""}. Do not try it another way.`);
+  }
+  const onlyReads = verdict.level === "safe" && verdict.readOnly;
+  if (onlyReads) return ALLOW;
+  switch (mode) {
+    case "plan":
+      return deny("Plan mode is read-only: only commands that purely read run. Put this one into your plan instead.");
+    case "auto":
+      return verdict.always.length === 0 ? ALLOW : { kind: "ask", reasons: verdict.always, grant: undefined };
+    case "code":
+      return verdict.level === "safe" ? ALLOW : askForParts(verdict, (part) => part.level !== "safe", context);
+    case "ask":
+      return askForParts(verdict, (part) => part.level !== "safe" || !part.readOnly, context);
+  }
+}
+
+function askForParts(verdict: Verdict, needs: (part: CommandPart) => boolean, context: PolicyContext): Decision {
+  const reasons = verdict.reasons.length > 0 ? verdict.reasons : ["It does more than read"];
+  // Where every change asks, one that belongs to no command (`> file`) is covered by no command's grant.
+  const covered = context.mode !== "ask" || !verdict.loose.changes;
+  const grant = covered ? commandGrant(verdict, needs, context.scope) : undefined;
+  return askUnlessGranted(reasons, grant, context);
+}
+
+function askUnlessGranted(
+  reasons: readonly string[],
+  grant: GrantOffer | undefined,
+  { grants }: PolicyContext,
+): Decision {
+  return grant !== undefined && grants.covers(grant) ? ALLOW : { kind: "ask", reasons, grant };
 }
 
 function deny(text: string): Decision {

@@ -98,6 +98,9 @@ const WORKSPACE_FILE = /\.code-workspace$/;
 const SHORT_GIT_NAME = /^\.?git~\d$/;
 // Characters that HFS+ and people ignore when they compare names.
 const IGNORED_CHARACTERS = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+/** Longest name of a file that systems take. */
+const MAX_NAME = 255;
+const WILDCARD = /[*?[\]]/;
 
 /**
  * Why a change of `path` (absolute) needs its own answer; undefined when it is an ordinary file of the workspace or of
@@ -114,6 +117,24 @@ export function protectedReason(path: string, scope: CommandScope): string | und
     nameReason(partsInWorkspace(written, scope)) ??
     placeReason(place.kind)
   );
+}
+
+/**
+ * Like `protectedReason` for a pattern: whether one of the names that `*`, `?` and `[]` match is protected. A pattern
+ * matches a leading dot only when it is written.
+ */
+export function protectedPatternReason(path: string, scope: CommandScope): string | undefined {
+  if (path.split("/").some((part) => /^[.[].*[*?[]|^\[/.test(part))) return "its pattern matches hidden files";
+  const slash = path.lastIndexOf("/");
+  const name = path.slice(slash + 1);
+  if (!WILDCARD.test(name)) return protectedReason(path, scope);
+  const folder = path.slice(0, Math.max(slash, 1));
+  const reason = protectedReason(`${folder}/x`, scope);
+  if (reason !== undefined) return reason;
+  const pattern = patternOf(name);
+  if (pattern === undefined) return "its pattern is too long to be read";
+  for (const [file, why] of FILES) if (!file.startsWith(".") && matches(pattern, file)) return why;
+  return undefined;
 }
 
 function ownHomeReason(real: string, scope: CommandScope): string | undefined {
@@ -169,4 +190,31 @@ function fold(part: string): string {
   const plain = part.normalize("NFKC").replace(IGNORED_CHARACTERS, "").toLowerCase();
   const stream = plain.indexOf(":");
   return (stream > 0 ? plain.slice(0, stream) : plain).replace(/[. ]+$/, "");
+}
+
+/** Whether a name matches a pattern of `*`, `?` and `[…]` (taken as any one character); linear but for the stars. */
+function matches(pattern: readonly string[], name: string): boolean {
+  let [at, from, star, kept] = [0, 0, -1, 0];
+  while (from < name.length) {
+    const part = pattern[at];
+    if (part === "*") {
+      star = at;
+      kept = from;
+      at += 1;
+    } else if (part === "?" || part === name[from]) {
+      at += 1;
+      from += 1;
+    } else if (star >= 0) {
+      at = star + 1;
+      kept += 1;
+      from = kept;
+    } else return false;
+  }
+  return pattern.slice(at).every((part) => part === "*");
+}
+
+/** The parts of a pattern, in lower case; undefined when it is longer than any name can be. */
+function patternOf(name: string): readonly string[] | undefined {
+  if (name.length > MAX_NAME) return undefined;
+  return [...name.toLowerCase().replace(/\[[^\]]*\]?/g, "?")];
 }

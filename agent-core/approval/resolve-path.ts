@@ -4,13 +4,15 @@ import { basename, dirname, join } from "node:path";
 
 /** Links that point at links which do not exist; the kernel gives up after 40 as well. */
 const MAX_LINKS = 40;
+/** Longest path that the kernel takes; a longer one names nothing. */
+const MAX_PATH = 4096;
 
 /**
  * The real path of an absolute `path`: symbolic links of its deepest existing parent are followed, and so is a link
  * whose target is missing (a write through it would create the target). Never throws: what cannot be read stays as is.
  */
 export function resolvePath(path: string): string {
-  return follow(path, 0);
+  return path.length > MAX_PATH ? path : follow(path, 0);
 }
 
 function follow(path: string, links: number): string {

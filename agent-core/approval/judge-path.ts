@@ -1,0 +1,158 @@
+/** What reading, writing or deleting one path means for the verdict. */
+import { dirname, isAbsolute } from "node:path";
+import type { CommandEffect } from "./command-effect.ts";
+import { deviceOf } from "./devices.ts";
+import { wipes } from "./floor.ts";
+import { homeOf, partsBelow, placeOf } from "./places.ts";
+import { protectedPatternReason, protectedReason } from "./protected-paths.ts";
+import type { CommandScope } from "./scope.ts";
+import { secretReason } from "./secret-paths.ts";
+import { type Arg, shown, UNKNOWN } from "./shell/arg.ts";
+import type { Recorder } from "./shell/recorder.ts";
+
+/** Longest path that systems take (bytes on Linux; fewer elsewhere). */
+const MAX_PATH = 4096;
+
+export type PathEffect = Extract<CommandEffect, { path: Arg }>;
+
+export type PathJudge = {
+  readonly scope: CommandScope;
+  readonly record: Recorder;
+  /** Folders that a relative path may start in; undefined when not known. */
+  readonly cwds: readonly string[] | undefined;
+};
+
+/** Adds what the effect means to the record. */
+export function judgePath(effect: PathEffect, judge: PathJudge): void {
+  judge.record.step();
+  if (effect.kind !== "read") judge.record.changed();
+  const targets = targetsOf(effect.path, judge.cwds);
+  if (targets === undefined) {
+    judgeUnknown(effect, judge);
+    return;
+  }
+  for (const target of targets) {
+    if (effect.kind === "read") judgeRead(effect, target, judge);
+    else if (effect.kind === "write") judgeWrite(effect, target, judge);
+    else judgeRemoval(effect, target, judge);
+  }
+}
+
+/** The absolute paths that a word may name, not normalised; undefined when it is not known. */
+function targetsOf(path: Arg, cwds: readonly string[] | undefined): readonly string[] | undefined {
+  const { text } = path;
+  if (text.includes(UNKNOWN) || path.content !== undefined || text.length > MAX_PATH) return undefined;
+  if (text === "") return [];
+  if (isAbsolute(text)) return [text];
+  // Not `join`: the system follows a link before it goes up from it, and so does resolvePath.
+  return cwds?.map((cwd) => `${cwd}/${text}`);
+}
+
+function judgeUnknown(effect: PathEffect, { record, scope }: PathJudge): void {
+  // What is behind a process substitution was walked where it stands.
+  if (effect.path.content !== undefined) return;
+  if (effect.kind === "read") {
+    if (aroundHome(effect.path.text, scope))
+      record.askAlways(`Reads ${shown(effect.path)}, which may be a file with keys`);
+    return;
+  }
+  const verb = { write: "Writes to", delete: "Deletes", permissions: "Changes the permissions of" }[effect.kind];
+  record.askAlways(`${verb} ${shown(effect.path)}, and which file that is is not known before it runs`);
+}
+
+/** True for some file below the home or a folder around it, known only by its start. */
+function aroundHome(text: string, scope: CommandScope): boolean {
+  const folder = text.slice(0, text.indexOf(UNKNOWN));
+  if (!isAbsolute(folder) || placeOf(scope.resolvePath(folder), scope).kind === "workspace") return false;
+  const home = homeOf(scope);
+  return partsBelow(folder, home) !== undefined || partsBelow(home, folder) !== undefined;
+}
+
+function judgeRead(effect: PathEffect, target: string, { scope, record }: PathJudge): void {
+  if (deviceOf(target) === "network") {
+    record.ask(`Opens a network connection through ${shown(target)}`);
+    return;
+  }
+  const names = effect.path.glob ? [target, target.replace(/[*?[\]]/g, "")] : [target];
+  for (const name of names) {
+    const reason = secretReason(name, scope);
+    if (reason !== undefined) {
+      record.askAlways(`Reads ${shown(effect.path)}: ${reason}`);
+      return;
+    }
+  }
+}
+
+function judgeWrite(effect: PathEffect, target: string, { scope, record }: PathJudge): void {
+  const device = deviceOf(target) ?? deviceOf(scope.resolvePath(target));
+  if (device === "harmless") return;
+  if (device === "raw") {
+    record.block(`Writes straight to the disk ${shown(effect.path)}`);
+    return;
+  }
+  if (device === "power") {
+    record.block(`Writes to ${shown(effect.path)}, which can stop the machine`);
+    return;
+  }
+  if (device === "network") {
+    record.ask(`Sends data through ${shown(target)}`);
+    return;
+  }
+  const reason = effect.path.glob ? protectedPatternReason(target, scope) : protectedReason(target, scope);
+  if (reason !== undefined) record.askAlways(`Writes to ${shown(effect.path)}: ${reason}`);
+}
+
+type Removal = Extract<PathEffect, { kind: "delete" | "permissions" }>;
+
+function judgeRemoval(effect: Removal, target: string, { scope, record }: PathJudge): void {
+  const { path, recursive } = effect;
+  const moves = effect.kind === "delete" && effect.moves === true;
+  const what = describe(effect);
+  const device = deviceOf(target);
+  if (device === "harmless") {
+    record.askAlways(`${what}: it is a device of the system`);
+    return;
+  }
+  if (device === "raw") {
+    record.block(`${what}: it is a disk`);
+    return;
+  }
+  const wiped = wipes(target, path.glob, scope);
+  if (wiped !== undefined && (recursive || path.glob)) {
+    record.block(`${what}: that is ${wiped}`);
+    return;
+  }
+  const reason = path.glob ? protectedPatternReason(target, scope) : protectedReason(target, scope);
+  if (reason !== undefined) {
+    record.askAlways(`${what}: ${reason}`);
+    return;
+  }
+  if (wholeWorkspace(target, path.glob, scope)) {
+    record.askAlways(`${what}: that is the whole workspace`);
+    return;
+  }
+  if (moves || (effect.kind === "permissions" && !recursive) || isTemporary(target, path.glob, scope)) return;
+  record.ask(what);
+}
+
+function describe(effect: Removal): string {
+  const path = shown(effect.path);
+  if (effect.kind === "permissions") {
+    return `Changes the permissions of ${path}${effect.recursive ? " and all below it" : ""}`;
+  }
+  if (effect.moves) return `Moves ${path} away`;
+  return effect.recursive ? `Deletes ${path} recursively` : `Deletes ${path}`;
+}
+
+function wholeWorkspace(target: string, glob: boolean, scope: CommandScope): boolean {
+  const everything = glob && /\/[*.?]+$/.test(target);
+  if (glob && !everything) return false;
+  const place = placeOf(scope.resolvePath(everything ? dirname(target) : target), scope);
+  return place.kind === "workspace" && place.below.length === 0;
+}
+
+function isTemporary(target: string, glob: boolean, scope: CommandScope): boolean {
+  const everything = glob && /\/[*.?]+$/.test(target);
+  const place = placeOf(scope.resolvePath(everything ? dirname(target) : target), scope);
+  return place.kind === "temp" && place.below.length > 0;
+}

@@ -1,0 +1,51 @@
+/** Every program that is known, by name: one line a group. A later line wins over an earlier one. */
+import type { Program } from "../command-effect.ts";
+import { wrappers } from "../wrappers/index.ts";
+import { archives } from "./archives.ts";
+import { awks } from "./awk.ts";
+import { buildTools } from "./build-tools.ts";
+import { containers } from "./containers.ts";
+import { fetchers } from "./curl.ts";
+import { databases } from "./databases.ts";
+import { diskTools } from "./disks.ts";
+import { fileRemovers } from "./file-removers.ts";
+import { fileWriters } from "./file-writers.ts";
+import { finders } from "./find.ts";
+import { gits } from "./git.ts";
+import { interpreters } from "./interpreters.ts";
+import { networkTools } from "./network.ts";
+import { nodePackages } from "./node-packages.ts";
+import { packageManagers } from "./packages.ts";
+import { processTools } from "./processes.ts";
+import { readers } from "./readers.ts";
+import { editors } from "./sed.ts";
+import { shells } from "./shells.ts";
+import { textTools } from "./text-tools.ts";
+import { windowsTools } from "./windows.ts";
+
+export const programs: ReadonlyMap<string, Program> = new Map(
+  [
+    windowsTools,
+    readers,
+    textTools,
+    networkTools,
+    fetchers,
+    fileWriters,
+    fileRemovers,
+    finders,
+    editors,
+    awks,
+    archives,
+    gits,
+    interpreters,
+    shells,
+    buildTools,
+    nodePackages,
+    packageManagers,
+    containers,
+    databases,
+    processTools,
+    diskTools,
+    wrappers,
+  ].flatMap((group): readonly (readonly [string, Program])[] => [...group]),
+);

@@ -1,0 +1,187 @@
+/** Language interpreters: their one-liners are read for what they run and write, their scripts ask. */
+import { ask, type Call, CHANGE, type CommandEffect, opaque, type Program, reads } from "../command-effect.ts";
+import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
+import { harmlessOneLiner, type Language, scanCode } from "./one-liner.ts";
+
+type Interpreter = {
+  readonly language: Language;
+  /** Options that take code. */
+  readonly code: RegExp;
+  /** Options that take a value which is no file to run. */
+  readonly value: RegExp;
+  /** Options that load or run something else. */
+  readonly loads: RegExp;
+  /** Calls that neither run a script nor load code: asking for the version. */
+  readonly tells: RegExp;
+  /** What a module or an option that is part of the project's own work does. */
+  readonly module?: (args: readonly Arg[]) => readonly CommandEffect[] | undefined;
+};
+
+const PYTHON_MODULES =
+  /^(?:pytest|unittest|tox|nox|mypy|ruff|black|isort|flake8|pylint|pyright|coverage|compileall|py_compile|doctest|timeit|json\.tool|build|venv|virtualenv|this|platform|site|sysconfig|tokenize|ast|calendar|zipapp|pydoc|pre_commit|sphinx|mkdocs|django)$/;
+
+function python(args: readonly Arg[]): readonly CommandEffect[] | undefined {
+  const at = args.findIndex(({ text }) => text === "-m");
+  if (at < 0 || args.slice(0, at).some(({ text }) => !/^-[BbdEIOqRsSuvx]+$|^-O+$|^-W/.test(text))) return undefined;
+  const name = args[at + 1];
+  const rest = args.slice(at + 2);
+  if (!name || !isKnown(name)) return [opaque("Runs a Python module that is not known before it runs")];
+  if (name.text === "pip" || name.text === "pip3") return [{ kind: "command", words: [knownArg("pip"), ...rest] }];
+  if (name.text === "http.server") return [ask("Serves this folder to the network")];
+  if (name.text === "venv" || name.text === "virtualenv") {
+    const folders = rest.filter(({ text }) => !text.startsWith("-"));
+    return [CHANGE, ...folders.map((path): CommandEffect => ({ kind: "write", path }))];
+  }
+  if (name.text === "json.tool") {
+    const [input, output] = rest.filter(({ text }) => !text.startsWith("-"));
+    return [...reads(input ? [input] : []), ...(output ? [{ kind: "write", path: output } as const] : [])];
+  }
+  return PYTHON_MODULES.test(name.text) ? [CHANGE] : [ask(`Runs the Python module ${name.text}`, "prefix")];
+}
+
+/** `node --test`, `node --check x`, `node --run script`. */
+function node(args: readonly Arg[]): readonly CommandEffect[] | undefined {
+  const loads = args.some(({ text }) =>
+    /^(?:-r|--require|--import|--loader|--experimental-loader|--env-file|--inspect|--eval|-[ep]+|--print)/.test(text),
+  );
+  if (loads) return undefined;
+  const [first] = args;
+  if (args.some(({ text }) => text === "--test")) return [CHANGE];
+  if (first && /^(?:--check|-c)$/.test(first.text)) return reads(args.slice(1));
+  return first?.text === "--run" || first?.text.startsWith("--run=") ? [CHANGE] : undefined;
+}
+
+const PYTHON: Interpreter = {
+  language: "python",
+  code: /^-[BbdEIOqRsSuvx]*c$/,
+  value: /^-[WX]$/,
+  loads: /^$/,
+  tells: /^(?:--version|-V+|--help|-h)$/,
+  module: python,
+};
+const NODE: Interpreter = {
+  language: "javascript",
+  code: /^(?:-[pe]+|--eval|--print|--eval=.*|--print=.*|-[pe]{1,2})$/,
+  value: /^(?:-C|--conditions|--input-type|--title)$/,
+  loads: /^(?:-r|--require|--import|--loader|--experimental-loader)/,
+  tells: /^(?:--version|-v|--help|-h|--v8-options)$/,
+  module: node,
+};
+const RUBY: Interpreter = {
+  language: "other",
+  code: /^-[acdlnpswW\d]*e$/,
+  value: /^-[FEKx]$/,
+  loads: /^-[rI]/,
+  tells: /^(?:--version|-v|--help|-h)$/,
+};
+const PERL: Interpreter = {
+  language: "other",
+  code: /^-[acdlnpstTuUwWX\d]*(?:i\S*)?[eE]$/,
+  value: /^-[CD]$/,
+  loads: /^-[MmI]/,
+  tells: /^(?:--version|-v|-V|--help|-h)$/,
+};
+const PHP: Interpreter = {
+  language: "other",
+  code: /^-[rBRE]$/,
+  value: /^-[ctz]$/,
+  loads: /^-d/,
+  tells: /^(?:--version|-v|-m|-i|--help|-h|--ini)$/,
+};
+const OTHER: Interpreter = {
+  language: "other",
+  code: /^(?:-e|-c|--eval|--execute|-Command|-EncodedCommand|-E|--command|--cmd|eval|-x)$/i,
+  value: /^$/,
+  loads: /^-[lr]/,
+  tells: /^(?:--version|-v|-V|-version|--help|-h|version)$/,
+};
+
+function run(call: Call, interpreter: Interpreter): readonly CommandEffect[] {
+  const { args, name } = call;
+  if (args.length === 1 && interpreter.tells.test(args[0]?.text ?? "")) return [];
+  const special = interpreter.module?.(args);
+  if (special) return special;
+  const at = args.findIndex(({ text }) => interpreter.code.test(text) || !text.startsWith("-"));
+  const first = args[at];
+  const loaded = args.slice(0, at < 0 ? args.length : at).filter(({ text }) => interpreter.loads.test(text));
+  const effects: CommandEffect[] = loaded.map((arg) => opaque(`Makes ${name} load other code (${shown(arg)})`));
+  const changed = filesInPlace(call, at);
+  // `-c'code'` in one word.
+  const attached = args.filter(({ text }) => /^-\w*[ceEr].*[\s(;"']/.test(text) && !text.startsWith("--"));
+  effects.push(...attached.flatMap(({ text }) => [ask(`Runs a piece of ${name} code`, "never"), ...scanCode(text)]));
+  if (first && interpreter.code.test(first.text))
+    return [...effects, ...changed, ...codeEffects(call, at, interpreter)];
+  if (first && first.text !== "-") return [...effects, ...scriptEffects(name, first)];
+  return [...effects, ...inputEffects(call, interpreter)];
+}
+
+/** `perl -i` and `ruby -i` change the files that follow the code. */
+function filesInPlace({ args }: Call, at: number): readonly CommandEffect[] {
+  if (at < 0 || !args.slice(0, at + 1).some(({ text }) => /^-\w*i/.test(text))) return [];
+  return args.slice(at + 2).map((path) => ({ kind: "write", path }));
+}
+
+function codeEffects({ name, args }: Call, at: number, { language }: Interpreter): readonly CommandEffect[] {
+  const option = args[at]?.text ?? "";
+  const attached = option.startsWith("--") && option.includes("=") ? option.slice(option.indexOf("=") + 1) : undefined;
+  const code = attached ?? args[at + 1]?.text ?? UNKNOWN;
+  return oneLiner(name, code, language);
+}
+
+function oneLiner(name: string, code: string, language: Language): readonly CommandEffect[] {
+  if (code.includes(UNKNOWN)) return [opaque(`Runs ${name} code that is not known before it runs`), ...scanCode(code)];
+  if (harmlessOneLiner(code, language)) return [];
+  return [ask(`Runs a piece of ${name} code`, "never"), ...scanCode(code)];
+}
+
+function scriptEffects(name: string, script: Arg): readonly CommandEffect[] {
+  if (script.content !== undefined) return [opaque(`Runs what another command prints as ${name} code`)];
+  if (!isKnown(script)) return [opaque(`Runs a ${name} script that is not known before it runs`)];
+  if (/^(?:https?|npm|jsr):/.test(script.text)) return [opaque(`Runs code from the network (${shown(script)})`)];
+  return [ask(`Runs the ${name} script ${shown(script)}`), ...reads([script])];
+}
+
+function inputEffects({ name, input }: Call, { language }: Interpreter): readonly CommandEffect[] {
+  if (input.kind === "text") return oneLiner(name, input.text, language);
+  if (input.kind === "data") return [opaque(`Runs what ${input.from} prints as ${name} code`)];
+  return [ask(`Starts an interactive ${name}`)];
+}
+
+function program(interpreter: Interpreter): Program {
+  return (call) => run(call, interpreter);
+}
+
+/** deno and bun have subcommands in front. */
+const deno: Program = (call) => {
+  const [first, ...rest] = call.args;
+  if (first && /^(?:test|check|lint|fmt|doc|info|types|bench|task|coverage)$/.test(first.text)) return [CHANGE];
+  if (first?.text === "run" || first?.text === "eval")
+    return run({ ...call, args: first.text === "eval" ? call.args : rest }, OTHER);
+  return run(call, OTHER);
+};
+
+const java: Program = ({ args }) => {
+  if (args.length === 1 && /^--?(?:version|showversion|help)$/.test(args[0]?.text ?? "")) return [];
+  return [ask(`Runs a Java program (${args.map(shown).join(" ")})`)];
+};
+
+const byName = (names: string, interpreter: Interpreter): (readonly [string, Program])[] =>
+  names.split(" ").map((name) => [name, program(interpreter)] as const);
+
+export const interpreters: ReadonlyMap<string, Program> = new Map<string, Program>([
+  ...byName(
+    "python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy pypy3 ipython py",
+    PYTHON,
+  ),
+  ...byName("node nodejs", NODE),
+  ...byName("ruby irb jruby", RUBY),
+  ...byName("perl perl5", PERL),
+  ...byName("php", PHP),
+  ...byName(
+    "lua luajit tclsh wish osascript R Rscript julia groovy scala kotlin elixir erl iex ghci runghc racket guile sbcl swipl octave gnuplot",
+    OTHER,
+  ),
+  ...byName("pwsh powershell cmd tsx ts-node swift-repl jshell vim vi nvim ex ed emacs nano gdb lldb expect", OTHER),
+  ["deno", deno],
+  ["java", java],
+]);

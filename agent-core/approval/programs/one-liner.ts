@@ -1,0 +1,127 @@
+/** Code given on the command line: what is plainly harmless, and what hides in it. */
+import type { CommandEffect } from "../command-effect.ts";
+import { knownArg, TOKEN, UNKNOWN } from "../shell/arg.ts";
+
+export type Language = "python" | "javascript" | "other";
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
+
+/** All names that a harmless one-liner may use, keywords and members too. Everything else makes it ask. */
+const PYTHON_NAMES =
+  words(`print len str int float bool list dict set tuple sorted sum min max abs round range enumerate zip map
+ filter any all repr ord chr hex bin oct isinstance type reversed divmod pow format True False None and or not in is if else
+ elif for while import from as lambda return def pass break continue try except finally with assert
+ sys json math re platform datetime time random string itertools functools collections statistics decimal fractions
+ textwrap version version_info argv stdin stdout read readline readlines splitlines split strip lstrip rstrip
+ join replace lower upper title startswith endswith find index count encode decode items keys values get append
+ dumps loads load indent sort_keys ensure_ascii now today isoformat strftime timedelta date year month day hour minute
+ second pi e sqrt floor ceil log log2 log10 sin cos tan exp factorial gcd prod python_version system machine release
+ node processor architecture maxsize byteorder path end sep key reverse default Counter defaultdict
+ namedtuple deque most_common mean median stdev Decimal Fraction match search findall sub compile group groups finditer
+ randint choice choices sample seed uniform digits ascii_letters ascii_lowercase ascii_uppercase punctuation
+ __version__ __file__ __name__ major minor micro write flush Exception ValueError KeyError`);
+const JAVASCRIPT_NAMES =
+  words(`console log error table info JSON stringify parse Math PI max min round floor ceil abs random sqrt
+ pow Object keys values entries Array from isArray map filter reduce forEach join split length slice sort reverse
+ concat flat find some every includes indexOf Number String Boolean parseInt parseFloat toFixed toString toUpperCase
+ toLowerCase trim padStart padEnd replace Date now toISOString process version versions platform arch argv memoryUsage uptime
+ node v8 hrtime cwd pid const let var if else for of in return true false null undefined new typeof Set Map size has get
+ require name scripts dependencies devDependencies main engines test build repeat charAt charCodeAt fromCharCode
+ Buffer byteLength encodeURIComponent decodeURIComponent btoa atob Intl x y a b c i j k n s v e arr obj data pkg`);
+
+/** The identifiers that may only name a folder or a file of the project. */
+const PROJECT_FILE = /\brequire\((["'])\.{0,2}\/?[\w./-]+\.json\1\)/g;
+
+/** True when the code only calculates and prints: every name in it is on the list. */
+export function harmlessOneLiner(code: string, language: Language): boolean {
+  if (language === "other" || code.length > 2000) return false;
+  const names = language === "python" ? PYTHON_NAMES : JAVASCRIPT_NAMES;
+  if (language === "python" && versionOf(code)) return true;
+  const plain = code.replace(PROJECT_FILE, "0");
+  // Templates and formatted strings hold code: read as if they were none.
+  const bare = plain.replace(/(?<![fF\w])(["'])(?:(?!\1)[^\\\n]|\\.)*\1/g, "0").replace(/["'`]/g, " ");
+  if (/\brequire\b|\bimport\s*\(|\[[^\]]*["'][^\]]*\]\s*\(|\\/.test(bare) || hasMembersByText(plain)) return false;
+  const own = new Set(
+    [...bare.matchAll(/\b(?:for|const|let|var|as)\s+(\w+)|\b(\w+)\s*=(?!=)|\b(\w+)\s*=>/g)].flatMap((match) =>
+      match.slice(1),
+    ),
+  );
+  return [...bare.matchAll(/[A-Za-z_$][\w$]*/g)].every(
+    ([name]) => names.has(name) || (own.has(name) && name.length < 12),
+  );
+}
+
+/** `obj["constructor"]`: a member that is named by a text. */
+function hasMembersByText(code: string): boolean {
+  return (
+    /[\w)\]]\s*\[\s*["'`]/.test(code) &&
+    /["'`](?:constructor|__\w+|prototype|\w*exec\w*|\w*spawn\w*|mainModule|binding)["'`]/.test(code)
+  );
+}
+
+/** `import x; print(x.__version__)`. */
+function versionOf(code: string): boolean {
+  return /^\s*import (\w+)(?:\.\w+)*\s*[;\n]\s*print\(\1(?:\.\w+)*\.__(?:version|file)__\)\s*;?\s*$/.test(code);
+}
+
+const DELETES =
+  /rmtree|rmSync|rmdirSync|unlink|rm_rf?|remove_(?:tree|entry)|FileUtils|deltree|\bremove\(|File\.delete|Deno\.remove|RemoveAll|\brimraf\b|rmdir/;
+const BOMBS =
+  /\bfork\b[\s(){};&|:]*(?:while|until|for|\|\||&&|if)?[\s\S]{0,20}\b(?:fork|1|true|while)\b|(?:while|for|until|loop)[\s\S]{0,40}\bfork\b/i;
+/** Texts that a command in pieces may start at. */
+const MAX_STARTS = 8;
+const NEAR_HOME = /expanduser|homedir\(|Path\.home|\$HOME|ENV\[.HOME|os\.environ|process\.env\.HOME/;
+
+/**
+ * What hides in code that asks anyway: its texts read as shell commands and as paths, for the worst. Never lowers a
+ * verdict.
+ */
+export function scanCode(code: string): readonly CommandEffect[] {
+  const effects: CommandEffect[] = [];
+  if (BOMBS.test(code))
+    effects.push({ kind: "block", reason: "Starts itself over and over until the machine stands still" });
+  // An editor's way out to a shell: `:!rm x`.
+  const wayOut = /^[\s:]*(?:silent!?\s+)?!(.*)/.exec(code)?.[1];
+  if (wayOut !== undefined) effects.push(raised(wayOut));
+  const texts = textsOf(code);
+  const recursive = DELETES.test(code);
+  for (const text of texts) {
+    effects.push(raised(text));
+    if (/^(?=.*[/.~])\S{1,200}$/.test(text)) effects.push(...pathEffects(text, recursive));
+  }
+  // Lists of words (`["rm", "-rf", "/"]`) and joined pieces, from wherever they may start.
+  for (const at of texts.slice(0, MAX_STARTS).keys()) {
+    const rest = texts.slice(at);
+    if (rest.length > 1) effects.push(raised(rest.join(" ")), raised(rest.join("")));
+  }
+  const homeless = NEAR_HOME.test(code);
+  if (homeless && recursive) effects.push({ kind: "opaque", reason: "Deletes files below your home folder from code" });
+  return effects;
+}
+
+function raised(code: string): CommandEffect {
+  return { kind: "shell", code, raises: true };
+}
+
+/** A path that code names may be written; what it would mean then is judged as if it were. */
+function pathEffects(text: string, deletes: boolean): readonly CommandEffect[] {
+  const path = text.startsWith("~") ? undefined : knownArg(text);
+  if (!path) return [{ kind: "opaque", reason: `Names the file ${text} of your home folder` }];
+  if (!deletes) return [{ kind: "write", path }];
+  return [{ kind: "delete", path: { ...path, glob: /[*?[]/.test(text) }, recursive: true }];
+}
+
+function textsOf(code: string): readonly string[] {
+  const texts: string[] = [];
+  for (const match of code.matchAll(
+    /"((?:[^"\\]|\\[\s\S])*)"|'((?:[^'\\]|\\[\s\S])*)'|`((?:[^`\\]|\\[\s\S])*)`|%x[({[]([^)}\]]*)/g,
+  )) {
+    const text = match.slice(1).find((group) => group !== undefined) ?? "";
+    const plain = text
+      .replace(/\\(["'`\\])/g, "$1")
+      .replaceAll(UNKNOWN, " ")
+      .replaceAll(TOKEN, "0");
+    if (plain !== "" && texts.length < 40) texts.push(plain);
+  }
+  return texts;
+}

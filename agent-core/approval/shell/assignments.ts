@@ -1,0 +1,82 @@
+/** Variables that a command sets. */
+import type { Assignment } from "unbash";
+import { type Arg, isKnown, knownArg, UNKNOWN_ARG } from "./arg.ts";
+import { runsWhenEvaluated } from "./arithmetic.ts";
+import { expandValue, expandWords } from "./expand-word.ts";
+import { sensitiveVariable } from "./sensitive-variables.ts";
+import { variable } from "./state.ts";
+import type { Setting, Walk } from "./walk.ts";
+
+/** Values that appending builds up; a longer one is as good as unknown (UTF-16 units). */
+const MAX_VALUE = 8192;
+
+/** Carries out an assignment, and asks when the variable steers other programs. */
+export function assign(assignment: Assignment, setting: Setting, walk: Walk): void {
+  const { name, value, index, append } = assignment;
+  if (index) {
+    const subscript = expandValue(index, setting, walk);
+    if (runsWhenEvaluated(subscript.text)) walk.record.askAlways("A subscript runs a command that is hidden in a text");
+  }
+  if (value.type === "ArrayValue") {
+    const elements = expandWords(value.elements, setting, walk).map(withoutKey);
+    setVariable(name, append ? [...variable(setting.state, name), ...elements] : elements, setting, walk);
+    return;
+  }
+  const text = expandValue(value, setting, walk);
+  if (index) setVariable(name, element(variable(setting.state, name), index.text, text), setting, walk);
+  else setVariable(name, append ? [joined(variable(setting.state, name)[0], text)] : [text], setting, walk);
+}
+
+/** `name=value` as a word, for built-ins that read their arguments so; a mere name leaves the variable as it is. */
+export function assignText(arg: Arg, setting: Setting, walk: Walk): void {
+  const match = /^([A-Za-z_]\w*)(\[[^\]]*\])?(\+)?=/.exec(arg.text);
+  if (runsWhenEvaluated(match?.[2] ?? (match ? "" : arg.text))) {
+    walk.record.askAlways("A subscript runs a command that is hidden in a text");
+  }
+  if (!match?.[1]) return;
+  const guess = arg.guess?.slice(match[0].length);
+  const value = { ...knownArg(arg.text.slice(match[0].length)), ...(guess !== undefined && { guess }) };
+  const [name, subscript, append] = [match[1], match[2], match[3]];
+  const before = variable(setting.state, name);
+  if (subscript) setVariable(name, element(before, subscript.slice(1, -1), value), setting, walk);
+  else setVariable(name, append ? [joined(before[0], value)] : [value], setting, walk);
+}
+
+/** Sets a variable, and asks when it steers other programs. */
+export function setVariable(name: string, elements: readonly Arg[], { state }: Setting, walk: Walk): void {
+  const reason = sensitiveVariable(name, elements[0] ?? knownArg(""));
+  if (reason !== undefined) walk.record.ask(reason);
+  state.variables.set(name, elements);
+}
+
+/** Forgets variables whose value comes from outside: `read x`. */
+export function forgetVariables(names: readonly Arg[], { state }: Setting, walk: Walk): void {
+  for (const name of names) {
+    if (runsWhenEvaluated(name.text)) walk.record.askAlways("A subscript runs a command that is hidden in a text");
+    const plain = name.text.replace(/\[.*$/, "");
+    const reason = sensitiveVariable(plain, UNKNOWN_ARG);
+    if (reason !== undefined) walk.record.ask(reason);
+    if (isKnown(name)) state.variables.set(plain, [UNKNOWN_ARG]);
+    else walk.record.askAlways("Sets a variable whose name is not known before it runs");
+  }
+}
+
+function element(before: readonly Arg[], subscript: string, value: Arg): readonly Arg[] {
+  const position = /^\d{1,3}$/.test(subscript) ? Number(subscript) : undefined;
+  if (position === undefined || position > before.length) return [{ ...UNKNOWN_ARG, guess: value.text }];
+  return before.toSpliced(position, 1, value);
+}
+
+function joined(before: Arg | undefined, added: Arg): Arg {
+  const text = (before?.text ?? "") + added.text;
+  if (text.length > MAX_VALUE) return UNKNOWN_ARG;
+  const guess = (before?.guess ?? before?.text ?? "") + (added.guess ?? added.text);
+  return { text, glob: false, splits: false, ...(guess !== text && { guess }) };
+}
+
+function withoutKey(arg: Arg): Arg {
+  const key = /^\[[^\]]*\]=/.exec(arg.text);
+  if (!key) return arg;
+  const { guess: _, ...rest } = arg;
+  return { ...rest, text: arg.text.slice(key[0].length) };
+}

@@ -1,0 +1,255 @@
+/** The shell's built-in commands: those that change the shell, run code in it, or evaluate their arguments. */
+import type { Call } from "../command-effect.ts";
+import { judgePath } from "../judge-path.ts";
+import { readOptions, valuesOf } from "../options.ts";
+import { isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
+import { runsWhenEvaluated } from "./arithmetic.ts";
+import { assignText, forgetVariables, setVariable } from "./assignments.ts";
+import { knownOutput } from "./known-output.ts";
+import { foldersOf, runShell } from "./run-effects.ts";
+import { enterFolders, forkState, variable } from "./state.ts";
+import { checkTestArguments } from "./test-expression.ts";
+import type { Output, Setting, Walk } from "./walk.ts";
+
+export type Builtin = (call: Call, setting: Setting, walk: Walk) => Output;
+
+/** Built-ins whose arguments are assignments. */
+export const declarations: ReadonlySet<string> = new Set(["declare", "typeset", "export", "readonly", "local"]);
+
+/** Built-ins before which an assignment stays in some shells. */
+export const persistent: ReadonlySet<string> = new Set([
+  ":",
+  ".",
+  "break",
+  "continue",
+  "eval",
+  "exec",
+  "exit",
+  "export",
+  "readonly",
+  "return",
+  "set",
+  "shift",
+  "source",
+  "times",
+  "trap",
+  "unset",
+]);
+
+const nothing: Builtin = (call) => knownOutput(call);
+const declare: Builtin = ({ args }, setting, walk) => {
+  for (const { text } of args) {
+    if (/^[-+]\w*n/.test(text)) walk.record.askAlways("Makes a variable another name for one that may not be known");
+    if (/^-\w*f/.test(text)) walk.record.ask("Hands shell functions on to other programs");
+  }
+  for (const arg of args) if (!/^[-+]/.test(arg.text)) assignText(arg, setting, walk);
+  return "";
+};
+
+const evaluate: Builtin = ({ args }, setting, walk) => {
+  const code = args.map((arg) => (arg.glob && /^\W*$/.test(arg.text) ? UNKNOWN : arg.text)).join(" ");
+  const output = runShell({ kind: "shell", code, here: true }, setting, walk);
+  const guess = args.map((arg) => arg.guess ?? arg.text).join(" ");
+  if (guess !== code) runShell({ kind: "shell", code: guess, raises: true }, setting, walk);
+  return output ?? UNKNOWN;
+};
+
+const cd: Builtin = ({ args }, { state }) => {
+  const target = args.find(({ text }) => !/^-[LPe@]+$|^--$/.test(text)) ?? variable(state, "HOME")[0] ?? UNKNOWN_ARG;
+  const exact = isKnown(target) && !target.glob && target.text !== "-" && !/^[+-]\d/.test(target.text);
+  const folders = exact ? foldersOf(target.text, state) : undefined;
+  // CDPATH could lead a plain name elsewhere; whoever sets it was asked for that.
+  enterFolders(state, folders);
+  return "";
+};
+
+const popd: Builtin = (_, { state }) => {
+  enterFolders(state, undefined);
+  return UNKNOWN;
+};
+
+const source: Builtin = ({ args }, setting, walk) => {
+  const [file] = args;
+  if (file?.content !== undefined) {
+    return runShell({ kind: "shell", code: file.content, here: true }, setting, walk) ?? UNKNOWN;
+  }
+  if (file && /(?:^|\/)\.?\w*env[\w.-]*\/(?:bin|Scripts)\/activate$/.test(file.text) && !file.text.includes("..")) {
+    walk.record.changed();
+    return "";
+  }
+  if (file?.text === "/dev/stdin" && setting.input.kind === "text") {
+    return runShell({ kind: "shell", code: setting.input.text, here: true }, setting, walk) ?? UNKNOWN;
+  }
+  const what = file && isKnown(file) ? shown(file) : undefined;
+  if (what === undefined) walk.record.askAlways("Runs a script in this shell that is not known before it runs");
+  else walk.record.ask(`Runs the script ${what} in this shell`);
+  for (const name of setting.state.variables.keys()) setting.state.variables.set(name, [UNKNOWN_ARG]);
+  setting.state.cwds = undefined;
+  return UNKNOWN;
+};
+
+/** `command`, `builtin` and `exec` run the rest in this shell. */
+const runRest: Builtin = ({ name, args }, setting, walk) => {
+  let rest = args;
+  while (rest[0] && /^-[\w-]*$/.test(rest[0].text)) {
+    const [option] = rest;
+    if (name === "command" && /^-[vV]+$/.test(option.text)) return UNKNOWN;
+    rest = rest.slice(name === "exec" && option.text === "-a" ? 2 : 1);
+    if (option.text === "--") break;
+  }
+  if (rest.length === 0) return "";
+  const functions = new Map(setting.state.functions);
+  const [first] = rest;
+  // Both skip functions of that name.
+  if (first && name !== "exec") setting.state.functions.delete(first.text);
+  const output = walk.record.deeper(() => walk.command(rest, setting));
+  setting.state.functions = functions;
+  return output;
+};
+
+const alias: Builtin = ({ args }, { state }, walk) => {
+  for (const { text } of args) {
+    const equals = text.indexOf("=");
+    if (equals > 0) state.aliases.set(text.slice(0, equals), text.slice(equals + 1));
+  }
+  if (args.some(({ text }) => text.includes(UNKNOWN))) walk.record.askAlways("Makes an alias that is not known");
+  return UNKNOWN;
+};
+
+const trap: Builtin = ({ args }, setting, walk) => {
+  const [action, ...signals] = args.filter(({ text }) => text !== "--");
+  if (!action || signals.length === 0 || /^-|^$|^\d+$/.test(action.text)) return UNKNOWN;
+  runShell({ kind: "shell", code: action.text, here: true }, { ...setting, state: forkState(setting.state) }, walk);
+  // It may print at the very end.
+  return UNKNOWN;
+};
+
+const set: Builtin = ({ args }, { state }) => {
+  const dashes = args.findIndex(({ text }) => text === "--");
+  const first = dashes >= 0 ? dashes + 1 : args.findIndex(({ text }) => !/^[-+]/.test(text));
+  const options = args.slice(0, first < 0 ? args.length : first);
+  if (first >= 0 && !options.some(({ text }) => /^[-+]\w*o$/.test(text))) state.positional = args.slice(first);
+  return args.length === 0 ? UNKNOWN : "";
+};
+
+const shift: Builtin = ({ args }, { state }) => {
+  const count = args[0] === undefined ? 1 : Number(args[0].text);
+  const open = state.positional?.some((arg) => arg.splits || arg.glob) ?? true;
+  state.positional = open || Number.isNaN(count) ? undefined : state.positional?.slice(count);
+  return "";
+};
+
+/** Variables that `read` and `mapfile` set from their input; their options and the values of these. */
+const read: Builtin = ({ name, args }, setting, walk) => {
+  const grammar = name === "read" ? "a:d:ei:n:N:p:rst:u:" : "d:n:O:s:tu:C:c:";
+  const options = readOptions(args, { short: grammar });
+  for (const { text } of valuesOf(options, "C")) runShell({ kind: "shell", code: text, here: true }, setting, walk);
+  const names = [...options.operands, ...valuesOf(options, "a")];
+  const fallback = name === "read" ? "REPLY" : "MAPFILE";
+  forgetVariables(names.length > 0 ? names : [knownArg(fallback)], setting, walk);
+  return "";
+};
+
+const printf: Builtin = (call, setting, walk) => {
+  const [option, name, ...rest] = call.args;
+  if (option?.text !== "-v" || !name) return knownOutput(call);
+  const text = knownOutput({ ...call, args: rest });
+  if (!isKnown(name) || !/^\w+$/.test(name.text)) forgetVariables([name], setting, walk);
+  else setVariable(name.text, [text === UNKNOWN ? UNKNOWN_ARG : knownArg(text)], setting, walk);
+  return "";
+};
+
+const unset: Builtin = ({ args }, setting, walk) => {
+  const names = args.filter(({ text }) => !text.startsWith("-"));
+  for (const name of names) {
+    if (name.text === "IFS") walk.record.ask("Changes how the shell splits words");
+    if (runsWhenEvaluated(name.text)) walk.record.askAlways("A subscript runs a command that is hidden in a text");
+    setting.state.variables.set(name.text, [knownArg("")]);
+    setting.state.functions.delete(name.text);
+    setting.state.aliases.delete(name.text);
+  }
+  return "";
+};
+
+const calculate: Builtin = ({ args }, setting, walk) => {
+  for (const { text } of args) {
+    if (runsWhenEvaluated(text) || text.includes(UNKNOWN)) {
+      walk.record.askAlways("Arithmetic runs a command that is hidden in a text");
+    }
+    const [name] = /^[A-Za-z_]\w*/.exec(text) ?? [];
+    if (name !== undefined) setting.state.variables.set(name, [UNKNOWN_ARG]);
+  }
+  return "";
+};
+
+const test: Builtin = ({ args }, setting, walk) => {
+  checkTestArguments(args, setting, walk);
+  return "";
+};
+
+/** Built-ins of which some option loads or binds code. */
+function unless(option: RegExp, reason: string): Builtin {
+  return (call, _, walk) => {
+    if (call.args.some(({ text }) => option.test(text))) walk.record.askAlways(reason);
+    return knownOutput(call);
+  };
+}
+
+const hash: Builtin = ({ args }, _, walk) => {
+  if (args.some(({ text }) => /^-\w*p/.test(text))) walk.record.askAlways("Makes a command name run another program");
+  return UNKNOWN;
+};
+
+const history: Builtin = (call, setting, walk) => {
+  const file = call.args.find(({ text }) => !text.startsWith("-"));
+  if (call.name === "history" && call.args.some(({ text }) => /^-\w*[wanr]/.test(text)) && file) {
+    judgePath({ kind: "write", path: file }, { scope: walk.scope, record: walk.record, cwds: setting.state.cwds });
+  }
+  return UNKNOWN;
+};
+
+const ORDINARY =
+  ": true false pwd dirs type times umask ulimit wait jobs bg fg disown break continue return exit logout suspend caller help getopts echo";
+
+/** Every built-in by name. */
+export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
+  ...ORDINARY.split(" ").map((name): [string, Builtin] => [name, nothing]),
+  ...[...declarations].map((name): [string, Builtin] => [name, declare]),
+  ["eval", evaluate],
+  ["cd", cd],
+  ["chdir", cd],
+  ["pushd", cd],
+  ["popd", popd],
+  ["source", source],
+  [".", source],
+  ["command", runRest],
+  ["builtin", runRest],
+  ["exec", runRest],
+  ["alias", alias],
+  ["unalias", nothing],
+  ["trap", trap],
+  ["set", set],
+  ["shift", shift],
+  ["read", read],
+  ["mapfile", read],
+  ["readarray", read],
+  ["printf", printf],
+  ["unset", unset],
+  ["let", calculate],
+  ["test", test],
+  ["[", test],
+  ["hash", hash],
+  ["history", history],
+  ["enable", unless(/^-\w*[fn]/, "Loads or switches off built-in commands of the shell")],
+  ["complete", unless(/^-\w*[CF]/, "Makes the shell run code when it completes a word")],
+  ["compgen", unless(/^-\w*[CFW]/, "Makes the shell run code when it completes a word")],
+  [
+    "shopt",
+    unless(
+      /^(?:dotglob|nocaseglob|lastpipe|expand_aliases|extquote|compat\d+)$/,
+      "Changes how the shell reads what follows",
+    ),
+  ],
+  ["bind", unless(/./, "Binds keys of the shell to commands")],
+  ["fc", unless(/^-\w*[es]|^[^-]/, "Runs a command of the shell's history again")],
+]);

@@ -1,0 +1,180 @@
+/** `$x`, `${x:-y}`, `${x#y}` and their like, with the value as far as it is known. */
+import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
+import { type Arg, isKnown, knownArg, TOKEN, UNKNOWN, UNKNOWN_ARG, UNKNOWN_ARGS } from "./arg.ts";
+import { runsWhenEvaluated } from "./arithmetic.ts";
+import { variable } from "./state.ts";
+import {
+  type Change,
+  caseChanger,
+  letterChanger,
+  numberOf,
+  type Pattern,
+  remover,
+  replacer,
+  slicer,
+} from "./text-changes.ts";
+import type { Setting, Walk } from "./walk.ts";
+
+export type Expansion = {
+  readonly elements: readonly Arg[];
+  /** In double quotes each element stays a word of its own (`"$@"`). */
+  readonly separate: boolean;
+};
+
+export type ParameterContext = { readonly setting: Setting; readonly walk: Walk };
+
+type Context = ParameterContext & {
+  /** Expands a word within the expansion, without splitting. */
+  readonly value: (word: Word) => Arg;
+};
+
+/** The value of `$name`. */
+export function expandVariable(name: string, { state }: Setting): Expansion {
+  if (name === "@" || name === "*") return { elements: state.positional ?? [UNKNOWN_ARGS], separate: name === "@" };
+  return { elements: [scalar(name, state)], separate: false };
+}
+
+function scalar(name: string, state: Setting["state"]): Arg {
+  if (/^[1-9]\d*$/.test(name)) {
+    if (state.positional === undefined) return UNKNOWN_ARG;
+    return state.positional[Number(name) - 1] ?? knownArg("");
+  }
+  if (/^[?#$!-]$/.test(name)) return knownArg(TOKEN);
+  if (name === "_") return UNKNOWN_ARG;
+  return variable(state, name)[0] ?? knownArg("");
+}
+
+/** The value of `${…}`; walks the commands inside it. */
+export function expandParameter(part: ParameterExpansionPart, context: Context): Expansion {
+  const base = baseOf(part, context);
+  const { operation } = part;
+  if (part.prefix === "#") return { elements: [knownArg(TOKEN)], separate: false };
+  if (!operation) return base;
+  if (operation.type === "Slice" && (part.parameter === "@" || part.parameter === "*" || base.separate)) {
+    return sliceElements(base, operation, part.index ? 0 : 1, context);
+  }
+  const apply = operator(operation, part, context);
+  return { ...base, elements: base.elements.map(apply) };
+}
+
+function baseOf(part: ParameterExpansionPart, context: Context): Expansion {
+  const { state } = context.setting;
+  const { parameter, index, prefix } = part;
+  if (index) return indexed(parameter, index, context);
+  if (prefix !== "!") return expandVariable(parameter, context.setting);
+  if (part.operation?.type === "Names") return { elements: [UNKNOWN_ARGS], separate: false };
+  // `${!x}`: the variable whose name x holds.
+  const name = scalar(parameter, state);
+  if (isKnown(name)) {
+    checkSubscript(name.text, context);
+    return expandVariable(name.text, context.setting);
+  }
+  return { elements: [UNKNOWN_ARG], separate: false };
+}
+
+function indexed(name: string, index: Word, context: Context): Expansion {
+  const { state } = context.setting;
+  const elements = variable(state, name);
+  // An array that came from outside may have any number of elements.
+  const known = elements.every(isKnown);
+  if (index.text === "@" || index.text === "*") {
+    return { elements: known ? elements : [UNKNOWN_ARGS], separate: index.text === "@" };
+  }
+  const position = context.value(index);
+  checkSubscript(position.text, context);
+  for (const [inner] of position.text.matchAll(/[A-Za-z_]\w*/g)) checkSubscript(scalar(inner, state).text, context);
+  const missing = known ? knownArg("") : UNKNOWN_ARG;
+  if (/^\d+$/.test(position.text)) return { elements: [elements[Number(position.text)] ?? missing], separate: false };
+  const guess = elements[0]?.text;
+  return { elements: [guess === undefined ? UNKNOWN_ARG : { ...UNKNOWN_ARG, guess }], separate: false };
+}
+
+/** A subscript is arithmetic: what it holds is evaluated once more. */
+function checkSubscript(text: string, { walk }: Context): void {
+  if (runsWhenEvaluated(text)) walk.record.askAlways("A subscript runs a command that is hidden in a text");
+}
+
+type Operator = (value: Arg) => Arg;
+
+function operator(operation: ParameterOperation, part: ParameterExpansionPart, context: Context): Operator {
+  switch (operation.type) {
+    case "Default":
+      return withDefault(operation.operator, context.value(operation.operand), part, context);
+    case "Remove":
+      return transform(remover(operation.operator, patternOf(operation.operand, context)));
+    case "Replace":
+      return transform(
+        replacer(operation.operator, patternOf(operation.pattern, context), patternOf(operation.replacement, context)),
+      );
+    case "Slice":
+      return transform(
+        slicer(context.value(operation.offset).text, operation.length && context.value(operation.length).text),
+      );
+    case "CaseModification":
+      return transform(caseChanger(operation.operator, operation.operand && context.value(operation.operand).text));
+    case "Transform":
+      return transformed(operation.operand.text, context);
+    case "Names":
+    case "Unknown":
+      return () => UNKNOWN_ARGS;
+  }
+}
+
+function withDefault(sign: string, operand: Arg, part: ParameterExpansionPart, { setting }: Context): Operator {
+  // `${x:?}` ends the shell rather than go on with nothing.
+  if (sign.endsWith("?")) return (value) => value;
+  if (sign.endsWith("=")) setting.state.variables.set(part.parameter, [{ ...UNKNOWN_ARG, guess: operand.text }]);
+  const replaces = sign.endsWith("+");
+  const whenEmpty = sign.startsWith(":");
+  return (value) => {
+    if (!isKnown(value)) {
+      const guess = replaces ? operand.text : (value.guess ?? operand.guess ?? operand.text);
+      return { ...UNKNOWN_ARG, guess, splits: value.splits };
+    }
+    const counts = value.text !== "" || !(whenEmpty || replaces);
+    return counts === replaces ? operand : value;
+  };
+}
+
+/** A pattern counts as one only where it is written without quotes and expansions. */
+function patternOf(word: Word, context: Context): Pattern {
+  const value = context.value(word);
+  return { text: value.text, known: isKnown(value), bare: word.text === value.text };
+}
+
+/** Applies a change to what is known, and to the guess where it is not. */
+function transform(change: Change): Operator {
+  return (value) => {
+    if (isKnown(value)) {
+      const text = change(value.text);
+      return text === undefined ? { ...UNKNOWN_ARG, splits: value.splits } : { ...value, text };
+    }
+    const guess = value.guess === undefined ? undefined : change(value.guess);
+    const { guess: _, ...rest } = value;
+    return { ...rest, text: UNKNOWN, ...(guess !== undefined && { guess }) };
+  };
+}
+
+type Slice = Extract<ParameterOperation, { type: "Slice" }>;
+
+/** `first` is the number of the first element: 1 for `$@` (0 is the shell's name), 0 for an array. */
+function sliceElements(base: Expansion, operation: Slice, first: 0 | 1, at: Context): Expansion {
+  const from = numberOf(at.value(operation.offset).text);
+  const count = operation.length ? numberOf(at.value(operation.length).text) : undefined;
+  const open = base.elements.some((arg) => arg.splits);
+  if (from === undefined || from < first || open || (operation.length && count === undefined)) {
+    return { ...base, elements: [UNKNOWN_ARGS] };
+  }
+  const start = from - first;
+  return { ...base, elements: base.elements.slice(start, count === undefined ? undefined : start + count) };
+}
+
+function transformed(letter: string, { walk }: Context): Operator {
+  return (value) => {
+    // A prompt string is expanded once more, with the commands in it.
+    if (letter === "P" && (!isKnown(value) || runsWhenEvaluated(value.text))) {
+      walk.record.askAlways("A prompt string is expanded, which can run commands");
+    }
+    return transform(letterChanger(letter))(value);
+  };
+}

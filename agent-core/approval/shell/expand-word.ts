@@ -1,0 +1,212 @@
+/** Expands words as bash would, as far as that is known before it runs, and walks the commands inside them. */
+import {
+  type ArithmeticExpansionPart,
+  type CommandExpansionPart,
+  type DoubleQuotedChild,
+  type ProcessSubstitutionPart,
+  parse,
+  type Word,
+  type WordPart,
+} from "unbash";
+import { type Arg, knownArg, TOKEN, UNKNOWN, UNKNOWN_ARGS } from "./arg.ts";
+import { walkArithmetic } from "./arithmetic.ts";
+import { expandBraces } from "./expand-braces.ts";
+import { type Expansion, expandParameter, expandVariable, type ParameterContext } from "./expand-parameter.ts";
+import { FieldBuilder } from "./field-builder.ts";
+import { forkState, variable } from "./state.ts";
+import { NO_INPUT, type Output, type Setting, type Walk } from "./walk.ts";
+
+const TILDE = /^~([A-Za-z0-9_.+-]*)(?=\/|$)/;
+
+/** The words that `word` becomes: none, one or several. */
+export function expandWord(word: Word, setting: Setting, walk: Walk): readonly Arg[] {
+  return expand(word, { setting, walk, single: false });
+}
+
+/** All words of a list. */
+export function expandWords(words: readonly Word[], setting: Setting, walk: Walk): readonly Arg[] {
+  return words.flatMap((word) => expandWord(word, setting, walk));
+}
+
+/** The one value that `word` becomes where the shell neither splits nor matches: assignments, `case`, `[[ ]]`, `<<<`. */
+export function expandValue(word: Word, setting: Setting, walk: Walk): Arg {
+  const [first, ...more] = expand(word, { setting, walk, single: true });
+  if (!first) return knownArg("");
+  return more.length === 0 ? first : { ...first, text: [first, ...more].map(({ text }) => text).join(" ") };
+}
+
+/** Text of a here-document. */
+export function expandDocument(text: string, parts: readonly WordPart[] | undefined, at: ParameterContext): Arg {
+  if (!parts) return knownArg(text);
+  const fields = new FieldBuilder("", true);
+  for (const part of parts) addPart(part, fields, { ...at, single: true });
+  return fields.build()[0] ?? knownArg("");
+}
+
+type Mode = ParameterContext & { readonly single: boolean };
+
+function expand(word: Word, mode: Mode): readonly Arg[] {
+  const { parts } = word;
+  if (!mode.single && parts?.some((part) => part.type === "BraceExpansion")) return expandBraced(word, parts, mode);
+  const { state } = mode.setting;
+  const fields = new FieldBuilder(variable(state, "IFS")[0]?.text ?? " \t\n", mode.single);
+  if (!parts) {
+    fields.quoted(word.text.startsWith("~") ? withTilde(word.text, word.value, mode) : word.value);
+    return fields.build();
+  }
+  for (const [index, part] of parts.entries()) {
+    const alone = index === 0 && part.type === "Literal" && part.text.startsWith("~");
+    if (alone && (part.text.includes("/") || parts.length === 1)) fields.quoted(withTilde(part.text, part.value, mode));
+    else addPart(part, fields, mode);
+  }
+  return fields.build();
+}
+
+/** Bash expands braces on the text and then reads each result as a word; so do we. */
+function expandBraced(word: Word, parts: readonly WordPart[], mode: Mode): readonly Arg[] {
+  const texts = expandBraces(word.text);
+  if (texts === undefined) {
+    walkParts(parts, mode);
+    return [UNKNOWN_ARGS];
+  }
+  return texts.flatMap((text) => {
+    const command = parse(`: ${text}`).commands[0]?.command;
+    const suffix = command?.type === "Command" ? command.suffix : [];
+    const only = suffix[0];
+    if (only?.type !== "Word") return text === "" ? [] : [UNKNOWN_ARGS];
+    // A brace that is still there is a literal one.
+    const fields = new FieldBuilder(" \t\n", false);
+    for (const part of only.parts ?? []) addPart(part, fields, mode);
+    const expanded = only.parts ? fields.build() : [knownArg(withTilde(only.text, only.value, mode))];
+    return suffix.length === 1 ? expanded : [UNKNOWN_ARGS];
+  });
+}
+
+/** `~`, `~/x`, `~+`, `~user` at the start of a word. `written` has the escapes still in it: `\~` is no home. */
+function withTilde(written: string, value: string, mode: Mode): string {
+  const match = TILDE.exec(written);
+  if (!match) return value;
+  const { state } = mode.setting;
+  const rest = value.slice(match[0].length);
+  const user = match[1] ?? "";
+  if (user === "") return `${variable(state, "HOME")[0]?.text ?? UNKNOWN}${rest}`;
+  if (user === "+") return `${variable(state, "PWD")[0]?.text ?? UNKNOWN}${rest}`;
+  if (user === "-") return `${variable(state, "OLDPWD")[0]?.text ?? UNKNOWN}${rest}`;
+  if (/^[+-]?\d+$/.test(user)) return UNKNOWN;
+  return `${user === "root" ? "/root" : `/home/${user}`}${rest}`;
+}
+
+function addPart(part: WordPart, fields: FieldBuilder, mode: Mode): void {
+  switch (part.type) {
+    case "Literal":
+    case "SingleQuoted":
+    case "AnsiCQuoted":
+      fields.quoted(part.value);
+      return;
+    case "DoubleQuoted":
+    case "LocaleString":
+      fields.quoted("");
+      for (const child of part.parts) addQuoted(child, fields, mode);
+      return;
+    case "Glob":
+      walkParts(part.parts ?? [], mode);
+      fields.glob(part.value);
+      return;
+    case "ExtendedGlob":
+      walkParts(part.parts ?? [], mode);
+      fields.glob("*");
+      return;
+    case "BraceExpansion":
+      walkParts(part.parts ?? [], mode);
+      fields.quoted(part.text);
+      return;
+    case "ProcessSubstitution":
+      fields.substitution(substituted(part, mode));
+      return;
+    case "SimpleExpansion":
+    case "ParameterExpansion":
+    case "CommandExpansion":
+    case "ArithmeticExpansion":
+      addUnquoted(expansionOf(part, mode).elements, fields);
+  }
+}
+
+function addUnquoted(elements: readonly Arg[], fields: FieldBuilder): void {
+  for (const [index, arg] of elements.entries()) {
+    if (index > 0) fields.separate();
+    fields.unquoted(arg);
+  }
+}
+
+function addQuoted(part: DoubleQuotedChild, fields: FieldBuilder, mode: Mode): void {
+  if (part.type === "Literal") {
+    fields.quoted(part.value);
+    return;
+  }
+  const { elements, separate } = expansionOf(part, mode);
+  if (separate) {
+    fields.elements(elements);
+    return;
+  }
+  for (const [index, arg] of elements.entries()) {
+    if (index > 0) fields.quoted(" ");
+    fields.value(arg);
+  }
+}
+
+type Expanding = Extract<
+  DoubleQuotedChild,
+  { type: "SimpleExpansion" | "ParameterExpansion" | "CommandExpansion" | "ArithmeticExpansion" }
+>;
+
+function expansionOf(part: Expanding, mode: Mode): Expansion {
+  switch (part.type) {
+    case "SimpleExpansion":
+      return expandVariable(part.text.slice(1), mode.setting);
+    case "ParameterExpansion":
+      return expandParameter(part, { ...mode, value: (word) => expandValue(word, mode.setting, mode.walk) });
+    case "CommandExpansion":
+      return { elements: [knownArg(printed(part, mode).replace(/\n+$/, ""))], separate: false };
+    case "ArithmeticExpansion":
+      return { elements: [knownArg(calculated(part, mode))], separate: false };
+  }
+}
+
+/** The parser ends some substitutions too early, at a delimiter of what they stand in: `${x/$(rm /)/y}`. */
+function isCutShort(text: string): boolean {
+  return !/[)`}]$/.test(text);
+}
+
+/** What a command substitution prints. */
+function printed(part: CommandExpansionPart, { setting, walk }: Mode): string {
+  const { script } = part;
+  if (!script || isCutShort(part.text)) {
+    walk.record.askAlways(`The substitution ${part.text.slice(0, 60)} cannot be read`);
+    return UNKNOWN;
+  }
+  const inner = { ...setting, state: forkState(setting.state), input: NO_INPUT };
+  // Two leading dollars would be the shell's own number; `${ …; }` runs in this very shell.
+  const own = part.text.startsWith("${") ? { ...inner, state: setting.state } : inner;
+  return walk.record.deeper(() => walk.script(script, own));
+}
+
+function calculated(part: ArithmeticExpansionPart, mode: Mode): string {
+  if (part.expression) walkArithmetic(part.expression, mode.setting, mode.walk, (inner) => walkParts(inner, mode));
+  return TOKEN;
+}
+
+function substituted(part: ProcessSubstitutionPart, { setting, walk }: Mode): Output {
+  const { script } = part;
+  if (!script || isCutShort(part.text)) {
+    walk.record.askAlways(`The substitution ${part.text.slice(0, 60)} cannot be read`);
+    return UNKNOWN;
+  }
+  const input = part.operator === ">" ? ({ kind: "data", from: "another command" } as const) : NO_INPUT;
+  const inner = { ...setting, state: forkState(setting.state), input, parallel: true };
+  return walk.record.deeper(() => walk.script(script, inner));
+}
+
+/** Walks the commands inside of parts whose value does not matter. */
+function walkParts(parts: readonly WordPart[], mode: Mode): void {
+  for (const part of parts) addPart(part, new FieldBuilder("", true), mode);
+}

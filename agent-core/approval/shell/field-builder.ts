@@ -1,0 +1,124 @@
+/** Puts the pieces of one word together into the fields that the shell makes of it. */
+import { type Arg, TOKEN, UNKNOWN } from "./arg.ts";
+
+type Field = { text: string; guess: string; glob: boolean; splits: boolean; content: string | undefined };
+
+const GLOB = /[*?[]/;
+/** Values that expansions build up; a longer one is as good as unknown (UTF-16 units). */
+const MAX_VALUE = 8192;
+
+export class FieldBuilder {
+  private readonly fields: Arg[] = [];
+  private field: Field | undefined;
+  private readonly separators: string;
+  private readonly single: boolean;
+
+  /** `separators`: value of IFS. `single`: the word is not split and not a pattern, as in an assignment. */
+  constructor(separators: string, single: boolean) {
+    this.separators = separators;
+    this.single = single;
+  }
+
+  /** A piece as it is written or quoted: never split. */
+  quoted(text: string, guess: string = text): void {
+    const field = this.current();
+    field.text += text;
+    field.guess += guess;
+  }
+
+  /** An unquoted pattern. */
+  glob(text: string): void {
+    this.quoted(text);
+    if (!this.single) this.current().glob = true;
+  }
+
+  /** The result of an expansion in quotes; one that stands for the names a pattern matches stays so. */
+  value(arg: Arg): void {
+    const tooLong = this.current().text.length + arg.text.length > MAX_VALUE;
+    this.quoted(tooLong ? UNKNOWN : arg.text, tooLong ? "" : (arg.guess ?? arg.text));
+    if (arg.glob) this.current().glob = true;
+  }
+
+  /** The result of an unquoted expansion: split at the separators, and a pattern when it has such characters. */
+  unquoted(arg: Arg): void {
+    if (this.single) {
+      this.value(arg);
+      return;
+    }
+    if (arg.text === "" && arg.guess === undefined) return;
+    if (arg.text.includes(UNKNOWN)) {
+      this.value(arg);
+      this.current().splits = true;
+      return;
+    }
+    if (arg.text.length > MAX_VALUE) {
+      this.value(arg);
+      this.current().splits = true;
+      return;
+    }
+    const pieces = this.split(arg.text);
+    for (const [index, piece] of pieces.entries()) {
+      if (index > 0) this.finish();
+      if (piece === "") continue;
+      this.quoted(piece);
+      if (arg.glob || GLOB.test(piece)) this.current().glob = true;
+    }
+  }
+
+  /** Two elements of an unquoted `$@`: words of their own, but where the whole is one word anyway. */
+  separate(): void {
+    if (this.single) this.quoted(" ");
+    else this.finish();
+  }
+
+  /** `"$@"` and `"${a[@]}"`: each element a word of its own, the first and last joined to what stands beside them. */
+  elements(args: readonly Arg[]): void {
+    for (const [index, arg] of args.entries()) {
+      if (index > 0) this.finish();
+      this.value(arg);
+      if (arg.splits) this.current().splits = true;
+    }
+  }
+
+  /** The file behind a process substitution. */
+  substitution(content: string): void {
+    this.quoted("/dev/fd/63");
+    this.current().content = content;
+  }
+
+  build(): readonly Arg[] {
+    this.finish();
+    return this.fields;
+  }
+
+  private current(): Field {
+    this.field ??= { text: "", guess: "", glob: false, splits: false, content: undefined };
+    return this.field;
+  }
+
+  private finish(): void {
+    const { field } = this;
+    this.field = undefined;
+    if (!field) return;
+    const { text, guess, glob, splits, content } = field;
+    const known = !text.includes(UNKNOWN) && !text.includes(TOKEN);
+    const hasGuess = !known && guess !== text;
+    this.fields.push({ text, glob, splits, ...(hasGuess && { guess }), ...(content !== undefined && { content }) });
+  }
+
+  private split(text: string): readonly string[] {
+    const separators = this.separators;
+    if (separators === "") return [text];
+    const pieces: string[] = [];
+    let piece = "";
+    for (const character of text) {
+      if (!separators.includes(character)) piece += character;
+      else {
+        pieces.push(piece);
+        piece = "";
+      }
+    }
+    pieces.push(piece);
+    return pieces;
+  }
+}

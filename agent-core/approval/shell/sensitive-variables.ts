@@ -1,0 +1,53 @@
+/** Environment variables that change which program runs, what it loads or where it sends things. */
+import { type Arg, isKnown, shown } from "./arg.ts";
+
+const EXACT = new Set(
+  [
+    "PATH IFS ENV BASH_ENV PROMPT_COMMAND PS0 PS1 PS2 PS4 SHELL SHELLOPTS BASHOPTS CDPATH FPATH ZDOTDIR INPUTRC HOME",
+    "PAGER MANPAGER LESSOPEN LESSCLOSE LESSKEY EDITOR VISUAL BROWSER FCEDIT SUDO_ASKPASS SUDO_EDITOR SSH_ASKPASS",
+    "NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED NODE_REPL_EXTERNAL_MODULE",
+    "PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONBREAKPOINT PYTHONUSERBASE PYTHONEXECUTABLE PERL5LIB PERL5OPT PERL5DB",
+    "PERLLIB RUBYOPT RUBYLIB GEM_HOME GEM_PATH BUNDLE_GEMFILE JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS",
+    "CLASSPATH MAVEN_OPTS GRADLE_OPTS LUA_PATH LUA_CPATH LUA_INIT PHPRC PHP_INI_SCAN_DIR R_PROFILE R_PROFILE_USER",
+    "RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTC RUSTDOC RUSTFLAGS GOFLAGS GOPROXY GONOSUMDB GONOSUMCHECK GOINSECURE",
+    "CC CXX LD AR AS CPP CFLAGS CXXFLAGS LDFLAGS MAKEFLAGS GNUMAKEFLAGS MFLAGS MAKEFILES CMAKE_TOOLCHAIN_FILE",
+    "TAR_OPTIONS RIPGREP_CONFIG_PATH GREP_OPTIONS GZIP XZ_OPT ZIPOPT UNZIP RSYNC_RSH RSYNC_PROXY CVS_RSH SVN_SSH",
+    "DOCKER_HOST DOCKER_CONFIG DOCKER_CONTEXT KUBECONFIG VAULT_ADDR ANSIBLE_CONFIG TERM_PROGRAM_HOOK",
+    "HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY SSL_CERT_FILE SSL_CERT_DIR CURL_CA_BUNDLE CURL_HOME WGETRC",
+    "REQUESTS_CA_BUNDLE OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES SSLKEYLOGFILE KRB5_CONFIG",
+    "GCONV_PATH LOCPATH NLSPATH HOSTALIASES RESOLV_HOST_CONF RES_OPTIONS LOCALDOMAIN MALLOC_TRACE GETCONF_DIR TZDIR",
+    "TERMINFO TERMINFO_DIRS TERMCAP XDG_CONFIG_HOME XDG_DATA_HOME XDG_CONFIG_DIRS XDG_DATA_DIRS XAUTHORITY DISPLAY",
+    "PGHOST PGSERVICEFILE PGPASSFILE MYSQL_HOME HISTFILE MAILPATH WATCH_COMMAND DEBUGINFOD_URLS",
+    "AWS_PROFILE AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE AWS_ENDPOINT_URL GOOGLE_APPLICATION_CREDENTIALS",
+  ].flatMap((line) => line.split(" ")),
+);
+const PREFIXES = /^(?:LD_|DYLD_|GIT_|BASH_FUNC_|NPM_CONFIG_|YARN_|PNPM_|PIP_|UV_|CARGO_|COREPACK_|HERMES_|_?JAVA_)/;
+/** Of those, what only tells a tool how to print or where its cache is. */
+const ORDINARY_NAMES =
+  /^(?:GIT_(?:TERMINAL_PROMPT|AUTHOR_(?:NAME|EMAIL|DATE)|COMMITTER_(?:NAME|EMAIL|DATE)|OPTIONAL_LOCKS|MERGE_AUTOEDIT|TRACE|CURL_VERBOSE)|CARGO_(?:TERM_\w+|INCREMENTAL|NET_OFFLINE|BUILD_JOBS)|NPM_CONFIG_(?:YES|LOGLEVEL|FUND|AUDIT|PROGRESS|COLOR)|PIP_(?:DISABLE_PIP_VERSION_CHECK|NO_INPUT|QUIET)|JAVA_HOME)$/;
+const PROGRAM_NAMES = /^(?:PAGER|MANPAGER|GIT_PAGER|EDITOR|VISUAL|GIT_EDITOR|GIT_SEQUENCE_EDITOR|BROWSER)$/;
+const HARMLESS_PROGRAMS = new Set(["", "cat", "true", ":", "less", "more", "head", "tail", "false"]);
+const NODE_FLAGS =
+  /^(?:--(?:max[-_]old[-_]space[-_]size=\d+|experimental-vm-modules|no-warnings|no-deprecation|enable-source-maps|trace-warnings|trace-deprecation|unhandled-rejections=\w+|experimental-strip-types)\s*)*$/;
+const COMPILER = /^(?:gcc|g\+\+|clang|clang\+\+|cc|c\+\+)(?:-\d+)?$/;
+const COMPILER_FLAGS = /^(?:-(?:[OgWDfmI][\w=.,+/-]*|std=[\w+]+|pthread)\s*)*$/;
+const INNER_FOLDERS = /^(?!\/)(?!.*\.\.)[\w./:@-]+$/;
+
+/** Why setting `name` to `value` asks; undefined when it is an ordinary variable or an ordinary value. */
+export function sensitiveVariable(name: string, value: Arg): string | undefined {
+  const upper = name.toUpperCase();
+  if (!(EXACT.has(upper) || PREFIXES.test(upper)) || ORDINARY_NAMES.test(upper)) return undefined;
+  if (isKnown(value) && ordinaryValue(upper, value.text)) return undefined;
+  return `Sets ${name} to ${shown(value) || "nothing"}, which changes what other programs run, load or reach`;
+}
+
+function ordinaryValue(name: string, value: string): boolean {
+  if (PROGRAM_NAMES.test(name)) return HARMLESS_PROGRAMS.has(value);
+  if (name === "NODE_OPTIONS") return NODE_FLAGS.test(value);
+  if (name === "PYTHONPATH") return INNER_FOLDERS.test(value);
+  if (name === "CC" || name === "CXX") return COMPILER.test(value);
+  if (name === "RUSTFLAGS") return /^-D ?warnings$/.test(value);
+  if (/^(?:C|CXX)FLAGS$/.test(name)) return COMPILER_FLAGS.test(value) && !/-f(?:plugin|use-ld)/.test(value);
+  if (name === "GOFLAGS") return /^-(?:mod=(?:mod|vendor|readonly)|count=\d+|v)$/.test(value);
+  return name === "DISPLAY" && /^:\d+$/.test(value);
+}

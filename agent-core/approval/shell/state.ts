@@ -1,0 +1,131 @@
+/** What a shell remembers between commands, as far as a verdict needs it. */
+import { tmpdir } from "node:os";
+import type { CompoundCommand, CompoundList, Redirected } from "unbash";
+import type { CommandScope } from "../scope.ts";
+import { type Arg, knownArg, TOKEN, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
+
+export type FunctionBody = CompoundCommand | Redirected | CompoundList;
+
+export type ShellState = {
+  /** Assigned variables; an array has several elements. One that is absent has the environment's value. */
+  variables: Map<string, readonly Arg[]>;
+  /** Folders it may be in; undefined when that is not known. */
+  cwds: readonly string[] | undefined;
+  /** Folders it is in when a `cd` of this statement failed; undefined when not known. */
+  abandoned: readonly string[] | undefined;
+  functions: Map<string, FunctionBody>;
+  aliases: Map<string, string>;
+  /** `$1` and so on; undefined when not known. */
+  positional: readonly Arg[] | undefined;
+};
+
+/** More folders than this are as good as unknown. */
+const MAX_FOLDERS = 8;
+const NUMBERS = new Set([
+  "RANDOM",
+  "SECONDS",
+  "LINENO",
+  "UID",
+  "EUID",
+  "PPID",
+  "BASHPID",
+  "HOSTNAME",
+  "USER",
+  "LOGNAME",
+]);
+const GUESSES: ReadonlyMap<string, string> = new Map([
+  ["SHELL", "bash"],
+  ["BASH", "bash"],
+  ["0", "bash"],
+  ["PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"],
+  ["OLDPWD", "/"],
+]);
+
+export function initialState(scope: CommandScope): ShellState {
+  return {
+    variables: new Map([
+      ["HOME", [knownArg(scope.home)]],
+      ["TMPDIR", [knownArg(tmpdir())]],
+      ["IFS", [knownArg(" \t\n")]],
+    ]),
+    cwds: [scope.cwd],
+    abandoned: [],
+    functions: new Map(),
+    aliases: new Map(),
+    positional: undefined,
+  };
+}
+
+/** A copy that a subshell may change. */
+export function forkState(state: ShellState): ShellState {
+  return {
+    ...state,
+    variables: new Map(state.variables),
+    functions: new Map(state.functions),
+    aliases: new Map(state.aliases),
+  };
+}
+
+/** The elements of a variable. */
+export function variable(state: ShellState, name: string): readonly Arg[] {
+  const assigned = state.variables.get(name);
+  if (assigned) return assigned;
+  if (name === "PWD") return state.cwds?.length === 1 ? state.cwds.map(knownArg) : [UNKNOWN_ARG];
+  if (NUMBERS.has(name)) return [knownArg(TOKEN)];
+  const guess = GUESSES.get(name);
+  return [guess === undefined ? UNKNOWN_ARG : { ...UNKNOWN_ARG, guess }];
+}
+
+/** After a branch that may or may not have run: what differs is no longer known. Changes `state`. */
+export function mergeState(state: ShellState, other: ShellState): void {
+  for (const name of new Set([...state.variables.keys(), ...other.variables.keys()])) {
+    const [left, right] = [state.variables.get(name), other.variables.get(name)];
+    if (!sameValue(left, right)) state.variables.set(name, [undecided(left, right)]);
+  }
+  for (const [name, body] of other.functions) state.functions.set(name, body);
+  for (const [name, text] of other.aliases) state.aliases.set(name, text);
+  if (!sameValue(state.positional, other.positional)) state.positional = undefined;
+  state.cwds = bothFolders(state.cwds, other.cwds);
+  state.abandoned = bothFolders(state.abandoned, other.abandoned);
+}
+
+/** True when nothing differs that `mergeState` would merge. */
+export function sameState(left: ShellState, right: ShellState): boolean {
+  if (left.variables.size !== right.variables.size || left.functions.size !== right.functions.size) return false;
+  if (left.aliases.size !== right.aliases.size || String(left.cwds) !== String(right.cwds)) return false;
+  if (!sameValue(left.positional, right.positional)) return false;
+  for (const [name, value] of left.variables) if (!sameValue(value, right.variables.get(name))) return false;
+  return true;
+}
+
+/** `cd` happened: from now on the shell is in one of `folders`, or still where it was when that failed. */
+export function enterFolders(state: ShellState, folders: readonly string[] | undefined): void {
+  state.abandoned = bothFolders(state.abandoned, state.cwds);
+  state.cwds = folders;
+}
+
+/** A statement ended: nobody knows any more whether its `cd` worked. */
+export function settleFolders(state: ShellState): void {
+  if (state.abandoned === undefined || state.abandoned.length > 0)
+    state.cwds = bothFolders(state.cwds, state.abandoned);
+  state.abandoned = [];
+}
+
+function bothFolders(left: readonly string[] | undefined, right: readonly string[] | undefined): string[] | undefined {
+  if (left === undefined || right === undefined) return undefined;
+  const both = [...new Set([...left, ...right])];
+  return both.length > MAX_FOLDERS ? undefined : both;
+}
+
+/** Either value: unknown, with the one that was set as the guess. */
+function undecided(left: readonly Arg[] | undefined, right: readonly Arg[] | undefined): Arg {
+  const texts = [right?.[0], left?.[0]].map((arg) => arg?.guess ?? arg?.text);
+  const guess = texts.find((text) => text !== undefined && text !== "" && !text.includes(UNKNOWN));
+  return guess === undefined ? UNKNOWN_ARG : { ...UNKNOWN_ARG, guess };
+}
+
+function sameValue(left: readonly Arg[] | undefined, right: readonly Arg[] | undefined): boolean {
+  if (left === right) return true;
+  if (left?.length !== right?.length || left === undefined || right === undefined) return false;
+  return left.every((arg, index) => arg.text === right[index]?.text && arg.glob === right[index].glob);
+}

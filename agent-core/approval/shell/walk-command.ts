@@ -1,0 +1,193 @@
+/** Walks one simple command: its words, its variables, its redirections, and what the program does. */
+import type { Assignment, Command, Word } from "unbash";
+import type { Call } from "../command-effect.ts";
+import { programs } from "../programs/index.ts";
+import { plainReaders } from "../programs/readers.ts";
+import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "./arg.ts";
+import { assign } from "./assignments.ts";
+import { builtins, declarations, persistent } from "./builtins.ts";
+import { locate } from "./command-name.ts";
+import { expandValue, expandWord } from "./expand-word.ts";
+import { knownOutput } from "./known-output.ts";
+import { redirect } from "./redirections.ts";
+import { runEffects } from "./run-effects.ts";
+import { type FunctionBody, forkState, mergeState } from "./state.ts";
+import { unknownProgram } from "./unknown-program.ts";
+import type { Output, Setting, Walk } from "./walk.ts";
+
+/** Rounds of a function that calls itself which are walked one by one. */
+const MAX_ROUNDS = 3;
+
+/** Walks a simple command as it is written. */
+export function walkCommand(node: Command, setting: Setting, walk: Walk): Output {
+  walk.record.step();
+  const words = wordsOf(node, setting, walk);
+  const assignments = node.prefix.filter((item) => item.type === "Assignment");
+  const { state } = setting;
+  const before = forkState(state);
+  const { input, captured } = redirect(node.redirects, setting, walk);
+  for (const assignment of assignments) assignPrefix(assignment, words, setting, walk);
+  if (words.length === 0) return node.redirects.length > 0 ? UNKNOWN : "";
+  const output = walk.command(words, { ...setting, input: input ?? setting.input });
+  restore(assignments, words, before, setting);
+  return captured ? "" : output;
+}
+
+/** `IFS= read` only tells how that one line is split. */
+function assignPrefix(assignment: Assignment, words: readonly Arg[], setting: Setting, walk: Walk): void {
+  if (assignment.name === "IFS" && words[0]?.text === "read") return;
+  assign(assignment, setting, walk);
+}
+
+/** A variable set for one command is gone after it, but for some built-ins in some shells. */
+function restore(
+  assignments: readonly Assignment[],
+  words: readonly Arg[],
+  before: Setting["state"],
+  { state }: Setting,
+): void {
+  if (persistent.has(words[0]?.text ?? "")) {
+    mergeVariables(assignments, before, state);
+    return;
+  }
+  for (const { name } of assignments) {
+    const value = before.variables.get(name);
+    if (value) state.variables.set(name, value);
+    else state.variables.delete(name);
+  }
+}
+
+function mergeVariables(assignments: readonly Assignment[], before: Setting["state"], state: Setting["state"]): void {
+  if (assignments.length > 0) mergeState(state, { ...before, functions: new Map(), aliases: new Map() });
+}
+
+function wordsOf(node: Command, setting: Setting, walk: Walk): readonly Arg[] {
+  const words: Arg[] = node.name ? [...expandWord(node.name, setting, walk)] : [];
+  const declares = declarations.has(words[0]?.text ?? "");
+  for (const item of node.suffix) {
+    if (item.type === "Word") words.push(...expandWord(item, setting, walk));
+    else if (item.type === "Assignment") words.push(...assignmentWord(item, declares, setting, walk));
+  }
+  return words;
+}
+
+/** `name=value` behind a built-in: an array is set at once, anything else stays a word for the built-in. */
+function assignmentWord(item: Assignment, declares: boolean, setting: Setting, walk: Walk): readonly Arg[] {
+  const value: Word | Assignment["value"] = item.value;
+  if (value.type === "ArrayValue") {
+    assign(item, setting, walk);
+    return declares ? [] : [knownArg(item.name)];
+  }
+  const expanded = expandValue(value, setting, walk);
+  const sign = item.append ? "+=" : "=";
+  const subscript = item.index ? `[${expandValue(item.index, setting, walk).text}]` : "";
+  const start = `${item.name}${subscript}${sign}`;
+  const guess = expanded.guess === undefined ? {} : { guess: start + expanded.guess };
+  return [{ ...knownArg(start + expanded.text), ...guess }];
+}
+
+/** Walks a command whose words are there already. What is only guessed is looked at once more, for the worst. */
+export function walkWords(words: readonly Arg[], setting: Setting, walk: Walk): Output {
+  const output = dispatch(words, setting, walk);
+  if (words.some((word) => word.guess !== undefined)) {
+    const guessed = words.flatMap(guessedWords);
+    const inner = { ...setting, state: forkState(setting.state) };
+    walk.record.onlyRaising(() => walk.record.deeper(() => dispatch(guessed, inner, walk)));
+  }
+  return output;
+}
+
+function guessedWords(word: Arg): readonly Arg[] {
+  const { guess, ...rest } = word;
+  if (guess === undefined) return [word];
+  if (!word.splits) return [{ ...rest, text: guess }];
+  return guess
+    .split(/\s+/)
+    .filter((text) => text !== "")
+    .map((text) => ({ text, glob: /[*?[]/.test(text), splits: false }));
+}
+
+function dispatch(words: readonly Arg[], setting: Setting, walk: Walk): Output {
+  const [word, ...args] = words;
+  if (!word) return "";
+  const { record } = walk;
+  if (!isKnown(word) || word.glob || word.content !== undefined) {
+    return record.part(shown(word), words, () => {
+      record.askAlways(`The command word ${shown(word)} is not known before it runs`);
+      return UNKNOWN;
+    });
+  }
+  return record.part(word.text, words, () => runNamed(word.text, args, setting, walk));
+}
+
+function runNamed(name: string, args: readonly Arg[], setting: Setting, walk: Walk): Output {
+  const { state } = setting;
+  const body = state.functions.get(name);
+  if (body) return callFunction(body, { name, args, input: setting.input }, setting, walk);
+  const alias = state.aliases.get(name);
+  if (alias !== undefined && !setting.calls.includes(name)) runAlias(name, alias, args, { setting, walk });
+  const call: Call = { name, args, input: setting.input };
+  const builtin = builtins.get(name);
+  if (builtin) return builtin(call, setting, walk);
+  return runProgram(call, setting, walk);
+}
+
+/** Whether a shell expands its aliases depends on the shell: both ways are looked at. */
+function runAlias(
+  name: string,
+  alias: string,
+  args: readonly Arg[],
+  { setting, walk }: { setting: Setting; walk: Walk },
+): void {
+  const state = forkState(setting.state);
+  state.positional = args;
+  const calls = [...setting.calls, name];
+  walk.record.deeper(() => walk.code(`${alias} "$@"`, { ...setting, state, calls }));
+}
+
+function callFunction(body: FunctionBody, call: Call, setting: Setting, walk: Walk): Output {
+  const { state, calls } = setting;
+  const rounds = calls.filter((running) => running === body).length;
+  if (rounds > 0 && setting.parallel) {
+    walk.record.block(`${call.name} starts itself over and over until the machine stands still`);
+    return UNKNOWN;
+  }
+  if (rounds >= MAX_ROUNDS) {
+    walk.record.askAlways(`${call.name} calls itself, and what its later rounds do is not known before they run`);
+    return UNKNOWN;
+  }
+  const { positional } = state;
+  state.positional = call.args;
+  const parallel = calls.length > 0 && setting.parallel;
+  const output = walk.record.deeper(() => walk.body(body, { ...setting, parallel, calls: [...calls, body] }));
+  state.positional = positional;
+  return output;
+}
+
+function runProgram(call: Call, setting: Setting, walk: Walk): Output {
+  const { name, trusted } = locate(call.name);
+  const program = programs.get(name);
+  const known = program && trusted;
+  if (known && isHelp(call.args)) return UNKNOWN;
+  if (!known) runEffects(unknownProgram(call), setting, walk);
+  const lowered = program ?? programs.get(name.toLowerCase());
+  if (!lowered) return UNKNOWN;
+  const effects = () => runEffects(lowered({ ...call, name: program ? name : name.toLowerCase() }), setting, walk);
+  if (known) {
+    const before = walk.record.findings.length;
+    const output = effects();
+    // Words that nobody knows may be options that no rule has looked at.
+    const open = call.args.some((arg) => arg.splits && arg.text.startsWith(UNKNOWN)) && !plainReaders.has(name);
+    if (open && walk.record.findings.length === before) {
+      walk.record.ask(`Runs ${name} with words that are not known before it runs, which may be options`, "never");
+    }
+    const printed = knownOutput({ ...call, name });
+    return printed === UNKNOWN ? output : printed;
+  }
+  walk.record.onlyRaising(effects);
+  return UNKNOWN;
+}
+
+function isHelp(args: readonly Arg[]): boolean {
+  return args.length === 1 && (args[0]?.text === "--version" || args[0]?.text === "--help");
+}

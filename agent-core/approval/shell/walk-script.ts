@@ -1,0 +1,212 @@
+/** Walks a parsed script: every statement that could run, with what the shell knows at that point. */
+import type { AndOr, Case, CommandNode, For, If, ParsedScript, Pipeline, PipelineNode, Statement, While } from "unbash";
+import type { Input } from "../command-effect.ts";
+import { type Arg, isKnown, knownArg, shown, TOKEN, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
+import { walkArithmetic } from "./arithmetic.ts";
+import { expandDocument, expandValue, expandWords } from "./expand-word.ts";
+import { redirect } from "./redirections.ts";
+import { enterFolders, forkState, mergeState, sameState, settleFolders } from "./state.ts";
+import { walkTest } from "./test-expression.ts";
+import type { Output, Setting, Walk } from "./walk.ts";
+import { walkCommand } from "./walk-command.ts";
+
+/** Rounds of a loop until what it does to variables is taken as unknown. */
+const MAX_ROUNDS = 4;
+const FEW_VALUES = 4;
+
+/** Walks all statements of a script; asks when it cannot be read in full. */
+export function walkScript(script: ParsedScript, setting: Setting, walk: Walk): Output {
+  const [error] = script.errors ?? [];
+  if (error) walk.record.askAlways(`The command cannot be read: ${error.message}`);
+  return walkStatements(script.commands, setting, walk);
+}
+
+function walkStatements(statements: readonly Statement[], setting: Setting, walk: Walk): Output {
+  return statements.map((statement) => walkStatement(statement, setting, walk)).join("");
+}
+
+function walkStatement(statement: Statement, setting: Setting, walk: Walk): Output {
+  const { command } = statement;
+  const own = statement.background ? { ...setting, state: forkState(setting.state), parallel: true } : setting;
+  const output = command.type === "AndOr" ? walkAndOr(command, own, walk) : walkPipelineNode(command, own, walk);
+  settleFolders(own.state);
+  return output;
+}
+
+/** `a && b || c`: what comes later may not run, so what it changes is only perhaps so afterwards. */
+function walkAndOr({ commands, operators }: AndOr, setting: Setting, walk: Walk): Output {
+  const { state } = setting;
+  const earlier = [];
+  let output = "";
+  for (const [index, command] of commands.entries()) {
+    if (index > 0) {
+      earlier.push(forkState(state));
+      if (operators[index - 1] === "||") {
+        for (const before of earlier) mergeState(state, before);
+        settleFolders(state);
+      }
+    }
+    output += walkPipelineNode(command, setting, walk);
+  }
+  for (const before of earlier) if (!sameState(state, before)) mergeAfter(state, before);
+  return output === "" ? "" : UNKNOWN;
+}
+
+/** Keeps the folders: whether `cd` worked is settled at the statement's end. */
+function mergeAfter(state: Setting["state"], before: Setting["state"]): void {
+  const { cwds } = state;
+  mergeState(state, before);
+  enterFolders(state, cwds);
+}
+
+function walkPipelineNode(node: PipelineNode, setting: Setting, walk: Walk): Output {
+  return node.type === "Pipeline" ? walkPipeline(node, setting, walk) : walkNode(node, setting, walk);
+}
+
+function walkPipeline({ commands }: Pipeline, setting: Setting, walk: Walk): Output {
+  if (commands.length === 1 && commands[0]) return walkNode(commands[0], setting, walk);
+  let { input } = setting;
+  let output = "";
+  for (const [index, command] of commands.entries()) {
+    const state = forkState(setting.state);
+    output = walkNode(command, { ...setting, state, input, parallel: true }, walk);
+    input = inputFrom(output, command);
+    // Some shells run the last command of a pipeline themselves, and its variables stay.
+    if (index === commands.length - 1) mergeState(setting.state, state);
+  }
+  return output;
+}
+
+function inputFrom(output: Output, command: CommandNode): Input {
+  const from = command.type === "Command" ? (command.name?.text ?? "a command") : "a command";
+  return output === UNKNOWN || output === TOKEN ? { kind: "data", from: shown(from) } : { kind: "text", text: output };
+}
+
+function walkNode(node: CommandNode, setting: Setting, walk: Walk): Output {
+  const { state } = setting;
+  switch (node.type) {
+    case "Command":
+      return walkCommand(node, setting, walk);
+    case "Redirected": {
+      const { input, captured } = redirect(node.redirects, setting, walk);
+      const output = walkNode(node.command, { ...setting, input: input ?? setting.input }, walk);
+      return captured ? "" : output;
+    }
+    case "Subshell":
+      return walkStatements(node.body.commands, { ...setting, state: forkState(state) }, walk);
+    case "BraceGroup":
+      return walkStatements(node.body.commands, setting, walk);
+    case "Function":
+      state.functions.set(node.name.value, node.body);
+      return "";
+    case "Coproc":
+      walkBody(node.body, { ...setting, state: forkState(state), parallel: true }, walk);
+      return "";
+    case "If":
+      return walkIf(node, setting, walk);
+    case "While":
+      return walkWhile(node, setting, walk);
+    case "For":
+    case "Select":
+      return walkFor(node, setting, walk);
+    case "Case":
+      return walkCase(node, setting, walk);
+    case "TestCommand":
+      walkTest(node.expression, setting, walk);
+      return "";
+    case "ArithmeticCommand":
+      calculate(node.expression, setting, walk);
+      return "";
+    case "ArithmeticFor":
+      calculate(node.initialize, setting, walk);
+      calculate(node.test, setting, walk);
+      calculate(node.update, setting, walk);
+      return repeat(() => walkStatements(node.body.commands, setting, walk), setting);
+  }
+}
+
+/** Walks the body of a function or a coprocess. */
+export function walkBody(body: CommandNode | If["then"], setting: Setting, walk: Walk): Output {
+  return body.type === "CompoundList" ? walkStatements(body.commands, setting, walk) : walkNode(body, setting, walk);
+}
+
+function calculate(expression: Parameters<typeof walkArithmetic>[0] | undefined, setting: Setting, walk: Walk): void {
+  if (!expression) return;
+  walkArithmetic(expression, setting, walk, (parts) => expandDocument("", parts, { setting, walk }));
+}
+
+function walkIf(node: If, setting: Setting, walk: Walk): Output {
+  walkStatements(node.clause.commands, setting, walk);
+  const clauses = [node.then, ...node.elif.flatMap((branch) => [branch.clause, branch.then])];
+  return walkBranches(node.else ? [...clauses, node.else] : clauses, setting, walk);
+}
+
+function walkCase(node: Case, setting: Setting, walk: Walk): Output {
+  expandValue(node.word, setting, walk);
+  for (const item of node.items) for (const pattern of item.pattern) expandValue(pattern, setting, walk);
+  return walkBranches(
+    node.items.map((item) => item.body),
+    setting,
+    walk,
+  );
+}
+
+/** Each of the branches may run, or none, or one after another. */
+function walkBranches(branches: readonly If["then"][], setting: Setting, walk: Walk): Output {
+  let output = "";
+  for (const branch of branches) {
+    const state = forkState(setting.state);
+    output += walkStatements(branch.commands, { ...setting, state }, walk);
+    mergeState(setting.state, state);
+  }
+  return output === "" ? "" : UNKNOWN;
+}
+
+function walkWhile(node: While, setting: Setting, walk: Walk): Output {
+  return repeat(
+    () => walkStatements(node.clause.commands, setting, walk) + walkStatements(node.body.commands, setting, walk),
+    setting,
+  );
+}
+
+/** Walks a loop's body until another round would find the same variables. */
+function repeat(round: () => Output, { state }: Setting): Output {
+  let output = "";
+  for (let count = 0; count < MAX_ROUNDS; count += 1) {
+    const before = forkState(state);
+    output += round();
+    mergeState(state, before);
+    if (sameState(state, before)) return output === "" ? "" : UNKNOWN;
+  }
+  for (const name of state.variables.keys()) state.variables.set(name, [UNKNOWN_ARG]);
+  state.cwds = undefined;
+  state.positional = undefined;
+  round();
+  return UNKNOWN;
+}
+
+/** Many values that are numbers are as good as one that is some number. */
+function condensed(values: readonly Arg[]): readonly Arg[] {
+  return values.every(({ text }) => /^\d+$/.test(text)) ? [knownArg(TOKEN)] : values;
+}
+
+function walkFor(node: For | ({ type: "Select" } & Omit<For, "type">), setting: Setting, walk: Walk): Output {
+  const { state } = setting;
+  const name = node.name.value;
+  const values = node.wordlist ? expandWords(node.wordlist, setting, walk) : (state.positional ?? [UNKNOWN_ARG]);
+  let output = "";
+  for (const value of values.length > FEW_VALUES ? condensed(values) : values) {
+    const before = forkState(state);
+    // Asked for by hand in `select`; a word that splits gives several values.
+    const one = node.type === "Select" ? UNKNOWN_ARG : { ...value, splits: false };
+    const round = () => {
+      state.variables.set(name, [one]);
+      return walkStatements(node.body.commands, setting, walk);
+    };
+    output += values.length === 1 && (value.splits || value.glob) ? repeat(round, setting) : round();
+    mergeState(state, before);
+  }
+  if (values.every(isKnown) && values.length > 0) return output;
+  if (values.length === 0) state.variables.set(name, [knownArg("")]);
+  return output === "" ? "" : UNKNOWN;
+}

@@ -1,0 +1,23 @@
+/** Reads the corpus: one command a line, under the level that it must get. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Level } from "../../../../agent-core/approval/verdict.ts";
+
+export type Case = { readonly command: string; readonly level: Level };
+
+const FOLDER = join(import.meta.dirname, "..", "corpus");
+
+/** The cases of one file; `⏎` in a command stands for a line feed. */
+export function readCorpus(name: string): readonly Case[] {
+  const cases: Case[] = [];
+  let level: Level | undefined;
+  for (const line of readFileSync(join(FOLDER, `${name}.txt`), "utf8").split("\n")) {
+    const heading = /^## (safe|ask|block)$/.exec(line)?.[1];
+    if (heading === "safe" || heading === "ask" || heading === "block") level = heading;
+    else if (line !== "" && !line.startsWith("# ")) {
+      if (level === undefined) throw new Error(`${name}.txt: a command stands before the first level: ${line}`);
+      cases.push({ command: line.replaceAll("⏎", "\n"), level });
+    }
+  }
+  return cases;
+}
