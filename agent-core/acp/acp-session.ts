@@ -99,7 +99,7 @@ export class AcpSession {
   }
 
   get configOptions(): SessionConfigOption[] {
-    return [modeOption(this.#mode), modelOption(this.agent.model)];
+    return [modeOption(this.#mode), modelOption(this.agent.model.model)];
   }
 
   /** Sends an update; what a closed connection cannot take is dropped. */

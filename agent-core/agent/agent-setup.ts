@@ -7,10 +7,9 @@ import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
 import type { Message } from "../messages/message.ts";
 import { systemPrompt } from "../prompt/system-prompt.ts";
-import { modelInfo } from "../providers/model-info.ts";
-import { type ResolvedModel, resolveModel } from "../providers/resolve.ts";
+import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
 import { streamModel } from "../providers/stream-model.ts";
-import type { ApiMode, Sampling } from "../providers/wire/wire.ts";
+import type { ApiMode, EditorModels, Sampling } from "../providers/wire/wire.ts";
 import type { Journal } from "../sessions/journal.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
 import type { Todo } from "../tools/todo-list.ts";
@@ -18,6 +17,7 @@ import type { Tool } from "../tools/tool.ts";
 import { selectTools } from "../tools/toolsets.ts";
 import type { Policy } from "./approvals.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
+import { ModelChain } from "./model-chain.ts";
 import { sessionPolicy } from "./session-policy.ts";
 import type { Turn } from "./turn.ts";
 
@@ -42,6 +42,8 @@ export type AIAgentOptions = {
   readonly home?: string;
   readonly callbacks?: AgentCallbacks;
   readonly sampling?: Sampling;
+  /** Models that the editor offers, for the mode `editor_model`; default: there are none. */
+  readonly editorModels?: EditorModels;
   /** Working folder, absolute; default the process's. */
   readonly cwd?: string;
   /** Further workspace folders, absolute. */
@@ -73,9 +75,11 @@ export type AgentSetup = {
   readonly callbacks: AgentCallbacks;
   readonly maxIterations: number;
   readonly journal: Journal | undefined;
-  readonly model: ResolvedModel;
-  /** Tokens. */
-  readonly contextWindow: number;
+  readonly models: ModelChain;
+  /** Read at each call. */
+  sampling: Sampling;
+  /** Throws an Error in one line when there is no such model. */
+  resolve(settings: ModelSettings): ResolvedModel;
   readonly callModel: Turn["callModel"];
   buildSystemPrompt(systemMessage: string | undefined): Promise<string>;
   spillFolder(sessionId: string): string;
@@ -89,9 +93,9 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const cwd = options.cwd ?? process.cwd();
   const host = options.host ?? nodeHost();
   const tools = chooseTools(options);
-  const model = chooseModel(options, environment);
+  const models = new ModelChain(resolved(options, environment));
   const onDefect = options.onDefect ?? ((message) => process.stderr.write(`${message}\n`));
-  return {
+  const setup: AgentSetup = {
     host,
     cwd,
     tools,
@@ -107,13 +111,22 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     callbacks: options.callbacks ?? {},
     maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,
     journal: options.journal,
-    model,
-    contextWindow: modelInfo(model.model).contextWindow,
-    callModel: modelCaller(model, tools, options.sampling ?? {}),
+    models,
+    sampling: options.sampling ?? {},
+    resolve: (settings) => resolved(settings, environment),
+    callModel: (messages, withTools, signal) => {
+      const { mode, endpoint, model } = models.current;
+      const schemas = withTools ? tools.map((tool) => tool.schema) : [];
+      const { editorModels } = options;
+      const { sampling } = setup;
+      const request = { endpoint, model, messages, tools: schemas, sampling, ...(editorModels && { editorModels }) };
+      return streamModel(request, mode, signal);
+    },
     buildSystemPrompt: (systemMessage) => buildPrompt(options, { home, cwd, systemMessage }),
     spillFolder: (sessionId) => spillFolder(home, sessionId),
     onDefect,
   };
+  return setup;
 }
 
 function chooseTools({ enabledToolsets, disabledToolsets }: AIAgentOptions): readonly Tool[] {
@@ -125,9 +138,9 @@ function chooseTools({ enabledToolsets, disabledToolsets }: AIAgentOptions): rea
   return chosen.tools;
 }
 
-function chooseModel(options: AIAgentOptions, environment: Environment): ResolvedModel {
-  const { model, provider, baseUrl, apiMode, apiKey } = options;
-  const resolved = resolveModel(
+function resolved(settings: ModelSettings, environment: Environment): ResolvedModel {
+  const { model, provider, baseUrl, apiMode, apiKey } = settings;
+  const resolution = resolveModel(
     {
       ...(model !== undefined && { model }),
       ...(provider !== undefined && { provider }),
@@ -137,19 +150,8 @@ function chooseModel(options: AIAgentOptions, environment: Environment): Resolve
     },
     environment,
   );
-  if (!resolved.ok) throw new Error(resolved.message);
-  return resolved.model;
-}
-
-function modelCaller(
-  { mode, endpoint, model }: ResolvedModel,
-  tools: readonly Tool[],
-  sampling: Sampling,
-): Turn["callModel"] {
-  return (messages, withTools, signal) => {
-    const schemas = withTools ? tools.map((tool) => tool.schema) : [];
-    return streamModel({ endpoint, model, messages, tools: schemas, sampling }, mode, signal);
-  };
+  if (!resolution.ok) throw new Error(resolution.message);
+  return resolution.model;
 }
 
 async function buildPrompt(

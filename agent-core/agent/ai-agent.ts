@@ -2,6 +2,9 @@
 import { randomUUID } from "node:crypto";
 import type { ContentPart, Message } from "../messages/message.ts";
 import type { Fault } from "../providers/fault.ts";
+import { modelInfo } from "../providers/model-info.ts";
+import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
+import type { Sampling } from "../providers/wire/wire.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import { newSessionId } from "../sessions/session-id.ts";
 import { writeSpillFile } from "../sessions/spill-file.ts";
@@ -70,14 +73,25 @@ export class AIAgent {
     return this.#history;
   }
 
-  /** Name of the model in use. */
-  get model(): string {
-    return this.#setup.model.model;
+  /** The model in use, and how it is reached. */
+  get model(): ResolvedModel {
+    return this.#setup.models.current;
+  }
+
+  /** Takes another model from the next call on. Throws an Error in one line when there is no such model. */
+  setModel(settings: ModelSettings): void {
+    this.#setup.models.choose(this.#setup.resolve(settings));
+  }
+
+  /** How long the model shall think, from the next call on; undefined: as its provider has it. */
+  setReasoningEffort(effort: Sampling["reasoningEffort"]): void {
+    const { reasoningEffort: _, ...rest } = this.#setup.sampling;
+    this.#setup.sampling = { ...rest, ...(effort !== undefined && { reasoningEffort: effort }) };
   }
 
   /** Tokens that the model can see. */
   get contextWindow(): number {
-    return this.#setup.contextWindow;
+    return modelInfo(this.model.model).contextWindow;
   }
 
   get toolNames(): readonly string[] {

@@ -42,6 +42,8 @@ export type ModelRequest = {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSchema[];
   readonly sampling: Sampling;
+  /** For the mode `editor_model` only. */
+  readonly editorModels?: EditorModels;
 };
 
 /** Token counts of one call. `inputTokens` includes cached ones, `outputTokens` includes reasoning. */
@@ -82,3 +84,23 @@ export type Wire = {
 export function defineWire(wire: Wire): Wire {
   return wire;
 }
+
+/** A model that the editor itself offers. */
+export type EditorModel = {
+  /** As the editor names it when it is asked for the model; unique there. */
+  readonly id: string;
+  /** For people. */
+  readonly name: string;
+  /** Who offers it: `copilot`, or the extension's own name. */
+  readonly vendor: string;
+  /** Tokens of input that it takes. */
+  readonly maxInputTokens: number;
+};
+
+/** The editor's models as the mode `editor_model` reaches them: over ACP, or a fake in tests. */
+export type EditorModels = {
+  /** Those that can be asked now; empty when there are none. */
+  list(signal: AbortSignal): Promise<readonly EditorModel[]>;
+  /** One answer, under the promises of `Wire.stream`. */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+};
