@@ -44,7 +44,8 @@ function messageUpdates(message: Message, shown: ReadonlyMap<string, ToolEntry>)
   }
 }
 
-function userUpdates({ content }: UserMessage): readonly SessionUpdate[] {
+function userUpdates({ content, synthetic }: UserMessage): readonly SessionUpdate[] {
+  if (synthetic) return [];
   if (typeof content === "string") return [chunk("user_message_chunk", content)];
   return content.map((part) => {
     if (part.type === "text") return chunk("user_message_chunk", part.text);

@@ -7,6 +7,8 @@ import { diffContent, resultContent, terminalContent, textContent } from "./tool
 
 /** A command's live output, where the client has no terminal of its own, is sent this often at most. */
 const OUTPUT_INTERVAL_MS = 250;
+/** Of a call whose answer was broken off before it was complete. */
+const DROPPED = "Not run: the answer broke off.";
 /** Live output shown at a time: its end. Characters. */
 const OUTPUT_TAIL_CHARS = 4_000;
 
@@ -98,6 +100,9 @@ function progressUpdate(event: ToolProgressEvent, announced: Set<string>): Sessi
         status: "in_progress",
         ...(event.diffs.length > 0 && { content: diffContent(event.diffs) }),
       };
+    case "dropped":
+      announced.delete(toolCallId);
+      return { sessionUpdate: "tool_call_update", toolCallId, status: "failed", content: textContent(DROPPED) };
     case "activity":
       return { sessionUpdate: "tool_call_update", toolCallId, content: activityContent(event.activity) };
     case "finished": {

@@ -7,8 +7,10 @@ import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
 import type { Message } from "../messages/message.ts";
 import { systemPrompt } from "../prompt/system-prompt.ts";
+import { callModel } from "../providers/call/call-model.ts";
+import type { Clock } from "../providers/call/clock.ts";
+import { ModelChain } from "../providers/call/model-chain.ts";
 import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
-import { streamModel } from "../providers/stream-model.ts";
 import type { ApiMode, EditorModels, Sampling } from "../providers/wire/wire.ts";
 import type { Journal } from "../sessions/journal.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
@@ -17,7 +19,7 @@ import type { Tool } from "../tools/tool.ts";
 import { selectTools } from "../tools/toolsets.ts";
 import type { Policy } from "./approvals.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
-import { ModelChain } from "./model-chain.ts";
+import { modelLine } from "./model-line.ts";
 import { sessionPolicy } from "./session-policy.ts";
 import type { Turn } from "./turn.ts";
 
@@ -42,6 +44,14 @@ export type AIAgentOptions = {
   readonly home?: string;
   readonly callbacks?: AgentCallbacks;
   readonly sampling?: Sampling;
+  /** Models that stand in, in this order, when the chosen one cannot be used; default: none. */
+  readonly fallbacks?: readonly ModelSettings[];
+  /** The environment as it is now, asked for when a key was refused; default: it never changes. */
+  readonly refreshEnvironment?: () => Promise<Environment>;
+  /** Longest silence of a model's stream, in milliseconds, by provider; default 60,000. */
+  readonly silenceMs?: (provider: string) => number | undefined;
+  /** Default: the system's. */
+  readonly clock?: Clock;
   /** Models that the editor offers, for the mode `editor_model`; default: there are none. */
   readonly editorModels?: EditorModels;
   /** Working folder, absolute; default the process's. */
@@ -93,7 +103,8 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const cwd = options.cwd ?? process.cwd();
   const host = options.host ?? nodeHost();
   const tools = chooseTools(options);
-  const models = new ModelChain(resolved(options, environment));
+  const models = new ModelChain(resolved(options, environment), fallbacksOf(options, environment));
+  const line = modelLine(options, models);
   const onDefect = options.onDefect ?? ((message) => process.stderr.write(`${message}\n`));
   const setup: AgentSetup = {
     host,
@@ -115,12 +126,8 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     sampling: options.sampling ?? {},
     resolve: (settings) => resolved(settings, environment),
     callModel: (messages, withTools, signal) => {
-      const { mode, endpoint, model } = models.current;
       const schemas = withTools ? tools.map((tool) => tool.schema) : [];
-      const { editorModels } = options;
-      const { sampling } = setup;
-      const request = { endpoint, model, messages, tools: schemas, sampling, ...(editorModels && { editorModels }) };
-      return streamModel(request, mode, signal);
+      return callModel({ messages, tools: schemas, sampling: setup.sampling }, line, signal);
     },
     buildSystemPrompt: (systemMessage) => buildPrompt(options, { home, cwd, systemMessage }),
     spillFolder: (sessionId) => spillFolder(home, sessionId),
@@ -136,6 +143,14 @@ function chooseTools({ enabledToolsets, disabledToolsets }: AIAgentOptions): rea
   });
   if (!chosen.ok) throw new Error(chosen.message);
   return chosen.tools;
+}
+
+/** A stand-in that cannot be reached at all is none: what it lacks is told when the chosen model is set up like it. */
+function fallbacksOf({ fallbacks = [] }: AIAgentOptions, environment: Environment): readonly ResolvedModel[] {
+  return fallbacks.flatMap((settings) => {
+    const resolution = resolveModel(settings, environment);
+    return resolution.ok ? [resolution.model] : [];
+  });
 }
 
 function resolved(settings: ModelSettings, environment: Environment): ResolvedModel {

@@ -15,6 +15,7 @@ import { type AgentSetup, type AIAgentOptions, setUpAgent } from "./agent-setup.
 import { type ConversationResult, resultOf } from "./conversation-result.ts";
 import { journalToolProgress } from "./journal-tools.ts";
 import { type Notifier, notifier } from "./notifier.ts";
+import { Steering } from "./steering.ts";
 import { runTurn, type Turn } from "./turn.ts";
 
 export type RunOptions = {
@@ -50,6 +51,7 @@ export class AIAgent {
   /** Frozen with the first message of the session. */
   #systemPrompt: string | undefined;
   #running: AbortController | undefined;
+  readonly #steering = new Steering();
 
   /** Throws an Error in one line when the options cannot be met: an unknown toolset, an API mode without a wire. */
   constructor(options: AIAgentOptions = {}) {
@@ -119,12 +121,23 @@ export class AIAgent {
       return await this.#run(options, signal);
     } finally {
       this.#running = undefined;
+      this.#keepUnsteered();
     }
   }
 
   /** Stops the running turn; what it has done stays, its unfinished answer is dropped. */
   interrupt(): void {
     this.#running?.abort(new DOMException("The turn was cancelled.", "AbortError"));
+  }
+
+  /**
+   * Says something to the model in the middle of the running turn: it reaches it after the tool calls of the moment.
+   * False when no turn runs; nothing is kept then.
+   */
+  steer(message: RunOptions["userMessage"]): boolean {
+    if (this.#running === undefined) return false;
+    this.#steering.add({ role: "user", content: contentOf(message) });
+    return true;
   }
 
   async #run(options: RunOptions, signal: AbortSignal): Promise<ConversationResult> {
@@ -146,6 +159,14 @@ export class AIAgent {
     });
   }
 
+  /** What came too late for a turn that was stopped is not lost: it stands before the next message. */
+  #keepUnsteered(): void {
+    for (const message of this.#steering.take()) {
+      this.#record(message);
+      this.#notify.steered({ message });
+    }
+  }
+
   #turn(systemPrompt: string, signal: AbortSignal): Turn {
     const { tools, cwd, policy, callbacks, maxIterations, callModel } = this.#setup;
     return {
@@ -154,6 +175,7 @@ export class AIAgent {
       history: () => this.#history,
       record: (message) => this.#record(message),
       callModel,
+      takeSteering: () => this.#steering.take(),
       notify: this.#notify,
       signal,
       services: {

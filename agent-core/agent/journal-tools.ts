@@ -13,6 +13,7 @@ export function journalToolProgress(callbacks: AgentCallbacks, journal: (entry: 
     step: (event) => callbacks.step?.(event),
     streamDelta: (event) => callbacks.streamDelta?.(event),
     toolGen: (event) => callbacks.toolGen?.(event),
+    steered: (event) => callbacks.steered?.(event),
     plan: (items) => callbacks.plan?.(items),
     status: (event) => callbacks.status?.(event),
     toolProgress: (event) => {

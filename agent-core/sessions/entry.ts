@@ -18,7 +18,11 @@ const contentPart = z.discriminatedUnion("type", [
 
 const message = z.discriminatedUnion("role", [
   z.object({ role: z.literal("system"), content: z.string() }),
-  z.object({ role: z.literal("user"), content: z.union([z.string(), z.array(contentPart).readonly()]) }),
+  z.object({
+    role: z.literal("user"),
+    content: z.union([z.string(), z.array(contentPart).readonly()]),
+    synthetic: z.literal(true).exactOptional(),
+  }),
   z.object({
     role: z.literal("assistant"),
     content: z.string().nullable(),

@@ -3,6 +3,7 @@ import type { OpenAI } from "openai";
 import { quirksOf } from "../deployment/deployments.ts";
 import { type FoldState, finishFold, startFold, step, streamDone } from "./chat-completions-fold.ts";
 import { chatCompletionsBody } from "./chat-completions-request.ts";
+import { omitParameters } from "./omit-parameters.ts";
 import { readServerSentEvents } from "./server-sent-events.ts";
 import { defineWire, type Endpoint, type ModelEvent, type ModelRequest } from "./wire.ts";
 
@@ -18,10 +19,11 @@ export const wire = defineWire({ mode: "chat_completions", stream });
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   const client = await clientFor(request.endpoint);
-  const body = chatCompletionsBody(request, quirksOf(request.endpoint));
+  const body = omitParameters(chatCompletionsBody(request, quirksOf(request.endpoint)), request);
   const response = await client.chat.completions.create(body, { signal }).asResponse();
   let state: FoldState = startFold(request.messages);
   for await (const batch of chunksOf(response)) {
+    if (batch.length === 0) yield { type: "alive" };
     for (const data of batch) {
       const next = data === DONE ? streamDone(state) : step(state, JSON.parse(data));
       state = next.state;

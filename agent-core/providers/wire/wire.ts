@@ -42,6 +42,8 @@ export type ModelRequest = {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSchema[];
   readonly sampling: Sampling;
+  /** Top-level parameters, as this API names them, that the model was found not to take; default: none. */
+  readonly omittedParameters?: readonly string[];
   /** For the mode `editor_model` only. */
   readonly editorModels?: EditorModels;
 };
@@ -62,6 +64,8 @@ export type FinishReason = "stop" | "tool_calls" | "length" | "refusal";
  * call is complete.
  */
 export type ModelEvent =
+  /** Nothing new, but the server is there; never leaves `streamModel`. */
+  | { readonly type: "alive" }
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   | { readonly type: "tool-call-start"; readonly index: number; readonly id: string; readonly name: string }
