@@ -34,3 +34,17 @@ export type HermesPermissionMeta = {
 
 /** `_meta.hermes` of a `tool_call_update` that ends a call. */
 export type HermesToolMeta = { readonly durationMs?: number };
+
+/** `agentCapabilities._meta.hermes` at initialize. */
+export type HermesAgentCapabilities = {
+  /** `_hermes/session/steer` is there. */
+  readonly steer: boolean;
+};
+
+/**
+ * Says something in the middle of a running turn: `{sessionId, prompt}` as in `session/prompt`. It reaches the model after
+ * the tool calls of the moment, and comes back as `user_message_chunk` when it does. Refused (-32600) when no turn runs.
+ */
+export const STEER_METHOD = "_hermes/session/steer";
+
+export type HermesSteerResponse = { readonly queued: true };

@@ -4,6 +4,7 @@ import type { AgentCallbacks, StatusEvent, ToolProgressEvent } from "../agent/ca
 import type { Todo } from "../tools/todo-list.ts";
 import type { HermesToolMeta } from "./meta.ts";
 import { diffContent, resultContent, terminalContent, textContent } from "./tool-content.ts";
+import { userUpdates } from "./user-updates.ts";
 
 /** A command's live output, where the client has no terminal of its own, is sent this often at most. */
 const OUTPUT_INTERVAL_MS = 250;
@@ -21,7 +22,10 @@ export type UpdateSink = {
 };
 
 type Telling = Required<
-  Pick<AgentCallbacks, "toolProgress" | "reasoning" | "streamDelta" | "toolGen" | "plan" | "status" | "step">
+  Pick<
+    AgentCallbacks,
+    "toolProgress" | "reasoning" | "streamDelta" | "toolGen" | "steered" | "plan" | "status" | "step"
+  >
 >;
 
 type Live = { output: string; timer: NodeJS.Timeout | undefined };
@@ -52,6 +56,9 @@ export function updatesTo(sink: UpdateSink): Updates {
         }
         if (event.type === "finished") stopLive(live, event.callId);
         sink.send(progressUpdate(event, announced));
+      },
+      steered: ({ message }) => {
+        for (const update of userUpdates(message)) sink.send(update);
       },
       plan: (items) => sink.send(planUpdate(items)),
       status: (event) => sink.send(statusUpdate(event, sink.showsNotices)),
