@@ -3,6 +3,7 @@ import type { OpenAI } from "openai";
 import { quirksOf } from "../deployment/deployments.ts";
 import { type FoldState, finishFold, startFold, step, streamDone } from "./chat-completions-fold.ts";
 import { chatCompletionsBody } from "./chat-completions-request.ts";
+import { joinDeltas } from "./join-deltas.ts";
 import { omitParameters } from "./omit-parameters.ts";
 import { readServerSentEvents } from "./server-sent-events.ts";
 import { defineWire, type Endpoint, type ModelEvent, type ModelRequest } from "./wire.ts";
@@ -24,10 +25,16 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
   let state: FoldState = startFold(request.messages);
   for await (const batch of chunksOf(response)) {
     if (batch.length === 0) yield { type: "alive" };
-    for (const data of batch) {
-      const next = data === DONE ? streamDone(state) : step(state, JSON.parse(data));
-      state = next.state;
-      yield* next.events;
+    const events: ModelEvent[] = [];
+    try {
+      for (const data of batch) {
+        const next = data === DONE ? streamDone(state) : step(state, JSON.parse(data));
+        state = next.state;
+        events.push(...next.events);
+      }
+    } finally {
+      // Also what came before an event that cannot be read.
+      yield* joinDeltas(events);
     }
   }
   yield* finishFold(state);
