@@ -76,6 +76,7 @@ export class AcpSession {
       onDefect: log,
       ...(title !== undefined && { platform: title }),
       ...(stored !== undefined && { history: stored.messages, todos: stored.todos }),
+      ...(stored?.title !== undefined && { title: stored.title }),
       host: acpHost({
         client,
         capabilities,
@@ -131,6 +132,7 @@ export class AcpSession {
   async close(): Promise<void> {
     this.cancel();
     await this.#queue;
+    this.agent.close();
     this.#journal.close();
   }
 

@@ -24,7 +24,7 @@ export type UpdateSink = {
 type Telling = Required<
   Pick<
     AgentCallbacks,
-    "toolProgress" | "reasoning" | "streamDelta" | "toolGen" | "steered" | "plan" | "status" | "step"
+    "toolProgress" | "reasoning" | "streamDelta" | "toolGen" | "steered" | "title" | "plan" | "status" | "step"
   >
 >;
 
@@ -60,6 +60,7 @@ export function updatesTo(sink: UpdateSink): Updates {
       steered: ({ message }) => {
         for (const update of userUpdates(message)) sink.send(update);
       },
+      title: ({ title }) => sink.send({ sessionUpdate: "session_info_update", title }),
       plan: (items) => sink.send(planUpdate(items)),
       status: (event) => sink.send(statusUpdate(event, sink.showsNotices)),
       step: ({ usage }) => {

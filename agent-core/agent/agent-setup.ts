@@ -18,6 +18,7 @@ import type { Todo } from "../tools/todo-list.ts";
 import type { Tool } from "../tools/tool.ts";
 import { selectTools } from "../tools/toolsets.ts";
 import type { Policy } from "./approvals.ts";
+import { Auxiliary, type AuxiliaryOptions } from "./auxiliary.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import { modelLine } from "./model-line.ts";
 import { sessionPolicy } from "./session-policy.ts";
@@ -46,6 +47,10 @@ export type AIAgentOptions = {
   readonly sampling?: Sampling;
   /** Models that stand in, in this order, when the chosen one cannot be used; default: none. */
   readonly fallbacks?: readonly ModelSettings[];
+  /** Models for tasks beside the conversation; default: the conversation's. */
+  readonly auxiliary?: AuxiliaryOptions["tasks"];
+  /** The title that the session has already. */
+  readonly title?: string;
   /** The environment as it is now, asked for when a key was refused; default: it never changes. */
   readonly refreshEnvironment?: () => Promise<Environment>;
   /** Longest silence of a model's stream, in milliseconds, by provider; default 60,000. */
@@ -91,6 +96,7 @@ export type AgentSetup = {
   /** Throws an Error in one line when there is no such model. */
   resolve(settings: ModelSettings): ResolvedModel;
   readonly callModel: Turn["callModel"];
+  readonly auxiliary: Auxiliary;
   buildSystemPrompt(systemMessage: string | undefined): Promise<string>;
   spillFolder(sessionId: string): string;
   onDefect(message: string): void;
@@ -103,7 +109,13 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const cwd = options.cwd ?? process.cwd();
   const host = options.host ?? nodeHost();
   const tools = chooseTools(options);
-  const models = new ModelChain(resolved(options, environment), fallbacksOf(options, environment));
+  const resolvable = (settings: ModelSettings): ResolvedModel | undefined => {
+    const resolution = resolveModel(settings, environment);
+    return resolution.ok ? resolution.model : undefined;
+  };
+  // A stand-in that cannot be reached at all is none.
+  const standIns = (options.fallbacks ?? []).map(resolvable).filter((model) => model !== undefined);
+  const models = new ModelChain(resolved(options, environment), standIns);
   const line = modelLine(options, models);
   const onDefect = options.onDefect ?? ((message) => process.stderr.write(`${message}\n`));
   const setup: AgentSetup = {
@@ -129,6 +141,12 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
       const schemas = withTools ? tools.map((tool) => tool.schema) : [];
       return callModel({ messages, tools: schemas, sampling: setup.sampling }, line, signal);
     },
+    auxiliary: new Auxiliary({
+      tasks: options.auxiliary ?? {},
+      resolve: resolvable,
+      lineTo: (first, others) => modelLine(options, new ModelChain(first, others)),
+      main: line,
+    }),
     buildSystemPrompt: (systemMessage) => buildPrompt(options, { home, cwd, systemMessage }),
     spillFolder: (sessionId) => spillFolder(home, sessionId),
     onDefect,
@@ -143,14 +161,6 @@ function chooseTools({ enabledToolsets, disabledToolsets }: AIAgentOptions): rea
   });
   if (!chosen.ok) throw new Error(chosen.message);
   return chosen.tools;
-}
-
-/** A stand-in that cannot be reached at all is none: what it lacks is told when the chosen model is set up like it. */
-function fallbacksOf({ fallbacks = [] }: AIAgentOptions, environment: Environment): readonly ResolvedModel[] {
-  return fallbacks.flatMap((settings) => {
-    const resolution = resolveModel(settings, environment);
-    return resolution.ok ? [resolution.model] : [];
-  });
 }
 
 function resolved(settings: ModelSettings, environment: Environment): ResolvedModel {

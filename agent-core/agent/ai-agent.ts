@@ -15,6 +15,7 @@ import { type AgentSetup, type AIAgentOptions, setUpAgent } from "./agent-setup.
 import { type ConversationResult, resultOf } from "./conversation-result.ts";
 import { journalToolProgress } from "./journal-tools.ts";
 import { type Notifier, notifier } from "./notifier.ts";
+import { sessionTitle } from "./session-title.ts";
 import { Steering } from "./steering.ts";
 import { runTurn, type Turn } from "./turn.ts";
 
@@ -52,6 +53,9 @@ export class AIAgent {
   #systemPrompt: string | undefined;
   #running: AbortController | undefined;
   readonly #steering = new Steering();
+  #title: string | undefined;
+  /** Ends what goes on beside the turns. */
+  readonly #closed = new AbortController();
 
   /** Throws an Error in one line when the options cannot be met: an unknown toolset, an API mode without a wire. */
   constructor(options: AIAgentOptions = {}) {
@@ -68,6 +72,25 @@ export class AIAgent {
       this.#notify.plan(items);
     });
     this.#todos.restore(options.todos ?? []);
+    this.#title = options.title;
+  }
+
+  /** Undefined until the first exchange is over. */
+  get title(): string | undefined {
+    return this.#title;
+  }
+
+  /** Names the session. */
+  setTitle(title: string): void {
+    this.#title = title;
+    this.#journal({ type: "title", title });
+    this.#notify.title({ title });
+  }
+
+  /** Ends the running turn and what goes on beside it; the agent is not used any more. */
+  close(): void {
+    this.interrupt();
+    this.#closed.abort();
   }
 
   /** The conversation so far, without the system prompt. */
@@ -152,11 +175,22 @@ export class AIAgent {
       ...(end.stopReason === "error" && { error: end.fault.message }),
     });
     await this.#setup.journal?.sync();
+    if (this.#title === undefined) this.#makeTitle();
     return resultOf(outcome, {
       messages: this.#history,
       sessionId: this.sessionId,
       taskId: options.taskId ?? randomUUID(),
     });
+  }
+
+  /** Goes on beside the conversation: nobody waits for a title. */
+  #makeTitle(): void {
+    const { auxiliary, onDefect } = this.#setup;
+    const { signal } = this.#closed;
+    sessionTitle(this.#history, auxiliary, signal).then(
+      (title) => title !== undefined && this.#title === undefined && this.setTitle(title),
+      (error: unknown) => signal.aborted || onDefect(`No title could be made: ${String(error)}`),
+    );
   }
 
   /** What came too late for a turn that was stopped is not lost: it stands before the next message. */

@@ -89,6 +89,8 @@ export type AgentCallbacks = {
   toolGen?(event: { readonly callId: string; readonly name: string }): void;
   /** What the user said during the turn has reached the conversation. */
   steered?(event: { readonly message: UserMessage }): void;
+  /** The session has a title, or another one. */
+  title?(event: { readonly title: string }): void;
   /** The whole plan, after each change. */
   plan?(items: readonly Todo[]): void;
   status?(event: StatusEvent): void;

@@ -26,6 +26,7 @@ export function notifier(callbacks: AgentCallbacks, onDefect: (message: string) 
     streamDelta: guard("streamDelta", callbacks.streamDelta?.bind(callbacks)),
     toolGen: guard("toolGen", callbacks.toolGen?.bind(callbacks)),
     steered: guard("steered", callbacks.steered?.bind(callbacks)),
+    title: guard("title", callbacks.title?.bind(callbacks)),
     plan: guard("plan", callbacks.plan?.bind(callbacks)),
     status: guard("status", callbacks.status?.bind(callbacks)),
   };

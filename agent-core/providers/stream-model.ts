@@ -33,11 +33,13 @@ export async function* guardStream(
   const stop = new AbortController();
   const read = new GuardedRead(signal, silenceMs);
   let events: AsyncIterator<ModelEvent> | undefined;
+  let isOver = false as boolean;
   try {
     events = open(AbortSignal.any([signal, stop.signal]))[Symbol.asyncIterator]();
     for (let next = await read.of(events); !next.done; next = await read.of(events)) {
+      isOver = next.value.type === "finish" || next.value.type === "fault";
       if (next.value.type !== "alive") yield next.value;
-      if (next.value.type === "finish" || next.value.type === "fault") return;
+      if (isOver) return;
     }
     signal.throwIfAborted();
     yield { type: "fault", fault: faultOf("cut-off", request) };
@@ -46,7 +48,8 @@ export async function* guardStream(
     yield { type: "fault", fault: classify(error, request) };
   } finally {
     read.dispose();
-    stop.abort();
+    // An answer that is over holds nothing that would have to be stopped, and an abort has its price.
+    if (!isOver) stop.abort();
     // Not awaited: a wire that hangs in its read must not hold the turn. What it throws now concerns nobody.
     events?.return?.().catch(() => undefined);
   }

@@ -65,6 +65,7 @@ const entrySchema = z.discriminatedUnion("type", [
     ),
     at,
   }),
+  z.object({ type: z.literal("title"), title: z.string(), at }),
   z.object({ type: z.literal("mode"), mode: z.string(), at }),
   z.object({ type: z.literal("turn-end"), stopReason: z.string(), error: z.string().exactOptional(), at }),
 ]);
