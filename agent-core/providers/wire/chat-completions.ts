@@ -19,7 +19,6 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
   const response = await client.chat.completions.create(body, { signal }).asResponse();
   let state: FoldState = startFold(request.messages);
   for await (const batch of chunksOf(response)) {
-    if (batch.length === 0) yield { type: "alive" };
     const events: ModelEvent[] = [];
     try {
       for (const data of batch) {
@@ -27,6 +26,7 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
         state = next.state;
         events.push(...next.events);
       }
+      if (events.length === 0) yield { type: "alive" };
     } finally {
       // Also what came before an event that cannot be read.
       yield* joinDeltas(events);

@@ -46,6 +46,8 @@ export type ModelRequest = {
   readonly omittedParameters?: readonly string[];
   /** For the mode `editor_model` only. */
   readonly editorModels?: EditorModels;
+  /** How long a prompt cache that is marked by hand shall live (Anthropic's). Default: `5m`; `1h` costs more to write. */
+  readonly cacheTtl?: "5m" | "1h";
 };
 
 /** Token counts of one call. `inputTokens` includes cached ones, `outputTokens` includes reasoning. */
