@@ -1,9 +1,12 @@
 import { join } from "node:path";
 import * as z from "zod";
-import type { CommandExit, RunningCommand } from "../host/host.ts";
+import type { RunningCommand } from "../host/host.ts";
+import { nearFiles } from "./missing-file.ts";
 import { absolutePath, shortTitle } from "./resolve-path.ts";
 import { exitNote } from "./terminal/exit-note.ts";
-import { plainText } from "./terminal/plain-text.ts";
+import { LiveText } from "./terminal/live-text.ts";
+import { shownOutput } from "./terminal/shown-output.ts";
+import { type Ending, waitForEnd } from "./terminal/wait-for-end.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
 const DEFAULT_TIMEOUT_SECONDS = 180;
@@ -13,18 +16,13 @@ const input = z.object({
   command: z
     .string()
     .refine((command) => command.trim() !== "", "must not be empty")
+    .refine((command) => !command.includes("\0"), "must not hold a NUL character")
     .describe("Shell command"),
   timeout: z.number().positive().max(MAX_TIMEOUT_SECONDS).default(DEFAULT_TIMEOUT_SECONDS).describe("Seconds"),
   workdir: z.string().min(1).optional().describe("Folder to run in; default: the working folder"),
 });
 
 type Input = z.infer<typeof input>;
-
-/** How the wait for a command ended. */
-type Ending =
-  | { readonly kind: "exited"; readonly exit: CommandExit }
-  | { readonly kind: "timed-out" }
-  | { readonly kind: "cancelled" };
 
 export const tool = defineTool({
   name: "terminal",
@@ -41,44 +39,43 @@ export const tool = defineTool({
 
 async function run({ command, timeout, workdir }: Input, context: ToolContext): Promise<ToolResult> {
   const { host, cwd, callId, spillFolder, signal, show } = context;
-  const begin = performance.now();
+  const folder = absolutePath(workdir ?? ".", cwd);
+  const stat = await host.files.stat(folder);
+  if (stat === undefined) return failed(`the folder ${folder} does not exist.${await nearFiles(folder, cwd, host)}`);
+  if (stat.kind !== "directory") return failed(`${folder} is a file, not a folder to run in.`);
+  const live = new LiveText();
   const running = await host.terminals.start(
     {
       command,
-      cwd: absolutePath(workdir ?? ".", cwd),
+      cwd: folder,
       outputFile: join(spillFolder, `terminal-${callId.replace(/[^\w-]/g, "_")}.log`),
-      onOutput: (text) => show({ type: "output", text: plainText(text) }),
+      onOutput: (piece) => show({ type: "output", text: live.push(piece) }),
     },
     signal,
   );
   if (running.terminalId !== undefined) show({ type: "terminal", terminalId: running.terminalId });
   try {
-    const ending = await waitFor(running, timeout, signal);
-    if (ending.kind !== "exited") await running.kill();
-    const seconds = ((performance.now() - begin) / 1000).toFixed(1);
-    const note = noteOf(command, ending, timeout, seconds);
-    return {
-      ok: ending.kind === "exited" && ending.exit.exitCode === 0,
-      text: [await shownOutput(running), `[${note}]`].filter((part) => part !== "").join("\n"),
-      ...(running.terminalId !== undefined && { terminalId: running.terminalId }),
-    };
+    return await follow(running, { command, timeout }, signal);
   } finally {
-    await running.release();
+    await running.release().catch(() => undefined); // the command is over; that its terminal stays changes nothing of it
   }
 }
 
-async function waitFor(running: RunningCommand, timeoutSeconds: number, signal: AbortSignal): Promise<Ending> {
-  const limit = AbortSignal.timeout(timeoutSeconds * 1000);
-  const stop = AbortSignal.any([signal, limit]);
-  const { promise: stopped, resolve } = Promise.withResolvers<Ending>();
-  const onStop = (): void => resolve(signal.aborted ? { kind: "cancelled" } : { kind: "timed-out" });
-  if (stop.aborted) onStop();
-  stop.addEventListener("abort", onStop, { once: true });
-  try {
-    return await Promise.race([running.exit.then((exit): Ending => ({ kind: "exited", exit })), stopped]);
-  } finally {
-    stop.removeEventListener("abort", onStop);
-  }
+async function follow(
+  running: RunningCommand,
+  { command, timeout }: Pick<Input, "command" | "timeout">,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const begin = performance.now();
+  const ending = await waitForEnd(running, timeout, signal);
+  if (ending.kind !== "exited") await running.kill();
+  const seconds = ((performance.now() - begin) / 1000).toFixed(1);
+  const output = shownOutput(await running.output());
+  return {
+    ok: ending.kind === "exited" && ending.exit.exitCode === 0,
+    text: `${output === "" ? "" : `${output}\n`}[${noteOf(command, ending, timeout, seconds)}]`,
+    ...(running.terminalId !== undefined && { terminalId: running.terminalId }),
+  };
 }
 
 function noteOf(command: string, ending: Ending, timeout: number, seconds: string): string {
@@ -92,9 +89,6 @@ function noteOf(command: string, ending: Ending, timeout: number, seconds: strin
   }
 }
 
-async function shownOutput(running: RunningCommand): Promise<string> {
-  const { head, tail, omittedBytes, file } = await running.output();
-  if (tail === "") return plainText(head).trimEnd();
-  const where = file === undefined ? "" : ` The whole output is in ${file}; search it, or read parts of it.`;
-  return `${plainText(head).trimEnd()}\n[… ${omittedBytes} bytes left out.${where} …]\n${plainText(tail).trimEnd()}`;
+function failed(why: string): ToolResult {
+  return { ok: false, text: `terminal: ${why}` };
 }

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { plainText } from "../../../agent-core/tools/terminal/plain-text.ts";
 import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
 import { toolBench } from "../../support/tool-context.ts";
 
@@ -32,7 +31,7 @@ test("100 MB of output: both ends for the model, every byte in the file", async 
   const result = await bench.run(terminal, { command: "yes 0123456789 | head -c 100000000; echo; echo last" });
   expect(result.ok).toBe(true);
   expect(result.text.length).toBeLessThan(60_000);
-  expect(result.text).toContain("bytes left out");
+  expect(result.text).toContain("bytes omitted");
   expect(result.text).toContain("\nlast\n");
   expect(statSync(join(bench.folder, ".spill", "terminal-call_1.log")).size).toBe(100_000_006);
 }, 60_000);
@@ -57,10 +56,5 @@ test("a cancelled command is stopped", async () => {
 test("an empty command and a missing folder are explained", async () => {
   const bench = toolBench();
   expect((await bench.run(terminal, { command: "  " })).text).toContain("must not be empty");
-  await expect(bench.run(terminal, { command: "ls", workdir: "nowhere" })).rejects.toThrow("does not exist");
-});
-
-test("escape sequences go, and redrawn lines show what was drawn last", () => {
-  expect(plainText("\u001b[31mred\u001b[0m \u001b]8;;http://x\u0007link\u001b]8;;\u0007")).toBe("red link");
-  expect(plainText("10%\r50%\r100%\nab\b\bcd\r\n")).toBe("100%\ncd\n");
+  expect((await bench.run(terminal, { command: "ls", workdir: "nowhere" })).text).toContain("does not exist");
 });
