@@ -6,8 +6,10 @@ import type { NewEntry } from "../sessions/journal.ts";
 import { newSessionId } from "../sessions/session-id.ts";
 import { writeSpillFile } from "../sessions/spill-file.ts";
 import { FileMemory } from "../tools/file-memory.ts";
+import { Processes } from "../tools/terminal/processes.ts";
+import { SessionShell } from "../tools/terminal/session-shell.ts";
 import { TodoList } from "../tools/todo-list.ts";
-import type { ToolContext } from "../tools/tool.ts";
+import type { ShellView, ToolContext } from "../tools/tool.ts";
 import { type AgentSetup, type AIAgentOptions, setUpAgent } from "./agent-setup.ts";
 import { type ConversationResult, resultOf } from "./conversation-result.ts";
 import { journalToolProgress } from "./journal-tools.ts";
@@ -43,6 +45,8 @@ export class AIAgent {
   readonly #notify: Notifier;
   readonly #files = new FileMemory();
   readonly #todos: TodoList;
+  readonly #shell: SessionShell;
+  readonly #processes = new Processes();
   #history: Message[];
   /** Frozen with the first message of the session. */
   #systemPrompt: string | undefined;
@@ -53,7 +57,8 @@ export class AIAgent {
     this.#setup = setUpAgent(options);
     this.sessionId = options.sessionId ?? newSessionId(Date.now());
     this.#history = [...(options.history ?? [])];
-    const { callbacks, onDefect } = this.#setup;
+    const { callbacks, onDefect, host, cwd } = this.#setup;
+    this.#shell = new SessionShell(host.terminals.firstFolder(cwd));
     this.#notify = notifier(
       journalToolProgress(callbacks, (entry) => this.#journal(entry)),
       onDefect,
@@ -113,6 +118,13 @@ export class AIAgent {
     this.#running?.abort(new DOMException("The turn was cancelled.", "AbortError"));
   }
 
+  /** Ends everything that its commands have left running. The agent cannot be used afterwards. */
+  async close(): Promise<void> {
+    this.interrupt();
+    await this.#processes.dispose();
+    await this.#setup.host.terminals.dispose();
+  }
+
   async #run(options: RunOptions, signal: AbortSignal): Promise<ConversationResult> {
     if (options.conversationHistory) this.#history = [...options.conversationHistory];
     this.#record({ role: "user", content: contentOf(options.userMessage) });
@@ -140,11 +152,13 @@ export class AIAgent {
       history: () => this.#history,
       record: (message) => this.#record(message),
       callModel,
+      notices: () => this.#processes.notices(),
       notify: this.#notify,
       signal,
       services: {
         tools,
         cwd,
+        shell: this.#shellView(),
         policy,
         ask: callbacks.approval?.bind(callbacks),
         notify: this.#notify,
@@ -160,6 +174,9 @@ export class AIAgent {
     return {
       host,
       cwd,
+      shell: this.#shell,
+      shellFolder: this.#shell.folder,
+      processes: this.#processes,
       callId,
       signal,
       spillFolder: spillFolder(this.sessionId),
@@ -167,6 +184,16 @@ export class AIAgent {
       todos: this.#todos,
       ask: callbacks.clarify?.bind(callbacks) ?? (() => Promise.resolve({ kind: "unavailable" })),
       show: (activity) => this.#notify.toolProgress({ type: "activity", callId, activity }),
+    };
+  }
+
+  #shellView(): ShellView {
+    const shell = this.#shell;
+    return {
+      get folder() {
+        return shell.folder;
+      },
+      process: (id) => this.#processes.find(id),
     };
   }
 

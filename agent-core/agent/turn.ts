@@ -7,6 +7,7 @@ import { repairMessages } from "../messages/repair.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { ModelEvent, Usage } from "../providers/wire/wire.ts";
 import { budgetWarning, SUMMARY_REQUEST } from "./budget.ts";
+import { withNote } from "./ephemeral-note.ts";
 import { type ModelAnswer, readAnswer } from "./model-call.ts";
 import type { Notifier } from "./notifier.ts";
 import type { CallServices, ResolvedCall } from "./run-call.ts";
@@ -25,6 +26,8 @@ export type Turn = {
   record(message: Message): void;
   /** Opens one model call; `withTools` is false for the closing summary. */
   callModel(messages: readonly Message[], withTools: boolean, signal: AbortSignal): AsyncIterable<ModelEvent>;
+  /** What happened outside the turn since it was last asked, one line each; said with the next request only. */
+  notices(): Promise<readonly string[]>;
   readonly services: CallServices;
   readonly notify: Notifier;
   readonly signal: AbortSignal;
@@ -67,7 +70,8 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
 async function iterate(turn: Turn, progress: Progress): Promise<TurnEnd | undefined> {
   turn.signal.throwIfAborted();
   const batch = new ToolBatch(turn.services, turn.signal);
-  const answer = await ask(turn, withWarning(turn, progress), true, (call) => batch.add(call)).catch(async (error) => {
+  const messages = withNote(withWarning(turn, progress), await turn.notices());
+  const answer = await ask(turn, messages, true, (call) => batch.add(call)).catch(async (error) => {
     await batch.abandon();
     throw error;
   });

@@ -1,5 +1,5 @@
 /** What an exit code means where the number alone misleads. */
-import type { CommandExit } from "../../host/host.ts";
+import type { CommandExit } from "../../host/terminals/terminals.ts";
 
 /** Codes of POSIX shells; 128 + N: ended by signal N. */
 const CODES: ReadonlyMap<number, string> = new Map([

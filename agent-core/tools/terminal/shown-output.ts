@@ -1,5 +1,5 @@
 /** A command's output as the model reads it: plain, and when it is long its beginning, its end and where the rest is. */
-import type { CommandOutput } from "../../host/host.ts";
+import type { CommandOutput } from "../../host/terminals/terminals.ts";
 import { plainText } from "./plain-text.ts";
 
 /** Empty when there was none. */
@@ -9,8 +9,7 @@ export function shownOutput({ head, tail, omittedBytes, file }: CommandOutput): 
   const first = head.slice(0, head.lastIndexOf("\n") + 1) || head;
   const last = tail.slice(tail.indexOf("\n") + 1) || tail;
   const omitted = omittedBytes + bytesBetween(head, first) + bytesBetween(tail, last);
-  const where =
-    file === undefined ? "" : `; the whole output is in ${file} (search_files, read_file with offset, tail)`;
+  const where = file === undefined ? "" : `; the whole output is in ${file}`;
   return `${plainText(first).trimEnd()}\n\n[… ${omitted} bytes omitted${where} …]\n\n${plainText(last).trimEnd()}`;
 }
 

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { tool as process } from "../../../agent-core/tools/process.ts";
 import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
 import { toolBench } from "../../support/tool-context.ts";
 
@@ -22,8 +23,19 @@ test("says what exit codes mean", async () => {
   expect((await bench.run(terminal, { command: "grep x /dev/null" })).text).toContain("1: no match");
 });
 
-test("a command that reads its input gets its end at once", async () => {
-  expect((await toolBench().run(terminal, { command: "cat" })).text).toMatch(/^\[exit code 0/);
+test("a command that waits for input becomes a process that can be answered", async () => {
+  const bench = toolBench();
+  const asked = await bench.run(terminal, { command: 'printf "Name? "; read name; echo "Hello $name"; exit 4' });
+  expect(asked.text).toMatch(/^Name\?\n\[waits for input as p1: answer with process write/);
+  const answered = await bench.run(process, { action: "write", id: "p1", data: "Ada\n" });
+  expect(answered.text).toMatch(/^p1 has ended: exit code 4, \d+ s: printf .*\nHello Ada$/s);
+});
+
+test("a search of ripgrep's kind is given no input that it would take for the text to search", async () => {
+  const bench = toolBench();
+  writeFileSync(join(bench.folder, "a.txt"), "needle\n");
+  const rg = "rg() { if [ -c /dev/stdin ]; then grep -r needle .; else cat; fi; }";
+  expect((await bench.run(terminal, { command: `${rg}; rg needle` })).text).toContain("a.txt:needle");
 });
 
 test("100 MB of output: both ends for the model, every byte in the file", async () => {
@@ -33,7 +45,8 @@ test("100 MB of output: both ends for the model, every byte in the file", async 
   expect(result.text.length).toBeLessThan(60_000);
   expect(result.text).toContain("bytes omitted");
   expect(result.text).toContain("\nlast\n");
-  expect(statSync(join(bench.folder, ".spill", "terminal-call_1.log")).size).toBe(100_000_006);
+  const file = /file: (\S+)\]$/.exec((await bench.run(process, { action: "log", id: "p1", limit: 1 })).text)?.[1];
+  expect(statSync(file ?? "").size).toBe(100_000_006);
 }, 60_000);
 
 test("a command that never ends is stopped after its timeout, with all it started", async () => {
