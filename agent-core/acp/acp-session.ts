@@ -12,6 +12,7 @@ import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
 import { sessionsFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
+import { localBackend } from "../host/terminals/local-backend.ts";
 import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-id.ts";
@@ -83,6 +84,7 @@ export class AcpSession {
         sessionId: id,
         roots: [place.cwd, ...place.otherFolders],
         local,
+        backend: localBackend(),
       }),
       journal: this.#journal,
       approvalMode: () => this.#mode,
@@ -131,8 +133,7 @@ export class AcpSession {
 
   async close(): Promise<void> {
     this.cancel();
-    await this.#queue;
-    this.agent.close();
+    await Promise.all([this.#queue, this.agent.close()]);
     this.#journal.close();
   }
 

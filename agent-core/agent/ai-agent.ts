@@ -9,8 +9,10 @@ import type { NewEntry } from "../sessions/journal.ts";
 import { newSessionId } from "../sessions/session-id.ts";
 import { writeSpillFile } from "../sessions/spill-file.ts";
 import { FileMemory } from "../tools/file-memory.ts";
+import { Processes } from "../tools/terminal/processes.ts";
+import { SessionShell } from "../tools/terminal/session-shell.ts";
 import { TodoList } from "../tools/todo-list.ts";
-import type { ToolContext } from "../tools/tool.ts";
+import type { ShellView, ToolContext } from "../tools/tool.ts";
 import { type AgentSetup, type AIAgentOptions, setUpAgent } from "./agent-setup.ts";
 import { type ConversationResult, resultOf } from "./conversation-result.ts";
 import { journalToolProgress } from "./journal-tools.ts";
@@ -48,6 +50,8 @@ export class AIAgent {
   readonly #notify: Notifier;
   readonly #files = new FileMemory();
   readonly #todos: TodoList;
+  readonly #shell: SessionShell;
+  readonly #processes = new Processes();
   #history: Message[];
   /** Frozen with the first message of the session. */
   #systemPrompt: string | undefined;
@@ -62,7 +66,8 @@ export class AIAgent {
     this.#setup = setUpAgent(options);
     this.sessionId = options.sessionId ?? newSessionId(Date.now());
     this.#history = [...(options.history ?? [])];
-    const { callbacks, onDefect } = this.#setup;
+    const { callbacks, onDefect, host, cwd } = this.#setup;
+    this.#shell = new SessionShell(host.terminals.firstFolder(cwd));
     this.#notify = notifier(
       journalToolProgress(callbacks, (entry) => this.#journal(entry)),
       onDefect,
@@ -85,12 +90,6 @@ export class AIAgent {
     this.#title = title;
     this.#journal({ type: "title", title });
     this.#notify.title({ title });
-  }
-
-  /** Ends the running turn and what goes on beside it; the agent is not used any more. */
-  close(): void {
-    this.interrupt();
-    this.#closed.abort();
   }
 
   /** The conversation so far, without the system prompt. */
@@ -163,6 +162,14 @@ export class AIAgent {
     return true;
   }
 
+  /** Ends the running turn, what goes on beside it and what its commands have left running; it is not used any more. */
+  async close(): Promise<void> {
+    this.interrupt();
+    this.#closed.abort();
+    await this.#processes.dispose();
+    await this.#setup.host.terminals.dispose();
+  }
+
   async #run(options: RunOptions, signal: AbortSignal): Promise<ConversationResult> {
     if (options.conversationHistory) this.#history = [...options.conversationHistory];
     this.#record({ role: "user", content: contentOf(options.userMessage) });
@@ -210,11 +217,13 @@ export class AIAgent {
       record: (message) => this.#record(message),
       callModel,
       takeSteering: () => this.#steering.take(),
+      notices: () => this.#processes.notices(),
       notify: this.#notify,
       signal,
       services: {
         tools,
         cwd,
+        shell: this.#shellView(),
         policy,
         ask: callbacks.approval?.bind(callbacks),
         notify: this.#notify,
@@ -230,6 +239,9 @@ export class AIAgent {
     return {
       host,
       cwd,
+      shell: this.#shell,
+      shellFolder: this.#shell.folder,
+      processes: this.#processes,
       callId,
       signal,
       spillFolder: spillFolder(this.sessionId),
@@ -237,6 +249,16 @@ export class AIAgent {
       todos: this.#todos,
       ask: callbacks.clarify?.bind(callbacks) ?? (() => Promise.resolve({ kind: "unavailable" })),
       show: (activity) => this.#notify.toolProgress({ type: "activity", callId, activity }),
+    };
+  }
+
+  #shellView(): ShellView {
+    const shell = this.#shell;
+    return {
+      get folder() {
+        return shell.folder;
+      },
+      process: (id) => this.#processes.find(id),
     };
   }
 

@@ -9,6 +9,7 @@ import type { CallEvent } from "../providers/call/call-event.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import { budgetWarning, SUMMARY_REQUEST } from "./budget.ts";
+import { withNote } from "./ephemeral-note.ts";
 import { type CallTaker, type ModelAnswer, readAnswer } from "./model-call.ts";
 import type { Notifier } from "./notifier.ts";
 import { Repetition } from "./repetition.ts";
@@ -34,6 +35,8 @@ export type Turn = {
   callModel(messages: readonly Message[], withTools: boolean, signal: AbortSignal): AsyncIterable<CallEvent>;
   /** What the user has said since the turn began; each message is given once. */
   takeSteering(): readonly UserMessage[];
+  /** What happened outside the turn since it was last asked, one line each; said with the next request only. */
+  notices(): Promise<readonly string[]>;
   readonly services: CallServices;
   readonly notify: Notifier;
   readonly signal: AbortSignal;
@@ -92,12 +95,11 @@ async function iterate(turn: Turn, progress: Progress): Promise<TurnEnd | undefi
   turn.signal.throwIfAborted();
   const batch = new ToolBatch(turn.services, turn.signal);
   const messageId = progress.partial?.messageId ?? randomUUID();
-  const answer = await ask(turn, withWarning(turn, progress), { withTools: true, taker: batch, messageId }).catch(
-    async (error) => {
-      await batch.settle();
-      throw error;
-    },
-  );
+  const messages = withNote(withWarning(turn, progress), await turn.notices());
+  const answer = await ask(turn, messages, { withTools: true, taker: batch, messageId }).catch(async (error) => {
+    await batch.settle();
+    throw error;
+  });
   if (!answer.ok) {
     await batch.settle();
     return { stopReason: "error", text: "", fault: answer.fault };

@@ -59,7 +59,6 @@ async function serveStdio(): Promise<number> {
   await Promise.race([service.connection.closed, end]);
   const timer = setTimeout(() => process.exit(0), SHUTDOWN_MS);
   await service.dispose();
-  await local.dispose();
   clearTimeout(timer);
   process.exit(0); // an open socket to a model must not keep a dead editor's agent alive
 }

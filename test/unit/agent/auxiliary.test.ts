@@ -33,7 +33,7 @@ async function titleAfter(userMessage: string, options: Partial<AIAgentOptions> 
   main.script(say("ok"));
   await agent.runConversation({ userMessage });
   const title = await titled.promise;
-  agent.close();
+  await agent.close();
   return title;
 }
 
