@@ -7,6 +7,7 @@ import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
 import type { Message } from "../messages/message.ts";
 import { systemPrompt } from "../prompt/system-prompt.ts";
+import type { ModelFacts } from "../providers/model-info.ts";
 import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
 import { streamModel } from "../providers/stream-model.ts";
 import type { ApiMode, EditorModels, Sampling } from "../providers/wire/wire.ts";
@@ -44,6 +45,8 @@ export type AIAgentOptions = {
   readonly sampling?: Sampling;
   /** Models that the editor offers, for the mode `editor_model`; default: there are none. */
   readonly editorModels?: EditorModels;
+  /** What endpoints told of their models; default: only what is known by name. */
+  readonly modelFacts?: (model: ResolvedModel) => ModelFacts;
   /** Working folder, absolute; default the process's. */
   readonly cwd?: string;
   /** Further workspace folders, absolute. */
@@ -78,6 +81,7 @@ export type AgentSetup = {
   readonly models: ModelChain;
   /** Read at each call. */
   sampling: Sampling;
+  modelFacts(model: ResolvedModel): ModelFacts;
   /** Throws an Error in one line when there is no such model. */
   resolve(settings: ModelSettings): ResolvedModel;
   readonly callModel: Turn["callModel"];
@@ -113,6 +117,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     journal: options.journal,
     models,
     sampling: options.sampling ?? {},
+    modelFacts: options.modelFacts ?? (() => ({})),
     resolve: (settings) => resolved(settings, environment),
     callModel: (messages, withTools, signal) => {
       const { mode, endpoint, model } = models.current;

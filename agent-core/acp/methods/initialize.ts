@@ -1,4 +1,5 @@
 import { methods, PROTOCOL_VERSION } from "@zed-industries/agent-client-protocol";
+import { authMethods } from "../auth-methods.ts";
 import type { Method } from "./method.ts";
 
 export const method: Method = {
@@ -14,7 +15,7 @@ export const method: Method = {
           promptCapabilities: { image: true, embeddedContext: true },
           sessionCapabilities: { close: {}, additionalDirectories: {} },
         },
-        authMethods: [],
+        authMethods: authMethods(clientCapabilities),
       };
     });
   },

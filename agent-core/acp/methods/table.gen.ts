@@ -1,5 +1,6 @@
 // Written by scripts/tables.mjs; do not edit. Run `npm run tables` after adding a file to this folder.
 import type { Method } from "./method.ts";
+import { method as authenticate } from "./authenticate.ts";
 import { method as initialize } from "./initialize.ts";
 import { method as sessionCancel } from "./session-cancel.ts";
 import { method as sessionClose } from "./session-close.ts";
@@ -9,4 +10,4 @@ import { method as sessionPrompt } from "./session-prompt.ts";
 import { method as sessionSetConfigOption } from "./session-set-config-option.ts";
 import { method as sessionSetMode } from "./session-set-mode.ts";
 
-export const table: readonly Method[] = [initialize, sessionCancel, sessionClose, sessionLoad, sessionNew, sessionPrompt, sessionSetConfigOption, sessionSetMode];
+export const table: readonly Method[] = [authenticate, initialize, sessionCancel, sessionClose, sessionLoad, sessionNew, sessionPrompt, sessionSetConfigOption, sessionSetMode];

@@ -2,6 +2,7 @@ import type { Deployment } from "./deployment.ts";
 
 export const openai: Deployment = {
   name: "openai",
+  title: "OpenAI",
   mode: "chat_completions",
   baseUrl: "https://api.openai.com/v1",
   urlVariable: "OPENAI_BASE_URL",
@@ -11,4 +12,6 @@ export const openai: Deployment = {
   defaultModel: "gpt-4.1",
   // Its reasoning models refuse max_tokens; the others take either.
   quirks: { maxTokensField: "max_completion_tokens", refusesUnknownFields: true },
+  keyPage: "https://platform.openai.com/api-keys",
+  knownModels: ["gpt-4.1", "gpt-4.1-mini", "gpt-5.2", "gpt-5.1", "gpt-5", "gpt-5-mini", "o4-mini"],
 };
