@@ -10,6 +10,7 @@ import { systemPrompt } from "../prompt/system-prompt.ts";
 import { callModel } from "../providers/call/call-model.ts";
 import type { Clock } from "../providers/call/clock.ts";
 import { ModelChain } from "../providers/call/model-chain.ts";
+import type { ModelFacts } from "../providers/model-info.ts";
 import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
 import type { ApiMode, EditorModels, Sampling } from "../providers/wire/wire.ts";
 import type { Journal } from "../sessions/journal.ts";
@@ -59,6 +60,8 @@ export type AIAgentOptions = {
   readonly clock?: Clock;
   /** Models that the editor offers, for the mode `editor_model`; default: there are none. */
   readonly editorModels?: EditorModels;
+  /** What endpoints told of their models; default: only what is known by name. */
+  readonly modelFacts?: (model: ResolvedModel) => ModelFacts;
   /** Working folder, absolute; default the process's. */
   readonly cwd?: string;
   /** Further workspace folders, absolute. */
@@ -93,6 +96,7 @@ export type AgentSetup = {
   readonly models: ModelChain;
   /** Read at each call. */
   sampling: Sampling;
+  modelFacts(model: ResolvedModel): ModelFacts;
   /** Throws an Error in one line when there is no such model. */
   resolve(settings: ModelSettings): ResolvedModel;
   readonly callModel: Turn["callModel"];
@@ -136,6 +140,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     journal: options.journal,
     models,
     sampling: options.sampling ?? {},
+    modelFacts: options.modelFacts ?? (() => ({})),
     resolve: (settings) => resolved(settings, environment),
     callModel: (messages, withTools, signal) => {
       const schemas = withTools ? tools.map((tool) => tool.schema) : [];

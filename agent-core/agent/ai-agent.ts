@@ -115,7 +115,7 @@ export class AIAgent {
 
   /** Tokens that the model can see. */
   get contextWindow(): number {
-    return modelInfo(this.model.model).contextWindow;
+    return modelInfo(this.model.model, this.#setup.modelFacts(this.model)).contextWindow;
   }
 
   get toolNames(): readonly string[] {
