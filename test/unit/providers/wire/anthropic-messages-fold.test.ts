@@ -187,6 +187,13 @@ describe("tool calls", () => {
     expect(seen.map(callsOf)).toEqual([[], [], [], [["x", '{"n":1}']]]);
   });
 
+  test("may begin with something that is no input", () => {
+    const begun = { ...callStart(0, "a"), content_block: { type: "tool_use", id: "a", name: "x", input: "" } };
+    expect(callsOf(fold([begun, callPiece(0, '{"n":1}'), blockStop(0), ...end("tool_use")]))).toEqual([
+      ["x", '{"n":1}'],
+    ]);
+  });
+
   test("interleave when a server sends them so", () => {
     const events = fold([
       callStart(0, "a"),
@@ -246,6 +253,7 @@ describe("events", () => {
     ["ping", { type: "ping" }],
     ["of a type still to be invented", { type: "mood_changed", mood: 7 }],
     ["for a block that never began", callPiece(9, "{}")],
+    ["that begin a message without one", { type: "message_start" }],
     ["with nulls", { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: null } }],
   ])("%s are passed over", (_, event) => {
     expect(transcript(fold([event, ...textBlock("hi"), ...end("end_turn")]))).toEqual(['text "hi"', "finish stop ?"]);

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Anthropic } from "@anthropic-ai/sdk";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { streamModel } from "../../../../agent-core/providers/stream-model.ts";
 import type { ModelEvent, ModelRequest } from "../../../../agent-core/providers/wire/wire.ts";
@@ -237,6 +238,31 @@ test("[DONE] without it is a cut", async () => {
     finish: null,
   });
   expect(events.at(-1)).toMatchObject({ type: "fault", fault: { kind: "cut-off" } });
+});
+
+test("the model server speaks what Anthropic's own library reads", async () => {
+  server.script({
+    parts: [
+      { type: "reasoning", text: "Hm." },
+      { type: "text", text: "So. " },
+      { type: "text", text: "Now." },
+      call("list", {}),
+      call("read_file", { path: "a" }),
+    ],
+  });
+  const client = new Anthropic({ apiKey: "k", baseURL: server.baseUrl.replace("/v1", ""), openTelemetry: false });
+  const asked = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "hi" } as const] };
+  const message = await client.messages.stream(asked).finalMessage();
+  expect(message).toMatchObject({
+    content: [
+      { type: "thinking", thinking: "Hm.", signature: "c2lnbmVk10" },
+      { type: "text", text: "So. Now." },
+      { type: "tool_use", id: "toolu_1_0", name: "list", input: {} },
+      { type: "tool_use", id: "toolu_1_1", name: "read_file", input: { path: "a" } },
+    ],
+    stop_reason: "tool_use",
+    usage: { input_tokens: 30, cache_creation_input_tokens: 10, cache_read_input_tokens: 60, output_tokens: 20 },
+  });
 });
 
 test("connections are used again", async () => {
