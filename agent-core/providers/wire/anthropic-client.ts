@@ -15,6 +15,8 @@ const NO_KEY = "none";
 
 /** The version that the library's types describe. */
 const API_VERSION = "2026-10-21";
+/** The one that compatible endpoints were made for; all that we send was known to it. */
+const COMPATIBLE_VERSION = "2023-06-01";
 
 /** Sends the request. Throws the library's errors, for statuses of 400 and more too. */
 export function postMessages(endpoint: Endpoint, body: AnthropicMessagesBody, signal: AbortSignal): Promise<Response> {
@@ -42,7 +44,7 @@ function headersFor({ baseUrl = anthropic.baseUrl ?? "", apiKey }: Endpoint): Re
   return {
     accept: "application/json, text/event-stream",
     "content-type": "application/json",
-    "anthropic-version": API_VERSION,
+    "anthropic-version": isOwn ? API_VERSION : COMPATIBLE_VERSION,
     ...(apiKey !== undefined && { "x-api-key": apiKey }),
     ...(apiKey !== undefined && !isOwn && { authorization: `Bearer ${apiKey}` }),
   };

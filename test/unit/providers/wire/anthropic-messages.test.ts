@@ -100,7 +100,7 @@ test("a compatible endpoint is given the key in both ways; an address may end in
   expect(server.requests[0]?.headers).toMatchObject({
     "x-api-key": "the-key-itself",
     authorization: "Bearer the-key-itself",
-    "anthropic-version": expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
+    "anthropic-version": "2023-06-01",
     "content-type": "application/json",
   });
 });
@@ -117,6 +117,7 @@ test("Anthropic itself is given the key in its own header only", async () => {
   fetched.mockRestore();
   expect(sent?.get("x-api-key")).toBe("the-key-itself");
   expect(sent?.has("authorization")).toBe(false);
+  expect(sent?.get("anthropic-version")).toBe("2026-10-21");
   expect(events).toMatchObject([{ type: "fault", fault: { kind: "authentication" } }]);
 });
 
