@@ -136,14 +136,14 @@ function chooseDeployment(
     ({ mode, keyVariable, urlVariable }) =>
       hasWire(mode) && (variable(environment, keyVariable) ?? variable(environment, urlVariable)) !== undefined,
   );
-  // A mode that is named would be nowhere at a provider of another.
-  const found = usable.find(({ mode }) => mode === asked.apiMode) ?? usable[0];
-  if (asked.apiKey !== undefined) return openai;
+  // A provider of the mode that is named goes first: the mode would be nowhere at one of another.
+  const ofMode = (candidates: readonly Deployment[]): Deployment | undefined =>
+    candidates.find(({ mode }) => mode === asked.apiMode);
+  const found = ofMode(usable) ?? usable[0];
+  if (asked.apiKey !== undefined) return ofMode(deployments) ?? openai;
   if (found !== undefined) return found;
   // Whoever names a mode wants a model: better say what is missing than answer offline.
-  return asked.apiMode === undefined
-    ? (available[0] ?? offline)
-    : (deployments.find(({ mode }) => mode === asked.apiMode) ?? openai);
+  return asked.apiMode === undefined ? (available[0] ?? offline) : (ofMode(deployments) ?? openai);
 }
 
 function namedDeployment(

@@ -161,6 +161,8 @@ describe("an API mode that is named", () => {
     const environment = { OPENAI_API_KEY: "o", ANTHROPIC_API_KEY: "a" };
     expect(resolve(environment).endpoint.provider).toBe("openai");
     expect(resolve({ ...environment, HERMES_API_MODE: "anthropic_messages" }).endpoint.provider).toBe("anthropic");
+    const withKey = { HERMES_API_KEY: "h", HERMES_API_MODE: "anthropic_messages" };
+    expect(resolve(withKey).endpoint).toMatchObject({ provider: "anthropic", apiKey: "h" });
   });
 
   test("reaches endpoints that are compatible with Anthropic's", () => {
