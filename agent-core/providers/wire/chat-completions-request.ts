@@ -7,6 +7,7 @@ import type {
 } from "openai/resources/chat/completions";
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
 import type { ChatQuirks } from "../deployment/deployment.ts";
+import { sentArguments } from "./call-arguments.ts";
 import { isReasoningDetail } from "./reasoning-details.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";
 
@@ -60,10 +61,8 @@ function lowerAssistant(message: AssistantMessage, quirks: ChatQuirks): ChatComp
   };
 }
 
-/** A call that was cut off stays in the history, with the error as its result; servers with templates parse its JSON. */
 function lowerCall({ id, function: { name, arguments: json } }: ToolCall): ChatCompletionMessageFunctionToolCall {
-  const isWhole = json.startsWith("{") && json.endsWith("}");
-  return { id, type: "function", function: { name, arguments: isWhole ? json : "{}" } };
+  return { id, type: "function", function: { name, arguments: sentArguments(json) } };
 }
 
 function lowerSampling(

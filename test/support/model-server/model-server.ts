@@ -10,6 +10,7 @@ import {
 import type { AddressInfo } from "node:net";
 import type { Answer, Part, StatusAnswer } from "./answer.ts";
 import { chatCompletionsFormat } from "./chat-completions-format.ts";
+import { codexResponsesFormat } from "./codex-responses-format.ts";
 import type { Format } from "./format.ts";
 import { pieces } from "./pieces.ts";
 import { respond, respondStatus } from "./respond.ts";
@@ -39,7 +40,7 @@ export type ModelServer = {
   stop(): Promise<void>;
 };
 
-const formats: readonly Format[] = [chatCompletionsFormat];
+const formats: readonly Format[] = [chatCompletionsFormat, codexResponsesFormat];
 
 export async function startModelServer(): Promise<ModelServer> {
   const requests: ReceivedRequest[] = [];

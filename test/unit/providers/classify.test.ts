@@ -113,6 +113,16 @@ describe("errors without a status", () => {
       "server",
     ],
     ["an error in the stream", new OpenAI.APIError(undefined, { message: "hm" }, undefined, undefined), "server"],
+    [
+      "a response that failed for what it was asked",
+      Object.assign(new Error("no"), { error: { code: "invalid_prompt", message: "no" } }),
+      "bad-request",
+    ],
+    [
+      "a response that failed for its image",
+      Object.assign(new Error("no"), { error: { code: "image_too_large", message: "no" } }),
+      "bad-request",
+    ],
     ["a string", "what?", "unknown"],
     ["nothing", undefined, "unknown"],
   ];
