@@ -69,6 +69,8 @@ const rules: readonly Rule[] = [
 
   { codes: /insufficient_quota|billing/, kind: "billing" },
   { codes: /context_length_exceeded/, kind: "context-overflow" },
+  // Responses that failed name what in the request they did not bear; asking again would not help.
+  { codes: /invalid_prompt|image|bio_policy|data_residency/, kind: "bad-request" },
   { codes: /rate_limit/, kind: "rate-limit" },
   { codes: /overloaded/, kind: "overloaded" },
   { codes: /invalid_api_key|authentication_error|permission_error/, kind: "authentication" },
@@ -76,8 +78,6 @@ const rules: readonly Rule[] = [
   { codes: /server_error|api_error/, kind: "server" },
   { codes: /SyntaxError|ZodError/, kind: "malformed" },
   { codes: /invalid_request/, kind: "bad-request" },
-  // Responses that failed name what in the request they did not bear; asking again would not help.
-  { codes: /invalid_(prompt|image|base64)|image_(too|parse|content|file)|bio_policy/, kind: "bad-request" },
   { codes: /Timeout|ETIMEDOUT|TIMEOUT/, kind: "timeout" },
   // Node's name for a body that stopped; its cause may be any network code.
   { text: /^(terminated|premature close|aborted)$/im, kind: "cut-off" },
