@@ -12,6 +12,7 @@ import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
 import { sessionsFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
+import { localBackend } from "../host/terminals/local-backend.ts";
 import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-id.ts";
@@ -76,12 +77,14 @@ export class AcpSession {
       onDefect: log,
       ...(title !== undefined && { platform: title }),
       ...(stored !== undefined && { history: stored.messages, todos: stored.todos }),
+      ...(stored?.title !== undefined && { title: stored.title }),
       host: acpHost({
         client,
         capabilities,
         sessionId: id,
         roots: [place.cwd, ...place.otherFolders],
         local,
+        backend: localBackend(),
       }),
       journal: this.#journal,
       approvalMode: () => this.#mode,
@@ -99,7 +102,7 @@ export class AcpSession {
   }
 
   get configOptions(): SessionConfigOption[] {
-    return [modeOption(this.#mode), modelOption(this.agent.model)];
+    return [modeOption(this.#mode), modelOption(this.agent.model.model)];
   }
 
   /** Sends an update; what a closed connection cannot take is dropped. */
@@ -130,7 +133,7 @@ export class AcpSession {
 
   async close(): Promise<void> {
     this.cancel();
-    await this.#queue;
+    await Promise.all([this.#queue, this.agent.close()]);
     this.#journal.close();
   }
 

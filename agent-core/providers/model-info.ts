@@ -17,6 +17,8 @@ const families: readonly (readonly [RegExp, ModelInfo])[] = [
   [/gpt-4o/, { contextWindow: 128_000, maxOutputTokens: 16_384 }],
   [/(^|\/)o[134](-|$)/, { contextWindow: 200_000, maxOutputTokens: 100_000 }],
   [/gpt-oss/, { contextWindow: 131_072, maxOutputTokens: 32_768 }],
+  [/claude-[a-z]+-[5-9]/, { contextWindow: 1_000_000, maxOutputTokens: 128_000 }],
+  [/claude-opus-4([.-][01])?(-2\d{7})?(@|$)/, { contextWindow: 200_000, maxOutputTokens: 32_000 }],
   [/claude-3/, { contextWindow: 200_000, maxOutputTokens: 8_192 }],
   [/claude/, { contextWindow: 200_000, maxOutputTokens: 64_000 }],
   [/gemini/, { contextWindow: 1_048_576, maxOutputTokens: 65_536 }],

@@ -101,10 +101,12 @@ function chooseDeployment(asked: ModelSettings, environment: Environment): Deplo
   if (asked.provider !== undefined) return namedDeployment(asked.provider, asked.baseUrl);
   if (asked.apiMode === offline.mode) return offline;
   if (asked.baseUrl !== undefined) return deploymentAt(asked.baseUrl);
-  const found = deployments.find(
+  const usable = deployments.filter(
     ({ mode, keyVariable, urlVariable }) =>
       hasWire(mode) && (variable(environment, keyVariable) ?? variable(environment, urlVariable)) !== undefined,
   );
+  // A mode that is named would be nowhere at a provider of another.
+  const found = usable.find(({ mode }) => mode === asked.apiMode) ?? usable[0];
   if (asked.apiKey !== undefined) return openai;
   if (found !== undefined) return found;
   // Whoever names a mode wants a model: better say what is missing than answer offline.

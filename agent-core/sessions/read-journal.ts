@@ -8,6 +8,7 @@ export type StoredSession = {
   /** Working folder, absolute. */
   readonly cwd: string;
   readonly mode: string | undefined;
+  readonly title: string | undefined;
   readonly messages: readonly Message[];
   /** The plan as it was last. */
   readonly todos: readonly StoredTodo[];
@@ -53,6 +54,7 @@ function restore(text: string): ReadSession {
       id: head.id,
       cwd: head.cwd,
       mode: entries.findLast((entry) => entry.type === "mode")?.mode,
+      title: entries.findLast((entry) => entry.type === "title")?.title,
       messages: entries.filter((entry) => entry.type === "message").map((entry) => entry.message),
       todos: entries.findLast((entry) => entry.type === "todos")?.items ?? [],
       entries,

@@ -4,7 +4,7 @@ import type { ApprovalMode } from "../../approval/policy.ts";
 /** What a command may see and change. */
 export type CommandSession = {
   readonly mode: ApprovalMode;
-  readonly agent: { readonly model: string; readonly toolNames: readonly string[] };
+  readonly agent: { readonly model: { readonly model: string }; readonly toolNames: readonly string[] };
   setMode(mode: ApprovalMode): void;
 };
 

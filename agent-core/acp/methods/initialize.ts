@@ -1,4 +1,5 @@
 import { methods, PROTOCOL_VERSION } from "@zed-industries/agent-client-protocol";
+import type { HermesAgentCapabilities } from "../meta.ts";
 import type { Method } from "./method.ts";
 
 export const method: Method = {
@@ -13,6 +14,7 @@ export const method: Method = {
           loadSession: true,
           promptCapabilities: { image: true, embeddedContext: true },
           sessionCapabilities: { close: {}, additionalDirectories: {} },
+          _meta: { hermes: { steer: true } satisfies HermesAgentCapabilities },
         },
         authMethods: [],
       };

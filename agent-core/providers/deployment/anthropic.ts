@@ -7,4 +7,7 @@ export const anthropic: Deployment = {
   urlVariable: "ANTHROPIC_BASE_URL",
   hosts: ["api.anthropic.com"],
   keyVariable: "ANTHROPIC_API_KEY",
+  // "The best combination of speed and intelligence" on Anthropic's models page of November 2026; in the library's
+  // list of models (`Model`).
+  defaultModel: "claude-sonnet-5-5",
 };

@@ -2,22 +2,24 @@
 import { quirksOf } from "../deployment/deployments.ts";
 import { type FoldState, finishFold, startFold, step, streamDone } from "./chat-completions-fold.ts";
 import { chatCompletionsBody } from "./chat-completions-request.ts";
-import { DONE, openAiClient, responseEvents } from "./openai-client.ts";
+import { foldResponse } from "./fold-response.ts";
+import { omitParameters } from "./omit-parameters.ts";
+import { openaiClient } from "./openai-client.ts";
 import { defineWire, type ModelEvent, type ModelRequest } from "./wire.ts";
+
+/** Data of the last event. */
+const DONE = "[DONE]";
 
 export const wire = defineWire({ mode: "chat_completions", stream });
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-  const client = await openAiClient(request.endpoint);
-  const body = chatCompletionsBody(request, quirksOf(request.endpoint));
+  const client = await openaiClient(request.endpoint);
+  const body = omitParameters(chatCompletionsBody(request, quirksOf(request.endpoint)), request);
   const response = await client.chat.completions.create(body, { signal }).asResponse();
-  let state: FoldState = startFold(request.messages);
-  for await (const batch of responseEvents(response, (data) => data === DONE)) {
-    for (const data of batch) {
-      const next = data === DONE ? streamDone(state) : step(state, JSON.parse(data));
-      state = next.state;
-      yield* next.events;
-    }
-  }
-  yield* finishFold(state);
+  yield* foldResponse<FoldState>(response, {
+    start: startFold(request.messages),
+    step: (state, data) => (data === DONE ? streamDone(state) : step(state, JSON.parse(data))),
+    isLast: (data) => data === DONE,
+    finish: finishFold,
+  });
 }

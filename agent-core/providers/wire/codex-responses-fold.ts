@@ -59,7 +59,7 @@ export function step(state: FoldState, raw: unknown): FoldStep {
     case "response.function_call_arguments.delta":
       return withCalls(state, addPieces(state.calls, [{ key: event.output_index, arguments: event.delta }]));
     case "response.function_call_arguments.done":
-      return withCalls(state, endCall(state.calls, event.output_index, event.arguments));
+      return finishCall(state, event.output_index, event.arguments);
     case "response.output_item.done":
       return endItem(state, event.output_index, event.item);
     case "response.completed":
@@ -123,6 +123,18 @@ function beginCall(state: FoldState, index: number, item: Extract<OutputItem, { 
   return withCalls(show(state, index), addPieces(state.calls, [piece]));
 }
 
+/** `json` are the call's whole arguments; what of them was not streamed is added. */
+function finishCall(state: FoldState, index: number, json: string): FoldStep {
+  const call = callAt(state, index);
+  if (call === undefined || call.phase === "ended") return same(state);
+  const rest = json.startsWith(call.arguments) ? json.slice(call.arguments.length) : "";
+  return sequence(state, [
+    (before) =>
+      rest === "" ? same(before) : withCalls(before, addPieces(before.calls, [{ key: index, arguments: rest }])),
+    (before) => withCalls(before, endCall(before.calls, index)),
+  ]);
+}
+
 function callAt({ calls }: FoldState, index: number): PartialCalls["calls"][number] | undefined {
   return calls.calls.findLast(({ key }) => key === index);
 }
@@ -142,7 +154,7 @@ function endItem(state: FoldState, index: number, item: OutputItem | undefined):
     case "function_call":
       return sequence(state, [
         (before) => beginCall(before, index, item),
-        (before) => withCalls(before, endCall(before.calls, index, item.arguments ?? "")),
+        (before) => finishCall(before, index, item.arguments ?? ""),
         (before) => same(keep(before, index, callPlace(before, index, item))),
       ]);
     case "reasoning":

@@ -1,6 +1,5 @@
-/** OpenAI's library as the two wires of its APIs use it: it builds and sends the request, we read what comes back. */
+/** The `openai` library for one endpoint: nothing from the process's environment, no retries of its own. */
 import type { OpenAI } from "openai";
-import { readServerSentEvents } from "./server-sent-events.ts";
 import type { Endpoint } from "./wire.ts";
 
 /** The library's own limit until the answer begins; whoever called watches for silence. */
@@ -8,10 +7,17 @@ const REQUEST_TIMEOUT_MS = 3_600_000;
 /** The library refuses to work without a key; it is not sent. */
 const NO_KEY = "none";
 
-/** Data of an event that says only that the stream is over. */
-export const DONE = "[DONE]";
+/** Making one takes as long as a small request; the last one is used again as long as the endpoint stays. */
+let last: { readonly endpoint: Endpoint; readonly client: OpenAI } | undefined;
 
-export async function openAiClient({ baseUrl, apiKey }: Endpoint): Promise<OpenAI> {
+export async function openaiClient(endpoint: Endpoint): Promise<OpenAI> {
+  if (last !== undefined && isSame(last.endpoint, endpoint)) return last.client;
+  const client = await newClient(endpoint);
+  last = { endpoint, client };
+  return client;
+}
+
+async function newClient({ baseUrl, apiKey }: Endpoint): Promise<OpenAI> {
   // Loaded on first use: start-up must not pay for a library that this session may never need.
   const library = await import("openai");
   return new library.OpenAI({
@@ -28,16 +34,6 @@ export async function openAiClient({ baseUrl, apiKey }: Endpoint): Promise<OpenA
   });
 }
 
-/**
- * Data of the response's events, as many at once as a packet brought; `isLast` as in `readServerSentEvents`. A server or
- * proxy that does not stream gives one document, which is one event. Throws at a web page: that is a wrong address.
- */
-export async function* responseEvents(
-  response: Response,
-  isLast: (data: string) => boolean,
-): AsyncGenerator<readonly string[]> {
-  const type = response.headers.get("content-type") ?? "";
-  if (type.includes("text/html")) throw new SyntaxError("a web page instead of a stream; is the base URL right?");
-  if (type.includes("application/json")) yield [await response.text()];
-  else if (response.body !== null) yield* readServerSentEvents(response.body, isLast);
+function isSame(first: Endpoint, second: Endpoint): boolean {
+  return first.baseUrl === second.baseUrl && first.apiKey === second.apiKey;
 }

@@ -59,23 +59,23 @@ export function addPieces(calls: PartialCalls, pieces: readonly CallPiece[]): Ca
   return { calls: { ...calls, calls: draft.calls }, events: draft.events };
 }
 
-/**
- * Ends one call that its provider says is complete; without effect on one that has ended. `json` are its whole
- * arguments: what of them was not streamed is added.
- */
-export function endCall(calls: PartialCalls, key: number, json: string): CallProgress {
-  const call = calls.calls.findLast((candidate) => candidate.key === key);
-  if (call === undefined || call.phase === "ended") return { calls, events: [] };
-  const draft: Draft = { calls: [...calls.calls], events: [] };
-  if (json.startsWith(call.arguments)) extend(draft, call, { key, arguments: json.slice(call.arguments.length) });
-  end(draft, draft.calls[call.index] ?? call);
-  return { calls: { ...calls, calls: draft.calls }, events: draft.events };
-}
-
 /** Ends every open call, complete or not: the stream has said that the answer is over. */
 export function endCalls(calls: PartialCalls): CallProgress {
   const draft: Draft = { calls: [...calls.calls], events: [] };
   for (const call of calls.calls) if (call.phase !== "ended") end(draft, call);
+  return { calls: { ...calls, calls: draft.calls }, events: draft.events };
+}
+
+/**
+ * Ends the call of this number: the provider said that it is complete. Half arguments stay open all the same, until
+ * `endCalls`; what the answer ends with may say why.
+ */
+export function endCall(calls: PartialCalls, key: number): CallProgress {
+  const call = calls.calls.findLast((candidate) => candidate.key === key && candidate.phase !== "ended");
+  const isWhole = call !== undefined && (call.arguments.trim() === "" || isWholeObject(call.arguments));
+  if (!isWhole) return { calls, events: [] };
+  const draft: Draft = { calls: [...calls.calls], events: [] };
+  end(draft, call);
   return { calls: { ...calls, calls: draft.calls }, events: draft.events };
 }
 

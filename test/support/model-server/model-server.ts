@@ -9,6 +9,7 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Answer, Part, StatusAnswer } from "./answer.ts";
+import { anthropicMessagesFormat } from "./anthropic-messages-format.ts";
 import { chatCompletionsFormat } from "./chat-completions-format.ts";
 import { codexResponsesFormat } from "./codex-responses-format.ts";
 import type { Format } from "./format.ts";
@@ -40,7 +41,7 @@ export type ModelServer = {
   stop(): Promise<void>;
 };
 
-const formats: readonly Format[] = [chatCompletionsFormat, codexResponsesFormat];
+const formats: readonly Format[] = [chatCompletionsFormat, codexResponsesFormat, anthropicMessagesFormat];
 
 export async function startModelServer(): Promise<ModelServer> {
   const requests: ReceivedRequest[] = [];

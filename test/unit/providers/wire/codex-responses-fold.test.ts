@@ -237,7 +237,9 @@ describe("tool calls", () => {
       type: "response.incomplete",
       response: { incomplete_details: { reason: "max_output_tokens" } },
     };
-    const events = fold([added(0, calling("a", "x")), json(0, '{"n":'), incomplete]);
+    const half = [added(0, calling("a", "x")), json(0, '{"n":'), jsonDone(0, '{"n":')];
+    expect(callsOf(fold([...half, done(0, { ...calling("a", "x"), arguments: '{"n":' })]))).toEqual([]);
+    const events = fold([...half, incomplete]);
     expect(callsOf(events)).toEqual([["x", '{"n":']]);
     expect(events.at(-1)).toMatchObject({ reason: "length" });
   });
