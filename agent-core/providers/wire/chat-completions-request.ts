@@ -7,9 +7,12 @@ import type {
 } from "openai/resources/chat/completions";
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
 import type { ChatQuirks } from "../deployment/deployment.ts";
-import { sentArguments } from "./call-arguments.ts";
 import { isReasoningDetail } from "./reasoning-details.ts";
+import { sentArguments, sentCallId, sentName } from "./sent-call.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";
+
+/** OpenAI refuses longer ids; a call and its result only have to agree. */
+const VALID_ID = /^[\s\S]{1,40}$/;
 
 /** `quirks` are the endpoint's, from its deployment. */
 export function chatCompletionsBody(request: ModelRequest, quirks: ChatQuirks): ChatCompletionCreateParamsStreaming {
@@ -39,7 +42,7 @@ function lowerMessage(message: Message, quirks: ChatQuirks): ChatCompletionMessa
     case "assistant":
       return lowerAssistant(message, quirks);
     case "tool":
-      return { role: "tool", tool_call_id: message.tool_call_id, content: message.content };
+      return { role: "tool", tool_call_id: sentCallId(message.tool_call_id, VALID_ID), content: message.content };
   }
 }
 
@@ -62,7 +65,8 @@ function lowerAssistant(message: AssistantMessage, quirks: ChatQuirks): ChatComp
 }
 
 function lowerCall({ id, function: { name, arguments: json } }: ToolCall): ChatCompletionMessageFunctionToolCall {
-  return { id, type: "function", function: { name, arguments: sentArguments(json) } };
+  const sent = { name: sentName(name), arguments: sentArguments(json) };
+  return { id: sentCallId(id, VALID_ID), type: "function", function: sent };
 }
 
 function lowerSampling(

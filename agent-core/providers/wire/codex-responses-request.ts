@@ -1,5 +1,4 @@
 /** From a request in the internal format to the body of OpenAI's Responses. Pure: same request, same bytes. */
-import { createHash } from "node:crypto";
 import type {
   ResponseCreateParamsStreaming,
   ResponseFunctionToolCall,
@@ -9,16 +8,14 @@ import type {
 } from "openai/resources/responses/responses";
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
 import { isReasoningModel, knowsMinimalEffort } from "../reasoning-models.ts";
-import { sentArguments } from "./call-arguments.ts";
 import { type LaidOut, layOut, type Phase } from "./codex-responses-layout.ts";
+import { hashOf, sentArguments, sentCallId, sentName } from "./sent-call.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";
 
 /** The API refuses a lower ceiling. Tokens. */
 const LOWEST_CEILING = 16;
 /** Other ids are refused; those of other providers may be anything. */
 const VALID_ID = /^[\w-]{1,64}$/;
-/** Of a hash that stands for something, in hexadecimal. */
-const HASH_CHARS = 24;
 
 export function codexResponsesBody({ model, messages, tools, sampling }: ModelRequest): ResponseCreateParamsStreaming {
   const [first] = messages;
@@ -79,7 +76,9 @@ function lower(message: Message, index: number, isReasoning: boolean): readonly 
     case "assistant":
       return lowerAssistant(message, index, isReasoning);
     case "tool":
-      return [{ type: "function_call_output", call_id: sentCallId(message.tool_call_id), output: message.content }];
+      return [
+        { type: "function_call_output", call_id: sentCallId(message.tool_call_id, VALID_ID), output: message.content },
+      ];
   }
 }
 
@@ -136,21 +135,12 @@ function functionCall(
   return {
     type: "function_call",
     ...(id !== undefined && { id }),
-    call_id: sentCallId(callId),
-    name,
+    call_id: sentCallId(callId, VALID_ID),
+    name: sentName(name),
     arguments: sentArguments(json),
   };
 }
 
 function validId(id: string | undefined, prefix: string): string | undefined {
   return id?.startsWith(prefix) && VALID_ID.test(id) ? id : undefined;
-}
-
-/** The same for a call and its result. */
-function sentCallId(id: string): string {
-  return VALID_ID.test(id) ? id : `call_${hashOf(id)}`;
-}
-
-function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, HASH_CHARS);
 }

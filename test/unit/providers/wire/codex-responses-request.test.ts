@@ -77,6 +77,14 @@ describe("input", () => {
     expect(sent).toEqual([{ type: "function_call", call_id: "c1", name: "x", arguments: "{}" }]);
   });
 
+  test("a name that the model made up is made one that the API takes", () => {
+    const named = (name: string) => ({ id: "c", type: "function", function: { name, arguments: "{}" } }) as const;
+    const names = inputOf([
+      { role: "assistant", content: null, tool_calls: [named("read the file!"), named(""), named("x".repeat(65))] },
+    ]) as readonly { readonly name: string }[];
+    expect(names.map(({ name }) => name)).toEqual(["read_the_file_", "_", "x".repeat(64)]);
+  });
+
   test("ids that the API refuses are replaced, the same for a call and its result", () => {
     const ids = ["x".repeat(65), "functions.read_file:0", "", "toolu_01AbC-_9", "y".repeat(64)];
     const sent = inputOf([
