@@ -24,7 +24,7 @@ const PARAMETER =
   /(unsupported|unknown|unrecognized|invalid|unexpected).{0,20}(parameter|field|argument|value)|extra inputs are not permitted|is (deprecated|not supported) (for|with|by) this model|not support(ed)? (the |this )?(following )?parameter|not support the .{1,30} parameter/i;
 /** Signed or encrypted reasoning of earlier answers; also a reasoning item that lost its neighbour. */
 const REASONING =
-  /thinking.{0,80}(signature|cannot be modified|must remain as they were)|signature.{0,40}thinking|encrypted.{0,20}content.{0,60}(invalid|could not|failed)|of type 'reasoning'.{0,60}without its required|expected .{0,4}thinking.{0,60}found/i;
+  /thinking.{0,80}(signature|cannot be modified|must remain as they were)|signature.{0,40}thinking|encrypted.{0,20}content.{0,60}(invalid|could not|failed)|of type 'reasoning'.{0,60}without its required|without its required 'reasoning'|reasoning input items|not persisted when .?store|expected .{0,4}thinking.{0,60}found/i;
 const IMAGE =
   /images?.{0,40}(not supported|unsupported|not allowed|is invalid|could not be (processed|decoded)|too large|exceeds)|(not|n't) support.{0,24}(image|vision|multimodal)|support image input|could not process image|image_url.{0,40}(not|only).{0,24}support/i;
 const OVERFLOW =
@@ -81,6 +81,9 @@ const rules: readonly Rule[] = [
 
   { codes: /insufficient_quota|billing/, kind: "billing" },
   { codes: /context_length_exceeded|request_too_large/, kind: "context-overflow" },
+  // Responses that failed name what in the request they did not bear; asking the same again would not help.
+  { codes: /image/, kind: "image-rejected" },
+  { codes: /invalid_prompt|bio_policy|data_residency/, kind: "bad-request" },
   { codes: /rate_limit/, kind: "rate-limit" },
   { codes: /overloaded/, kind: "overloaded" },
   { codes: /invalid_api_key|authentication_error|permission_error/, kind: "authentication" },

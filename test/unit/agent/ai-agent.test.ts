@@ -184,7 +184,7 @@ test("a result over 100,000 characters is written aside whole", async () => {
 
 test("options that cannot be met are one clear line", () => {
   expect(() => agentWith({}, { enabledToolsets: ["fil"] })).toThrow("Did you mean file");
-  expect(() => agentWith({}, { apiMode: "codex_responses" })).toThrow("codex_responses");
+  expect(() => agentWith({}, { baseUrl: "localhost" })).toThrow('"localhost" is no base URL');
 });
 
 test("a folder's instructions come with the first file that is read in it, and only then", async () => {
