@@ -5,6 +5,7 @@ import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent
 import { ModelDirectory } from "../agent/model-directory.ts";
 import { type Environment, homeFolder, sessionsFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
+import { deployments } from "../providers/deployment/deployments.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath, newSessionId } from "../sessions/session-id.ts";
 import { AcpSession } from "./acp-session.ts";
@@ -92,6 +93,9 @@ export class AgentServer {
   async changeEnvironment(changes: Readonly<Record<string, string | null>>): Promise<void> {
     const entries = Object.entries(changes).map(([name, value]) => [name, value ?? undefined] as const);
     this.#environment = { ...this.#environment, ...Object.fromEntries(entries) };
+    for (const { name, keyVariable = "", urlVariable = "" } of deployments) {
+      if (keyVariable in changes || urlVariable in changes) this.directory.forget(name);
+    }
     await this.reconfigure();
   }
 
