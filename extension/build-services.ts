@@ -72,6 +72,10 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     editors,
     review,
     status,
+    // A worker that is gone has taken its list of running commands with it.
+    worker.onDidChange(({ state }) => {
+      if (state === "restarting" || state === "failed") void terminals.endAll();
+    }),
     chat.onDidChange((state) => status.state(state)),
     review.onDidChange(() => events.push({ kind: "review", files: review.files })),
     review.onDidChange(() => vscode.commands.executeCommand("setContext", "hermes.hasEdits", review.files.length > 0)),

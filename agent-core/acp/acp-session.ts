@@ -13,6 +13,7 @@ import type { ModelDirectory } from "../agent/model-directory.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
 import { sessionsFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
+import { localBackend } from "../host/terminals/local-backend.ts";
 import { settingsOf } from "../providers/choice.ts";
 import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
@@ -84,12 +85,14 @@ export class AcpSession {
       onDefect: log,
       ...(title !== undefined && { platform: title }),
       ...(stored !== undefined && { history: stored.messages, todos: stored.todos }),
+      ...(stored?.title !== undefined && { title: stored.title }),
       host: acpHost({
         client,
         capabilities,
         sessionId: id,
         roots: [place.cwd, ...place.otherFolders],
         local,
+        backend: localBackend(),
       }),
       journal: this.#journal,
       approvalMode: () => this.#mode,
@@ -108,6 +111,7 @@ export class AcpSession {
       agent: this.agent,
       chosen: model.chosen,
       effort: model.effort,
+      configuredEffort: configured.options.sampling?.reasoningEffort,
       record: (entry) => this.#journal.append(entry),
       onChange: () => this.#sendOptions(),
     });
@@ -151,7 +155,7 @@ export class AcpSession {
   async close(): Promise<void> {
     this.cancel();
     this.model.dispose();
-    await this.#queue;
+    await Promise.all([this.#queue, this.agent.close()]);
     this.#journal.close();
   }
 

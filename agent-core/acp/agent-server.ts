@@ -86,7 +86,10 @@ export class AgentServer {
   async configure(): Promise<ConfiguredAgent> {
     const configured = await configuredAgent(this.#environment, PLATFORM);
     this.directory.configure(configured.options.environment ?? this.#environment);
-    return configured;
+    // A key that the client has set since is newer than the one that a session began with.
+    const refreshEnvironment = async (): Promise<Environment> =>
+      (await configuredAgent(this.#environment, PLATFORM)).options.environment ?? this.#environment;
+    return { ...configured, options: { ...configured.options, refreshEnvironment } };
   }
 
   /** Sets variables, or takes them away (null); open sessions go on with what they now lead to. */

@@ -7,9 +7,11 @@ import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
 import type { Message } from "../messages/message.ts";
 import { systemPrompt } from "../prompt/system-prompt.ts";
+import { callModel } from "../providers/call/call-model.ts";
+import type { Clock } from "../providers/call/clock.ts";
+import { ModelChain } from "../providers/call/model-chain.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
 import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
-import { streamModel } from "../providers/stream-model.ts";
 import type { ApiMode, EditorModels, Sampling } from "../providers/wire/wire.ts";
 import type { Journal } from "../sessions/journal.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
@@ -17,8 +19,9 @@ import type { Todo } from "../tools/todo-list.ts";
 import type { Tool } from "../tools/tool.ts";
 import { selectTools } from "../tools/toolsets.ts";
 import type { Policy } from "./approvals.ts";
+import { Auxiliary, type AuxiliaryOptions } from "./auxiliary.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
-import { ModelChain } from "./model-chain.ts";
+import { modelLine } from "./model-line.ts";
 import { sessionPolicy } from "./session-policy.ts";
 import type { Turn } from "./turn.ts";
 
@@ -43,6 +46,18 @@ export type AIAgentOptions = {
   readonly home?: string;
   readonly callbacks?: AgentCallbacks;
   readonly sampling?: Sampling;
+  /** Models that stand in, in this order, when the chosen one cannot be used; default: none. */
+  readonly fallbacks?: readonly ModelSettings[];
+  /** Models for tasks beside the conversation; default: the conversation's. */
+  readonly auxiliary?: AuxiliaryOptions["tasks"];
+  /** The title that the session has already. */
+  readonly title?: string;
+  /** The environment as it is now, asked for when a key was refused; default: it never changes. */
+  readonly refreshEnvironment?: () => Promise<Environment>;
+  /** Longest silence of a model's stream, in milliseconds, by provider; default 60,000. */
+  readonly silenceMs?: (provider: string) => number | undefined;
+  /** Default: the system's. */
+  readonly clock?: Clock;
   /** Models that the editor offers, for the mode `editor_model`; default: there are none. */
   readonly editorModels?: EditorModels;
   /** What endpoints told of their models; default: only what is known by name. */
@@ -85,6 +100,7 @@ export type AgentSetup = {
   /** Throws an Error in one line when there is no such model. */
   resolve(settings: ModelSettings): ResolvedModel;
   readonly callModel: Turn["callModel"];
+  readonly auxiliary: Auxiliary;
   buildSystemPrompt(systemMessage: string | undefined): Promise<string>;
   spillFolder(sessionId: string): string;
   onDefect(message: string): void;
@@ -97,7 +113,14 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const cwd = options.cwd ?? process.cwd();
   const host = options.host ?? nodeHost();
   const tools = chooseTools(options);
-  const models = new ModelChain(resolved(options, environment));
+  const resolvable = (settings: ModelSettings): ResolvedModel | undefined => {
+    const resolution = resolveModel(settings, environment);
+    return resolution.ok ? resolution.model : undefined;
+  };
+  // A stand-in that cannot be reached at all is none.
+  const standIns = (options.fallbacks ?? []).map(resolvable).filter((model) => model !== undefined);
+  const models = new ModelChain(resolved(options, environment), standIns);
+  const line = modelLine(options, models);
   const onDefect = options.onDefect ?? ((message) => process.stderr.write(`${message}\n`));
   const setup: AgentSetup = {
     host,
@@ -120,13 +143,15 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     modelFacts: options.modelFacts ?? (() => ({})),
     resolve: (settings) => resolved(settings, environment),
     callModel: (messages, withTools, signal) => {
-      const { mode, endpoint, model } = models.current;
       const schemas = withTools ? tools.map((tool) => tool.schema) : [];
-      const { editorModels } = options;
-      const { sampling } = setup;
-      const request = { endpoint, model, messages, tools: schemas, sampling, ...(editorModels && { editorModels }) };
-      return streamModel(request, mode, signal);
+      return callModel({ messages, tools: schemas, sampling: setup.sampling }, line, signal);
     },
+    auxiliary: new Auxiliary({
+      tasks: options.auxiliary ?? {},
+      resolve: resolvable,
+      lineTo: (first, others) => modelLine(options, new ModelChain(first, others)),
+      main: line,
+    }),
     buildSystemPrompt: (systemMessage) => buildPrompt(options, { home, cwd, systemMessage }),
     spillFolder: (sessionId) => spillFolder(home, sessionId),
     onDefect,

@@ -16,22 +16,20 @@ export async function setHomeVariable(home: string, name: string, value: string)
   await writePrivate(home, path, `${written.join("\n")}\n`);
 }
 
-/** Sets the model in config.yaml, its comments and order kept. Rejects when the file is no valid YAML. */
+/** Sets the model in config.yaml, its comments and order kept. Rejects when the file is no YAML or cannot be written. */
 export async function setHomeModel(
   home: string,
   model: { readonly provider: string; readonly model: string; readonly baseUrl: string | undefined },
 ): Promise<void> {
-  const { isMap, parseDocument } = await import("yaml");
+  const { withSection } = await import("./yaml.ts");
   const path = join(home, "config.yaml");
-  const document = parseDocument(await readOrEmpty(path));
-  const [problem] = document.errors;
-  if (problem !== undefined) throw new Error(`${path} is not valid YAML (${problem.message.split("\n", 1)[0]}).`);
-  if (!isMap(document.get("model"))) document.set("model", document.createNode({}));
-  document.setIn(["model", "provider"], model.provider);
-  document.setIn(["model", "default"], model.model);
-  if (model.baseUrl === undefined) document.deleteIn(["model", "base_url"]);
-  else document.setIn(["model", "base_url"], model.baseUrl);
-  await writePrivate(home, path, document.toString());
+  const values = { provider: model.provider, default: model.model, base_url: model.baseUrl };
+  try {
+    await writePrivate(home, path, withSection(await readOrEmpty(path), "model", values));
+  } catch (error) {
+    const [reason] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
+    throw new Error(`The model could not be written into ${path}: ${reason}`, { cause: error });
+  }
 }
 
 /** As dotenv reads it: quotes where a bare word would be cut or changed. */

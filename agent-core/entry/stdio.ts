@@ -1,10 +1,11 @@
 /** The agent over stdio: newline-delimited JSON on stdin and stdout, logs on stderr. */
 import "./stdout-is-the-protocol.ts";
-import { Readable, Writable } from "node:stream";
+import { Readable } from "node:stream";
 import { ndJsonStream } from "@zed-industries/agent-client-protocol";
 import { serve } from "../acp/serve.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { checkSetup } from "./check.ts";
+import { gatheredOutput } from "./gathered-output.ts";
 import { setUp } from "./setup.ts";
 import { terminalDialog } from "./terminal-dialog.ts";
 import { VERSION } from "./version.ts";
@@ -47,7 +48,7 @@ export async function runStdio(args: readonly string[]): Promise<number> {
 async function serveStdio(): Promise<number> {
   const local = nodeHost();
   const stream = ndJsonStream(
-    Writable.toWeb(process.stdout),
+    gatheredOutput(process.stdout),
     Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>, // stdin gives bytes as long as no encoding is set
     { maxMessageBytes: MAX_MESSAGE_BYTES },
   );
@@ -63,7 +64,6 @@ async function serveStdio(): Promise<number> {
   await Promise.race([service.connection.closed, end]);
   const timer = setTimeout(() => process.exit(0), SHUTDOWN_MS);
   await service.dispose();
-  await local.dispose();
   clearTimeout(timer);
   process.exit(0); // an open socket to a model must not keep a dead editor's agent alive
 }

@@ -21,7 +21,12 @@ const BILLING =
 const PASSING = /try again|resets? (at|in)|retry after|per (second|minute|hour|day)/i;
 const OVERLOADED = /overloaded|over capacity|at capacity|no available (capacity|server|worker)/i;
 const PARAMETER =
-  /(unsupported|unknown|unrecognized|invalid|unexpected).{0,20}(parameter|field|argument|value)|extra inputs are not permitted/i;
+  /(unsupported|unknown|unrecognized|invalid|unexpected).{0,20}(parameter|field|argument|value)|extra inputs are not permitted|is (deprecated|not supported) (for|with|by) this model|not support(ed)? (the |this )?(following )?parameter|not support the .{1,30} parameter/i;
+/** Signed or encrypted reasoning of earlier answers; also a reasoning item that lost its neighbour. */
+const REASONING =
+  /thinking.{0,80}(signature|cannot be modified|must remain as they were)|signature.{0,40}thinking|encrypted.{0,20}content.{0,60}(invalid|could not|failed)|of type 'reasoning'.{0,60}without its required|expected .{0,4}thinking.{0,60}found/i;
+const IMAGE =
+  /images?.{0,40}(not supported|unsupported|not allowed|is invalid|could not be (processed|decoded)|too large|exceeds)|(not|n't) support.{0,24}(image|vision|multimodal)|support image input|could not process image|image_url.{0,40}(not|only).{0,24}support/i;
 const OVERFLOW =
   /context.{0,30}(length|window|limit|size)|maximum context|(prompt|input|request).{0,20}(is )?too (long|large)|too many (input )?tokens|exceeds.{0,30}(tokens|context|limit)|reduce the length/i;
 const NO_MODEL =
@@ -42,6 +47,7 @@ const rules: readonly Rule[] = [
   { status: is(403), text: BILLING, kind: "billing" },
   { status: is(403), kind: "authentication" },
   { status: is(404), text: BILLING, kind: "billing" },
+  { status: is(404), text: IMAGE, kind: "image-rejected" },
   { status: is(404), codes: /model_not_found/, kind: "model-not-found" },
   { status: is(404), text: NO_MODEL, kind: "model-not-found" },
   { status: is(404), kind: "unknown" },
@@ -53,9 +59,12 @@ const rules: readonly Rule[] = [
   { status: is(429), text: BILLING, kind: "billing" },
   { status: is(429), kind: "rate-limit" },
   // Before the overflow: "max_tokens" stands in both kinds of text.
-  { status: is(400, 422), codes: /unsupported_(parameter|value)|unknown_parameter/, kind: "bad-request" },
+  { status: is(400, 422), text: REASONING, kind: "reasoning-rejected" },
+  { status: is(400, 422), codes: /invalid_encrypted_content/, kind: "reasoning-rejected" },
+  { status: is(400, 415, 422), text: IMAGE, kind: "image-rejected" },
+  { status: is(400, 422), codes: /unsupported_(parameter|value)|unknown_parameter/, kind: "unsupported-parameter" },
   { status: is(400, 422), codes: /context_length_exceeded/, kind: "context-overflow" },
-  { status: is(400, 422), text: PARAMETER, kind: "bad-request" },
+  { status: is(400, 422), text: PARAMETER, kind: "unsupported-parameter" },
   { status: is(400, 422), text: OVERFLOW, kind: "context-overflow" },
   { status: is(400, 422), codes: /model_not_found/, kind: "model-not-found" },
   { status: is(400, 422), text: NO_MODEL, kind: "model-not-found" },

@@ -121,7 +121,10 @@ function speaksOfAnother(provider: string | undefined, environment: Environment)
   if (named !== undefined && named !== AUTOMATIC) return named !== provider;
   const baseUrl = variable(environment, "HERMES_BASE_URL");
   if (baseUrl !== undefined) return deploymentAt(baseUrl).name !== provider;
-  return variable(environment, "HERMES_API_KEY") !== undefined && provider !== openai.name;
+  // A key alone is OpenAI's or that of some other endpoint: never a local server's, or of whom has a key of its own.
+  const known = deployments.find(({ name }) => name === provider);
+  if (known === undefined || known === openai || known === custom) return false;
+  return known.keyVariable === undefined || variable(environment, known.keyVariable) !== undefined;
 }
 
 function chooseDeployment(
@@ -132,10 +135,12 @@ function chooseDeployment(
   if (asked.provider !== undefined) return namedDeployment(asked.provider, asked.baseUrl, available);
   if (asked.apiMode === offline.mode) return offline;
   if (asked.baseUrl !== undefined) return deploymentAt(asked.baseUrl);
-  const found = deployments.find(
+  const usable = deployments.filter(
     ({ mode, keyVariable, urlVariable }) =>
       hasWire(mode) && (variable(environment, keyVariable) ?? variable(environment, urlVariable)) !== undefined,
   );
+  // A mode that is named would be nowhere at a provider of another.
+  const found = usable.find(({ mode }) => mode === asked.apiMode) ?? usable[0];
   if (asked.apiKey !== undefined) return openai;
   if (found !== undefined) return found;
   // Whoever names a mode wants a model: better say what is missing than answer offline.

@@ -18,7 +18,11 @@ const contentPart = z.discriminatedUnion("type", [
 
 const message = z.discriminatedUnion("role", [
   z.object({ role: z.literal("system"), content: z.string() }),
-  z.object({ role: z.literal("user"), content: z.union([z.string(), z.array(contentPart).readonly()]) }),
+  z.object({
+    role: z.literal("user"),
+    content: z.union([z.string(), z.array(contentPart).readonly()]),
+    synthetic: z.literal(true).exactOptional(),
+  }),
   z.object({
     role: z.literal("assistant"),
     content: z.string().nullable(),
@@ -61,6 +65,7 @@ const entrySchema = z.discriminatedUnion("type", [
     ),
     at,
   }),
+  z.object({ type: z.literal("title"), title: z.string(), at }),
   z.object({ type: z.literal("mode"), mode: z.string(), at }),
   /** The model that the user chose, as `provider:model`. */
   z.object({ type: z.literal("model"), choice: z.string(), at }),

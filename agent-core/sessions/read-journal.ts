@@ -11,6 +11,7 @@ export type StoredSession = {
   /** The model that was chosen last, as `provider:model`. */
   readonly model: string | undefined;
   readonly reasoningEffort: string | undefined;
+  readonly title: string | undefined;
   readonly messages: readonly Message[];
   /** The plan as it was last. */
   readonly todos: readonly StoredTodo[];
@@ -58,6 +59,7 @@ function restore(text: string): ReadSession {
       mode: entries.findLast((entry) => entry.type === "mode")?.mode,
       model: entries.findLast((entry) => entry.type === "model")?.choice,
       reasoningEffort: entries.findLast((entry) => entry.type === "reasoning-effort")?.effort,
+      title: entries.findLast((entry) => entry.type === "title")?.title,
       messages: entries.filter((entry) => entry.type === "message").map((entry) => entry.message),
       todos: entries.findLast((entry) => entry.type === "todos")?.items ?? [],
       entries,

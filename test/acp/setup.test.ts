@@ -75,7 +75,7 @@ test("a key that is refused is said so, asked again, and never written", async (
 });
 
 test("any other address, without a key", async () => {
-  const { code } = await setUp("3", model.baseUrl, "", "1");
+  const { code } = await setUp("4", model.baseUrl, "", "1");
   expect(code).toBe(0);
   expect(readFileSync(join(home, "config.yaml"), "utf8")).toBe(
     `model:\n  provider: custom\n  default: test-model\n  base_url: ${model.baseUrl}\n`,

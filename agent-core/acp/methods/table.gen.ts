@@ -13,5 +13,6 @@ import { method as sessionNew } from "./session-new.ts";
 import { method as sessionPrompt } from "./session-prompt.ts";
 import { method as sessionSetConfigOption } from "./session-set-config-option.ts";
 import { method as sessionSetMode } from "./session-set-mode.ts";
+import { method as sessionSteer } from "./session-steer.ts";
 
-export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesModels, hermesProviders, hermesSetEnvironment, initialize, sessionCancel, sessionClose, sessionLoad, sessionNew, sessionPrompt, sessionSetConfigOption, sessionSetMode];
+export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesModels, hermesProviders, hermesSetEnvironment, initialize, sessionCancel, sessionClose, sessionLoad, sessionNew, sessionPrompt, sessionSetConfigOption, sessionSetMode, sessionSteer];

@@ -42,8 +42,12 @@ export type ModelRequest = {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSchema[];
   readonly sampling: Sampling;
+  /** Top-level parameters, as this API names them, that the model was found not to take; default: none. */
+  readonly omittedParameters?: readonly string[];
   /** For the mode `editor_model` only. */
   readonly editorModels?: EditorModels;
+  /** How long a prompt cache that is marked by hand shall live (Anthropic's). Default: `5m`; `1h` costs more to write. */
+  readonly cacheTtl?: "5m" | "1h";
 };
 
 /** Token counts of one call. `inputTokens` includes cached ones, `outputTokens` includes reasoning. */
@@ -62,6 +66,8 @@ export type FinishReason = "stop" | "tool_calls" | "length" | "refusal";
  * call is complete.
  */
 export type ModelEvent =
+  /** Nothing new, but the server is there; never leaves `streamModel`. */
+  | { readonly type: "alive" }
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   | { readonly type: "tool-call-start"; readonly index: number; readonly id: string; readonly name: string }

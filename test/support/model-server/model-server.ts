@@ -9,6 +9,7 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Answer, Part, StatusAnswer } from "./answer.ts";
+import { anthropicMessagesFormat } from "./anthropic-messages-format.ts";
 import { chatCompletionsFormat } from "./chat-completions-format.ts";
 import type { Format } from "./format.ts";
 import { pieces } from "./pieces.ts";
@@ -43,7 +44,7 @@ export type ModelServer = {
   stop(): Promise<void>;
 };
 
-const formats: readonly Format[] = [chatCompletionsFormat];
+const formats: readonly Format[] = [chatCompletionsFormat, anthropicMessagesFormat];
 
 /** What is served where nothing else was set. */
 const LOOK_UPS: readonly (readonly [string, unknown])[] = [["/models", { data: [{ id: "test-model" }] }]];

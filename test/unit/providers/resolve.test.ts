@@ -57,8 +57,12 @@ describe("keys in the environment", () => {
     });
   });
 
-  test("one whose API mode does not exist yet is passed over", () => {
-    expect(resolve({ ANTHROPIC_API_KEY: "a" })).toEqual(offline);
+  test("Anthropic's, after OpenRouter's", () => {
+    expect(resolve({ ANTHROPIC_API_KEY: "a" })).toEqual({
+      mode: "anthropic_messages",
+      model: "claude-sonnet-5-5",
+      endpoint: { provider: "anthropic", baseUrl: "https://api.anthropic.com", apiKey: "a" },
+    });
     expect(resolve({ ANTHROPIC_API_KEY: "a", OPENROUTER_API_KEY: "k" }).endpoint.provider).toBe("openrouter");
   });
 
@@ -138,18 +142,34 @@ describe("an address", () => {
 });
 
 describe("an API mode that is named", () => {
-  test.each(["codex_responses", "anthropic_messages", "editor_model"])("%s: says that it is not there yet", (mode) => {
+  test.each(["codex_responses", "editor_model"])("%s: says that it is not there yet", (mode) => {
     expect(refusal({ HERMES_API_MODE: mode, OPENAI_API_KEY: "o" })).toContain(
       `The API mode ${mode} is not available yet`,
     );
     expect(refusal({}, { apiMode: mode })).toContain(`The API mode ${mode} is not available yet`);
   });
 
-  test("Anthropic's address and provider want a mode that is not there yet", () => {
-    expect(refusal({ HERMES_BASE_URL: "https://api.anthropic.com", HERMES_MODEL: "m" })).toContain(
-      "anthropic_messages",
-    );
-    expect(refusal({ HERMES_PROVIDER: "anthropic", ANTHROPIC_API_KEY: "a" })).toContain("anthropic_messages");
+  test("Anthropic's address and provider bring their own", () => {
+    const environment = { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "o" };
+    const anthropic = { mode: "anthropic_messages", endpoint: { provider: "anthropic", apiKey: "a" } };
+    expect(resolve({ ...environment, HERMES_BASE_URL: "https://api.anthropic.com" })).toMatchObject(anthropic);
+    expect(resolve({ ...environment, HERMES_PROVIDER: "anthropic" })).toMatchObject(anthropic);
+    expect(refusal({ HERMES_PROVIDER: "anthropic" })).toContain("no key for anthropic. Set ANTHROPIC_API_KEY");
+  });
+
+  test("decides between the providers that have a key", () => {
+    const environment = { OPENAI_API_KEY: "o", ANTHROPIC_API_KEY: "a" };
+    expect(resolve(environment).endpoint.provider).toBe("openai");
+    expect(resolve({ ...environment, HERMES_API_MODE: "anthropic_messages" }).endpoint.provider).toBe("anthropic");
+  });
+
+  test("reaches endpoints that are compatible with Anthropic's", () => {
+    const settings = { apiMode: "anthropic_messages", baseUrl: "https://models.example/anthropic", model: "m" };
+    expect(resolve({ ANTHROPIC_API_KEY: "a" }, { ...settings, apiKey: "k" })).toEqual({
+      mode: "anthropic_messages",
+      model: "m",
+      endpoint: { provider: "custom", baseUrl: "https://models.example/anthropic", apiKey: "k" },
+    });
   });
 
   test("an unknown one is refused with the list", () => {
@@ -214,6 +234,8 @@ describe("another provider than the environment's", () => {
       endpoint: { provider: "openrouter", baseUrl: "https://openrouter.ai/api/v1", apiKey: "r" },
     });
     expect(resolve({ HERMES_API_KEY: "h" }, { provider: "ollama", model: "q" }).endpoint.apiKey).toBeUndefined();
+    const both = { HERMES_API_KEY: "h", OPENROUTER_API_KEY: "r" };
+    expect(resolve(both, { provider: "openrouter" }).endpoint.apiKey).toBe("r");
   });
 
   test("the environment's own does", () => {
