@@ -111,7 +111,8 @@ export class AcpSession {
       directory,
       agent: this.agent,
       chosen: model.chosen,
-      effort: model.effort ?? configured.options.sampling?.reasoningEffort,
+      effort: model.effort,
+      configuredEffort: configured.options.sampling?.reasoningEffort,
       record: (entry) => this.#journal.append(entry),
       onChange: () => this.#sendOptions(),
     });

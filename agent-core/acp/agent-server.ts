@@ -5,6 +5,7 @@ import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent
 import { ModelDirectory } from "../agent/model-directory.ts";
 import { type Environment, homeFolder, sessionsFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
+import { deployments } from "../providers/deployment/deployments.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath, newSessionId } from "../sessions/session-id.ts";
 import { AcpSession } from "./acp-session.ts";
@@ -85,13 +86,19 @@ export class AgentServer {
   async configure(): Promise<ConfiguredAgent> {
     const configured = await configuredAgent(this.#environment, PLATFORM);
     this.directory.configure(configured.options.environment ?? this.#environment);
-    return configured;
+    // A key that the client has set since is newer than the one that a session began with.
+    const refreshEnvironment = async (): Promise<Environment> =>
+      (await configuredAgent(this.#environment, PLATFORM)).options.environment ?? this.#environment;
+    return { ...configured, options: { ...configured.options, refreshEnvironment } };
   }
 
   /** Sets variables, or takes them away (null); open sessions go on with what they now lead to. */
   async changeEnvironment(changes: Readonly<Record<string, string | null>>): Promise<void> {
     const entries = Object.entries(changes).map(([name, value]) => [name, value ?? undefined] as const);
     this.#environment = { ...this.#environment, ...Object.fromEntries(entries) };
+    for (const { name, keyVariable = "", urlVariable = "" } of deployments) {
+      if (keyVariable in changes || urlVariable in changes) this.directory.forget(name);
+    }
     await this.reconfigure();
   }
 

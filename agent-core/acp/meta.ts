@@ -64,3 +64,75 @@ export type HermesAgentCapabilities = {
 export const STEER_METHOD = "_hermes/session/steer";
 
 export type HermesSteerResponse = { readonly queued: true };
+
+/** `_meta.hermes` of `session/new` and `session/load`. */
+export type HermesSessionMeta = {
+  /** Whether the user trusts the workspace. */
+  readonly trusted?: boolean;
+  /** The model that a new session begins with: an id of the config option `model`. */
+  readonly model?: string;
+};
+
+/** Requests of ours to the agent; an agent that does not know them answers -32601. */
+export const HERMES_METHODS = {
+  /** → HermesProviders: what there is to begin with. */
+  providers: "_hermes/providers",
+  /** → HermesModels: every model there is, however many. */
+  models: "_hermes/models",
+  /** HermesKey → HermesKeyCheck: tries a key and keeps nothing of it. */
+  checkKey: "_hermes/check_key",
+  /** HermesEnvironment → {}: open sessions go on with it. */
+  setEnvironment: "_hermes/set_environment",
+} as const;
+
+export type HermesProvider = {
+  readonly name: string;
+  readonly title: string;
+  /** Variable that holds its key. */
+  readonly keyVariable: string;
+  readonly hasKey: boolean;
+  /** Where its users get a key. */
+  readonly keyPage?: string;
+  /** The user must give its address. */
+  readonly needsAddress: boolean;
+};
+
+/** A model that can be used at once: the id of its choice, and words for people. */
+export type HermesOffer = {
+  readonly choice: string;
+  readonly provider: string;
+  readonly title: string;
+  readonly model: string;
+};
+
+export type HermesProviders = {
+  /** Nothing says which model to use. */
+  readonly unset: boolean;
+  /** Those that take a key. */
+  readonly providers: readonly HermesProvider[];
+  /** What answers here without one: the editor's models, servers on this machine. */
+  readonly offers: readonly HermesOffer[];
+};
+
+export type HermesModels = {
+  readonly groups: readonly {
+    readonly provider: string;
+    readonly title: string;
+    readonly choices: readonly {
+      readonly value: string;
+      readonly name: string;
+      readonly description?: string | null;
+    }[];
+  }[];
+};
+
+export type HermesKey = { readonly provider: string; readonly key: string; readonly baseUrl?: string };
+
+export type HermesKeyCheck =
+  /** `choices`: ids of the models that it reaches, the best first. */
+  | { readonly ok: true; readonly message: string; readonly choices: readonly string[] }
+  /** `refused`: the endpoint says that the key is wrong; otherwise it could not be asked. */
+  | { readonly ok: false; readonly message: string; readonly refused: boolean };
+
+/** Null takes a variable away. */
+export type HermesEnvironment = { readonly variables: Readonly<Record<string, string | null>> };

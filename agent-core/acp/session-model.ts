@@ -4,6 +4,7 @@ import type { AIAgent } from "../agent/ai-agent.ts";
 import type { ModelDirectory, ModelGroup } from "../agent/model-directory.ts";
 import { choiceId, choiceOf, type ModelChoice, parseChoice, settingsOf } from "../providers/choice.ts";
 import { modelInfo } from "../providers/model-info.ts";
+import type { Sampling } from "../providers/wire/wire.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import { DEFAULT_EFFORT, type Effort, effortOf, effortOption } from "./effort-option.ts";
 import { modelOption } from "./model-option.ts";
@@ -14,6 +15,8 @@ export type SessionModelOptions = {
   /** Undefined: the configuration decides. */
   readonly chosen: ModelChoice | undefined;
   readonly effort: Effort | undefined;
+  /** What config.yaml says of it; holds until something is chosen. */
+  readonly configuredEffort: Sampling["reasoningEffort"];
   record(entry: NewEntry): void;
   /** The options are not what they were when this was called last. */
   onChange(): void;
@@ -133,8 +136,9 @@ export class SessionModel {
     return modelInfo(agent.model.model, directory.facts(agent.model)).reasoning;
   }
 
-  /** A model that does not reason would refuse the request. */
+  /** What was chosen for one model is not sent to another that does not reason: it would refuse the request. */
   #applyEffort(): void {
-    this.#options.agent.setReasoningEffort(this.#reasons() ? this.#effort : undefined);
+    const { agent, configuredEffort } = this.#options;
+    agent.setReasoningEffort((this.#reasons() ? this.#effort : undefined) ?? configuredEffort);
   }
 }

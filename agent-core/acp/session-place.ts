@@ -1,5 +1,6 @@
 /** Where a session works, from the parameters of session/new and session/load. */
 import * as z from "zod";
+import type { HermesSessionMeta } from "./meta.ts";
 
 export type SessionPlace = {
   /** Absolute folder. */
@@ -11,7 +12,12 @@ export type SessionPlace = {
   readonly model: string | undefined;
 };
 
-const metaSchema = z.object({ hermes: z.object({ trusted: z.boolean().optional(), model: z.string().optional() }) });
+const metaSchema = z.object({
+  hermes: z.object({
+    trusted: z.boolean().exactOptional(),
+    model: z.string().exactOptional(),
+  }) satisfies z.ZodType<HermesSessionMeta>,
+});
 
 export function sessionPlace(params: {
   readonly cwd: string;

@@ -24,6 +24,14 @@ export type ModelGroup = {
   readonly told: boolean;
 };
 
+/** A model that can be used at once; `choice` is its id, the rest are words for people. */
+export type ModelOffer = {
+  readonly choice: string;
+  readonly provider: string;
+  readonly title: string;
+  readonly model: string;
+};
+
 export type ModelDirectoryOptions = {
   /** Hermes' home folder. */
   readonly home: string;
@@ -94,6 +102,15 @@ export class ModelDirectory {
     const known = new Set(configured.map(({ provider }) => provider));
     const builtIn = { provider: offline.name, title: "Built in", models: [{ id: offline.name }], told: true };
     return [...configured, ...found.filter(({ provider }) => !known.has(provider)), builtIn];
+  }
+
+  /** What can be used here at once, without a key: one model of each that was found. */
+  offers(): readonly ModelOffer[] {
+    return this.#found.flatMap(({ deployment: { name, title, defaultModel }, models }) => {
+      if (defaultModel === undefined) return [];
+      const model = models.find(({ id }) => id === defaultModel)?.name ?? defaultModel;
+      return [{ choice: choiceId({ provider: name, model: defaultModel }), provider: name, title, model }];
+    });
   }
 
   /** What its endpoint says of a model. */

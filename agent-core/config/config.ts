@@ -54,9 +54,9 @@ function readEnvironmentFile(path: string, warnings: string[]): Environment {
 async function readYaml(path: string, warnings: string[]): Promise<Record<string, unknown>> {
   const text = readIfThere(path, warnings);
   if (text === undefined || text.trim() === "") return {};
-  const { parse } = await import("yaml");
+  const { parseYaml } = await import("./yaml.ts");
   try {
-    const value: unknown = parse(text);
+    const value = parseYaml(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
     warnings.push(`${path} is not a mapping of settings; defaults are used.`);
   } catch (error) {

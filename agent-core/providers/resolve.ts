@@ -122,7 +122,10 @@ function speaksOfAnother(provider: string | undefined, environment: Environment)
   if (named !== undefined && named !== AUTOMATIC) return named !== provider;
   const baseUrl = variable(environment, "HERMES_BASE_URL");
   if (baseUrl !== undefined) return deploymentAt(baseUrl).name !== provider;
-  return variable(environment, "HERMES_API_KEY") !== undefined && provider !== openai.name;
+  // A key alone is OpenAI's or that of some other endpoint: never a local server's, or of whom has a key of its own.
+  const known = deployments.find(({ name }) => name === provider);
+  if (known === undefined || known === openai || known === custom) return false;
+  return known.keyVariable === undefined || variable(environment, known.keyVariable) !== undefined;
 }
 
 function chooseDeployment(

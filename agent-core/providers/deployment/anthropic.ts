@@ -11,6 +11,6 @@ export const anthropic: Deployment = {
   // "The best combination of speed and intelligence" on Anthropic's models page of November 2026; in the library's
   // list of models (`Model`).
   defaultModel: "claude-sonnet-5-5",
-  keyPage: "https://console.anthropic.com/settings/keys",
-  knownModels: ["claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5", "claude-sonnet-4-6", "claude-haiku-4-5"],
+  keyPage: "https://platform.claude.com/settings/keys",
+  knownModels: ["claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5", "claude-fable-5-2"],
 };

@@ -13,9 +13,9 @@ export const openrouter: Deployment = {
   keyCheckPath: "/key",
   knownModels: [
     "openrouter/auto",
-    "anthropic/claude-sonnet-4.5",
-    "anthropic/claude-opus-4.5",
-    "openai/gpt-5.1",
+    "anthropic/claude-sonnet-5.5",
+    "anthropic/claude-opus-5.5",
+    "openai/gpt-5.4",
     "openai/gpt-4.1",
     "google/gemini-2.5-pro",
     "x-ai/grok-code-fast-1",

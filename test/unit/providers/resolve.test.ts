@@ -278,6 +278,8 @@ describe("another provider than the environment's", () => {
       endpoint: { provider: "openrouter", baseUrl: "https://openrouter.ai/api/v1", apiKey: "r" },
     });
     expect(resolve({ HERMES_API_KEY: "h" }, { provider: "ollama", model: "q" }).endpoint.apiKey).toBeUndefined();
+    const both = { HERMES_API_KEY: "h", OPENROUTER_API_KEY: "r" };
+    expect(resolve(both, { provider: "openrouter" }).endpoint.apiKey).toBe("r");
   });
 
   test("the environment's own does", () => {
