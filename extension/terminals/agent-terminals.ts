@@ -38,6 +38,7 @@ type AgentTerminal = {
   readonly exit: Promise<WaitForTerminalExitResponse>;
   readonly marker: string;
   ended: WaitForTerminalExitResponse | undefined;
+  released: boolean;
 };
 
 export class AgentTerminals implements vscode.Disposable {
@@ -90,7 +91,7 @@ export class AgentTerminals implements vscode.Disposable {
       this.#listener.exit(id, { exitCode: ended.exitCode ?? null, signal: ended.signal ?? null });
       return ended;
     });
-    this.#terminals.set(id, { child, ring, terminal, exit, marker, ended: undefined });
+    this.#terminals.set(id, { child, ring, terminal, exit, marker, ended: undefined, released: false });
     return id;
   }
 
@@ -108,12 +109,13 @@ export class AgentTerminals implements vscode.Disposable {
     await killTree(child.pid ?? 0, marker);
   }
 
-  /** The agent is done with it; what it showed stays until the user closes it or the next command ends. */
+  /** The agent is done with it; what it showed stays until the user closes it or the next command is released. */
   release(id: string): void {
-    const { child, marker, ended } = this.#get(id);
-    if (ended === undefined) void killTree(child.pid ?? 0, marker);
+    const released = this.#get(id);
+    released.released = true;
+    if (released.ended === undefined) void killTree(released.child.pid ?? 0, released.marker);
     for (const [other, entry] of this.#terminals) {
-      if (other !== id && entry.ended !== undefined) {
+      if (other !== id && entry.released && entry.ended !== undefined) {
         entry.terminal.dispose();
         this.#terminals.delete(other);
       }
