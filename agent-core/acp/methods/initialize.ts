@@ -1,4 +1,5 @@
 import { methods, PROTOCOL_VERSION } from "@zed-industries/agent-client-protocol";
+import { authMethods } from "../auth-methods.ts";
 import type { HermesAgentCapabilities } from "../meta.ts";
 import type { Method } from "./method.ts";
 
@@ -16,7 +17,7 @@ export const method: Method = {
           sessionCapabilities: { close: {}, additionalDirectories: {} },
           _meta: { hermes: { steer: true } satisfies HermesAgentCapabilities },
         },
-        authMethods: [],
+        authMethods: authMethods(clientCapabilities),
       };
     });
   },

@@ -1,5 +1,6 @@
 // Written by scripts/tables.mjs; do not edit. Run `npm run tables` after adding a file to this folder.
 import type { Method } from "./method.ts";
+import { method as authenticate } from "./authenticate.ts";
 import { method as initialize } from "./initialize.ts";
 import { method as sessionCancel } from "./session-cancel.ts";
 import { method as sessionClose } from "./session-close.ts";
@@ -10,4 +11,4 @@ import { method as sessionSetConfigOption } from "./session-set-config-option.ts
 import { method as sessionSetMode } from "./session-set-mode.ts";
 import { method as sessionSteer } from "./session-steer.ts";
 
-export const table: readonly Method[] = [initialize, sessionCancel, sessionClose, sessionLoad, sessionNew, sessionPrompt, sessionSetConfigOption, sessionSetMode, sessionSteer];
+export const table: readonly Method[] = [authenticate, initialize, sessionCancel, sessionClose, sessionLoad, sessionNew, sessionPrompt, sessionSetConfigOption, sessionSetMode, sessionSteer];

@@ -2,6 +2,7 @@ import type { Deployment } from "./deployment.ts";
 
 export const anthropic: Deployment = {
   name: "anthropic",
+  title: "Anthropic",
   mode: "anthropic_messages",
   baseUrl: "https://api.anthropic.com",
   urlVariable: "ANTHROPIC_BASE_URL",
@@ -10,4 +11,6 @@ export const anthropic: Deployment = {
   // "The best combination of speed and intelligence" on Anthropic's models page of November 2026; in the library's
   // list of models (`Model`).
   defaultModel: "claude-sonnet-5-5",
+  keyPage: "https://console.anthropic.com/settings/keys",
+  knownModels: ["claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5", "claude-sonnet-4-6", "claude-haiku-4-5"],
 };

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { type ModelSettings, type Resolution, resolveModel } from "../../../agent-core/providers/resolve.ts";
+import { lmstudio } from "../../../agent-core/providers/deployment/lmstudio.ts";
+import { ollama } from "../../../agent-core/providers/deployment/ollama.ts";
+import {
+  type ModelSettings,
+  namesNoModel,
+  type Resolution,
+  resolveModel,
+} from "../../../agent-core/providers/resolve.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -196,6 +203,8 @@ describe("an API mode that is named", () => {
     const environment = { OPENAI_API_KEY: "o", ANTHROPIC_API_KEY: "a" };
     expect(resolve(environment).endpoint.provider).toBe("openai");
     expect(resolve({ ...environment, HERMES_API_MODE: "anthropic_messages" }).endpoint.provider).toBe("anthropic");
+    const withKey = { HERMES_API_KEY: "h", HERMES_API_MODE: "anthropic_messages" };
+    expect(resolve(withKey).endpoint).toMatchObject({ provider: "anthropic", apiKey: "h" });
   });
 
   test("reaches endpoints that are compatible with Anthropic's", () => {
@@ -213,5 +222,68 @@ describe("an API mode that is named", () => {
 
   test("chat_completions without an address or key says what is missing instead of answering offline", () => {
     expect(refusal({ HERMES_API_MODE: "chat_completions" })).toContain("no key for openai");
+  });
+});
+
+describe("what was found to answer here", () => {
+  const found = [
+    { ...ollama, defaultModel: "qwen3:8b" },
+    { ...lmstudio, defaultModel: "gemma-3" },
+  ];
+  const withFound = (environment: Environment) => {
+    const resolution = resolveModel({}, environment, found);
+    return resolution.ok ? `${resolution.model.endpoint.provider} ${resolution.model.model}` : resolution.message;
+  };
+
+  test("is used in its order when nothing is configured, with the model that is named", () => {
+    expect(withFound({})).toBe("ollama qwen3:8b");
+    expect(withFound({ HERMES_MODEL: "qwen3:30b" })).toBe("ollama qwen3:30b");
+  });
+
+  test("stands behind keys and whatever is named", () => {
+    expect(withFound({ OPENAI_API_KEY: "k" })).toBe("openai gpt-4.1");
+    expect(withFound({ HERMES_PROVIDER: "offline" })).toBe("offline offline");
+  });
+
+  test("gives a provider that is named without a model one that it has", () => {
+    expect(withFound({ HERMES_PROVIDER: "lmstudio" })).toBe("lmstudio gemma-3");
+  });
+
+  test("is only looked for when nothing says which model to use", () => {
+    expect(namesNoModel({})).toBe(true);
+    expect(namesNoModel({ HERMES_MODEL: "m", HERMES_PROVIDER: "auto" })).toBe(true);
+    for (const environment of [
+      { OPENAI_API_KEY: "k" },
+      { HERMES_PROVIDER: "offline" },
+      { HERMES_API_MODE: "offline" },
+      { HERMES_BASE_URL: "http://127.0.0.1:9/v1" },
+    ]) {
+      expect(namesNoModel(environment)).toBe(false);
+    }
+  });
+});
+
+describe("another provider than the environment's", () => {
+  const environment = {
+    HERMES_BASE_URL: "https://models.example/v1",
+    HERMES_API_KEY: "example-key",
+    HERMES_MODEL: "m",
+    OPENROUTER_API_KEY: "r",
+  };
+
+  test("never gets its address or its key", () => {
+    expect(resolve(environment, { provider: "openrouter", model: "x/y" })).toEqual({
+      mode: "chat_completions",
+      model: "x/y",
+      endpoint: { provider: "openrouter", baseUrl: "https://openrouter.ai/api/v1", apiKey: "r" },
+    });
+    expect(resolve({ HERMES_API_KEY: "h" }, { provider: "ollama", model: "q" }).endpoint.apiKey).toBeUndefined();
+  });
+
+  test("the environment's own does", () => {
+    expect(resolve(environment, { provider: "custom" })).toMatchObject({
+      model: "m",
+      endpoint: { baseUrl: "https://models.example/v1", apiKey: "example-key" },
+    });
   });
 });
