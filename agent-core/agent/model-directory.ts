@@ -11,6 +11,7 @@ import { localDetails } from "../providers/catalogue/local-details.ts";
 import { type Found, findLocalServers, localPlaces } from "../providers/catalogue/local-servers.ts";
 import { type Source, sourcesOf } from "../providers/catalogue/sources.ts";
 import { choiceId, choiceOf, type ModelChoice, resolveChoice } from "../providers/choice.ts";
+import { editor } from "../providers/deployment/editor.ts";
 import { offline } from "../providers/deployment/offline.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
 import { namesNoModel, type Resolution, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
@@ -115,7 +116,9 @@ export class ModelDirectory {
 
   /** What its endpoint says of a model. */
   facts(model: ResolvedModel): ModelFacts {
-    const listed = this.#cache.models(model.endpoint)?.find(({ id }) => id === model.model);
+    const { provider } = model.endpoint;
+    const found = this.#found.find(({ deployment }) => deployment.name === provider && provider === editor.name);
+    const listed = (found?.models ?? this.#cache.models(model.endpoint))?.find(({ id }) => id === model.model);
     return { ...listed?.facts, ...this.#details.get(choiceId(choiceOf(model))) };
   }
 

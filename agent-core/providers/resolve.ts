@@ -3,6 +3,7 @@
 import { custom } from "./deployment/custom.ts";
 import type { Deployment } from "./deployment/deployment.ts";
 import { deploymentAt, deployments } from "./deployment/deployments.ts";
+import { editor } from "./deployment/editor.ts";
 import { offline } from "./deployment/offline.ts";
 import { openai } from "./deployment/openai.ts";
 import { keyAdvice } from "./fault-sentence.ts";
@@ -58,6 +59,7 @@ export function resolveModel(
   const mode = chooseMode(asked, deployment, baseUrl);
   if (typeof mode !== "string") return mode;
   if (mode === "offline") return resolved(mode, { provider: offline.name }, offline.name);
+  if (mode === editor.mode) return editorModel(asked.model ?? deployment.defaultModel);
   const apiKey = asked.apiKey ?? variable(environment, deployment.keyVariable);
   const provider = deployment.name;
   if (baseUrl === undefined) return refused(`There is no address for ${provider}. Set HERMES_BASE_URL.`);
@@ -71,6 +73,12 @@ export function resolveModel(
     return { ...refused(`There is no key for ${provider}. ${keyAdvice(provider)}`), missing: "key" };
   }
   return resolved(mode, { provider, baseUrl, ...(apiKey !== undefined && { apiKey }) }, model);
+}
+
+/** The editor is the address, and has the key. */
+function editorModel(model: string | undefined): Resolution {
+  if (model !== undefined) return resolved(editor.mode, { provider: editor.name }, model);
+  return refused("The editor offers no model. Choose another provider, or name one with HERMES_MODEL.");
 }
 
 /** True when nothing says which model to use: no name, no address, no key. */
