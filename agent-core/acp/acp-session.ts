@@ -12,7 +12,7 @@ import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
 import { sessionsFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
-import { localBackend } from "../host/terminals/local-backend.ts";
+import { configuredBackend } from "../host/terminals/configured-backend.ts";
 import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-id.ts";
@@ -83,7 +83,7 @@ export class AcpSession {
         sessionId: id,
         roots: [place.cwd, ...place.otherFolders],
         local,
-        backend: localBackend(),
+        backend: configuredBackend(configured.terminal, [place.cwd, ...place.otherFolders]),
       }),
       journal: this.#journal,
       approvalMode: () => this.#mode,

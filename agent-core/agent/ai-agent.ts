@@ -47,6 +47,8 @@ export class AIAgent {
   readonly #todos: TodoList;
   readonly #shell: SessionShell;
   readonly #processes = new Processes();
+  /** Settles when the place where commands run was reached for the first time, or could not be. */
+  #shellOpened: Promise<void> | undefined;
   #history: Message[];
   /** Frozen with the first message of the session. */
   #systemPrompt: string | undefined;
@@ -57,8 +59,8 @@ export class AIAgent {
     this.#setup = setUpAgent(options);
     this.sessionId = options.sessionId ?? newSessionId(Date.now());
     this.#history = [...(options.history ?? [])];
-    const { callbacks, onDefect, host, cwd } = this.#setup;
-    this.#shell = new SessionShell(host.terminals.firstFolder(cwd));
+    const { callbacks, onDefect, cwd } = this.#setup;
+    this.#shell = new SessionShell(cwd);
     this.#notify = notifier(
       journalToolProgress(callbacks, (entry) => this.#journal(entry)),
       onDefect,
@@ -128,7 +130,9 @@ export class AIAgent {
   async #run(options: RunOptions, signal: AbortSignal): Promise<ConversationResult> {
     if (options.conversationHistory) this.#history = [...options.conversationHistory];
     this.#record({ role: "user", content: contentOf(options.userMessage) });
+    this.#shellOpened ??= this.#openShell(signal);
     this.#systemPrompt ??= await this.#setup.buildSystemPrompt(options.systemMessage);
+    await this.#shellOpened;
     const outcome = await runTurn(this.#turn(this.#systemPrompt, signal));
     const { end } = outcome;
     this.#journal({
@@ -185,6 +189,16 @@ export class AIAgent {
       ask: callbacks.clarify?.bind(callbacks) ?? (() => Promise.resolve({ kind: "unavailable" })),
       show: (activity) => this.#notify.toolProgress({ type: "activity", callId, activity }),
     };
+  }
+
+  async #openShell(signal: AbortSignal): Promise<void> {
+    const { host, cwd } = this.#setup;
+    try {
+      this.#shell.begin(await host.terminals.open(cwd, signal));
+    } catch (error) {
+      this.#shellOpened = undefined;
+      this.#notify.status({ severity: "warning", message: error instanceof Error ? error.message : String(error) });
+    }
   }
 
   #shellView(): ShellView {

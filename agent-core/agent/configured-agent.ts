@@ -1,6 +1,7 @@
 /** What the user's home folder and environment mean for an agent; the environment stands over config.yaml. */
 import { type Config, loadConfig } from "../config/config.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
+import type { TerminalConfig } from "../config/terminal-config.ts";
 import type { AIAgentOptions } from "./agent-setup.ts";
 
 export type ConfiguredAgent = {
@@ -8,6 +9,8 @@ export type ConfiguredAgent = {
     AIAgentOptions,
     "home" | "environment" | "maxIterations" | "disabledToolsets" | "enabledToolsets"
   >;
+  /** Where commands run. */
+  readonly terminal: TerminalConfig;
   /** One line for people for each thing of the configuration that could not be used. */
   readonly warnings: readonly string[];
 };
@@ -25,6 +28,7 @@ export async function configuredAgent(environment: Environment, platform: string
       disabledToolsets: config.agent.disabled_toolsets,
       ...(toolsets !== undefined && { enabledToolsets: toolsets }),
     },
+    terminal: config.terminal,
     warnings,
   };
 }

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import * as z from "zod";
 import type { Environment } from "./home.ts";
+import { terminalSection } from "./terminal-config.ts";
 
 /** Iterations of one turn; behaviour.md §AIAgent, Budget. */
 const DEFAULT_MAX_TURNS = 90;
@@ -36,6 +37,7 @@ const sections = {
     })
     .default({ max_turns: DEFAULT_MAX_TURNS, disabled_toolsets: [] }),
   approvals: z.object({ mode: z.enum(["manual", "smart", "off"]).default("manual") }).default({ mode: "manual" }),
+  terminal: terminalSection,
   toolsets: z.array(z.string()).optional(),
   platform_toolsets: z.record(z.string(), z.array(z.string())).default({}),
 };
@@ -80,6 +82,7 @@ function parseConfig(raw: Record<string, unknown>, warnings: string[]): Config {
     model: read("model"),
     agent: read("agent"),
     approvals: read("approvals"),
+    terminal: read("terminal"),
     toolsets: read("toolsets"),
     platform_toolsets: read("platform_toolsets"),
   };

@@ -129,7 +129,9 @@ async function ended(
   context: ToolContext,
 ): Promise<Followed> {
   const { input, before, running, begin } = started;
+  const { place } = context.host.terminals;
   const notes = [`${exitNote(input.command, exit)}, ${((performance.now() - begin) / 1000).toFixed(1)} s`];
+  if (place !== undefined) notes.push(`on ${place}`);
   const after = await running.shellAfter();
   const moved = after && context.shell.adopt(before, after);
   if (moved !== undefined) notes.push(`the shell is in ${moved} now; file tools start from ${context.cwd}`);

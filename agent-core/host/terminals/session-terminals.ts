@@ -10,7 +10,7 @@ export function sessionTerminals(backend: Backend, runner: Runner): HostTerminal
   return {
     place: backend.place,
     seesWaiting: seesWaiting && backend.place === undefined,
-    firstFolder: (cwd) => backend.firstFolder(cwd),
+    open: (cwd, signal) => backend.open(cwd, signal),
     async start(request, signal) {
       const command = await startCommand(backend, runner, request, signal);
       held.add(command);
