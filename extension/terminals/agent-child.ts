@@ -1,8 +1,9 @@
 /** One command of the agent as our own child: complete output and exit code, ended with all it started. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
 import { dirname } from "node:path";
+import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as delay } from "node:timers/promises";
 import {
@@ -10,6 +11,7 @@ import {
   RequestError,
   type WaitForTerminalExitResponse,
 } from "@zed-industries/agent-client-protocol";
+import { openChildPipes } from "./child-pipes.ts";
 import { interruptGroup, killTree, MARKER_VARIABLE } from "./kill-tree.ts";
 import type { TerminalRequest } from "./terminal-request.ts";
 
@@ -39,12 +41,19 @@ export async function startChild(
   onOutput: (bytes: Buffer, text: string) => void,
 ): Promise<AgentChild> {
   const marker = randomUUID();
-  const child = spawnChild(request, marker, input);
+  const pipes = await openChildPipes(input === "open");
+  const child = spawnChild(request, marker, [
+    pipes?.stdin ?? (input === "open" ? "pipe" : "ignore"),
+    pipes?.stdout ?? "pipe",
+    pipes?.stdout ?? "pipe",
+  ]);
+  pipes?.handOver();
   const file = outputFile === undefined ? undefined : openFile(outputFile);
   const ended = new Promise<WaitForTerminalExitResponse>((resolve) => {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
-  const pour = pourOutput(child, file, onOutput, () => void killTree(child.pid ?? 0, marker));
+  const outputs = [pipes?.output, child.stdout, child.stderr].filter((stream) => stream != null);
+  const pour = pourOutput(outputs, file, onOutput, () => void killTree(child.pid ?? 0, marker));
   await new Promise<void>((resolve, reject) => {
     child.once("spawn", resolve);
     child.once("error", (error) =>
@@ -52,7 +61,7 @@ export async function startChild(
     );
   });
   const pid = child.pid ?? 0;
-  const { stdin } = child;
+  const stdin = pipes?.input ?? child.stdin;
   stdin?.on("error", () => undefined); // a program that ended without reading; the next write is told
   return {
     pid,
@@ -77,14 +86,14 @@ export async function startChild(
 function spawnChild(
   { command, args = [], cwd, env = [] }: CreateTerminalRequest,
   marker: string,
-  input: TerminalRequest["input"],
+  stdio: StdioOptions,
 ): ChildProcess {
   const given = Object.fromEntries(env.map(({ name, value }) => [name, value]));
   return spawn(command, args, {
     ...(cwd != null && { cwd }),
     detached: process.platform !== "win32",
     env: { ...process.env, ...QUIET_ENVIRONMENT, ...given, [MARKER_VARIABLE]: marker },
-    stdio: [input === "open" ? "pipe" : "ignore", "pipe", "pipe"],
+    stdio,
   });
 }
 
@@ -97,12 +106,11 @@ type Pour = { drained(): Promise<void> };
 
 /** Output to the file and to whoever looks on, with back-pressure: memory stays flat. `stop` ends the command. */
 function pourOutput(
-  { stdout, stderr }: ChildProcess,
+  streams: readonly Readable[],
   file: WriteStream | undefined,
   onOutput: (bytes: Buffer, text: string) => void,
   stop: () => void,
 ): Pour {
-  const streams = [stdout, stderr].filter((stream) => stream !== null);
   let lastByteAt = performance.now();
   let total = 0;
   let failure: Error | undefined;

@@ -6,6 +6,7 @@ import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as delay } from "node:timers/promises";
+import { openChildPipes } from "./child-pipes.ts";
 import { readOutputFile, readOutputPart } from "./output-file.ts";
 import { interruptGroup, killTree, MARKER_VARIABLE } from "./process-tree.ts";
 import { CTRL_C, CTRL_D, type Launch, type ProcessTree, type Runner, type Started } from "./runner.ts";
@@ -30,18 +31,19 @@ async function startChild(launch: Launch): Promise<Started> {
   closeSync(openSync(outputFile, "w", 0o600));
   const file = createWriteStream(outputFile, { flags: "a" });
   const marker = randomUUID();
+  const pipes = await openChildPipes(input === "open");
   const child = spawn(program, [...args], {
     cwd,
     detached: process.platform !== "win32",
     env: { ...process.env, ...QUIET_ENVIRONMENT, ...env, [MARKER_VARIABLE]: marker },
-    stdio: [input === "open" ? "pipe" : "ignore", "pipe", "pipe"],
+    stdio: [pipes?.stdin ?? (input === "open" ? "pipe" : "ignore"), pipes?.stdout ?? "pipe", pipes?.stdout ?? "pipe"],
   });
-  const { stdin, stdout, stderr } = child;
-  if (stdout === null || stderr === null) throw new Error(`${program} was started without its output.`);
+  pipes?.handOver();
+  const stdin = pipes?.input ?? child.stdin;
+  const outputs = [pipes?.output, child.stdout, child.stderr].filter((stream) => stream != null);
   const tree: ProcessTree = { pid: child.pid ?? 0, marker };
   const flow = new Flow(file, onOutput, () => void killTree(tree));
-  flow.take(stdout);
-  flow.take(stderr);
+  for (const stream of outputs) flow.take(stream);
   const ended = new Promise<CommandExit>((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
@@ -65,7 +67,7 @@ async function startChild(launch: Launch): Promise<Started> {
     write: (text) => typeInto(stdin, text, hasPty ? undefined : tree),
     kill: () => killTree(tree),
     async release() {
-      for (const stream of [stdin, stdout, stderr]) stream?.destroy();
+      for (const stream of [stdin, ...outputs]) stream?.destroy();
       await new Promise<void>((resolve) => file.end(() => resolve()));
     },
   };

@@ -17,6 +17,11 @@ test("gives output of both streams in order, and the exit code", async () => {
   expect(result.text).toMatch(/^one\ntwo\nthree\n\[exit code 3, /);
 });
 
+test("output by its device names arrives, in order", async () => {
+  const command = "echo one; echo two | tee /dev/stderr; echo three > /dev/stdout; echo four > /dev/stderr";
+  expect((await toolBench().run(terminal, { command })).text).toMatch(/^one\ntwo\ntwo\nthree\nfour\n\[exit code 0/);
+});
+
 test("says what exit codes mean", async () => {
   const bench = toolBench();
   expect((await bench.run(terminal, { command: "no-such-program-here" })).text).toContain("127: command not found");
@@ -29,6 +34,13 @@ test("a command that waits for input becomes a process that can be answered", as
   expect(asked.text).toMatch(/^Name\?\n\[waits for input as p1: answer with process write/);
   const answered = await bench.run(process, { action: "write", id: "p1", data: "Ada\n" });
   expect(answered.text).toMatch(/^p1 has ended: exit code 4, \d+ s: printf .*\nHello Ada$/s);
+});
+
+test("input by its device name is there", async () => {
+  const bench = toolBench();
+  await bench.run(terminal, { command: "head -1 < /dev/stdin; echo read", background: true });
+  const { text } = await bench.run(process, { action: "write", id: "p1", data: "typed\n" });
+  expect(text).toMatch(/exit code 0.*\ntyped\nread$/s);
 });
 
 test("a search of ripgrep's kind is given no input that it would take for the text to search", async () => {
