@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tool as process } from "../../../agent-core/tools/process.ts";
@@ -59,6 +59,7 @@ test("100 MB of output: both ends for the model, every byte in the file", async 
   expect(result.text).toContain("\nlast\n");
   const file = /file: (\S+)\]$/.exec((await bench.run(process, { action: "log", id: "p1", limit: 1 })).text)?.[1];
   expect(statSync(file ?? "").size).toBe(100_000_006);
+  rmSync(bench.folder, { recursive: true });
 }, 60_000);
 
 test("a command that never ends is stopped after its timeout, with all it started", async () => {
