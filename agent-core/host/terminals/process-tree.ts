@@ -8,6 +8,8 @@ import type { ProcessTree } from "./runner.ts";
 /** What a process may take to end by itself before it is killed. A cancelled turn leaves none alive after 2 s. */
 const TERM_GRACE_MS = 1_000;
 const POLL_MS = 20;
+/** What still lives then cannot be ended by us: another user's process, or one that is stuck in the kernel. */
+const GIVE_UP_MS = 4_000;
 /** What Linux counts processor time in; 100 a second on every architecture. */
 const TICK_MS = 10;
 
@@ -26,16 +28,17 @@ export type Member = {
   readonly busyMs: number;
 };
 
-/** Ends the tree; resolves when nothing of it is left. */
+/** Ends the tree; resolves when nothing of it is left that we can end. */
 export async function killTree(tree: ProcessTree): Promise<void> {
   if (process.platform === "win32") {
     await run("taskkill", ["/PID", String(tree.pid), "/T", "/F"]).catch(() => undefined); // gone already
     return;
   }
-  const deadline = performance.now() + TERM_GRACE_MS;
+  const begin = performance.now();
+  const waited = (): number => performance.now() - begin;
   await signalTree(tree, "SIGTERM");
-  for (let left = await livingMembers(tree); left.length > 0; left = await livingMembers(tree)) {
-    if (performance.now() >= deadline) await signalTree(tree, "SIGKILL");
+  while (waited() < GIVE_UP_MS && (await livingMembers(tree)).length > 0) {
+    if (waited() >= TERM_GRACE_MS) await signalTree(tree, "SIGKILL");
     await delay(POLL_MS);
   }
 }
