@@ -1,6 +1,5 @@
 /** One command of the agent as our own child: complete output and exit code, ended with all it started. */
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
 import { dirname } from "node:path";
 import type { Readable } from "node:stream";
@@ -12,6 +11,7 @@ import {
   type WaitForTerminalExitResponse,
 } from "@zed-industries/agent-client-protocol";
 import { openChildPipes } from "./child-pipes.ts";
+import { Guard } from "./guard.ts";
 import { interruptGroup, killTree, MARKER_VARIABLE } from "./kill-tree.ts";
 import type { TerminalRequest } from "./terminal-request.ts";
 
@@ -21,6 +21,9 @@ const DRAIN_MS = 500;
 const MAX_OUTPUT_BYTES = 4 * 1024 ** 3;
 /** So that no program waits for a pager nobody pages. */
 const QUIET_ENVIRONMENT = { PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0" };
+
+/** One for all commands of this window. */
+const guard = new Guard();
 
 export type AgentChild = {
   readonly pid: number;
@@ -40,7 +43,7 @@ export async function startChild(
   { input, outputFile }: TerminalRequest,
   onOutput: (bytes: Buffer, text: string) => void,
 ): Promise<AgentChild> {
-  const marker = randomUUID();
+  const marker = guard.mark();
   const pipes = await openChildPipes(input === "open");
   const child = spawnChild(request, marker, [
     pipes?.stdin ?? (input === "open" ? "pipe" : "ignore"),

@@ -141,6 +141,18 @@ test("the end of stdin ends background processes within two seconds, also those 
   expect(isRunning("sleep 7657")).toBe(false);
 });
 
+test("an agent that is killed leaves nothing running either", async () => {
+  const { agent, model } = await start();
+  const sessionId = await openSession(agent);
+  const command = "setsid -f setsid sleep 7658; trap '' TERM HUP; while :; do sleep 7659; done";
+  model.script({ parts: [call("terminal", { command, background: true })] }, say("started"));
+  await agent.prompt(sessionId, "go");
+  expect(isRunning("sleep 7658") && isRunning("sleep 7659")).toBe(true);
+  agent.child.kill("SIGKILL");
+  await agent.exited;
+  await expect.poll(() => isRunning("sleep 765[89]"), { timeout: 5_000 }).toBe(false);
+});
+
 test("an editor's own terminals run background commands too", async () => {
   const { agent, model } = await start();
   const exits: (() => void)[] = [];

@@ -1,12 +1,12 @@
 /** Programs as our own children: every byte of output in a file, ended with all they started. */
 import { spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { closeSync, createWriteStream, mkdirSync, openSync, type WriteStream } from "node:fs";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as delay } from "node:timers/promises";
 import { openChildPipes } from "./child-pipes.ts";
+import { Guard } from "./guard.ts";
 import { readOutputFile, readOutputPart } from "./output-file.ts";
 import { interruptGroup, killTree, MARKER_VARIABLE } from "./process-tree.ts";
 import { CTRL_C, CTRL_D, type Launch, type ProcessTree, type Runner, type Started } from "./runner.ts";
@@ -21,6 +21,9 @@ const MAX_OUTPUT_BYTES = 4 * 1024 ** 3;
 /** So that no program waits for a pager or a password that nobody can give. */
 const QUIET_ENVIRONMENT = { PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", TERM: "dumb" };
 
+/** One for all commands of this process. */
+const guard = new Guard();
+
 export function childRunner(): Runner {
   return { givesPty: false, start: startChild };
 }
@@ -30,7 +33,7 @@ async function startChild(launch: Launch): Promise<Started> {
   mkdirSync(dirname(outputFile), { recursive: true, mode: 0o700 });
   closeSync(openSync(outputFile, "w", 0o600));
   const file = createWriteStream(outputFile, { flags: "a" });
-  const marker = randomUUID();
+  const marker = guard.mark();
   const pipes = await openChildPipes(input === "open");
   const child = spawn(program, [...args], {
     cwd,
