@@ -47,6 +47,8 @@ export class AIAgent {
   readonly #todos: TodoList;
   readonly #shell: SessionShell;
   readonly #processes = new Processes();
+  /** The history tells of a shell and of processes that are no more, and the model does not know. */
+  #isShellForgotten: boolean;
   /** Settles when the place where commands run was reached for the first time, or could not be. */
   #shellOpened: Promise<void> | undefined;
   #history: Message[];
@@ -61,6 +63,7 @@ export class AIAgent {
     this.#history = [...(options.history ?? [])];
     const { callbacks, onDefect, cwd } = this.#setup;
     this.#shell = new SessionShell(cwd);
+    this.#isShellForgotten = this.#history.some(usesTerminal);
     this.#notify = notifier(
       journalToolProgress(callbacks, (entry) => this.#journal(entry)),
       onDefect,
@@ -156,7 +159,7 @@ export class AIAgent {
       history: () => this.#history,
       record: (message) => this.#record(message),
       callModel,
-      notices: () => this.#processes.notices(),
+      notices: () => this.#notices(),
       notify: this.#notify,
       signal,
       services: {
@@ -191,6 +194,16 @@ export class AIAgent {
     };
   }
 
+  async #notices(): Promise<readonly string[]> {
+    const lines = await this.#processes.notices();
+    if (!this.#isShellForgotten) return lines;
+    this.#isShellForgotten = false;
+    return [
+      `[The session was opened again: the shell is in ${this.#shell.folder}, earlier processes have ended.]`,
+      ...lines,
+    ];
+  }
+
   async #openShell(signal: AbortSignal): Promise<void> {
     const { host, cwd } = this.#setup;
     try {
@@ -219,6 +232,10 @@ export class AIAgent {
   #journal(entry: NewEntry): void {
     this.#setup.journal?.append(entry);
   }
+}
+
+function usesTerminal(message: Message): boolean {
+  return message.role === "assistant" && (message.tool_calls ?? []).some((call) => call.function.name === "terminal");
 }
 
 function contentOf(message: RunOptions["userMessage"]): string | ContentPart[] {

@@ -51,21 +51,18 @@ export async function startChild(
     pipes?.stdout ?? "pipe",
   ]);
   pipes?.handOver();
-  const file = outputFile === undefined ? undefined : openFile(outputFile);
+  const stdin = pipes?.input ?? child.stdin;
+  stdin?.on("error", () => undefined); // a program that ended without reading; the next write is told
   const ended = new Promise<WaitForTerminalExitResponse>((resolve) => {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
   const outputs = [pipes?.output, child.stdout, child.stderr].filter((stream) => stream != null);
-  const pour = pourOutput(outputs, file, onOutput, () => void killTree(child.pid ?? 0, marker));
-  await new Promise<void>((resolve, reject) => {
-    child.once("spawn", resolve);
-    child.once("error", (error) =>
-      reject(RequestError.internalError(undefined, `${request.command}: ${error.message}`)),
-    );
+  const pid = await spawned(child).catch((error: Error) => {
+    for (const stream of [stdin, ...outputs]) stream?.destroy();
+    throw RequestError.internalError(undefined, `${request.command}: ${error.message}`);
   });
-  const pid = child.pid ?? 0;
-  const stdin = pipes?.input ?? child.stdin;
-  stdin?.on("error", () => undefined); // a program that ended without reading; the next write is told
+  const file = outputFile === undefined ? undefined : openFile(outputFile);
+  const pour = pourOutput(outputs, file, onOutput, () => void killTree(pid, marker));
   return {
     pid,
     marker,
@@ -84,6 +81,17 @@ export async function startChild(
     interrupt: () => interruptGroup(child),
     kill: () => killTree(pid, marker),
   };
+}
+
+/** The process id once it runs; rejects with the system's error when it cannot be started. */
+function spawned(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("spawn", () => {
+      if (child.pid === undefined) reject(new Error("it has no process id"));
+      else resolve(child.pid);
+    });
+  });
 }
 
 function spawnChild(

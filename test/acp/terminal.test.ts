@@ -101,6 +101,19 @@ test("folder and variables persist between calls and turns, and approval judges 
   expect(existsSync(join(agent.cwd, "settings.json"))).toBe(true);
 });
 
+test("a session that is opened again begins with a new shell, and its model is told", async () => {
+  const { agent, model } = await start();
+  const sessionId = await openSession(agent);
+  model.script({ parts: [call("terminal", { command: "cd /; export A=1" })] }, say("done"));
+  await agent.prompt(sessionId, "go");
+  await agent.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] });
+  model.script({ parts: [call("terminal", { command: "pwd; echo A=$A" })] }, say("done"));
+  await agent.prompt(sessionId, "and now?");
+  const told = model.requests.map(({ body }) => JSON.stringify(body.messages).includes(`the shell is in ${agent.cwd}`));
+  expect(told).toEqual([false, false, true, false]);
+  expect(results(model).at(-1)).toContain(`${agent.cwd}\nA=\n`);
+});
+
 test.each([
   ["a plain one", "sleep 7652", "sleep 7652"],
   ["one that left its session", "setsid -f setsid sleep 7653; sleep 7653", "sleep 7653"],
