@@ -97,6 +97,7 @@ test("folder and variables persist between calls and turns, and approval judges 
   );
   await agent.prompt(sessionId, "write");
   expect(asked).toMatchObject([{ _meta: { hermes: { command: "touch settings.json" } } }]);
+  expect(JSON.stringify(asked)).toContain(`Runs in ${agent.cwd}/.vscode`);
   expect(existsSync(join(agent.cwd, ".vscode", "settings.json"))).toBe(false);
   expect(existsSync(join(agent.cwd, "settings.json"))).toBe(true);
 });
