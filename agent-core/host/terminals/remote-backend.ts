@@ -57,6 +57,8 @@ export function remoteBackend(transport: Transport): Backend {
 
 class Remote {
   readonly #transport: Transport;
+  /** Begins the marks of all its commands. */
+  readonly #id = randomUUID();
   #site: Promise<Site> | undefined;
   #count = 0;
 
@@ -80,7 +82,7 @@ class Remote {
     const site = await this.site(signal);
     this.#count += 1;
     const to = `${site.folder}/${this.#count}`;
-    const marker = randomUUID();
+    const marker = `${this.#id}.${this.#count}`;
     const script = commandScript(command, shell, site, { marker, to: keepsShell ? to : undefined });
     return {
       launch: {
@@ -95,7 +97,7 @@ class Remote {
       },
       shellAfter: () => (keepsShell ? this.#readState(to, shell) : Promise.resolve(undefined)),
       killElsewhere: async () => {
-        await this.#run(killScript(marker));
+        await this.#run(killScript(`${marker}$`));
       },
     };
   }
@@ -103,7 +105,9 @@ class Remote {
   async dispose(): Promise<void> {
     const site = await this.#site?.catch(() => undefined);
     this.#site = undefined;
-    if (site !== undefined) await this.#run(`rm -rf ${quote(site.folder)}`).catch(() => undefined); // the place is gone
+    // Also what commands left running there when they ended. A place that is gone has nothing to end or to remove.
+    const cleaning = site && `${killScript(`${this.#id}[.]`)}\nrm -rf ${quote(site.folder)}`;
+    if (cleaning !== undefined) await this.#run(cleaning).catch(() => undefined);
     await this.#transport.close();
   }
 
@@ -145,7 +149,7 @@ export function whyNot(place: string, { exitCode, stderr }: ProgramResult): stri
 function commandScript(
   command: string,
   { folder, variables }: ShellState,
-  { bash, folder: own }: Site,
+  { bash, folder: own, home }: Site,
   { marker, to }: { readonly marker: string; readonly to: string | undefined },
 ): string {
   const preamble = quote(`${own}/preamble`);
@@ -161,7 +165,10 @@ function commandScript(
     bash === undefined
       ? `sh -c ${quote('. "$1"; shift; eval "$1"')} sh ${preamble} ${quote(command)}`
       : `${quote(bash)} -c ${quote(command)}`;
-  return `cd -- ${quote(folder)} || exit 1\nexport ${variablesSet.join(" ")}\nexec ${shell}`;
+  const back =
+    to === undefined ? "" : `: > ${to}.before; : > ${to}.variables; printf '%s\\n' ${quote(home)} > ${to}.folder; `;
+  const gone = quote(`The folder ${folder} is not there: nothing was run.`);
+  return `cd -- ${quote(folder)} 2>/dev/null || { echo ${gone} >&2; ${back}exit 1; }\nexport ${variablesSet.join(" ")}\nexec ${shell}`;
 }
 
 /** Gives the folder, then `same` or `changed` for the variables, place apart. */
@@ -174,22 +181,22 @@ if [ "$(plain "$n.before")" = "$(plain "$n.variables")" ]; then echo same; rm -f
 rm -f "$n.folder" "$n.before"`;
 }
 
-/** Asks everything that carries the mark to end, then makes it; without /proc the mark is looked for by \`ps\`. */
-function killScript(marker: string): string {
+/** Asks everything whose mark matches to end, then makes it; without /proc the mark is looked for by `ps`. */
+function killScript(mark: string): string {
+  const pattern = `${MARKER_VARIABLE}=${mark}`;
   return `marked() {
   if [ -r /proc/self/environ ]; then
     for p in /proc/[0-9]*; do
-      tr '\\0' '\\n' 2>/dev/null < "$p/environ" | grep -q -x ${quote(`${MARKER_VARIABLE}=${marker}`)} && echo "\${p#/proc/}"
+      tr '\\0' '\\n' 2>/dev/null < "$p/environ" | grep -q ${quote(`^${pattern}`)} && echo "\${p#/proc/}"
     done 2>/dev/null
   else
-    ps -E -ax -o pid=,command= 2>/dev/null | grep ${quote(`[${marker[0]}]${marker.slice(1)}`)} | while read -r p rest; do echo "$p"; done
+    ps -E -ax -o pid=,command= 2>/dev/null | grep ${quote(`[${pattern[0]}]${pattern.slice(1).replace(/\$$/, " ")}`)} | while read -r p rest; do echo "$p"; done
   fi
 }
 for signal in TERM TERM TERM TERM TERM KILL KILL KILL KILL KILL; do
   found=$(marked)
-  [ -z "$found" ] && exit 0
+  [ -z "$found" ] && break
   kill -s "$signal" $found 2>/dev/null
   sleep 0.2 2>/dev/null || sleep 1
-done
-exit 1`;
+done`;
 }

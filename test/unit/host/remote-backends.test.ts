@@ -97,6 +97,16 @@ async function run(bench: Bench, command: string, more: object = {}): Promise<st
   return (await bench.run(terminal, { command, ...more })).text;
 }
 
+/** Ends the program that stands for ssh or docker, as closing its terminal does; what it runs is in another session. */
+function endClient(): void {
+  const own = readdirSync("/proc").filter((pid) => {
+    if (!/^\d+$/.test(pid) || !existsSync(`/proc/${pid}/cmdline`)) return false;
+    const line = readFileSync(`/proc/${pid}/cmdline`, "latin1");
+    return line.startsWith("setsid\u0000-w") && line.includes("sleep 8642");
+  });
+  for (const pid of own) process.kill(Number(pid), "SIGKILL");
+}
+
 function livingMarked(): string[] {
   return readdirSync("/proc").filter((pid) => {
     if (!/^\d+$/.test(pid) || !existsSync(`/proc/${pid}/cmdline`)) return false;
@@ -139,6 +149,33 @@ test.each(places)("%s: background commands take input, and end with the session"
   await bench.run(processTool, { action: "write", id: "p1", data: "\u0004" });
   await bench.context.processes.dispose();
   expect(livingMarked()).toEqual([]);
+});
+
+test.each(places)(
+  "%s: what a command leaves running ends with the session, and what our side lost at once",
+  async (_, section) => {
+    const bench = await benchWith(section());
+    await run(bench, "sleep 8642 > /dev/null 2>&1 &");
+    expect(livingMarked()).toHaveLength(1);
+    await bench.context.host.terminals.dispose();
+    expect(livingMarked()).toEqual([]);
+    const lost = await benchWith(section());
+    await run(lost, "sleep 8642", { background: true });
+    const client = lost.context.processes.find("p1")!.running;
+    await expect.poll(livingMarked).toHaveLength(1);
+    endClient();
+    await client.exit;
+    await expect.poll(livingMarked, { timeout: 5_000 }).toEqual([]);
+  },
+);
+
+test("ssh: a folder that is gone there is said, nothing runs, and the shell goes home", async () => {
+  const bench = await benchWith({ backend: "ssh", ssh_host: "host", cwd: `${stub}/home/project` });
+  await run(bench, "cd ..; rmdir project; mkdir project; cd project; rmdir ../project");
+  expect(await run(bench, "echo ran")).toMatch(
+    /^The folder \S+project is not there: nothing was run\.\n\[exit code 1, .*the shell is in \S+\/home now/,
+  );
+  expect(await run(bench, "pwd")).toContain(`${stub}/home\n`);
 });
 
 test("ssh asks nothing, shares one connection and ends it", async () => {
