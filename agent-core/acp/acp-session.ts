@@ -13,7 +13,7 @@ import type { ModelDirectory } from "../agent/model-directory.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
 import { sessionsFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
-import { localBackend } from "../host/terminals/local-backend.ts";
+import { configuredBackend } from "../host/terminals/configured-backend.ts";
 import { settingsOf } from "../providers/choice.ts";
 import type { EditorModels } from "../providers/wire/wire.ts";
 import { Journal } from "../sessions/journal.ts";
@@ -97,7 +97,7 @@ export class AcpSession {
         sessionId: id,
         roots: [place.cwd, ...place.otherFolders],
         local,
-        backend: localBackend(),
+        backend: configuredBackend(configured.terminal, [place.cwd, ...place.otherFolders]),
       }),
       journal: this.#journal,
       approvalMode: () => this.#mode,
