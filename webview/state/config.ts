@@ -42,3 +42,15 @@ export function isOffline(options: readonly SessionConfigOption[]): boolean {
       (option.currentValue === "offline" || /\boffline\b/i.test(currentChoice(option))),
   );
 }
+
+/** The groups with those choices in which every word of `query` occurs; empty groups are left out. */
+export function matchingGroups(groups: readonly ChoiceGroup[], query: string): readonly ChoiceGroup[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = ({ name }: ChoiceGroup, choice: SessionConfigSelectOption): boolean => {
+    const text = `${name ?? ""} ${choice.name} ${choice.value}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
+  return groups
+    .map((group) => ({ ...group, choices: group.choices.filter((choice) => fits(group, choice)) }))
+    .filter(({ choices }) => choices.length > 0);
+}
