@@ -8,7 +8,7 @@ import { listModels } from "../providers/catalogue/list-models.ts";
 import type { ListedModel } from "../providers/catalogue/listing.ts";
 import { ListingCache } from "../providers/catalogue/listing-cache.ts";
 import { localDetails } from "../providers/catalogue/local-details.ts";
-import { type Found, findLocalServers, localPlaces } from "../providers/catalogue/local-servers.ts";
+import { type Found, findLocalServers, isLocalServer, localPlaces } from "../providers/catalogue/local-servers.ts";
 import { type Source, sourcesOf } from "../providers/catalogue/sources.ts";
 import { choiceId, choiceOf, type ModelChoice, resolveChoice } from "../providers/choice.ts";
 import { offline } from "../providers/deployment/offline.ts";
@@ -116,7 +116,8 @@ export class ModelDirectory {
   /** What its endpoint says of a model. */
   facts(model: ResolvedModel): ModelFacts {
     const listed = this.#cache.models(model.endpoint)?.find(({ id }) => id === model.model);
-    return { ...listed?.facts, ...this.#details.get(choiceId(choiceOf(model))) };
+    const price = isLocalServer(model.endpoint.provider) ? { price: undefined } : {};
+    return { ...listed?.facts, ...this.#details.get(choiceId(choiceOf(model))), ...price };
   }
 
   /** Looks for what answers here: the editor's models, and servers on this machine. Takes 200 ms at most. */

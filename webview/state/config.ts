@@ -26,6 +26,11 @@ export function currentChoice(option: SelectOption): string {
   return option.currentValue;
 }
 
+/** The current choice for a place with little room: without what explains it in brackets. */
+export function shortChoice(option: SelectOption): string {
+  return currentChoice(option).replace(/ \(.*\)$/, "");
+}
+
 /** The options with the one of category "mode" set to `modeId`: what `current_mode_update` says. */
 export function withMode(options: readonly SessionConfigOption[], modeId: string): readonly SessionConfigOption[] {
   return options.map((option) =>

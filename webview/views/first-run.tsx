@@ -3,6 +3,9 @@ import type { SetupPage } from "../panel-protocol.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
+/** The provider of models that the editor offers; every other offer is a server on this machine. */
+const EDITOR = "editor";
+
 type CardProps = {
   readonly icon: string;
   readonly name: string;
@@ -20,10 +23,10 @@ export function FirstRun({ page: { offers, keys, canClose } }: { readonly page: 
       <p>Choose what answers. You can change it at any time, below.</p>
       <h2>Ready to use</h2>
       <div class="offers">
-        {offers.map(({ choice, title, model }, index) => (
+        {offers.map(({ choice, provider, title, model }, index) => (
           <Card
             key={choice}
-            icon="sparkle"
+            icon={provider === EDITOR ? "sparkle" : "server-process"}
             name={`Use ${title}`}
             note={model}
             isFirst={index === 0}
@@ -39,7 +42,7 @@ export function FirstRun({ page: { offers, keys, canClose } }: { readonly page: 
         />
       </div>
       <h2>With an API key</h2>
-      <div class="offers">
+      <div class="offers offers-short">
         {keys.map(({ provider, title, hasKey }) => (
           <Card
             key={provider}

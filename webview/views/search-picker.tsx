@@ -1,6 +1,6 @@
 /** A long list of choices behind a button: opens above the composer, is searched by typing, and works by keyboard. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { choiceGroups, currentChoice, matchingGroups, type SelectOption } from "../state/config.ts";
+import { choiceGroups, currentChoice, matchingGroups, type SelectOption, shortChoice } from "../state/config.ts";
 import { ChoiceList } from "./choice-list.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
@@ -24,7 +24,7 @@ export function SearchPicker({ option }: { readonly option: SelectOption }) {
         title={`${option.name}: ${currentChoice(option)}`}
         onClick={() => setOpen(!isOpen)}
       >
-        <span class="search-current">{currentChoice(option)}</span>
+        <span class="search-current">{shortChoice(option)}</span>
         <Icon name="chevron-down" />
       </button>
       {isOpen && <Popup option={option} button={button.current} onClose={close} onLeave={() => setOpen(false)} />}
