@@ -86,6 +86,7 @@ export class AcpSession {
       ...(title !== undefined && { platform: title }),
       ...(stored !== undefined && { history: stored.messages, todos: stored.todos }),
       ...(stored?.title !== undefined && { title: stored.title }),
+      ...(stored?.systemPrompt !== undefined && { systemPrompt: stored.systemPrompt }),
       host: acpHost({
         client,
         capabilities,

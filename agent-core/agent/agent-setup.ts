@@ -6,6 +6,8 @@ import { type Environment, grantsFile, homeFolder, readSoul, spillFolder } from 
 import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
 import type { Message } from "../messages/message.ts";
+import { type ContextFiles, projectContext } from "../prompt/project-context.ts";
+import { SubfolderContext } from "../prompt/subfolder-context.ts";
 import { systemPrompt } from "../prompt/system-prompt.ts";
 import { callModel } from "../providers/call/call-model.ts";
 import type { Clock } from "../providers/call/clock.ts";
@@ -21,6 +23,7 @@ import { selectTools } from "../tools/toolsets.ts";
 import type { Policy } from "./approvals.ts";
 import { Auxiliary, type AuxiliaryOptions } from "./auxiliary.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
+import { contextFiles } from "./context-files.ts";
 import { modelLine } from "./model-line.ts";
 import { sessionPolicy } from "./session-policy.ts";
 import type { Turn } from "./turn.ts";
@@ -50,6 +53,8 @@ export type AIAgentOptions = {
   readonly fallbacks?: readonly ModelSettings[];
   /** Models for tasks beside the conversation; default: the conversation's. */
   readonly auxiliary?: AuxiliaryOptions["tasks"];
+  /** The system prompt that the session began with, so that its prefix stays what it was; default: a new one is built. */
+  readonly systemPrompt?: string;
   /** The title that the session has already. */
   readonly title?: string;
   /** The environment as it is now, asked for when a key was refused; default: it never changes. */
@@ -101,6 +106,7 @@ export type AgentSetup = {
   resolve(settings: ModelSettings): ResolvedModel;
   readonly callModel: Turn["callModel"];
   readonly auxiliary: Auxiliary;
+  readonly subfolderContext: SubfolderContext;
   buildSystemPrompt(systemMessage: string | undefined): Promise<string>;
   spillFolder(sessionId: string): string;
   onDefect(message: string): void;
@@ -113,6 +119,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const cwd = options.cwd ?? process.cwd();
   const host = options.host ?? nodeHost();
   const tools = chooseTools(options);
+  const projectFiles = contextFiles(host, options.trusted ?? true);
   const resolvable = (settings: ModelSettings): ResolvedModel | undefined => {
     const resolution = resolveModel(settings, environment);
     return resolution.ok ? resolution.model : undefined;
@@ -152,7 +159,9 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
       lineTo: (first, others) => modelLine(options, new ModelChain(first, others)),
       main: line,
     }),
-    buildSystemPrompt: (systemMessage) => buildPrompt(options, { home, cwd, systemMessage }),
+    subfolderContext: new SubfolderContext(cwd, projectFiles),
+    buildSystemPrompt: (systemMessage) =>
+      buildPrompt(options, { home, cwd, tools, contextFiles: projectFiles, systemMessage }),
     spillFolder: (sessionId) => spillFolder(home, sessionId),
     onDefect,
   };
@@ -186,12 +195,22 @@ function resolved(settings: ModelSettings, environment: Environment): ResolvedMo
 
 async function buildPrompt(
   { otherFolders = [], platform }: AIAgentOptions,
-  where: { readonly home: string; readonly cwd: string; readonly systemMessage: string | undefined },
+  where: {
+    readonly home: string;
+    readonly cwd: string;
+    readonly tools: readonly Tool[];
+    readonly contextFiles: ContextFiles;
+    readonly systemMessage: string | undefined;
+  },
 ): Promise<string> {
+  const { home, cwd, tools, systemMessage } = where;
+  const [soul, context] = await Promise.all([readSoul(home), projectContext(cwd, where.contextFiles)]);
   return systemPrompt({
-    soul: await readSoul(where.home),
-    systemMessage: where.systemMessage,
-    cwd: where.cwd,
+    soul,
+    tools: tools.map(({ name }) => name),
+    systemMessage,
+    projectContext: context,
+    cwd,
     otherFolders,
     platform,
     operatingSystem: `${osPlatform()} ${release()}`,

@@ -78,6 +78,7 @@ export class AIAgent {
     });
     this.#todos.restore(options.todos ?? []);
     this.#title = options.title;
+    this.#systemPrompt = options.systemPrompt;
   }
 
   /** Undefined until the first exchange is over. */
@@ -173,8 +174,7 @@ export class AIAgent {
   async #run(options: RunOptions, signal: AbortSignal): Promise<ConversationResult> {
     if (options.conversationHistory) this.#history = [...options.conversationHistory];
     this.#record({ role: "user", content: contentOf(options.userMessage) });
-    this.#systemPrompt ??= await this.#setup.buildSystemPrompt(options.systemMessage);
-    const outcome = await runTurn(this.#turn(this.#systemPrompt, signal));
+    const outcome = await runTurn(this.#turn(await this.#frozenPrompt(options.systemMessage), signal));
     const { end } = outcome;
     this.#journal({
       type: "turn-end",
@@ -188,6 +188,15 @@ export class AIAgent {
       sessionId: this.sessionId,
       taskId: options.taskId ?? randomUUID(),
     });
+  }
+
+  /** Built once and then kept with the session, also when it is resumed: the prefix of its requests never changes. */
+  async #frozenPrompt(systemMessage: string | undefined): Promise<string> {
+    if (this.#systemPrompt === undefined) {
+      this.#systemPrompt = await this.#setup.buildSystemPrompt(systemMessage);
+      this.#journal({ type: "system-prompt", text: this.#systemPrompt });
+    }
+    return this.#systemPrompt;
   }
 
   /** Goes on beside the conversation: nobody waits for a title. */
@@ -209,7 +218,7 @@ export class AIAgent {
   }
 
   #turn(systemPrompt: string, signal: AbortSignal): Turn {
-    const { tools, cwd, policy, callbacks, maxIterations, callModel } = this.#setup;
+    const { tools, cwd, policy, callbacks, maxIterations, callModel, subfolderContext } = this.#setup;
     return {
       maxIterations,
       systemPrompt,
@@ -230,6 +239,7 @@ export class AIAgent {
         monotonicNow: () => performance.now(),
         contextFor: (callId, callSignal) => this.#contextFor(callId, callSignal),
         writeSpill: writeSpillFile,
+        subfolderContext: (paths) => subfolderContext.of(paths),
       },
     };
   }

@@ -29,13 +29,17 @@ const bodySchema = z.object({
     .catch(undefined),
 });
 
+/** Anthropic's library gives the whole body, with the error object inside; OpenAI's gives the error object. */
+const wholeBodySchema = z.object({ error: z.looseObject({}) });
+const eitherBodySchema = z.preprocess((body) => wholeBodySchema.safeParse(body).data?.error ?? body, bodySchema);
+
 const errorSchema = z.object({
   name: z.string().catch(""),
   message: z.string().catch(""),
   status: z.number().optional().catch(undefined),
   code: scalar,
   headers: z.instanceof(Headers).optional().catch(undefined),
-  error: bodySchema.optional().catch(undefined),
+  error: eitherBodySchema.optional().catch(undefined),
   issues: z
     .array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }))
     .optional()

@@ -5,8 +5,8 @@ import type { ErrorSigns } from "./error-signs.ts";
 const SENTENCES: readonly RegExp[] = [
   // OpenAI, Mistral, vLLM: Unsupported parameter: 'temperature' · Unknown parameter: 'x.y'
   /(?:unsupported|unknown|unrecognized|invalid|unexpected)[^'"`\n]{0,40}['"`]([\w.]+)['"`]/i,
-  // Anthropic: temperature: Extra inputs are not permitted
-  /(?:^|[\s:])([\w.]+): extra inputs are not permitted/im,
+  // Anthropic: temperature: Extra inputs are not permitted · messages.1.content: cache_control: Extra inputs …
+  /^([\w.]+)(?:: [\w.]+)*: extra inputs are not permitted/im,
   // `temperature` is deprecated for this model · 'top_p' is not supported with this model
   /['"`]([\w.]+)['"`][^.\n]{0,40}(?:is|are) (?:not supported|not allowed|not permitted|deprecated|unsupported)/i,
   // does not support the "reasoning_effort" parameter · does not support parameters: ['logprobs']

@@ -6,6 +6,7 @@ import { deploymentAt, deployments } from "./deployment/deployments.ts";
 import { offline } from "./deployment/offline.ts";
 import { openai } from "./deployment/openai.ts";
 import { keyAdvice } from "./fault-sentence.ts";
+import { isReasoningModel } from "./reasoning-models.ts";
 import { table } from "./wire/table.gen.ts";
 import type { ApiMode, Endpoint } from "./wire/wire.ts";
 
@@ -41,7 +42,7 @@ const apiModes: readonly ApiMode[] = [
 const AUTOMATIC = "auto";
 
 /**
- * Mode: named → the provider's → the address's → chat_completions. Provider: named → the address's → the first whose key
+ * Mode: named → OpenAI's for its reasoning models → the provider's → the address's → chat_completions. Provider: named → the address's → the first whose key
  * is set → the first of `available` → offline. HERMES_* stand over the providers' own variables. `available` is what was
  * found to answer here, each with one of its models as the default: the editor's models, then local servers.
  */
@@ -53,10 +54,10 @@ export function resolveModel(
   const asked = withEnvironment(settings, environment);
   const deployment = chooseDeployment(asked, environment, available);
   if ("message" in deployment) return deployment;
-  const mode = chooseMode(asked, deployment);
+  const baseUrl = asked.baseUrl ?? variable(environment, deployment.urlVariable) ?? deployment.baseUrl;
+  const mode = chooseMode(asked, deployment, baseUrl);
   if (typeof mode !== "string") return mode;
   if (mode === "offline") return resolved(mode, { provider: offline.name }, offline.name);
-  const baseUrl = asked.baseUrl ?? variable(environment, deployment.urlVariable) ?? deployment.baseUrl;
   const apiKey = asked.apiKey ?? variable(environment, deployment.keyVariable);
   const provider = deployment.name;
   if (baseUrl === undefined) return refused(`There is no address for ${provider}. Set HERMES_BASE_URL.`);
@@ -139,14 +140,14 @@ function chooseDeployment(
     ({ mode, keyVariable, urlVariable }) =>
       hasWire(mode) && (variable(environment, keyVariable) ?? variable(environment, urlVariable)) !== undefined,
   );
-  // A mode that is named would be nowhere at a provider of another.
-  const found = usable.find(({ mode }) => mode === asked.apiMode) ?? usable[0];
-  if (asked.apiKey !== undefined) return openai;
+  // A provider of the mode that is named goes first: the mode would be nowhere at one of another.
+  const ofMode = (candidates: readonly Deployment[]): Deployment | undefined =>
+    candidates.find(({ mode }) => mode === asked.apiMode);
+  const found = ofMode(usable) ?? usable[0];
+  if (asked.apiKey !== undefined) return ofMode(deployments) ?? openai;
   if (found !== undefined) return found;
   // Whoever names a mode wants a model: better say what is missing than answer offline.
-  return asked.apiMode === undefined
-    ? (available[0] ?? offline)
-    : (deployments.find(({ mode }) => mode === asked.apiMode) ?? openai);
+  return asked.apiMode === undefined ? (available[0] ?? offline) : (ofMode(deployments) ?? openai);
 }
 
 function namedDeployment(
@@ -161,9 +162,17 @@ function namedDeployment(
   return refused(`There is no provider ${JSON.stringify(name)}. There are ${names}; any other needs HERMES_BASE_URL.`);
 }
 
-function chooseMode({ apiMode }: ModelSettings, deployment: Deployment): ApiMode | Refusal {
+function chooseMode(
+  { apiMode, model }: ModelSettings,
+  deployment: Deployment,
+  baseUrl: string | undefined,
+): ApiMode | Refusal {
+  // OpenAI's own reasoning models keep their reasoning from call to call only there.
+  const isResponses =
+    deploymentAt(baseUrl ?? "") === openai && isReasoningModel(model ?? deployment.defaultModel ?? "");
+  const usual = isResponses ? "codex_responses" : deployment.mode;
   // "chat_completions at offline" would be a model that is nowhere.
-  const wanted = deployment.mode === offline.mode ? offline.mode : (apiMode ?? deployment.mode);
+  const wanted = deployment.mode === offline.mode ? offline.mode : (apiMode ?? usual);
   const mode = apiModes.find((candidate) => candidate === wanted);
   if (mode === undefined)
     return refused(`There is no API mode ${JSON.stringify(wanted)}. There are ${apiModes.join(", ")}.`);

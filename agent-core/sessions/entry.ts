@@ -65,6 +65,8 @@ const entrySchema = z.discriminatedUnion("type", [
     ),
     at,
   }),
+  /** What every request of the session begins with. */
+  z.object({ type: z.literal("system-prompt"), text: z.string(), at }),
   z.object({ type: z.literal("title"), title: z.string(), at }),
   z.object({ type: z.literal("mode"), mode: z.string(), at }),
   /** The model that the user chose, as `provider:model`. */

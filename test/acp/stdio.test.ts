@@ -309,3 +309,27 @@ test("what the user says in the middle of a turn reaches the model after the run
   const wrong = await agent.request("_hermes/session/steer", { sessionId, prompt: "hi" });
   expect(wrong.error).toMatchObject({ code: -32602, message: expect.stringContaining("prompt") });
 });
+
+test("a resumed session sends the same prefix to the byte, whatever has changed around it", async () => {
+  const { agent, model } = await startWithModel();
+  await agent.initialize();
+  writeFileSync(join(agent.cwd, "AGENTS.md"), "Use tabs.\n");
+  const sessionId = await agent.newSession();
+  model.script({ parts: [call("read_file", { path: "a.txt" })] }, say("one"));
+  await agent.prompt(sessionId, "go");
+  agent.child.kill("SIGKILL");
+  await agent.exited;
+  writeFileSync(join(agent.cwd, "AGENTS.md"), "Use spaces.\n");
+  const again = start(
+    { HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-test-key-123456" },
+    agent.home,
+  );
+  await again.initialize();
+  await again.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] });
+  model.script(say("two"));
+  await again.prompt(sessionId, "on");
+  const [, before, after] = model.requests.map(({ body }) => body);
+  expect(JSON.stringify(after?.messages.slice(0, before?.messages.length))).toBe(JSON.stringify(before?.messages));
+  expect(JSON.stringify(after?.["tools"])).toBe(JSON.stringify(before?.["tools"]));
+  expect(String(after?.messages[0]?.["content"])).toContain("Use tabs.");
+});

@@ -236,7 +236,9 @@ function mended({ reasoningRefused }: FaultFacts): readonly FaultCase[] {
       answers: [fail(401, "expired"), say("hello")],
       text: "hello",
       waits: [],
-      options: () => ({ refreshEnvironment: async () => ({ HERMES_API_KEY: "another-key-of-the-test" }) }),
+      options: ({ baseUrl }) => ({
+        refreshEnvironment: async () => ({ HERMES_BASE_URL: baseUrl, HERMES_API_KEY: "another-key-of-the-test" }),
+      }),
     },
     {
       name: "does not take a parameter: it is left out, also in the next turn",

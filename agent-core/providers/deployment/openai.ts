@@ -13,5 +13,15 @@ export const openai: Deployment = {
   // Its reasoning models refuse max_tokens; the others take either.
   quirks: { maxTokensField: "max_completion_tokens", refusesUnknownFields: true },
   keyPage: "https://platform.openai.com/api-keys",
-  knownModels: ["gpt-4.1", "gpt-4.1-mini", "gpt-5.4", "gpt-5.4-mini", "gpt-5.2", "gpt-5", "gpt-5-mini", "o4-mini"],
+  // In the library's list of models (`ChatModel`).
+  knownModels: [
+    "gpt-4.1",
+    "gpt-4.1-mini",
+    "gpt-5.6-sol",
+    "gpt-5.6-terra",
+    "gpt-5.6-luna",
+    "gpt-5.4",
+    "gpt-5.4-mini",
+    "o4-mini",
+  ],
 };

@@ -23,8 +23,8 @@ const blockSchema = z.object({
   data: text,
   id: text,
   name: text,
-  /** Empty in a stream, where it arrives in pieces. */
-  input: z.record(z.string(), z.unknown()).nullish(),
+  /** Empty in a stream, where it arrives in pieces; some servers write an empty string instead. */
+  input: z.record(z.string(), z.unknown()).nullish().catch(undefined),
 });
 
 const deltaSchema = z.object({ type: z.string(), text, thinking: text, signature: text, partial_json: text });
@@ -35,7 +35,7 @@ const endSchema = z.object({
 });
 
 const knownEvents = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("message_start"), message: z.object({ usage: usageSchema }) }),
+  z.object({ type: z.literal("message_start"), message: z.object({ usage: usageSchema }).nullish() }),
   z.object({ type: z.literal("content_block_start"), index: z.number(), content_block: blockSchema }),
   z.object({ type: z.literal("content_block_delta"), index: z.number(), delta: deltaSchema }),
   z.object({ type: z.literal("content_block_stop"), index: z.number() }),

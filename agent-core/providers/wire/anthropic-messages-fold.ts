@@ -79,7 +79,7 @@ export function finishFold(state: FoldState): readonly ModelEvent[] {
 function take(state: FoldState, event: StreamEvent, events: ModelEvent[]): FoldState {
   switch (event.type) {
     case "message_start":
-      return { ...state, counts: mergeCounts(state.counts, event.message.usage) };
+      return { ...state, counts: mergeCounts(state.counts, event.message?.usage) };
     case "content_block_start":
       return begin(state, event.index, event.content_block, events);
     case "content_block_delta":

@@ -1,21 +1,10 @@
 /** Anthropic's Messages API, and the endpoints that are compatible with it. */
-import type { Anthropic } from "@anthropic-ai/sdk";
-import { anthropic } from "../deployment/anthropic.ts";
-import { deploymentAt } from "../deployment/deployments.ts";
 import { type FoldState, finishFold, startFold, step } from "./anthropic-messages-fold.ts";
 import { anthropicMessagesBody } from "./anthropic-messages-request.ts";
 import { joinDeltas } from "./join-deltas.ts";
 import { omitParameters } from "./omit-parameters.ts";
 import { readServerSentEvents } from "./server-sent-events.ts";
-import { defineWire, type Endpoint, type ModelEvent, type ModelRequest } from "./wire.ts";
-
-/** The library's own limit until the answer begins; whoever called watches for silence. */
-const REQUEST_TIMEOUT_MS = 3_600_000;
-/** Without any key the library would look for one in the environment and on disk; it is not sent. */
-const NO_KEY = "none";
-
-/** The version that the library's types describe. */
-const API_VERSION = "2026-10-21";
+import { defineWire, type ModelEvent, type ModelRequest } from "./wire.ts";
 
 /** Some compatible endpoints end with it, as OpenAI does; it means nothing here. */
 const DONE = "[DONE]";
@@ -25,10 +14,13 @@ const LAST_EVENT = /"type"\s*:\s*"message_stop"/;
 export const wire = defineWire({ mode: "anthropic_messages", stream });
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-  const client = await clientFor(request.endpoint);
-  const body = omitParameters(anthropicMessagesBody(request), request);
-  // Not `messages.create`: it writes warnings about models to the console.
-  const response = await client.post("/v1/messages", { body, signal, stream: true }).asResponse();
+  // Loaded on first use: start-up must not pay for a library that this session may never need.
+  const { postMessages } = await import("./anthropic-client.ts");
+  const response = await postMessages(
+    request.endpoint,
+    omitParameters(anthropicMessagesBody(request), request),
+    signal,
+  );
   let state: FoldState = startFold(request.messages);
   for await (const batch of eventsOf(response)) {
     const events: ModelEvent[] = [];
@@ -46,49 +38,6 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
     }
   }
   yield* finishFold(state);
-}
-
-async function clientFor(endpoint: Endpoint): Promise<Anthropic> {
-  // Loaded on first use: start-up must not pay for a library that this session may never need.
-  const library = await import("@anthropic-ai/sdk");
-  return new library.Anthropic({
-    apiKey: endpoint.apiKey ?? NO_KEY,
-    // People write addresses with and without the version. Null: never from the process's environment.
-    baseURL: endpoint.baseUrl?.replace(/\/v1\/?$/, "") ?? null,
-    webhookKey: null,
-    openTelemetry: false,
-    maxRetries: 0,
-    timeout: REQUEST_TIMEOUT_MS,
-    logLevel: "off",
-    fetch: (url, init) => fetchFrom(url, { ...init, headers: headersFor(endpoint) }),
-  });
-}
-
-/**
- * All that is sent: the library would add headers from the process's environment, which may be about another provider.
- * Anthropic reads `x-api-key`; of the compatible endpoints some read that, some a bearer token.
- */
-function headersFor({ baseUrl = anthropic.baseUrl ?? "", apiKey }: Endpoint): Record<string, string> {
-  const isOwn = deploymentAt(baseUrl) === anthropic;
-  return {
-    accept: "application/json, text/event-stream",
-    "content-type": "application/json",
-    "anthropic-version": API_VERSION,
-    ...(apiKey !== undefined && { "x-api-key": apiKey }),
-    ...(apiKey !== undefined && !isOwn && { authorization: `Bearer ${apiKey}` }),
-  };
-}
-
-/** Fetches without following redirects: `fetch` would carry `x-api-key` and the conversation to any other origin. */
-async function fetchFrom(url: string | URL | Request, init: RequestInit): Promise<Response> {
-  const response = await fetch(url, { ...init, redirect: "manual" });
-  const location = response.headers.get("location");
-  if (response.status < 300 || response.status >= 400 || location === null) return response;
-  await response.body?.cancel();
-  const from = url instanceof Request ? url.url : String(url);
-  const to = URL.canParse(location, from) ? new URL(location, from) : undefined;
-  const where = to === undefined ? "elsewhere" : `to ${to.origin}${to.pathname}`;
-  throw new Error(`it redirects ${where}; if you trust that place, make it the base URL`);
 }
 
 /** A server or proxy that does not stream gives one document; a web page is a wrong address. */

@@ -44,12 +44,11 @@ function speaker(number: number): Speaker {
     ];
   };
   return {
-    begin: () => [
-      event("message_start", {
-        message: { id: `msg_${number}`, type: "message", role: "assistant", content: [], stop_reason: null },
-      }),
-      event("ping", {}),
-    ],
+    begin({ usage = DEFAULT_USAGE }: StreamedAnswer) {
+      const empty = { id: `msg_${number}`, type: "message", role: "assistant", content: [], stop_reason: null };
+      const counted = usage !== null && { usage: usageOf({ ...usage, output: 1, reasoning: 0 }) };
+      return [event("message_start", { message: { ...empty, ...counted } }), event("ping", {})];
+    },
     speak(part) {
       switch (part.type) {
         case "text": {

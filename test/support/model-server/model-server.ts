@@ -11,6 +11,7 @@ import type { AddressInfo } from "node:net";
 import type { Answer, Part, StatusAnswer } from "./answer.ts";
 import { anthropicMessagesFormat } from "./anthropic-messages-format.ts";
 import { chatCompletionsFormat } from "./chat-completions-format.ts";
+import { codexResponsesFormat } from "./codex-responses-format.ts";
 import type { Format } from "./format.ts";
 import { pieces } from "./pieces.ts";
 import { respond, respondStatus } from "./respond.ts";
@@ -44,7 +45,7 @@ export type ModelServer = {
   stop(): Promise<void>;
 };
 
-const formats: readonly Format[] = [chatCompletionsFormat, anthropicMessagesFormat];
+const formats: readonly Format[] = [chatCompletionsFormat, codexResponsesFormat, anthropicMessagesFormat];
 
 /** What is served where nothing else was set. */
 const LOOK_UPS: readonly (readonly [string, unknown])[] = [["/models", { data: [{ id: "test-model" }] }]];

@@ -65,6 +65,13 @@ describe("HTTP status and what was said", () => {
     [400, "API key not valid. Please pass a valid API key.", "authentication"],
     [400, "Your credit balance is too low", "billing"],
     [400, "messages: roles must alternate", "bad-request"],
+    [
+      400,
+      "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item",
+      "reasoning-rejected",
+    ],
+    [400, "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false.", "reasoning-rejected"],
+    [400, "Reasoning input items can only be provided to a reasoning model.", "reasoning-rejected"],
     [422, "field required", "bad-request"],
     [500, "The server had an error", "server"],
     [500, "context size exceeded: the prompt is too long", "context-overflow"],
@@ -120,6 +127,16 @@ describe("errors without a status", () => {
       "server",
     ],
     ["an error in the stream", new OpenAI.APIError(undefined, { message: "hm" }, undefined, undefined), "server"],
+    [
+      "a response that failed for what it was asked",
+      Object.assign(new Error("no"), { error: { code: "invalid_prompt", message: "no" } }),
+      "bad-request",
+    ],
+    [
+      "a response that failed for its image",
+      Object.assign(new Error("no"), { error: { code: "image_too_large", message: "no" } }),
+      "image-rejected",
+    ],
     ["a string", "what?", "unknown"],
     ["nothing", undefined, "unknown"],
   ];

@@ -141,8 +141,50 @@ describe("an address", () => {
   });
 });
 
+describe("OpenAI's reasoning models", () => {
+  const mode = (HERMES_MODEL: string, more: Environment = { OPENAI_API_KEY: "o" }) =>
+    resolve({ HERMES_MODEL, ...more }).mode;
+
+  test.each([
+    "o1",
+    "o3-pro",
+    "o4-mini-2025-04-16",
+    "gpt-5",
+    "GPT-5-mini",
+    "gpt-5.1",
+    "gpt-5.2-codex",
+    "codex-mini-latest",
+    "ft:o4-mini:acme::1",
+  ])("%s speaks Responses at OpenAI", (model) => {
+    expect(mode(model)).toBe("codex_responses");
+    expect(mode(model, { HERMES_BASE_URL: "https://api.openai.com/v1", HERMES_API_KEY: "h" })).toBe("codex_responses");
+  });
+
+  test.each(["gpt-4.1", "gpt-4o", "gpt-3.5-turbo", "gpt-5-chat-latest", "chatgpt-4o-latest", "gpt-oss-120b"])(
+    "%s is none",
+    (model) => expect(mode(model)).toBe("chat_completions"),
+  );
+
+  test("elsewhere speak what their provider speaks, also behind OpenAI's name", () => {
+    expect(mode("openai/gpt-5", { OPENROUTER_API_KEY: "r" })).toBe("chat_completions");
+    expect(mode("gpt-5", { OPENAI_BASE_URL: "http://127.0.0.1:9/v1" })).toBe("chat_completions");
+    expect(mode("o3", { HERMES_BASE_URL: "https://models.example/v1" })).toBe("chat_completions");
+  });
+});
+
 describe("an API mode that is named", () => {
-  test.each(["codex_responses", "editor_model"])("%s: says that it is not there yet", (mode) => {
+  test("decides, whatever the model", () => {
+    const mode = (HERMES_API_MODE: string, HERMES_MODEL: string) =>
+      resolve({ HERMES_API_MODE, HERMES_MODEL, OPENAI_API_KEY: "o" }).mode;
+    expect(mode("codex_responses", "gpt-4.1")).toBe("codex_responses");
+    expect(mode("chat_completions", "gpt-5")).toBe("chat_completions");
+    expect(
+      resolve({ HERMES_BASE_URL: "http://127.0.0.1:9/v1", HERMES_MODEL: "m" }, { apiMode: "codex_responses" }),
+    ).toMatchObject({ mode: "codex_responses", endpoint: { provider: "custom" } });
+    expect(refusal({ HERMES_API_MODE: "codex_responses" })).toContain("no key for openai");
+  });
+
+  test.each(["editor_model"])("%s: says that it is not there yet", (mode) => {
     expect(refusal({ HERMES_API_MODE: mode, OPENAI_API_KEY: "o" })).toContain(
       `The API mode ${mode} is not available yet`,
     );
@@ -161,6 +203,8 @@ describe("an API mode that is named", () => {
     const environment = { OPENAI_API_KEY: "o", ANTHROPIC_API_KEY: "a" };
     expect(resolve(environment).endpoint.provider).toBe("openai");
     expect(resolve({ ...environment, HERMES_API_MODE: "anthropic_messages" }).endpoint.provider).toBe("anthropic");
+    const withKey = { HERMES_API_KEY: "h", HERMES_API_MODE: "anthropic_messages" };
+    expect(resolve(withKey).endpoint).toMatchObject({ provider: "anthropic", apiKey: "h" });
   });
 
   test("reaches endpoints that are compatible with Anthropic's", () => {
