@@ -228,9 +228,16 @@ test("a missing key is ACP's authentication error, and so are its ways out", asy
   const agent = start({ HERMES_PROVIDER: "openrouter" });
   const { authMethods } = await agent.initialize({ auth: { terminal: true } });
   expect(authMethods).toMatchObject([
-    { id: "hermes-home" },
     { id: "hermes-setup", type: "terminal", args: ["--setup"] },
+    { id: "hermes-home" },
   ]);
+  const { authMethods: earlier } = await agent.initialize({ _meta: { "terminal-auth": true } });
+  expect(earlier).toMatchObject([
+    { _meta: { "terminal-auth": { args: [expect.stringMatching(/dist\/acp\.js$/), "--setup"] } } },
+    {},
+  ]);
+  const { authMethods: plain } = await agent.initialize();
+  expect(plain).toMatchObject([{ id: "hermes-home" }]);
   const { error } = await agent.request("session/new", { cwd: agent.cwd, mcpServers: [] });
   expect(error).toMatchObject({ code: -32000, message: expect.stringContaining("OPENROUTER_API_KEY") });
   expect((await agent.request("authenticate", { methodId: "hermes-home" })).error).toMatchObject({ code: -32000 });
