@@ -1,4 +1,5 @@
 /** The model of one session: what was chosen, what that leads to, and what editors are shown of it. */
+import { isDeepStrictEqual } from "node:util";
 import type { SessionConfigOption } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { ModelDirectory, ModelGroup } from "../agent/model-directory.ts";
@@ -55,8 +56,9 @@ export class SessionModel {
 
   /** Everything that can be chosen, whatever answers on this machine included. */
   async all(): Promise<readonly ModelGroup[]> {
-    await this.#options.directory.discover();
-    return this.#options.directory.groups();
+    const { directory } = this.#options;
+    await Promise.all([directory.refresh(), directory.discover()]);
+    return directory.groups();
   }
 
   /** Takes a model of the lists by its id, from the next model call on. Gives what is wrong, in one line. */
@@ -94,8 +96,10 @@ export class SessionModel {
   /** Keys or addresses changed: the same choice may now be reached otherwise, or a better one be there. */
   async reconfigure(): Promise<void> {
     const { directory, agent } = this.#options;
-    const resolution = this.#chosen ? directory.resolve(this.#chosen) : await directory.automatic();
-    if (resolution.ok) {
+    const wished = this.#chosen && directory.resolve(this.#chosen);
+    // A key that was taken away is not used any more, though the choice stands in case it comes back.
+    const resolution = wished?.ok ? wished : await directory.automatic();
+    if (resolution.ok && !isDeepStrictEqual(resolution.model, agent.model)) {
       agent.setModel(settingsOf(resolution.model));
       this.#applyEffort();
     }
@@ -106,7 +110,8 @@ export class SessionModel {
   /** Brings the lists up to date in the background. */
   refresh(): void {
     // After what is being answered now: a list is never in anybody's way. It never rejects.
-    setImmediate(() => void this.#options.directory.refresh(this.#options.agent.model));
+    const { directory, agent } = this.#options;
+    setImmediate(() => void Promise.all([directory.refresh(), directory.learn(agent.model)]));
   }
 
   /** Tells the client when anything is not as it was shown. */
@@ -123,11 +128,11 @@ export class SessionModel {
 
   /** Lists that are still on their way may have it. */
   async #isListed({ provider, model }: ModelChoice): Promise<boolean> {
-    const { directory, agent } = this.#options;
+    const { directory } = this.#options;
     const isThere = (): boolean =>
       directory.groups().some((group) => group.provider === provider && group.models.some(({ id }) => id === model));
     if (isThere()) return true;
-    await Promise.all([directory.refresh(agent.model), directory.discover()]);
+    await Promise.all([directory.refresh(), directory.discover()]);
     return isThere();
   }
 

@@ -14,6 +14,7 @@ import { choiceId, choiceOf, type ModelChoice, resolveChoice } from "../provider
 import { offline } from "../providers/deployment/offline.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
 import { namesNoModel, type Resolution, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
+import type { Endpoint } from "../providers/wire/wire.ts";
 
 /** The models of one provider. */
 export type ModelGroup = {
@@ -32,6 +33,9 @@ export type ModelOffer = {
   readonly model: string;
 };
 
+/** An endpoint that gave no list is left alone for this long. */
+const PAUSE_AFTER_FAILURE_MS = 60_000;
+
 export type ModelDirectoryOptions = {
   /** Hermes' home folder. */
   readonly home: string;
@@ -47,6 +51,8 @@ export class ModelDirectory {
   /** What local servers told of single models, by choice id. */
   readonly #details = new Map<string, ModelFacts>();
   readonly #listeners = new Set<() => void>();
+  /** When an endpoint last gave no list, by provider and address; milliseconds of the monotonic clock. */
+  readonly #failures = new Map<string, number>();
   #environment: Environment = {};
   #found: readonly Found[] = [];
   #refreshing: Promise<void> | undefined;
@@ -134,13 +140,13 @@ export class ModelDirectory {
     if (isNews) this.#changed();
   }
 
-  /** Asks the endpoints for their lists where they are missing or old, and a local server about `model`. Never rejects. */
-  async refresh(model: ResolvedModel): Promise<void> {
+  /** Asks the endpoints for their lists where they are missing or old. Never rejects. */
+  async refresh(): Promise<void> {
     this.#refreshing ??= this.#refreshLists().finally(() => {
       this.#refreshing = undefined;
     });
     try {
-      await Promise.all([this.#refreshing, this.#learn(model)]);
+      await this.#refreshing;
     } catch (error) {
       this.#options.log(`The list of models could not be brought up to date: ${String(error)}`);
     }
@@ -149,6 +155,17 @@ export class ModelDirectory {
   /** What a provider told belongs to a key that is no longer its key. */
   forget(provider: string): void {
     this.#cache.forget(provider);
+    this.#failures.clear();
+  }
+
+  /** Asks a local server what it gives `model`; others have told with their list. Never rejects. */
+  async learn(model: ResolvedModel): Promise<void> {
+    const id = choiceId(choiceOf(model));
+    if (this.#details.has(id)) return;
+    const facts = await localDetails(model);
+    if (facts === undefined) return;
+    this.#details.set(id, facts);
+    this.#changed();
   }
 
   #groupOf({ endpoint, title, knownModels }: Source): ModelGroup {
@@ -159,14 +176,25 @@ export class ModelDirectory {
   }
 
   async #refreshLists(): Promise<void> {
-    await this.#cache.load();
-    const old = sourcesOf(this.#environment).filter(({ endpoint }) => !this.#cache.isFresh(endpoint));
+    const isFirst = await this.#cache.load();
+    const old = sourcesOf(this.#environment).filter((source) => this.#isDue(source));
     const listings = await Promise.all(old.map(async (source) => ({ source, listing: await listModels(source) })));
     for (const { source, listing } of listings) {
       if (listing.ok) await this.#keep(source, listing.models);
-      else this.#options.log(`Models of ${source.title} could not be listed: ${listing.fault.message}`);
+      else this.#failed(source, listing.fault.message);
     }
-    this.#changed();
+    if (old.length > 0 || isFirst) this.#changed();
+  }
+
+  #isDue({ endpoint }: Source): boolean {
+    const failedAt = this.#failures.get(placeOf(endpoint));
+    const isPaused = failedAt !== undefined && performance.now() - failedAt < PAUSE_AFTER_FAILURE_MS;
+    return !isPaused && !this.#cache.isFresh(endpoint);
+  }
+
+  #failed({ title, endpoint }: Source, message: string): void {
+    this.#failures.set(placeOf(endpoint), performance.now());
+    this.#options.log(`Models of ${title} could not be listed: ${message}`);
   }
 
   async #keep({ endpoint }: Source, models: readonly ListedModel[]): Promise<void> {
@@ -175,15 +203,6 @@ export class ModelDirectory {
     } catch (error) {
       this.#options.log(`The list of models is not kept: ${String(error)}`);
     }
-  }
-
-  async #learn(model: ResolvedModel): Promise<void> {
-    const id = choiceId(choiceOf(model));
-    if (this.#details.has(id)) return;
-    const facts = await localDetails(model);
-    if (facts === undefined) return;
-    this.#details.set(id, facts);
-    this.#changed();
   }
 
   #changed(): void {
@@ -195,4 +214,8 @@ export class ModelDirectory {
 function bestFirst(models: readonly ListedModel[], known: readonly string[]): readonly ListedModel[] {
   const head = known.flatMap((id) => models.find((model) => model.id === id) ?? []);
   return [...head, ...models.filter((model) => !head.includes(model))];
+}
+
+function placeOf({ provider, baseUrl }: Endpoint): string {
+  return `${provider} ${baseUrl ?? ""}`;
 }

@@ -38,6 +38,12 @@ export function withMode(options: readonly SessionConfigOption[], modeId: string
   );
 }
 
+/** Name of the model in use; undefined when the agent does not tell. */
+export function modelName(options: readonly SessionConfigOption[]): string | undefined {
+  const option = options.find(({ category }) => category === "model");
+  return option?.type === "select" ? currentChoice(option) : undefined;
+}
+
 /** True when the chosen model is the built-in one that works without a network. */
 export function isOffline(options: readonly SessionConfigOption[]): boolean {
   return options.some(
