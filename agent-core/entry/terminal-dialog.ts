@@ -21,7 +21,9 @@ export function terminalDialog(input: NodeJS.ReadStream, output: NodeJS.WriteStr
   const lines = createInterface({ input, output: echo, terminal: input.isTTY });
   const answers = new LineQueue(lines);
   const ask = async (question: string): Promise<string | undefined> => {
-    output.write(question);
+    // As its prompt, since the line is written anew when something in it is deleted.
+    lines.setPrompt(question);
+    lines.prompt();
     return (await answers.next())?.trim();
   };
   return {
@@ -29,6 +31,7 @@ export function terminalDialog(input: NodeJS.ReadStream, output: NodeJS.WriteStr
     ask,
     async askSecret(question) {
       output.write(question);
+      lines.setPrompt("");
       isHidden = true;
       const answer = await answers.next();
       isHidden = false;
