@@ -7,7 +7,7 @@ import { choiceId, choiceOf, type ModelChoice, parseChoice, settingsOf } from ".
 import { modelInfo } from "../providers/model-info.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import type { NewEntry } from "../sessions/journal.ts";
-import { DEFAULT_EFFORT, type Effort, effortOf, effortOption } from "./effort-option.ts";
+import { type ChosenEffort, DEFAULT_EFFORT, type Effort, effortOf, effortOption } from "./effort-option.ts";
 import { modelOption } from "./model-option.ts";
 
 export type SessionModelOptions = {
@@ -15,7 +15,8 @@ export type SessionModelOptions = {
   readonly agent: AIAgent;
   /** Undefined: the configuration decides. */
   readonly chosen: ModelChoice | undefined;
-  readonly effort: Effort | undefined;
+  /** Undefined: nothing was chosen. */
+  readonly effort: ChosenEffort | undefined;
   /** What config.yaml says of it; holds until something is chosen. */
   readonly configuredEffort: Sampling["reasoningEffort"];
   record(entry: NewEntry): void;
@@ -27,7 +28,7 @@ export class SessionModel {
   readonly #options: SessionModelOptions;
   readonly #stopListening: () => void;
   #chosen: ModelChoice | undefined;
-  #effort: Effort | undefined;
+  #effort: ChosenEffort | undefined;
   /** The options as they were shown, to tell a change from none. */
   #shown: string;
 
@@ -35,10 +36,7 @@ export class SessionModel {
     this.#options = options;
     this.#chosen = options.chosen;
     this.#effort = options.effort;
-    this.#stopListening = options.directory.onChange(() => {
-      this.#applyEffort();
-      this.announce();
-    });
+    this.#stopListening = options.directory.onChange(() => this.announce());
     this.#applyEffort();
     this.#shown = JSON.stringify(this.options);
   }
@@ -46,7 +44,7 @@ export class SessionModel {
   /** What the client is shown: the model, and how long it thinks when it is one that does. */
   get options(): readonly SessionConfigOption[] {
     const model = modelOption(this.current, this.#options.directory.groups());
-    return this.#reasons() ? [model, effortOption(this.#effort)] : [model];
+    return this.#reasons() ? [model, effortOption(this.#wantedEffort())] : [model];
   }
 
   /** The model in use: the chosen one, or the one that stands in for it. */
@@ -75,7 +73,6 @@ export class SessionModel {
     if (!resolution.ok) return resolution.message;
     this.#chosen = choice;
     this.#options.agent.setModel(settingsOf(resolution.model));
-    this.#applyEffort();
     record({ type: "model", choice: choiceId(choice) });
     this.announce();
     this.refresh();
@@ -86,9 +83,8 @@ export class SessionModel {
   setEffort(value: string): string | undefined {
     const effort = effortOf(value);
     if (effort === undefined) return `${JSON.stringify(value)} is no reasoning effort`;
-    this.#effort = effort === DEFAULT_EFFORT ? undefined : effort;
+    this.#effort = effort;
     this.#options.record({ type: "reasoning-effort", effort });
-    this.#applyEffort();
     this.announce();
     return undefined;
   }
@@ -99,10 +95,8 @@ export class SessionModel {
     const wished = this.#chosen && directory.resolve(this.#chosen);
     // A key that was taken away is not used any more, though the choice stands in case it comes back.
     const resolution = wished?.ok ? wished : await directory.automatic();
-    if (resolution.ok && !isDeepStrictEqual(resolution.model, agent.model)) {
+    if (resolution.ok && !isDeepStrictEqual(resolution.model, agent.model))
       agent.setModel(settingsOf(resolution.model));
-      this.#applyEffort();
-    }
     this.announce();
     this.refresh();
   }
@@ -114,8 +108,9 @@ export class SessionModel {
     setImmediate(() => void Promise.all([directory.refresh(), directory.learn(agent.model)]));
   }
 
-  /** Tells the client when anything is not as it was shown. */
+  /** The model, or what is known of it, may have changed: the effort follows it, and the client is told of what it sees. */
   announce(): void {
+    this.#applyEffort();
     const shown = JSON.stringify(this.options);
     if (shown === this.#shown) return;
     this.#shown = shown;
@@ -144,6 +139,12 @@ export class SessionModel {
   /** What was chosen for one model is not sent to another that does not reason: it would refuse the request. */
   #applyEffort(): void {
     const { agent, configuredEffort } = this.#options;
-    agent.setReasoningEffort((this.#reasons() ? this.#effort : undefined) ?? configuredEffort);
+    agent.setReasoningEffort(this.#reasons() ? this.#wantedEffort() : configuredEffort);
+  }
+
+  /** Undefined: as the provider has it. */
+  #wantedEffort(): Effort | undefined {
+    const wanted = this.#effort ?? this.#options.configuredEffort;
+    return wanted === DEFAULT_EFFORT ? undefined : wanted;
   }
 }

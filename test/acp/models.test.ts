@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -102,6 +102,20 @@ test("a model that does not reason is never sent an effort", async () => {
   model.script(say("hello"));
   await agent.prompt(sessionId, "hi");
   expect(model.requests.at(-1)?.body["reasoning_effort"]).toBeUndefined();
+});
+
+test("the effort of config.yaml holds and is shown until another is chosen, the default too", async () => {
+  const model = await modelServer();
+  const agent = start({ ...reaching(model), HERMES_MODEL: "gpt-5" });
+  writeFileSync(join(agent.home, "config.yaml"), "agent:\n  reasoning_effort: high\n");
+  await agent.initialize();
+  const { sessionId, opened } = await open(agent);
+  expect(optionOf(opened, "reasoning_effort")?.currentValue).toBe("high");
+  model.script(say("one"), say("two"));
+  await agent.prompt(sessionId, "hi");
+  await choose(agent, sessionId, "reasoning_effort", "default");
+  await agent.prompt(sessionId, "again");
+  expect(model.requests.map(({ body }) => body["reasoning_effort"])).toEqual(["high", undefined]);
 });
 
 test("what is not in the lists is refused by name, and nothing changes", async () => {
