@@ -6,7 +6,7 @@ import { deploymentAt, deployments } from "./deployment/deployments.ts";
 import { offline } from "./deployment/offline.ts";
 import { openai } from "./deployment/openai.ts";
 import { keyAdvice } from "./fault-sentence.ts";
-import { isReasoningModel } from "./reasoning-models.ts";
+import { isOpenAiReasoningModel } from "./openai-reasoning.ts";
 import { table } from "./wire/table.gen.ts";
 import type { ApiMode, Endpoint } from "./wire/wire.ts";
 
@@ -169,7 +169,7 @@ function chooseMode(
 ): ApiMode | Refusal {
   // OpenAI's own reasoning models keep their reasoning from call to call only there.
   const isResponses =
-    deploymentAt(baseUrl ?? "") === openai && isReasoningModel(model ?? deployment.defaultModel ?? "");
+    deploymentAt(baseUrl ?? "") === openai && isOpenAiReasoningModel(model ?? deployment.defaultModel ?? "");
   const usual = isResponses ? "codex_responses" : deployment.mode;
   // "chat_completions at offline" would be a model that is nowhere.
   const wanted = deployment.mode === offline.mode ? offline.mode : (apiMode ?? usual);

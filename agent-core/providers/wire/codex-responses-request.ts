@@ -7,7 +7,7 @@ import type {
   ResponseOutputMessage,
 } from "openai/resources/responses/responses";
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
-import { isReasoningModel, knowsMinimalEffort } from "../reasoning-models.ts";
+import { isOpenAiReasoningModel, knowsMinimalEffort } from "../openai-reasoning.ts";
 import { type LaidOut, layOut, type Phase } from "./codex-responses-layout.ts";
 import { hashOf, sentArguments, sentCallId, sentName } from "./sent-call.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";
@@ -20,7 +20,7 @@ const VALID_ID = /^[\w-]{1,64}$/;
 export function codexResponsesBody({ model, messages, tools, sampling }: ModelRequest): ResponseCreateParamsStreaming {
   const [first] = messages;
   const instructions = first?.role === "system" ? first.content : "";
-  const isReasoning = isReasoningModel(model);
+  const isReasoning = isOpenAiReasoningModel(model);
   return {
     model,
     ...(instructions !== "" && { instructions }),

@@ -115,8 +115,9 @@ function speaker(number: number): Speaker {
     const part = contentOf(last.type, parts.text);
     const position = { ...at(id), content_index: parts.content.length };
     parts.content.push(part);
+    const { type, ...whole } = part;
     return [
-      response.event(`response.${part.type}.done`, { ...position, ...part }),
+      response.event(`response.${type}.done`, { ...position, ...whole }),
       response.event("response.content_part.done", { ...position, part }),
     ];
   };
@@ -192,7 +193,8 @@ function speakCall(
       response.done({ ...item, status: "completed", arguments: json }),
     ],
   });
-  return [...closed, ...events];
+  // Arguments that are no JSON may be a call that is cut: what follows decides.
+  return [...closed, ...events, ...(raw === undefined ? response.close() : [])];
 }
 
 /** `finish` is a status of a response, or the reason of one that is incomplete. */

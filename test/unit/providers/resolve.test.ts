@@ -160,10 +160,15 @@ describe("OpenAI's reasoning models", () => {
     expect(mode(model, { HERMES_BASE_URL: "https://api.openai.com/v1", HERMES_API_KEY: "h" })).toBe("codex_responses");
   });
 
-  test.each(["gpt-4.1", "gpt-4o", "gpt-3.5-turbo", "gpt-5-chat-latest", "chatgpt-4o-latest", "gpt-oss-120b"])(
-    "%s is none",
-    (model) => expect(mode(model)).toBe("chat_completions"),
-  );
+  test.each([
+    "gpt-4.1",
+    "gpt-4o",
+    "gpt-3.5-turbo",
+    "gpt-35-turbo",
+    "gpt-5-chat-latest",
+    "chatgpt-4o-latest",
+    "gpt-oss-120b",
+  ])("%s is none", (model) => expect(mode(model)).toBe("chat_completions"));
 
   test("elsewhere speak what their provider speaks, also behind OpenAI's name", () => {
     expect(mode("openai/gpt-5", { OPENROUTER_API_KEY: "r" })).toBe("chat_completions");

@@ -1,6 +1,7 @@
 import { mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import OpenAI from "openai";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { AIAgent } from "../../../../agent-core/index.ts";
 import { streamModel } from "../../../../agent-core/providers/stream-model.ts";
@@ -28,6 +29,32 @@ function ask(answer: Answer, more: Partial<ModelRequest> = {}): Promise<ModelEve
 }
 
 const event = (type: string, fields: object): string => JSON.stringify({ type, ...fields });
+
+test("OpenAI's own library reads what the model server says, as the same answer", async () => {
+  const answer: Answer = {
+    parts: [
+      { type: "reasoning", text: "Hm, hm, hm." },
+      { type: "text", text: "Let me " },
+      { type: "text", text: "look." },
+      call("read_file", { path: "src/äöü.ts" }),
+      call("list", {}),
+    ],
+  };
+  server.script(answer);
+  const client = new OpenAI({ apiKey: "none", baseURL: server.baseUrl, maxRetries: 0 });
+  const response = await client.responses.stream({ model: "gpt-5", input: "hello" }).finalResponse();
+  expect(response.output_text).toBe("Let me look.");
+  const [reasoning] = response.output;
+  expect(reasoning).toMatchObject({ type: "reasoning", summary: [{ text: "Hm, hm, hm." }] });
+  const events = await ask(answer);
+  expect(joined(events, "text-delta")).toBe(response.output_text);
+  expect(joined(events, "reasoning-delta")).toBe("Hm, hm, hm.");
+  const calls = response.output.flatMap((item) =>
+    item.type === "function_call" ? [[item.name, item.arguments] as const] : [],
+  );
+  expect(callsOf(events)).toEqual(calls);
+  expect(response.usage?.input_tokens_details.cached_tokens).toBe(60);
+});
 
 test("the request asks for a stream that is stored nowhere, at the path of Responses", async () => {
   await ask(say("ok"));
