@@ -13,8 +13,15 @@ import { type Source, sourcesOf } from "../providers/catalogue/sources.ts";
 import { choiceId, choiceOf, type ModelChoice, resolveChoice } from "../providers/choice.ts";
 import { offline } from "../providers/deployment/offline.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
-import { namesNoModel, type Resolution, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
+import {
+  type ModelSettings,
+  namesNoModel,
+  type Resolution,
+  type ResolvedModel,
+  resolveModel,
+} from "../providers/resolve.ts";
 import type { Endpoint } from "../providers/wire/wire.ts";
+import type { ConfiguredAgent } from "./configured-agent.ts";
 
 /** The models of one provider. */
 export type ModelGroup = {
@@ -54,6 +61,7 @@ export class ModelDirectory {
   /** When an endpoint last gave no list, by provider and address; milliseconds of the monotonic clock. */
   readonly #failures = new Map<string, number>();
   #environment: Environment = {};
+  #places: readonly ModelSettings[] = [];
   #found: readonly Found[] = [];
   #refreshing: Promise<void> | undefined;
 
@@ -66,9 +74,10 @@ export class ModelDirectory {
     );
   }
 
-  /** Takes in what the configuration now says: the environment with config.yaml and `.env` in it. */
-  configure(environment: Environment): void {
+  /** Takes in what the configuration now says: the environment with `.env` in it, and what config.yaml describes. */
+  configure({ options: { environment = {} }, places }: Pick<ConfiguredAgent, "options" | "places">): void {
     this.#environment = environment;
+    this.#places = places;
   }
 
   /** Tells `listener` when there is more or else to choose from; gives the way to stop it. */
@@ -93,12 +102,12 @@ export class ModelDirectory {
     const available = this.#found.map(({ deployment }) => deployment);
     return choice === undefined
       ? resolveModel({}, this.#environment, available)
-      : resolveChoice(choice, this.#environment, available);
+      : resolveChoice(choice, this.#environment, { available, own: this.#places });
   }
 
   /** The configured provider first, the built-in model last. */
   groups(): readonly ModelGroup[] {
-    const configured = sourcesOf(this.#environment).map((source) => this.#groupOf(source));
+    const configured = sourcesOf(this.#environment, this.#places).map((source) => this.#groupOf(source));
     const found = this.#found.map(({ deployment: { name, title }, models }) => ({
       provider: name,
       title,
@@ -177,7 +186,7 @@ export class ModelDirectory {
 
   async #refreshLists(): Promise<void> {
     const isFirst = await this.#cache.load();
-    const old = sourcesOf(this.#environment).filter((source) => this.#isDue(source));
+    const old = sourcesOf(this.#environment, this.#places).filter((source) => this.#isDue(source));
     const listings = await Promise.all(old.map(async (source) => ({ source, listing: await listModels(source) })));
     for (const { source, listing } of listings) {
       if (listing.ok) await this.#keep(source, listing.models);

@@ -12,9 +12,14 @@ const CHECK_TIMEOUT_MS = 30_000;
 export async function checkSetup(environment: Environment): Promise<number> {
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   try {
-    const { options, warnings } = await configuredAgent(environment, "acp");
-    for (const warning of warnings) say(warning);
-    const agent = new AIAgent({ ...options, ...(await model(options, say)), enabledToolsets: [], maxIterations: 1 });
+    const configured = await configuredAgent(environment, "acp");
+    for (const warning of configured.warnings) say(warning);
+    const agent = new AIAgent({
+      ...configured.options,
+      ...(await model(configured, say)),
+      enabledToolsets: [],
+      maxIterations: 1,
+    });
     const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
     const { stopReason, fault } = await agent.runConversation({ userMessage: "help", signal });
     if (fault !== undefined || stopReason === "cancelled") {
@@ -30,12 +35,9 @@ export async function checkSetup(environment: Environment): Promise<number> {
 }
 
 /** As a session would begin: what answers on this machine counts when nothing is configured. Throws when there is none. */
-async function model(
-  { home = "", environment = {} }: ConfiguredAgent["options"],
-  log: (line: string) => void,
-): Promise<ReturnType<typeof settingsOf>> {
-  const directory = new ModelDirectory({ home, log });
-  directory.configure(environment);
+async function model(configured: ConfiguredAgent, log: (line: string) => void): Promise<ReturnType<typeof settingsOf>> {
+  const directory = new ModelDirectory({ home: configured.options.home ?? "", log });
+  directory.configure(configured);
   const resolution = await directory.automatic();
   if (!resolution.ok) throw new Error(resolution.message);
   return settingsOf(resolution.model);

@@ -21,9 +21,13 @@ export function terminalDialog(input: NodeJS.ReadStream, output: NodeJS.WriteStr
   const lines = createInterface({ input, output: echo, terminal: input.isTTY });
   const answers = new LineQueue(lines);
   const ask = async (question: string): Promise<string | undefined> => {
-    // As its prompt, since the line is written anew when something in it is deleted.
-    lines.setPrompt(question);
-    lines.prompt();
+    if (input.isTTY) {
+      // As its prompt, since the line is written anew when something in it is deleted.
+      lines.setPrompt(question);
+      lines.prompt();
+    } else {
+      output.write(question); // a pipe may have ended with answers still unread, and takes no prompt then
+    }
     return (await answers.next())?.trim();
   };
   return {

@@ -118,6 +118,21 @@ test("the effort of config.yaml holds and is shown until another is chosen, the 
   expect(model.requests.map(({ body }) => body["reasoning_effort"])).toEqual(["high", undefined]);
 });
 
+test("an endpoint that config.yaml describes is offered beside the configured one, with its own key", async () => {
+  const [model, other] = [await modelServer(), await modelServer()];
+  other.lookUps.set("/models", { data: [{ id: "big" }] });
+  const agent = start({ ...reaching(model), ACME_KEY: "sk-acme-key-123456" });
+  const acme = `  acme:\n    base_url: ${other.baseUrl}\n    key_env: ACME_KEY\n`;
+  writeFileSync(join(agent.home, "config.yaml"), `providers:\n${acme}`);
+  await agent.initialize();
+  const { sessionId } = await open(agent);
+  await choose(agent, sessionId, "model", "acme:big");
+  other.script(say("hello"));
+  await agent.prompt(sessionId, "hi");
+  expect(other.requests.at(-1)?.headers.authorization).toBe("Bearer sk-acme-key-123456");
+  expect(JSON.stringify([...model.requests, ...model.lookedUp])).not.toContain("sk-acme");
+});
+
 test("what is not in the lists is refused by name, and nothing changes", async () => {
   const model = await modelServer();
   const agent = start(reaching(model));
