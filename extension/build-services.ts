@@ -5,7 +5,9 @@ import { ChatSession } from "./chat/chat-session.ts";
 import { ChatView } from "./chat/chat-view.ts";
 import { EventLog } from "./chat/event-log.ts";
 import { actOnPanelMessage } from "./chat/panel-actions.ts";
-import { agentEnvironment } from "./models/agent-environment.ts";
+import { AgentEnvironment } from "./models/agent-environment.ts";
+import { FirstRun } from "./models/first-run.ts";
+import { ModelMemory } from "./models/model-memory.ts";
 import { Requests } from "./requests/requests.ts";
 import { Review } from "./review/review.ts";
 import { ReviewEditors } from "./review/review-editors.ts";
@@ -32,9 +34,10 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     output: (terminalId, text) => events.push({ kind: "terminal-output", terminalId, text }),
     exit: (terminalId, exit) => events.push({ kind: "terminal-exit", terminalId, ...exit }),
   });
-  const script = vscode.Uri.joinPath(context.extensionUri, "dist", "worker.js").fsPath;
+  const environment = new AgentEnvironment(context.secrets);
+  const models = new ModelMemory(context.globalState);
   const worker = new AgentWorker(
-    script,
+    vscode.Uri.joinPath(context.extensionUri, "dist", "worker.js").fsPath,
     {
       terminals,
       requests,
@@ -45,10 +48,11 @@ export function buildServices(context: vscode.ExtensionContext): Services {
         editors.openDiff(edit.path, true).catch((error: unknown) => log.error(String(error)));
       },
     },
-    () => agentEnvironment(context.secrets),
+    () => environment.variables(),
     log,
   );
-  const chat = new ChatSession(worker, events, context.workspaceState);
+  const chat = new ChatSession(worker, events, context.workspaceState, models);
+  const firstRun = new FirstRun(worker, events, models);
   const services = (): Services => ({
     log,
     events,
@@ -59,7 +63,9 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     review,
     editors,
     terminals,
-    secrets: context.secrets,
+    environment,
+    models,
+    firstRun,
   });
   const view = new ChatView(vscode.Uri.joinPath(context.extensionUri, "dist", "webview"), events, (message) => {
     actOnPanelMessage(message, services()).catch((error: unknown) => log.error(String(error)));
@@ -76,7 +82,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     worker.onDidChange(({ state }) => {
       if (state === "restarting" || state === "failed") void terminals.endAll();
     }),
-    chat.onDidChange((state) => status.state(state)),
+    ...status.follow(chat),
     review.onDidChange(() => events.push({ kind: "review", files: review.files })),
     review.onDidChange(() => vscode.commands.executeCommand("setContext", "hermes.hasEdits", review.files.length > 0)),
   );

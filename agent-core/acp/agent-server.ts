@@ -101,7 +101,7 @@ export class AgentServer {
   /** Reads the configuration, as it is now. */
   async configure(): Promise<ConfiguredAgent> {
     const configured = await configuredAgent(this.#environment, PLATFORM);
-    this.directory.configure(configured.options.environment ?? this.#environment);
+    this.directory.configure(configured);
     // A key that the client has set since is newer than the one that a session began with.
     const refreshEnvironment = async (): Promise<Environment> =>
       (await configuredAgent(this.#environment, PLATFORM)).options.environment ?? this.#environment;

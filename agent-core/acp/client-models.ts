@@ -16,7 +16,7 @@ const listSchema = z.object({
 });
 
 const outcomeSchema: z.ZodType<HermesChatOutcome> = z.discriminatedUnion("outcome", [
-  z.object({ outcome: z.literal("finished") }),
+  z.object({ outcome: z.literal("finished"), parts: z.number().int().nonnegative() }),
   z.object({
     outcome: z.literal("failed"),
     kind: z.enum(["model-not-found", "not-allowed", "blocked", "failed"]),
@@ -46,19 +46,24 @@ export class ClientModels implements EditorModels {
     const { model, messages, tools } = request;
     const chat: HermesChat = { chatId, model, messages, tools };
     const ended = this.#client.request(LM_CHAT, chat, { cancellationSignal: signal, stopWaitingOnCancel: true });
+    let outcome: HermesChatOutcome | undefined;
     ended.then(
-      () => parts.end(),
+      (raw) => {
+        outcome = outcomeSchema.safeParse(raw).data;
+        if (outcome?.outcome === "finished") parts.endAfter(outcome.parts);
+        else parts.end();
+      },
       (error: unknown) => parts.fail(error),
     );
     try {
       const calls = new CallEvents(request);
       for await (const part of parts) yield* calls.eventsOf(part);
-      const outcome = outcomeSchema.parse(await ended);
+      if (outcome === undefined) throw new SyntaxError("the editor's answer has another shape than agreed");
       if (outcome.outcome === "failed") yield { type: "fault", fault: faultFrom(outcome, request) };
       else yield { type: "finish", reason: calls.count > 0 ? "tool_calls" : "stop", usage: undefined };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof z.ZodError) throw error;
+      if (error instanceof SyntaxError) throw error;
       // The connection to the editor is gone, or it does not know the method any more.
       yield { type: "fault", fault: faultOf("cut-off", request) };
     } finally {

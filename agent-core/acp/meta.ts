@@ -162,7 +162,8 @@ export type HermesChat = {
 };
 
 export type HermesChatOutcome =
-  | { readonly outcome: "finished" }
+  /** `parts` were sent in deltas: a response may overtake notifications that were sent before it. */
+  | { readonly outcome: "finished"; readonly parts: number }
   /** `message` is the editor's own words, or the model's. */
   | {
       readonly outcome: "failed";

@@ -2,6 +2,7 @@
 import { loadConfig } from "../config/config.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import type { TerminalConfig } from "../config/terminal-config.ts";
+import type { ModelSettings } from "../providers/resolve.ts";
 import type { AIAgentOptions } from "./agent-setup.ts";
 import { auxiliaryModels, modelDefaults, modelSettings } from "./configured-models.ts";
 
@@ -21,6 +22,8 @@ export type ConfiguredAgent = {
   >;
   /** Where commands run. */
   readonly terminal: TerminalConfig;
+  /** Endpoints that config.yaml describes under `providers`. */
+  readonly places: readonly ModelSettings[];
   /** One line for people for each thing of the configuration that could not be used. */
   readonly warnings: readonly string[];
 };
@@ -45,6 +48,9 @@ export async function configuredAgent(environment: Environment, platform: string
       ...(toolsets !== undefined && { enabledToolsets: toolsets }),
     },
     terminal: config.terminal,
+    places: Object.keys(config.providers)
+      .map((provider) => modelSettings({ provider }, config, merged))
+      .filter(({ baseUrl }) => baseUrl !== undefined),
     warnings,
   };
 }

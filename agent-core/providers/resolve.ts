@@ -8,7 +8,6 @@ import { offline } from "./deployment/offline.ts";
 import { openai } from "./deployment/openai.ts";
 import { keyAdvice } from "./fault-sentence.ts";
 import { isOpenAiReasoningModel } from "./openai-reasoning.ts";
-import { table } from "./wire/table.gen.ts";
 import type { ApiMode, Endpoint } from "./wire/wire.ts";
 
 /** What the caller asks for; it stands over the environment. */
@@ -88,11 +87,6 @@ export function namesNoModel(environment: Environment): boolean {
   return !isSaid && chooseDeployment(asked, environment, []) === offline;
 }
 
-/** Whether models of this API mode can be asked. */
-export function hasWire(mode: ApiMode): boolean {
-  return table.some((wire) => wire.mode === mode);
-}
-
 function resolved(
   mode: ApiMode,
   { provider, baseUrl, apiKey }: { readonly provider: string; readonly baseUrl?: string; readonly apiKey?: string },
@@ -143,10 +137,11 @@ function chooseDeployment(
 ): Deployment | Refusal {
   if (asked.provider !== undefined) return namedDeployment(asked.provider, asked.baseUrl, available);
   if (asked.apiMode === offline.mode) return offline;
+  if (asked.apiMode === editor.mode) return available.find(({ name }) => name === editor.name) ?? editor;
   if (asked.baseUrl !== undefined) return deploymentAt(asked.baseUrl);
   const usable = deployments.filter(
-    ({ mode, keyVariable, urlVariable }) =>
-      hasWire(mode) && (variable(environment, keyVariable) ?? variable(environment, urlVariable)) !== undefined,
+    ({ keyVariable, urlVariable }) =>
+      (variable(environment, keyVariable) ?? variable(environment, urlVariable)) !== undefined,
   );
   // A provider of the mode that is named goes first: the mode would be nowhere at one of another.
   const ofMode = (candidates: readonly Deployment[]): Deployment | undefined =>
@@ -182,12 +177,7 @@ function chooseMode(
   // "chat_completions at offline" would be a model that is nowhere.
   const wanted = deployment.mode === offline.mode ? offline.mode : (apiMode ?? usual);
   const mode = apiModes.find((candidate) => candidate === wanted);
-  if (mode === undefined)
-    return refused(`There is no API mode ${JSON.stringify(wanted)}. There are ${apiModes.join(", ")}.`);
-  if (hasWire(mode)) return mode;
-  return refused(
-    `The API mode ${mode} is not available yet. Use an OpenAI-compatible endpoint (chat_completions), or offline.`,
-  );
+  return mode ?? refused(`There is no API mode ${JSON.stringify(wanted)}. There are ${apiModes.join(", ")}.`);
 }
 
 function isWebAddress(text: string): boolean {

@@ -39,11 +39,14 @@ export async function askEditorModel(
       tools: tools.map(({ name, description, parameters }) => ({ name, description, inputSchema: { ...parameters } })),
     };
     const response = await model.sendRequest(chatMessages(messages), options, stop.token);
+    let parts = 0;
     for await (const part of response.stream) {
       const told = partOf(part);
-      if (told !== undefined) send(told);
+      if (told === undefined) continue;
+      send(told);
+      parts += 1;
     }
-    return { outcome: "finished" };
+    return { outcome: "finished", parts };
   } catch (error) {
     return failure(error);
   } finally {

@@ -35,7 +35,7 @@ const say =
   (...parts: Json[]) =>
   ({ chatId }: Chat, agent: AcpProcess): Json => {
     for (const part of parts) agent.notify("_hermes/lm/delta", { chatId, parts: [part] });
-    return { outcome: "finished" };
+    return { outcome: "finished", parts: parts.length };
   };
 const text = (words: string): Json => ({ type: "text", text: words });
 
