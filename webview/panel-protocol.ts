@@ -15,8 +15,8 @@ import type {
 /** Life of the agent behind the panel. */
 export type AgentState = "starting" | "ready" | "restarting" | "failed";
 
-/** A message typed while a turn runs; it is sent when the turn ends. */
-export type QueuedPrompt = { readonly id: string; readonly text: string };
+/** A message typed while a turn runs. It waits for the turn's end, or is on its way into the turn. */
+export type QueuedPrompt = { readonly id: string; readonly text: string; readonly state: "waiting" | "steering" };
 
 /** Pending hunks of one file. `path` is absolute, `label` is what to show (relative to the workspace). */
 export type ReviewedFile = {
@@ -128,6 +128,10 @@ export type PanelMessage =
   | { readonly type: "answer"; readonly requestId: string; readonly text: string | null }
   | { readonly type: "queue-remove"; readonly id: string }
   | { readonly type: "queue-edit"; readonly id: string; readonly text: string }
+  /** Into the running turn, after the step of the moment. */
+  | { readonly type: "queue-send"; readonly id: string }
+  /** Stops the running turn and begins another with it. */
+  | { readonly type: "queue-interrupt"; readonly id: string }
   | { readonly type: "open-location"; readonly path: string; readonly line?: number }
   | { readonly type: "open-review"; readonly path: string }
   | { readonly type: "show-terminal"; readonly terminalId: string }

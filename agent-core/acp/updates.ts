@@ -1,4 +1,5 @@
 /** From the agent's callbacks to `session/update`: the only mapping between the two. */
+import { randomUUID } from "node:crypto";
 import type { SessionUpdate, ToolCallContent } from "@zed-industries/agent-client-protocol";
 import type { AgentCallbacks, StatusEvent, ToolProgressEvent } from "../agent/callbacks.ts";
 import type { Todo } from "../tools/todo-list.ts";
@@ -58,7 +59,9 @@ export function updatesTo(sink: UpdateSink): Updates {
         sink.send(progressUpdate(event, announced));
       },
       steered: ({ message }) => {
-        for (const update of userUpdates(message)) sink.send(update);
+        // With an id, so that nobody takes it for an echo of the prompt.
+        const messageId = randomUUID();
+        for (const update of userUpdates(message)) sink.send({ ...update, messageId });
       },
       title: ({ title }) => sink.send({ sessionUpdate: "session_info_update", title }),
       plan: (items) => sink.send(planUpdate(items)),

@@ -2,8 +2,13 @@
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { UserMessage } from "../messages/message.ts";
 
+type ChunkUpdate = Extract<
+  SessionUpdate,
+  { sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk" }
+>;
+
 /** None for what the agent said in the user's place. */
-export function userUpdates({ content, synthetic }: UserMessage): readonly SessionUpdate[] {
+export function userUpdates({ content, synthetic }: UserMessage): readonly ChunkUpdate[] {
   if (synthetic) return [];
   if (typeof content === "string") return [chunk("user_message_chunk", content)];
   return content.map((part) => {
@@ -15,9 +20,6 @@ export function userUpdates({ content, synthetic }: UserMessage): readonly Sessi
 }
 
 /** A piece of text of somebody's. */
-export function chunk(
-  sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk",
-  text: string,
-): SessionUpdate {
+export function chunk(sessionUpdate: ChunkUpdate["sessionUpdate"], text: string): ChunkUpdate {
   return { sessionUpdate, content: { type: "text", text } };
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import {
   type ClientContext,
+  type ContentBlock,
   methods,
   type NewSessionResponse,
   RequestError,
@@ -10,10 +11,11 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import type { HermesSessionMeta } from "../../agent-core/acp/meta.ts";
-import type { QueuedPrompt } from "../../webview/panel-protocol.ts";
+import { type HermesSteerResponse, STEER_METHOD } from "../../agent-core/acp/meta.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ModelMemory } from "../models/model-memory.ts";
 import type { EventLog } from "./event-log.ts";
+import { PromptQueue } from "./prompt-queue.ts";
 import { type SelectedOption, SessionOptions } from "./session-options.ts";
 
 /** Where the window remembers which session it showed. */
@@ -33,7 +35,10 @@ export class ChatSession implements vscode.Disposable {
   #sessionId: string | undefined;
   #opening: Promise<string> | undefined;
   #running = false as boolean;
-  #queue: QueuedPrompt[] = [];
+  /** The turn is being stopped so that the next message can be sent. */
+  #sendsNext = false as boolean;
+
+  readonly queue: PromptQueue;
 
   readonly onDidChange = this.#changed.event;
   /** Mode, model and reasoning effort may be others. */
@@ -46,6 +51,7 @@ export class ChatSession implements vscode.Disposable {
     this.#log = log;
     this.#memory = memory;
     this.#models = models;
+    this.queue = new PromptQueue((prompts) => log.push({ kind: "queue", prompts }));
     this.#subscription = worker.onDidChange(({ state, message }) => {
       log.push({ kind: "agent", state, ...(message !== undefined && { message }) });
       if (state === "restarting") this.#reopen();
@@ -63,27 +69,47 @@ export class ChatSession implements vscode.Disposable {
 
   async prompt(text: string): Promise<void> {
     if (this.#running) {
-      this.#setQueue([...this.#queue, { id: randomUUID(), text }]);
+      this.queue.add(text);
       return;
     }
     this.#setRunning(true);
     this.#log.push({ kind: "prompt", id: randomUUID(), text });
-    try {
-      const sessionId = await this.#session();
-      const agent = await this.#worker.agent();
-      const { stopReason } = await agent.request(methods.agent.session.prompt, {
-        sessionId,
-        prompt: [{ type: "text", text }],
-      });
-      this.#log.push({ kind: "turn-end", stopReason });
-    } catch (error) {
-      this.#fail(error);
-    }
+    const isDone = await this.#runTurn(text);
     this.#setRunning(false);
-    const [next, ...rest] = this.#queue;
-    if (next === undefined) return;
-    this.#setQueue(rest);
-    await this.prompt(next.text);
+    // After a stop or an error what waits is the user's to send, unless the stop was made for it.
+    if (!isDone && !this.#sendsNext) return;
+    this.#sendsNext = false;
+    const next = this.queue.take();
+    if (next !== undefined) await this.prompt(next.text);
+  }
+
+  /** Gives a queued message to the model in the middle of the running turn; without one it begins a turn. */
+  async sendQueued(id: string): Promise<void> {
+    if (!this.#running || this.#sessionId === undefined) {
+      this.queue.toFront(id);
+      const next = this.queue.take();
+      return next && this.prompt(next.text);
+    }
+    const text = this.queue.steer(id);
+    if (text === undefined) return;
+    try {
+      const agent = await this.#worker.agent();
+      const prompt = [{ type: "text", text }];
+      await agent.request<HermesSteerResponse>(STEER_METHOD, { sessionId: this.#sessionId, prompt });
+    } catch (error) {
+      this.queue.unsteer(id);
+      const why = error instanceof Error ? error.message : String(error);
+      const message = `The message could not be sent into the running turn; it waits for its end. ${why}`;
+      this.#log.push({ kind: "notice", severity: "warning", text: message });
+    }
+  }
+
+  /** Stops the running turn and begins another with this queued message. */
+  async interruptWith(id: string): Promise<void> {
+    this.queue.toFront(id);
+    if (!this.#running) return this.sendQueued(id);
+    this.#sendsNext = true;
+    await this.cancel();
   }
 
   /** Stops the running turn; prompts that wait are kept for the user to send or remove. */
@@ -98,7 +124,7 @@ export class ChatSession implements vscode.Disposable {
     this.#sessionId = undefined;
     this.#opening = undefined;
     await this.#memory.update(MEMENTO_KEY, undefined);
-    this.#setQueue([]);
+    this.queue.clear();
     await this.open();
   }
 
@@ -121,18 +147,11 @@ export class ChatSession implements vscode.Disposable {
     }
   }
 
-  removeQueued(id: string): void {
-    this.#setQueue(this.#queue.filter((prompt) => prompt.id !== id));
-  }
-
-  editQueued(id: string, text: string): void {
-    this.#setQueue(this.#queue.map((prompt) => (prompt.id === id ? { id, text } : prompt)));
-  }
-
   /** Shows what the agent sent, as it came. */
   show({ sessionId, update }: SessionNotification): void {
     if (sessionId !== this.#sessionId && this.#sessionId !== undefined) return;
     if (update.sessionUpdate === "config_option_update") this.#options.set(update.configOptions);
+    if (this.#running && update.sessionUpdate === "user_message_chunk") this.queue.arrived();
     this.#log.push({ kind: "update", update });
   }
 
@@ -141,6 +160,21 @@ export class ChatSession implements vscode.Disposable {
     this.#changed.dispose();
     this.#began.dispose();
     this.#options.dispose();
+  }
+
+  /** True when the turn came to its own end. */
+  async #runTurn(text: string): Promise<boolean> {
+    try {
+      const sessionId = await this.#session();
+      const agent = await this.#worker.agent();
+      const prompt: ContentBlock[] = [{ type: "text", text }];
+      const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
+      this.#log.push({ kind: "turn-end", stopReason });
+      return stopReason !== "cancelled";
+    } catch (error) {
+      this.#fail(error);
+      return false;
+    }
   }
 
   #session(): Promise<string> {
@@ -193,7 +227,7 @@ export class ChatSession implements vscode.Disposable {
     this.#options.set(configOptions);
     this.#log.push({ kind: "session", sessionId, cwd, agentName: "Hermes", configOptions, commands: [] });
     this.#log.push({ kind: "agent", state: "ready" });
-    this.#log.push({ kind: "queue", prompts: this.#queue });
+    this.#log.push({ kind: "queue", prompts: this.queue.prompts });
     this.#began.fire();
   }
 
@@ -205,6 +239,7 @@ export class ChatSession implements vscode.Disposable {
   /** After the worker died: the session goes on from its journal. */
   #reopen(): void {
     this.#opening = undefined;
+    this.queue.unsteerAll();
     setImmediate(() => void this.open());
   }
 
@@ -216,10 +251,5 @@ export class ChatSession implements vscode.Disposable {
   #setRunning(running: boolean): void {
     this.#running = running;
     this.#changed.fire(running ? "running" : "idle");
-  }
-
-  #setQueue(prompts: readonly QueuedPrompt[]): void {
-    this.#queue = [...prompts];
-    this.#log.push({ kind: "queue", prompts: this.#queue });
   }
 }

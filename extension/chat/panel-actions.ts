@@ -39,9 +39,13 @@ export async function actOnPanelMessage(message: PanelMessage, services: Service
     case "answer":
       return requests.answer(message.requestId, { kind: "text", text: message.text });
     case "queue-remove":
-      return chat.removeQueued(message.id);
+      return chat.queue.remove(message.id);
     case "queue-edit":
-      return chat.editQueued(message.id, message.text);
+      return chat.queue.edit(message.id, message.text);
+    case "queue-send":
+      return chat.sendQueued(message.id);
+    case "queue-interrupt":
+      return chat.interruptWith(message.id);
     case "open-location":
       return openLocation(message.path, message.line);
     case "open-review":

@@ -27,6 +27,8 @@ const schema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("answer"), requestId: id, text: text.nullable() }),
   z.object({ type: z.literal("queue-remove"), id }),
   z.object({ type: z.literal("queue-edit"), id, text }),
+  z.object({ type: z.literal("queue-send"), id }),
+  z.object({ type: z.literal("queue-interrupt"), id }),
   z.object({ type: z.literal("open-location"), path, line: z.int().min(1).exactOptional() }),
   z.object({ type: z.literal("open-review"), path }),
   z.object({ type: z.literal("show-terminal"), terminalId: id }),

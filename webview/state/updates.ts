@@ -17,7 +17,7 @@ type Handlers = {
 };
 
 const handlers: Handlers = {
-  user_message_chunk: (state, update, at) => (isEcho(state) ? state : chunk(state, "user", update, at)),
+  user_message_chunk: (state, update, at) => (isEcho(state, update) ? state : chunk(state, "user", update, at)),
   agent_message_chunk: (state, update, at) => chunk(state, "answer", update, at),
   agent_thought_chunk: (state, update, at) => chunk(state, "thought", update, at),
   tool_call: (state, update, at) => upsertToolCall(state, update, at),
@@ -69,8 +69,8 @@ function chunk(state: PanelState, type: TextEntry["type"], update: ContentChunk,
 }
 
 // Some agents repeat the prompt they were given; it is on screen already.
-function isEcho(state: PanelState): boolean {
-  return state.running && !state.open && state.entries.at(-1)?.type === "user";
+function isEcho(state: PanelState, { messageId }: ContentChunk): boolean {
+  return !messageId && state.running && !state.open && state.entries.at(-1)?.type === "user";
 }
 
 function severityOf(severity: string): NoticeEntry["severity"] {

@@ -1,4 +1,4 @@
-/** Messages typed while the agent works; they are sent when it is done. */
+/** Messages typed while the agent works: sent when it is done, or now, into the running turn or instead of it. */
 import { useState } from "preact/hooks";
 import type { QueuedPrompt } from "../panel-protocol.ts";
 import { Icon } from "./icon.tsx";
@@ -17,8 +17,9 @@ export function QueueList() {
   );
 }
 
-function Queued({ prompt: { id, text } }: { readonly prompt: QueuedPrompt }) {
-  const { post } = usePanel();
+function Queued({ prompt: { id, text, state } }: { readonly prompt: QueuedPrompt }) {
+  const { post, store } = usePanel();
+  const { running } = store.shown.value;
   const [draft, setDraft] = useState<string | undefined>(undefined);
   const save = (): void => {
     if (draft !== undefined && draft.trim() !== "") post({ type: "queue-edit", id, text: draft });
@@ -40,30 +41,53 @@ function Queued({ prompt: { id, text } }: { readonly prompt: QueuedPrompt }) {
       </li>
     );
   }
+  if (state === "steering") {
+    return (
+      <li>
+        <Icon name="loading" spin />
+        <span class="tool-title" dir="auto" title={`${text}\n\nThe agent reads it after the current step.`}>
+          {text}
+        </span>
+      </li>
+    );
+  }
   return (
     <li>
       <Icon name="clock" />
       <span class="tool-title" dir="auto" title={text}>
         {text}
       </span>
-      <button
-        type="button"
-        class="icon-button"
-        title="Edit"
-        aria-label="Edit queued message"
-        onClick={() => setDraft(text)}
-      >
-        <Icon name="edit" />
-      </button>
-      <button
-        type="button"
-        class="icon-button"
-        title="Remove"
-        aria-label="Remove queued message"
-        onClick={() => post({ type: "queue-remove", id })}
-      >
-        <Icon name="close" />
-      </button>
+      <Action
+        icon="arrow-up"
+        name="Send queued message now"
+        title={running ? "Send now: the agent reads it after the current step" : "Send"}
+        act={() => post({ type: "queue-send", id })}
+      />
+      {running && (
+        <Action
+          icon="debug-restart"
+          name="Stop and send queued message"
+          title="Stop what runs and send this instead"
+          act={() => post({ type: "queue-interrupt", id })}
+        />
+      )}
+      <Action icon="edit" name="Edit queued message" title="Edit" act={() => setDraft(text)} />
+      <Action icon="close" name="Remove queued message" title="Remove" act={() => post({ type: "queue-remove", id })} />
     </li>
+  );
+}
+
+type ActionProps = {
+  readonly icon: string;
+  readonly name: string;
+  readonly title: string;
+  readonly act: () => void;
+};
+
+function Action({ icon, name, title, act }: ActionProps) {
+  return (
+    <button type="button" class="icon-button" title={title} aria-label={name} onClick={act}>
+      <Icon name={icon} />
+    </button>
   );
 }

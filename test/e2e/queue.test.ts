@@ -1,0 +1,78 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
+
+// What one types while the agent works: it waits in sight, goes into the running turn, or takes its place.
+describe("messages typed while a turn runs", () => {
+  let window: VSCodeWindow;
+
+  beforeAll(async () => {
+    window = await VSCodeWindow.open({ name: "queue" });
+    await window.openPanel();
+  });
+
+  pictureOfFailure(() => window);
+
+  afterAll(async () => {
+    await window.close();
+  });
+
+  const queue = () => window.panel.getByRole("list", { name: "Queued messages" });
+  const type = async (text: string): Promise<void> => {
+    await window.composer.fill(text);
+    await window.composer.press("Enter");
+  };
+  /** Starts a command that ends as soon as `file` is there. */
+  const startWaitingFor = async (file: string): Promise<void> => {
+    await window.send(`run until test -e ${file}; do sleep 0.1; done`);
+    await window.panel.getByText(`until test -e ${file}`).first().waitFor();
+  };
+
+  test("it waits in sight, can be changed and taken away", async () => {
+    await startWaitingFor("first");
+    await type("read a.txt");
+    await type("list the files");
+    await queue().getByText("read a.txt").waitFor();
+    for (const theme of ["light", "dark"] as const) {
+      await window.setTheme(theme);
+      await window.setSideBarWidth(320);
+      await window.screenshot("queue");
+    }
+    await queue().getByRole("button", { name: "Edit queued message" }).first().click();
+    await window.panel.getByRole("textbox", { name: "Queued message" }).fill("read b.txt");
+    await window.panel.getByRole("textbox", { name: "Queued message" }).press("Enter");
+    await queue().getByText("read b.txt").waitFor();
+    await queue().getByRole("button", { name: "Remove queued message" }).first().click();
+    await expect.poll(() => queue().getByRole("listitem").count()).toBe(1);
+  });
+
+  test("sent now it goes into the running turn, after the command", async () => {
+    await queue().getByRole("button", { name: "Send queued message now" }).click();
+    await queue().locator(".codicon-loading").waitFor();
+    writeFileSync(join(window.workspace, "first"), "");
+    await queue().waitFor({ state: "detached" });
+    await window.panel.getByText("list the files").first().waitFor();
+    await window.panel.getByText("a.txt").last().waitFor();
+  });
+
+  test("it can take the place of the running turn", async () => {
+    await startWaitingFor("second");
+    await type("read a.txt");
+    await queue().getByRole("button", { name: "Stop and send queued message" }).click();
+    await queue().waitFor({ state: "detached" });
+    await window.panel.getByText("1|one").last().waitFor();
+    expect(window.hasFile("second")).toBe(false);
+  });
+
+  test("after a stop it stays for the user to send", async () => {
+    await startWaitingFor("third");
+    await type("read a.txt");
+    await queue().getByText("read a.txt").waitFor();
+    await window.panel.getByRole("button", { name: "Stop", exact: true }).click();
+    await queue().getByRole("button", { name: "Send queued message now" }).waitFor();
+    await expect.poll(() => queue().getByRole("button", { name: "Stop and send queued message" }).count()).toBe(0);
+    await queue().getByRole("button", { name: "Send queued message now" }).click();
+    await queue().waitFor({ state: "detached" });
+  });
+});
