@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import * as z from "zod";
 import type { Environment } from "./home.ts";
-import { terminalSection } from "./terminal-config.ts";
+import { terminalSection, UNUSABLE_TERMINAL } from "./terminal-config.ts";
 
 /** Iterations of one turn; behaviour.md §AIAgent, Budget. */
 const DEFAULT_MAX_TURNS = 90;
@@ -44,6 +44,9 @@ const sections = {
 
 type SectionName = keyof typeof sections;
 
+/** What holds instead of a section that cannot be used, where its default would be wrong. */
+const fallbacks: Partial<Record<SectionName, unknown>> = { terminal: UNUSABLE_TERMINAL };
+
 export type Config = { readonly [Name in SectionName]: z.output<(typeof sections)[Name]> };
 
 export type LoadedConfig = {
@@ -73,9 +76,11 @@ function parseConfig(raw: Record<string, unknown>, warnings: string[]): Config {
     const parsed = schema.safeParse(raw[name] ?? undefined);
     if (!parsed.success) {
       const problems = parsed.error.issues.map((issue) => `${[name, ...issue.path].join(".")}: ${issue.message}`);
-      warnings.push(`config.yaml: ${problems.join("; ")}. The default is used.`);
+      warnings.push(
+        `config.yaml: ${problems.join("; ")}. ${name in fallbacks ? "It is not used" : "The default is used"}.`,
+      );
     }
-    const value = parsed.success ? parsed.data : schema.parse(undefined);
+    const value = parsed.success ? parsed.data : (fallbacks[name] ?? schema.parse(undefined));
     return value as Config[Name]; // the schema of this very section made it
   };
   return {
@@ -96,9 +101,9 @@ function readEnvironmentFile(path: string, warnings: string[]): Environment {
 async function readYaml(path: string, warnings: string[]): Promise<Record<string, unknown>> {
   const text = readIfThere(path, warnings);
   if (text === undefined || text.trim() === "") return {};
-  const { parse } = await import("yaml");
+  const { default: yaml } = await import("yaml"); // a CommonJS module has no named exports in the bundle
   try {
-    const value: unknown = parse(text);
+    const value: unknown = yaml.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
     warnings.push(`${path} is not a mapping of settings; defaults are used.`);
   } catch (error) {
