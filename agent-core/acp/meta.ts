@@ -2,6 +2,8 @@
  * What is ours on top of ACP, in `_meta.hermes` fields; every one has a fallback for clients and agents that do not
  * know it. The extension and the panel import these types and nothing else of the core.
  */
+import type { Message } from "../messages/message.ts";
+import type { EditorModel, ToolSchema } from "../providers/wire/wire.ts";
 
 /** `clientCapabilities._meta.hermes` at initialize. */
 export type HermesClientCapabilities = {
@@ -9,6 +11,8 @@ export type HermesClientCapabilities = {
   readonly expectedText?: boolean;
   /** `terminal/create` honours `_meta.hermes`, and `_hermes/terminal/input` is there. */
   readonly terminals?: boolean;
+  /** `_hermes/lm/*` is there. */
+  readonly languageModels?: boolean;
 };
 
 /** `_meta.hermes` of `fs/write_text_file`: the write is refused (-32010) when the document holds anything else. */
@@ -50,3 +54,132 @@ export type HermesPermissionMeta = {
 
 /** `_meta.hermes` of a `tool_call_update` that ends a call. */
 export type HermesToolMeta = { readonly durationMs?: number };
+
+/** `agentCapabilities._meta.hermes` at initialize. */
+export type HermesAgentCapabilities = {
+  /** `_hermes/session/steer` is there. */
+  readonly steer: boolean;
+};
+
+/**
+ * Says something in the middle of a running turn: `{sessionId, prompt}` as in `session/prompt`. It reaches the model after
+ * the tool calls of the moment, and comes back as `user_message_chunk` when it does. Refused (-32600) when no turn runs.
+ */
+export const STEER_METHOD = "_hermes/session/steer";
+
+export type HermesSteerResponse = { readonly queued: true };
+
+/** `_meta.hermes` of `session/new` and `session/load`. */
+export type HermesSessionMeta = {
+  /** Whether the user trusts the workspace. */
+  readonly trusted?: boolean;
+  /** The model that a new session begins with: an id of the config option `model`. */
+  readonly model?: string;
+};
+
+/** Requests of ours to the agent; an agent that does not know them answers -32601. */
+export const HERMES_METHODS = {
+  /** → HermesProviders: what there is to begin with. */
+  providers: "_hermes/providers",
+  /** → HermesModels: every model there is, however many. */
+  models: "_hermes/models",
+  /** HermesKey → HermesKeyCheck: tries a key and keeps nothing of it. */
+  checkKey: "_hermes/check_key",
+  /** HermesEnvironment → {}: open sessions go on with it. */
+  setEnvironment: "_hermes/set_environment",
+} as const;
+
+export type HermesProvider = {
+  readonly name: string;
+  readonly title: string;
+  /** Variable that holds its key. */
+  readonly keyVariable: string;
+  readonly hasKey: boolean;
+  /** Where its users get a key. */
+  readonly keyPage?: string;
+  /** The user must give its address. */
+  readonly needsAddress: boolean;
+};
+
+/** A model that can be used at once: the id of its choice, and words for people. */
+export type HermesOffer = {
+  readonly choice: string;
+  readonly provider: string;
+  readonly title: string;
+  readonly model: string;
+};
+
+export type HermesProviders = {
+  /** Nothing says which model to use. */
+  readonly unset: boolean;
+  /** Those that take a key. */
+  readonly providers: readonly HermesProvider[];
+  /** What answers here without one: the editor's models, servers on this machine. */
+  readonly offers: readonly HermesOffer[];
+};
+
+export type HermesModels = {
+  readonly groups: readonly {
+    readonly provider: string;
+    readonly title: string;
+    readonly choices: readonly {
+      readonly value: string;
+      readonly name: string;
+      readonly description?: string | null;
+    }[];
+  }[];
+};
+
+export type HermesKey = { readonly provider: string; readonly key: string; readonly baseUrl?: string };
+
+export type HermesKeyCheck =
+  /** `choices`: ids of the models that it reaches, the best first. */
+  | { readonly ok: true; readonly message: string; readonly choices: readonly string[] }
+  /** `refused`: the endpoint says that the key is wrong; otherwise it could not be asked. */
+  | { readonly ok: false; readonly message: string; readonly refused: boolean };
+
+/** Null takes a variable away. */
+export type HermesEnvironment = { readonly variables: Readonly<Record<string, string | null>> };
+
+/** Agent → client: the models that the editor offers. Only where `languageModels` is declared. */
+export const LM_LIST = "_hermes/lm/list";
+
+export type HermesModelList = { readonly models: readonly EditorModel[] };
+
+/**
+ * Agent → client: asks one of those models. The answer comes in `LM_DELTA` notifications; the response says how it
+ * ended. `$/cancel_request` ends it at any time.
+ */
+export const LM_CHAT = "_hermes/lm/chat";
+
+export type HermesChat = {
+  /** Names the answer in its deltas. */
+  readonly chatId: string;
+  readonly model: string;
+  /** System message first. */
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolSchema[];
+};
+
+export type HermesChatOutcome =
+  | { readonly outcome: "finished" }
+  /** `message` is the editor's own words, or the model's. */
+  | {
+      readonly outcome: "failed";
+      readonly kind: "model-not-found" | "not-allowed" | "blocked" | "failed";
+      readonly message: string;
+    };
+
+/** Client → agent: what the model has said since the last one, in order. */
+export const LM_DELTA = "_hermes/lm/delta";
+
+export type HermesChatDelta = {
+  readonly chatId: string;
+  readonly parts: readonly (
+    | { readonly type: "text" | "reasoning"; readonly text: string }
+    | { readonly type: "call"; readonly callId: string; readonly name: string; readonly input: unknown }
+  )[];
+};
+
+/** Client → agent: the editor's models are others than before. */
+export const LM_CHANGED = "_hermes/lm/changed";

@@ -2,6 +2,9 @@
 import { randomUUID } from "node:crypto";
 import type { ContentPart, Message } from "../messages/message.ts";
 import type { Fault } from "../providers/fault.ts";
+import { modelInfo } from "../providers/model-info.ts";
+import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
+import type { Sampling } from "../providers/wire/wire.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import { newSessionId } from "../sessions/session-id.ts";
 import { writeSpillFile } from "../sessions/spill-file.ts";
@@ -14,6 +17,8 @@ import { type AgentSetup, type AIAgentOptions, setUpAgent } from "./agent-setup.
 import { type ConversationResult, resultOf } from "./conversation-result.ts";
 import { journalToolProgress } from "./journal-tools.ts";
 import { type Notifier, notifier } from "./notifier.ts";
+import { sessionTitle } from "./session-title.ts";
+import { Steering } from "./steering.ts";
 import { runTurn, type Turn } from "./turn.ts";
 
 export type RunOptions = {
@@ -55,6 +60,10 @@ export class AIAgent {
   /** Frozen with the first message of the session. */
   #systemPrompt: string | undefined;
   #running: AbortController | undefined;
+  readonly #steering = new Steering();
+  #title: string | undefined;
+  /** Ends what goes on beside the turns. */
+  readonly #closed = new AbortController();
 
   /** Throws an Error in one line when the options cannot be met: an unknown toolset, an API mode without a wire. */
   constructor(options: AIAgentOptions = {}) {
@@ -73,6 +82,20 @@ export class AIAgent {
       this.#notify.plan(items);
     });
     this.#todos.restore(options.todos ?? []);
+    this.#title = options.title;
+    this.#systemPrompt = options.systemPrompt;
+  }
+
+  /** Undefined until the first exchange is over. */
+  get title(): string | undefined {
+    return this.#title;
+  }
+
+  /** Names the session. */
+  setTitle(title: string): void {
+    this.#title = title;
+    this.#journal({ type: "title", title });
+    this.#notify.title({ title });
   }
 
   /** The conversation so far, without the system prompt. */
@@ -80,14 +103,25 @@ export class AIAgent {
     return this.#history;
   }
 
-  /** Name of the model in use. */
-  get model(): string {
-    return this.#setup.model.model;
+  /** The model in use, and how it is reached. */
+  get model(): ResolvedModel {
+    return this.#setup.models.current;
+  }
+
+  /** Takes another model from the next call on. Throws an Error in one line when there is no such model. */
+  setModel(settings: ModelSettings): void {
+    this.#setup.models.choose(this.#setup.resolve(settings));
+  }
+
+  /** How long the model shall think, from the next call on; undefined: as its provider has it. */
+  setReasoningEffort(effort: Sampling["reasoningEffort"]): void {
+    const { reasoningEffort: _, ...rest } = this.#setup.sampling;
+    this.#setup.sampling = { ...rest, ...(effort !== undefined && { reasoningEffort: effort }) };
   }
 
   /** Tokens that the model can see. */
   get contextWindow(): number {
-    return this.#setup.contextWindow;
+    return modelInfo(this.model.model, this.#setup.modelFacts(this.model)).contextWindow;
   }
 
   get toolNames(): readonly string[] {
@@ -115,6 +149,7 @@ export class AIAgent {
       return await this.#run(options, signal);
     } finally {
       this.#running = undefined;
+      this.#keepUnsteered();
     }
   }
 
@@ -123,9 +158,20 @@ export class AIAgent {
     this.#running?.abort(new DOMException("The turn was cancelled.", "AbortError"));
   }
 
-  /** Ends everything that its commands have left running. The agent cannot be used afterwards. */
+  /**
+   * Says something to the model in the middle of the running turn: it reaches it after the tool calls of the moment.
+   * False when no turn runs; nothing is kept then.
+   */
+  steer(message: RunOptions["userMessage"]): boolean {
+    if (this.#running === undefined) return false;
+    this.#steering.add({ role: "user", content: contentOf(message) });
+    return true;
+  }
+
+  /** Ends the running turn, what goes on beside it and what its commands have left running; it is not used any more. */
   async close(): Promise<void> {
     this.interrupt();
+    this.#closed.abort();
     await this.#processes.dispose();
     await this.#setup.host.terminals.dispose();
   }
@@ -134,9 +180,9 @@ export class AIAgent {
     if (options.conversationHistory) this.#history = [...options.conversationHistory];
     this.#record({ role: "user", content: contentOf(options.userMessage) });
     this.#shellOpened ??= this.#openShell(signal);
-    this.#systemPrompt ??= await this.#setup.buildSystemPrompt(options.systemMessage);
+    const systemPrompt = await this.#frozenPrompt(options.systemMessage);
     await this.#shellOpened;
-    const outcome = await runTurn(this.#turn(this.#systemPrompt, signal));
+    const outcome = await runTurn(this.#turn(systemPrompt, signal));
     const { end } = outcome;
     this.#journal({
       type: "turn-end",
@@ -144,6 +190,7 @@ export class AIAgent {
       ...(end.stopReason === "error" && { error: end.fault.message }),
     });
     await this.#setup.journal?.sync();
+    if (this.#title === undefined) this.#makeTitle();
     return resultOf(outcome, {
       messages: this.#history,
       sessionId: this.sessionId,
@@ -151,14 +198,42 @@ export class AIAgent {
     });
   }
 
+  /** Built once and then kept with the session, also when it is resumed: the prefix of its requests never changes. */
+  async #frozenPrompt(systemMessage: string | undefined): Promise<string> {
+    if (this.#systemPrompt === undefined) {
+      this.#systemPrompt = await this.#setup.buildSystemPrompt(systemMessage);
+      this.#journal({ type: "system-prompt", text: this.#systemPrompt });
+    }
+    return this.#systemPrompt;
+  }
+
+  /** Goes on beside the conversation: nobody waits for a title. */
+  #makeTitle(): void {
+    const { auxiliary, onDefect } = this.#setup;
+    const { signal } = this.#closed;
+    sessionTitle(this.#history, auxiliary, signal).then(
+      (title) => title !== undefined && this.#title === undefined && this.setTitle(title),
+      (error: unknown) => signal.aborted || onDefect(`No title could be made: ${String(error)}`),
+    );
+  }
+
+  /** What came too late for a turn that was stopped is not lost: it stands before the next message. */
+  #keepUnsteered(): void {
+    for (const message of this.#steering.take()) {
+      this.#record(message);
+      this.#notify.steered({ message });
+    }
+  }
+
   #turn(systemPrompt: string, signal: AbortSignal): Turn {
-    const { tools, cwd, policy, callbacks, maxIterations, callModel } = this.#setup;
+    const { tools, cwd, policy, callbacks, maxIterations, callModel, subfolderContext } = this.#setup;
     return {
       maxIterations,
       systemPrompt,
       history: () => this.#history,
       record: (message) => this.#record(message),
       callModel,
+      takeSteering: () => this.#steering.take(),
       notices: () => this.#notices(),
       notify: this.#notify,
       signal,
@@ -172,6 +247,7 @@ export class AIAgent {
         monotonicNow: () => performance.now(),
         contextFor: (callId, callSignal) => this.#contextFor(callId, callSignal),
         writeSpill: writeSpillFile,
+        subfolderContext: (paths) => subfolderContext.of(paths),
       },
     };
   }

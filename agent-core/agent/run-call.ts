@@ -22,6 +22,8 @@ export type CallServices = {
   contextFor(callId: string, signal: AbortSignal): ToolContext;
   /** Writes an over-long result aside; rejects when it cannot. */
   writeSpill(path: string, text: string): Promise<void>;
+  /** What the folders of these files say to agents that has not been said yet; empty when nothing is. */
+  subfolderContext(paths: readonly string[]): Promise<string>;
 };
 
 /** A call as far as it can be known before it runs. */
@@ -75,10 +77,10 @@ export async function runCall(
       : failed(resolved.text);
     signal.throwIfAborted();
     const context = services.contextFor(call.id, signal);
-    return finish({
-      ...result,
-      text: await limitResult(result.text, call.id, context.spillFolder, services.writeSpill),
-    });
+    const text = await limitResult(result.text, call.id, context.spillFolder, services.writeSpill);
+    const paths = resolved.ok && result.ok ? resolved.prepared.locations.map(({ path }) => path) : [];
+    const instructions = await services.subfolderContext(paths);
+    return finish({ ...result, text: instructions === "" ? text : `${text}\n\n${instructions}` });
   } catch (error) {
     if (signal.aborted) {
       finish(failed(`${name} was cancelled by the user.`));

@@ -45,8 +45,11 @@ async function writeText(path: string, content: string, expected: Expected | und
   if (!wasDirty && !document.isUntitled) await catchUp(document);
   const before = document.getText();
   if (expected?.kind === "absent") throw conflict(`${path} exists by now`);
-  if (expected?.kind === "text" && expected.text !== before) throw conflict(`${path} has changed since it was read`);
-  const edit = minimalEdit(before, content);
+  // A document has one kind of line end only, whatever the file has.
+  if (expected?.kind === "text" && inEndingsOf(document, expected.text) !== before) {
+    throw conflict(`${path} has changed since it was read`);
+  }
+  const edit = minimalEdit(before, inEndingsOf(document, content));
   if (edit === undefined) return before;
   const change = new vscode.WorkspaceEdit();
   const range = new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end));
@@ -71,6 +74,10 @@ async function catchUp(document: vscode.TextDocument): Promise<void> {
     edit.text,
   );
   await vscode.workspace.applyEdit(change);
+}
+
+function inEndingsOf({ eol }: vscode.TextDocument, text: string): string {
+  return text.replace(/\r\n|\n/g, eol === vscode.EndOfLine.CRLF ? "\r\n" : "\n");
 }
 
 async function exists(uri: vscode.Uri): Promise<boolean> {

@@ -122,13 +122,13 @@ export class AgentTerminals implements vscode.Disposable {
     await this.#get(id).child.kill();
   }
 
-  /** The agent is done with it; what it showed stays until the user closes it or the next command ends. */
+  /** The agent is done with it; what it showed stays until the user closes it or the next command is released. */
   release(id: string): void {
     const released = this.#get(id);
     released.isReleased = true;
     if (released.ended === undefined) void released.child.kill();
     for (const [other, entry] of this.#terminals) {
-      if (entry === released || !entry.isReleased) continue;
+      if (entry === released || !entry.isReleased || entry.ended === undefined) continue;
       entry.terminal.dispose();
       this.#terminals.delete(other);
     }

@@ -17,6 +17,8 @@ export class AcpProcess {
   readonly home = realpathSync(mkdtempSync(join(tmpdir(), "hermes-acp-home-")));
   /** Every update in order. */
   readonly updates: Json[] = [];
+  /** Methods of every notification in order. */
+  readonly notifications: string[] = [];
   /** Lines of stdout that were no JSON; must stay empty. */
   readonly strayLines: string[] = [];
   readonly child: ChildProcess;
@@ -29,7 +31,13 @@ export class AcpProcess {
     if (home !== undefined) this.home = home;
     writeFileSync(join(this.cwd, "a.txt"), "one\ntwo\nthree\n");
     this.child = spawn("node", ["dist/acp.js"], {
-      env: { PATH: process.env["PATH"], HOME: this.home, HERMES_HOME: this.home, ...environment },
+      env: {
+        PATH: process.env["PATH"],
+        HOME: this.home,
+        HERMES_HOME: this.home,
+        HERMES_LOCAL_SERVERS: "off",
+        ...environment,
+      },
       stdio: ["pipe", "pipe", "pipe"],
     });
     this.exited = new Promise((resolve) => this.child.once("exit", resolve));
@@ -102,6 +110,7 @@ export class AcpProcess {
     if (message.method === undefined) {
       this.#waiting.get(message.id ?? null)?.(message);
     } else if (message.id === undefined) {
+      this.notifications.push(message.method);
       if (message.method === "session/update") this.updates.push(message.params?.["update"] as Json);
     } else {
       void this.#answer(message.id, message.method, message.params ?? {});

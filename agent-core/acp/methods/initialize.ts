@@ -1,11 +1,13 @@
 import { methods, PROTOCOL_VERSION } from "@zed-industries/agent-client-protocol";
+import { authMethods } from "../auth-methods.ts";
+import type { HermesAgentCapabilities } from "../meta.ts";
 import type { Method } from "./method.ts";
 
 export const method: Method = {
   register(app, server) {
-    app.onRequest(methods.agent.initialize, ({ params }) => {
+    app.onRequest(methods.agent.initialize, ({ params, client }) => {
       const { clientCapabilities = {}, clientInfo } = params;
-      server.identify({ capabilities: clientCapabilities, title: clientInfo?.title ?? clientInfo?.name });
+      server.identify({ capabilities: clientCapabilities, title: clientInfo?.title ?? clientInfo?.name }, client);
       return {
         protocolVersion: PROTOCOL_VERSION,
         agentInfo: { name: "hermes", title: "Hermes", version: server.options.version },
@@ -13,8 +15,9 @@ export const method: Method = {
           loadSession: true,
           promptCapabilities: { image: true, embeddedContext: true },
           sessionCapabilities: { close: {}, additionalDirectories: {} },
+          _meta: { hermes: { steer: true } satisfies HermesAgentCapabilities },
         },
-        authMethods: [],
+        authMethods: authMethods(clientCapabilities),
       };
     });
   },

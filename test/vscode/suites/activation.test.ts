@@ -14,7 +14,11 @@ suite("activation", () => {
   });
 
   test("a command of its own activates it", async () => {
-    await vscode.commands.executeCommand("hermes.newSession");
+    const began = performance.now();
+    await vscode.commands.executeCommand("hermes.keepAll");
+    console.log(
+      `[suite]     activation by a command that does nothing else: ${Math.round(performance.now() - began)} ms`,
+    );
     assert.equal(extension().isActive, true);
   });
 

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as vscode from "vscode";
+import type { ExpectedText, HostFiles } from "../../../agent-core/host/host.ts";
+import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
+
+// What the agent reads and writes through the documents of a real editor.
+suite("files", () => {
+  const folder = join(workspaceFolder(), "files-suite");
+  const { signal } = new AbortController();
+  let side: AgentSide;
+  let files: HostFiles;
+
+  suiteSetup(async () => {
+    mkdirSync(folder, { recursive: true });
+    side = await connectAgentSide({ edited: () => undefined });
+    ({ files } = side.host);
+  });
+
+  suiteTeardown(async () => {
+    await closeEditors();
+    await side.dispose();
+    rmSync(folder, { recursive: true });
+  });
+
+  teardown(closeEditors);
+
+  function file(name: string, content: string | Buffer): string {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  }
+
+  const write = (path: string, text: string, expected: string | null) =>
+    files.writeText(path, text, expectedText(expected), signal);
+
+  async function readText(path: string): Promise<string> {
+    const read = await files.readText(path, signal);
+    assert.ok(read.ok, read.ok ? "" : read.message);
+    return read.text;
+  }
+
+  test("unsaved text is what the agent reads", async () => {
+    const path = file("unsaved.txt", "saved\n");
+    await typeAt(await openEditor(path), 0, "typed ");
+    assert.deepEqual(await files.readText(path, signal), { ok: true, text: "typed saved\n", source: "editor" });
+    assert.equal(readFileSync(path, "utf8"), "saved\n");
+  });
+
+  test("a clean document does not hide what a command wrote to the disk", async () => {
+    const path = file("behind.txt", "old\n");
+    await openEditor(path);
+    writeFileSync(path, "new\n");
+    assert.equal(await readText(path), "new\n");
+  });
+
+  test("an edit of an open, clean file is saved", async () => {
+    const path = file("clean.txt", "one\ntwo\n");
+    const { document } = await openEditor(path);
+    assert.deepEqual(await write(path, "one\nTWO\n", "one\ntwo\n"), { ok: true });
+    assert.equal(document.getText(), "one\nTWO\n");
+    assert.equal(document.isDirty, false);
+    assert.equal(readFileSync(path, "utf8"), "one\nTWO\n");
+  });
+
+  test("an edit of a file with unsaved changes joins them and leaves saving to the user", async () => {
+    const path = file("dirty.txt", "one\ntwo\n");
+    const editor = await openEditor(path);
+    await typeAt(editor, 0, "typed ");
+    assert.deepEqual(await write(path, "typed one\nTWO\n", "typed one\ntwo\n"), { ok: true });
+    assert.equal(editor.document.getText(), "typed one\nTWO\n");
+    assert.equal(editor.document.isDirty, true);
+    assert.equal(readFileSync(path, "utf8"), "one\ntwo\n");
+  });
+
+  test("an edit leaves the caret and is taken back by the undo command alone", async () => {
+    const path = file("undo.txt", "one\ntwo\nthree\n");
+    const editor = await openEditor(path);
+    editor.selection = new vscode.Selection(2, 3, 2, 3);
+    await write(path, "one\nand more\ntwo\nthree\n", "one\ntwo\nthree\n");
+    assert.deepEqual(editor.selection.active, new vscode.Position(3, 3));
+    await vscode.window.showTextDocument(editor.document);
+    await vscode.commands.executeCommand("undo");
+    assert.equal(editor.document.getText(), "one\ntwo\nthree\n");
+  });
+
+  test("carriage returns and the byte order mark are kept", async () => {
+    const path = file("windows.txt", "\ufeffone\r\ntwo\r\n");
+    assert.equal(await readText(path), "one\r\ntwo\r\n");
+    assert.deepEqual(await write(path, "one\r\nTWO\r\n", "one\r\ntwo\r\n"), { ok: true });
+    assert.equal(readFileSync(path, "utf8"), "\ufeffone\r\nTWO\r\n");
+  });
+
+  test("a file with mixed line ends can be changed", async () => {
+    const path = file("mixed.txt", "one\r\ntwo\nthree\n");
+    const text = await readText(path);
+    assert.deepEqual(await write(path, text.replace("two", "TWO"), text), { ok: true });
+    assert.match(readFileSync(path, "utf8"), /^one\r?\nTWO\r?\nthree\r?\n$/);
+  });
+
+  test("what the user typed meanwhile refuses the write and stays", async () => {
+    const path = file("typed.txt", "one\n");
+    const editor = await openEditor(path);
+    const read = await readText(path);
+    await typeAt(editor, 0, "mine ");
+    const written = await write(path, "ONE\n", read);
+    assert.ok(!written.ok);
+    assert.equal(written.reason, "conflict");
+    assert.match(written.message, /has changed since it was read; read it again/);
+    assert.equal(editor.document.getText(), "mine one\n");
+  });
+
+  test("what a command changed meanwhile refuses the write and stays", async () => {
+    const path = file("changed.txt", "one\n");
+    await openEditor(path);
+    writeFileSync(path, "by a command\n");
+    const written = await write(path, "ONE\n", "one\n");
+    assert.ok(!written.ok);
+    assert.equal(written.reason, "conflict");
+    assert.equal(readFileSync(path, "utf8"), "by a command\n");
+  });
+
+  test("a new file is written with its folders, and only where nothing is", async () => {
+    const path = join(folder, "deep", "er", "new.txt");
+    assert.deepEqual(await write(path, "hello\n", null), { ok: true });
+    assert.equal(readFileSync(path, "utf8"), "hello\n");
+    const again = await write(path, "other\n", null);
+    assert.ok(!again.ok);
+    assert.equal(again.reason, "conflict");
+    assert.equal(readFileSync(path, "utf8"), "hello\n");
+  });
+
+  test("a file that went away is not made anew", async () => {
+    const path = file("gone.txt", "one\n");
+    rmSync(path);
+    const written = await write(path, "ONE\n", "one\n");
+    assert.ok(!written.ok);
+    assert.equal(written.reason, "conflict");
+    assert.equal(existsSync(path), false);
+  });
+
+  test("a binary file is refused", async () => {
+    const bytes = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 0xff]);
+    const path = file("picture.png", bytes);
+    const read = await files.readText(path, signal);
+    assert.ok(!read.ok);
+    assert.equal(read.reason, "binary");
+    const written = await write(path, "text\n", "anything");
+    assert.ok(!written.ok);
+    assert.deepEqual(readFileSync(path), bytes);
+  });
+});
+
+function expectedText(text: string | null): ExpectedText {
+  return text === null ? { kind: "absent" } : { kind: "text", text };
+}
+
+async function openEditor(path: string): Promise<vscode.TextEditor> {
+  return vscode.window.showTextDocument(await vscode.workspace.openTextDocument(path), { preview: false });
+}
+
+async function typeAt(editor: vscode.TextEditor, line: number, text: string): Promise<void> {
+  assert.ok(await editor.edit((edit) => edit.insert(new vscode.Position(line, 0), text)));
+}
+
+/** Without the question whether to save. */
+async function closeEditors(): Promise<void> {
+  while (vscode.window.activeTextEditor?.document.isDirty === true) {
+    await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
+  }
+  await vscode.commands.executeCommand("workbench.action.closeAllEditors");
+}

@@ -1,0 +1,86 @@
+// The agent's side of a connection to the extension: the core's own Host over ACP, answered by the extension's methods.
+import { agent, methods, PROTOCOL_VERSION } from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
+import { acpHost } from "../../../agent-core/acp/acp-host.ts";
+import type { Host } from "../../../agent-core/host/host.ts";
+import { nodeHost } from "../../../agent-core/host/node-host.ts";
+import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
+import { connect } from "../../../extension/agent/connection.ts";
+import type { ClientServices } from "../../../extension/client/client-method.ts";
+import { Requests } from "../../../extension/requests/requests.ts";
+import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
+
+/** Both ends of a connection in one extension host. */
+export type AgentSide = {
+  /** What the core's tools act through. */
+  readonly host: Host;
+  readonly terminals: AgentTerminals;
+  /** Resolves when the terminal has printed `text`, from now on or before. */
+  printed(terminalId: string | undefined, text: string): Promise<void>;
+  dispose(): Promise<void>;
+};
+
+/** Absolute path of the workspace's folder. */
+export function workspaceFolder(): string {
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  if (folder === undefined) throw new Error("The suites run in a window with a folder.");
+  return folder.uri.fsPath;
+}
+
+/** Connects with the extension's real services but for those in `given`. */
+export async function connectAgentSide(given: Pick<ClientServices, "edited">): Promise<AgentSide> {
+  const nobody = (): void => undefined;
+  const prints = new Prints();
+  const terminals = new AgentTerminals({ output: (id, text) => prints.add(id, text), exit: nobody });
+  const requests = new Requests(nobody, nobody);
+  const { promise, resolve } = Promise.withResolvers<Host>();
+  const local = nodeHost();
+  const app = agent({ name: "suite" }).onRequest(methods.agent.initialize, ({ params, client }) => {
+    const capabilities = params.clientCapabilities ?? {};
+    resolve(
+      acpHost({ client, capabilities, sessionId: "suite", roots: [workspaceFolder()], local, backend: localBackend() }),
+    );
+    return { protocolVersion: PROTOCOL_VERSION, agentCapabilities: {} };
+  });
+  const there = new TransformStream();
+  const back = new TransformStream();
+  const serving = app.connect({ readable: there.readable, writable: back.writable });
+  const connection = await connect(
+    { readable: back.readable, writable: there.writable },
+    { terminals, requests, sessionUpdate: nobody, ...given },
+  );
+  return {
+    host: await promise,
+    terminals,
+    printed: (terminalId, text) => prints.wait(terminalId ?? "", text),
+    async dispose() {
+      connection.close();
+      serving.close();
+      terminals.dispose();
+      await local.terminals.dispose();
+    },
+  };
+}
+
+/** What each terminal printed, and who waits for a part of it. */
+class Prints {
+  readonly #texts = new Map<string, string>();
+  readonly #added = new vscode.EventEmitter<void>();
+
+  add(terminalId: string, text: string): void {
+    this.#texts.set(terminalId, (this.#texts.get(terminalId) ?? "") + text);
+    this.#added.fire();
+  }
+
+  async wait(terminalId: string, text: string): Promise<void> {
+    const has = (): boolean => this.#texts.get(terminalId)?.includes(text) === true;
+    if (has()) return;
+    await new Promise<void>((resolve) => {
+      const subscription = this.#added.event(() => {
+        if (!has()) return;
+        subscription.dispose();
+        resolve();
+      });
+    });
+  }
+}
