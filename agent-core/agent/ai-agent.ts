@@ -285,7 +285,8 @@ export class AIAgent {
     try {
       this.#shell.begin(await host.terminals.open(cwd, signal));
     } catch (error) {
-      this.#shellOpened = undefined;
+      // Not reached: each command tries again by itself, no turn waits for it once more. Cancelled: the next turn does.
+      if (signal.aborted) this.#shellOpened = undefined;
       this.#notify.status({ severity: "warning", message: error instanceof Error ? error.message : String(error) });
     }
   }

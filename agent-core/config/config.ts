@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import type * as z from "zod";
 import type { Environment } from "./home.ts";
-import { type Config, type SectionName, sections } from "./sections.ts";
+import { type Config, fallbacks, type SectionName, sections } from "./sections.ts";
 import { withVariables } from "./variables.ts";
 
 export type LoadedConfig = {
@@ -42,8 +42,9 @@ function readSection(name: SectionName, raw: unknown, environment: Environment, 
   const parsed = schema.safeParse(withVariables(raw, environment, missing));
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => `${[name, ...issue.path].join(".")}: ${issue.message}`);
-  warnings.push(`config.yaml: ${problems.join("; ")}. The default is used.`);
-  return schema.parse(undefined);
+  const isRefused = name in fallbacks;
+  warnings.push(`config.yaml: ${problems.join("; ")}. ${isRefused ? "It is not used" : "The default is used"}.`);
+  return isRefused ? fallbacks[name] : schema.parse(undefined);
 }
 
 function readEnvironmentFile(path: string, warnings: string[]): Environment {

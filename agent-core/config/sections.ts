@@ -1,6 +1,6 @@
 /** The sections of config.yaml that are read, under the original's names. What is not here is left alone. */
 import * as z from "zod";
-import { terminalSection } from "./terminal-config.ts";
+import { terminalSection, UNUSABLE_TERMINAL } from "./terminal-config.ts";
 
 /** Iterations of one turn; behaviour.md §AIAgent, Budget. */
 const DEFAULT_MAX_TURNS = 90;
@@ -75,3 +75,6 @@ export type Config = { readonly [Name in SectionName]: z.output<(typeof sections
 
 /** A model as config.yaml names it: in `fallback_providers`, `auxiliary` and their chains. */
 export type ModelEntry = z.output<typeof modelEntry>;
+
+/** What holds instead of a section that cannot be used, where its default would be wrong. */
+export const fallbacks: { readonly [Name in SectionName]?: Config[Name] } = { terminal: UNUSABLE_TERMINAL };

@@ -33,4 +33,7 @@ export const terminalSection = z
   })
   .default(defaults);
 
+/** What holds when the section cannot be used: no command runs on a machine that the user did not mean. */
+export const UNUSABLE_TERMINAL: TerminalConfig = { ...defaults, backend: "unusable" };
+
 export type TerminalConfig = z.output<typeof terminalSection>;

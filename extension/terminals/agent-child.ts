@@ -19,8 +19,8 @@ import type { TerminalRequest } from "./terminal-request.ts";
 const DRAIN_MS = 500;
 /** An output beyond this is a mistake that would fill the disk: the command is stopped. Bytes. */
 const MAX_OUTPUT_BYTES = 4 * 1024 ** 3;
-/** So that no program waits for a pager nobody pages. */
-const QUIET_ENVIRONMENT = { PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0" };
+/** So that no program waits for a pager or an editor that nobody uses. */
+const QUIET_ENVIRONMENT = { PAGER: "cat", GIT_PAGER: "cat", GIT_EDITOR: "true", GIT_TERMINAL_PROMPT: "0" };
 
 /** One for all commands of this window. */
 const guard = new Guard();

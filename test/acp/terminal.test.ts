@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AcpProcess, type Json } from "../support/acp-process.ts";
@@ -165,6 +166,35 @@ test("an agent that is killed leaves nothing running either", async () => {
   agent.child.kill("SIGKILL");
   await agent.exited;
   await expect.poll(() => isRunning("sleep 765[89]"), { timeout: 5_000 }).toBe(false);
+});
+
+test("config.yaml's backend is where commands run; one that cannot be reached is said, and files go on", async () => {
+  const model = await startModelServer();
+  const home = mkdtempSync(join(tmpdir(), "hermes-acp-home-"));
+  writeFileSync(join(home, "config.yaml"), "terminal:\n  backend: ssh\n  ssh_host: host\n");
+  const bin = join(home, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "ssh"), "#!/bin/sh\necho 'ssh: host is unreachable' >&2\nexit 255\n", { mode: 0o755 });
+  const environment = {
+    PATH: `${bin}:${process.env["PATH"]}`,
+    HERMES_BASE_URL: model.baseUrl,
+    HERMES_MODEL: "m",
+    HERMES_API_KEY: "k",
+  };
+  const agent = new AcpProcess(environment, home);
+  running.push(agent, model);
+  const sessionId = await openSession(agent);
+  model.script(
+    { parts: [call("terminal", { command: "touch ran" }), call("read_file", { path: "a.txt" })] },
+    say("done"),
+  );
+  expect((await agent.prompt(sessionId, "go")).result).toEqual({ stopReason: "end_turn" });
+  const [ran, read] = results(model);
+  expect(ran).toContain(
+    "Commands cannot be run in host (ssh): ssh: host is unreachable. Check terminal in config.yaml.",
+  );
+  expect(read).toContain("one");
+  expect(existsSync(join(agent.cwd, "ran"))).toBe(false);
 });
 
 test("an editor's own terminals run background commands too", async () => {

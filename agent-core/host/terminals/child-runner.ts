@@ -18,8 +18,14 @@ const DRAIN_MS = 500;
 /** An output beyond this is a mistake that would fill the disk: the command is stopped. Bytes. */
 const MAX_OUTPUT_BYTES = 4 * 1024 ** 3;
 
-/** So that no program waits for a pager or a password that nobody can give. */
-const QUIET_ENVIRONMENT = { PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", TERM: "dumb" };
+/** So that no program waits for a pager, an editor or a password that nobody can give. */
+const QUIET_ENVIRONMENT = {
+  PAGER: "cat",
+  GIT_PAGER: "cat",
+  GIT_EDITOR: "true",
+  GIT_TERMINAL_PROMPT: "0",
+  TERM: "dumb",
+};
 
 /** One for all commands of this process. */
 const guard = new Guard();

@@ -1,7 +1,7 @@
 /** The backend that config.yaml asks for. */
 import { homedir } from "node:os";
 import { isAbsolute } from "node:path";
-import type { TerminalConfig } from "../../config/terminal-config.ts";
+import { type TerminalConfig, UNUSABLE_TERMINAL } from "../../config/terminal-config.ts";
 import type { Backend } from "./backend.ts";
 import { dockerTransport } from "./docker-transport.ts";
 import { localBackend } from "./local-backend.ts";
@@ -35,6 +35,11 @@ export function configuredBackend(config: TerminalConfig, roots: readonly [strin
           key: config.ssh_key?.replace(/^~(?=\/)/, homedir()),
           cwd: config.cwd !== undefined && isAbsolute(config.cwd) ? config.cwd : undefined,
         }),
+      );
+    case UNUSABLE_TERMINAL.backend:
+      return refusingBackend(
+        config.backend,
+        "No command runs before the mistakes in terminal of config.yaml are mended.",
       );
     default:
       return refusingBackend(

@@ -8,8 +8,8 @@ import { findShell, type Shell } from "./shell.ts";
 import { ShellStates } from "./shell-states.ts";
 import type { CommandRequest } from "./terminals.ts";
 
-/** Terminal type that programs on a pseudo-terminal of ours see, and its size. */
-const PTY_ENVIRONMENT = { TERM: "xterm-256color", COLUMNS: "80", LINES: "24" };
+/** What programs on a pseudo-terminal of ours take it for. */
+const PTY_TERM = "xterm-256color";
 
 export function localBackend(): Backend {
   const states = new ShellStates();
@@ -78,7 +78,7 @@ function onPty({ program, args }: Line): Line {
   return {
     program: script,
     args: ["--quiet", "--return", "--flush", "--command", line, "/dev/null"],
-    env: { ...PTY_ENVIRONMENT, SHELL: "/bin/sh" },
+    env: { TERM: PTY_TERM, SHELL: "/bin/sh" },
   };
 }
 

@@ -26,18 +26,19 @@ exec 2>&1
 __hermes_to=\${${SAVE_TO}-} __hermes_from=\${${START_FROM}-} __hermes_env=\${${USER_BASH_ENV}-}
 unset BASH_ENV ${SAVE_TO} ${START_FROM} ${USER_BASH_ENV}`;
 
-// A snapshot holds every exported variable: what is not in it was unset. Place and mark are this command's own.
+// A snapshot holds every exported variable: what is not in it was unset. Place, mark and kind of terminal are this
+// command's own.
 function restore(marker: string): string {
   return `\
 if [ -n "$__hermes_from" ] && [ -r "$__hermes_from" ]; then
-  __hermes_pwd=$PWD __hermes_mark=\${${marker}-}
+  __hermes_pwd=$PWD __hermes_mark=\${${marker}-} __hermes_term=\${TERM-}
   if [ -n "\${BASH_VERSION-}" ]; then __hermes_names=$(compgen -e)
   else __hermes_names=$(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/\\1/p'); fi
   for __hermes_name in $__hermes_names; do unset "$__hermes_name" 2>/dev/null || :; done
   . "$__hermes_from"
   PWD=$__hermes_pwd
-  export ${marker}="$__hermes_mark"
-  unset __hermes_pwd __hermes_mark __hermes_names __hermes_name
+  export ${marker}="$__hermes_mark" TERM="$__hermes_term"
+  unset __hermes_pwd __hermes_mark __hermes_term __hermes_names __hermes_name
 fi
 if [ -n "$__hermes_env" ]; then
   export BASH_ENV="$__hermes_env"

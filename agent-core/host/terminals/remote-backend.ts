@@ -155,7 +155,7 @@ function commandScript(
   const preamble = quote(`${own}/preamble`);
   // A first-level bash that a remote login started would read .bashrc instead of BASH_ENV.
   const variablesSet = [
-    "PAGER=cat GIT_PAGER=cat GIT_TERMINAL_PROMPT=0 SHLVL=1",
+    "PAGER=cat GIT_PAGER=cat GIT_EDITOR=true GIT_TERMINAL_PROMPT=0 SHLVL=1",
     `${MARKER_VARIABLE}=${marker}`,
     ...(to === undefined ? [] : [`${SAVE_TO}=${quote(to)}`]),
     ...(variables === undefined ? [] : [`${START_FROM}=${quote(variables)}`]),

@@ -60,6 +60,22 @@ test("HERMES_HOME names the home, and an empty one does not", () => {
   expect(homeFolder({ HERMES_HOME: "" })).toMatch(/\.hermes$/);
 });
 
+test("terminal: the original's names and defaults; a section with a mistake lets no command run on the wrong machine", async () => {
+  const read = async (yaml: string) => {
+    const home = mkdtempSync(join(tmpdir(), "hermes-config-"));
+    writeFileSync(join(home, "config.yaml"), yaml);
+    return loadConfig(home, {});
+  };
+  expect((await read("agent:\n  max_turns: 5\n")).config.terminal).toMatchObject({ backend: "local" });
+  const ssh = "terminal:\n  backend: ssh\n  ssh_host: host\n  ssh_port: 22\n";
+  expect((await read(ssh)).config.terminal).toMatchObject({ backend: "ssh", ssh_host: "host", ssh_port: 22 });
+  const wrong = await read("terminal:\n  backend: docker\n  container_cpu: many\n");
+  expect(wrong.config.terminal.backend).toBe("unusable");
+  expect(wrong.warnings).toEqual([
+    expect.stringMatching(/^config\.yaml: terminal\.container_cpu: .*It is not used\.$/),
+  ]);
+});
+
 test("values may refer to the environment, with a default; what is not set is reported and stays", async () => {
   writeFileSync(join(home, ".env"), "FROM_FILE=file-key\n");
   writeFileSync(

@@ -198,7 +198,8 @@ test("pty: a real terminal, its input, its size and its exit code", async () => 
   expect((await act(on, "write", id, { data: "Ada\n" })).text).toMatch(/exit code 6.*Hello Ada$/s);
   const whole = await on.run(terminal, { command: "[ -t 1 ] && cd / && export A=1 && echo yes; exit 5", pty: true });
   expect(whole.text).toMatch(/^yes\n\[exit code 5, .*the shell is in \/ now/);
-  expect((await on.run(terminal, { command: "echo $A; echo $TERM" })).text).toMatch(/^1\n/);
+  expect((await on.run(terminal, { command: "echo $A $TERM" })).text).toMatch(/^1 dumb\n/);
+  expect((await on.run(terminal, { command: "echo $A $TERM", pty: true })).text).toMatch(/^1 xterm-256color\n/);
 });
 
 async function startIn(context: Bench["context"], command: string): Promise<void> {
