@@ -19,6 +19,9 @@ import { type SelectedOption, SessionOptions } from "./session-options.ts";
 /** Where the window remembers which session it showed. */
 const MEMENTO_KEY = "hermes.sessionId";
 
+/** A message that chooses a model, as the picker would. */
+const CHOOSES_MODEL = /^\s*\/model\s+\S/;
+
 export type ChatState = "idle" | "running";
 
 export class ChatSession implements vscode.Disposable {
@@ -33,6 +36,8 @@ export class ChatSession implements vscode.Disposable {
   #sessionId: string | undefined;
   #opening: Promise<string> | undefined;
   #running = false as boolean;
+  /** The last message chose a model. */
+  #isChoosing = false as boolean;
   #queue: QueuedPrompt[] = [];
 
   readonly onDidChange = this.#changed.event;
@@ -67,6 +72,7 @@ export class ChatSession implements vscode.Disposable {
       return;
     }
     this.#setRunning(true);
+    this.#isChoosing = CHOOSES_MODEL.test(text);
     this.#log.push({ kind: "prompt", id: randomUUID(), text });
     try {
       const sessionId = await this.#session();
@@ -114,7 +120,7 @@ export class ChatSession implements vscode.Disposable {
       const agent = await this.#worker.agent();
       const response = await agent.request(methods.agent.session.setConfigOption, { sessionId, configId, value });
       this.#showOptions(response.configOptions);
-      if (configId === this.#options.get("model")?.id) await this.#models.remember(value);
+      if (configId === this.#options.get("model")?.id) this.#rememberModel();
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       this.#log.push({ kind: "notice", severity: "error", text });
@@ -132,7 +138,10 @@ export class ChatSession implements vscode.Disposable {
   /** Shows what the agent sent, as it came. */
   show({ sessionId, update }: SessionNotification): void {
     if (sessionId !== this.#sessionId && this.#sessionId !== undefined) return;
-    if (update.sessionUpdate === "config_option_update") this.#options.set(update.configOptions);
+    if (update.sessionUpdate === "config_option_update") {
+      this.#options.set(update.configOptions);
+      if (this.#isChoosing) this.#rememberModel();
+    }
     this.#log.push({ kind: "update", update });
   }
 
@@ -195,6 +204,12 @@ export class ChatSession implements vscode.Disposable {
     this.#log.push({ kind: "agent", state: "ready" });
     this.#log.push({ kind: "queue", prompts: this.#queue });
     this.#began.fire();
+  }
+
+  #rememberModel(): void {
+    const choice = this.#options.get("model")?.currentValue;
+    // Forgotten at the next start, no more.
+    if (choice !== undefined) this.#models.remember(choice).then(undefined, () => undefined);
   }
 
   #showOptions(configOptions: SessionConfigOption[]): void {

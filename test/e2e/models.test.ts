@@ -106,7 +106,7 @@ describe("first run, keys and the model picker", () => {
     await input.fill(KEY);
     await input.press("Enter");
     await window.quickInput.getByText("gpt-5", { exact: true }).click();
-    await window.notifications.getByText("gpt-5 answers from now on").waitFor();
+    await window.panel.getByText("gpt-5 answers from now on").first().waitFor();
     await expect.poll(() => picker().textContent()).toContain("gpt-5");
     model.script(say("hello with a key"));
     await window.send("hi");
@@ -114,12 +114,32 @@ describe("first run, keys and the model picker", () => {
     expect(model.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`);
   });
 
+  test("a slash offers the commands, and /model takes a part of a name", async () => {
+    await window.composer.fill("/");
+    await window.panel.getByRole("option", { name: /^\/model/ }).waitFor();
+    await window.screenshot("slash");
+    await window.send("/model gpt-4.1");
+    await expect.poll(() => picker().textContent()).toContain("gpt-4.1");
+  });
+
+  test("the session's choice is there after a reload, and a new session begins with the last one", async () => {
+    await window.runCommand("Hermes: New Session");
+    await window.panel.getByText("Reads, edits and runs things").waitFor();
+    await expect.poll(() => picker().textContent()).toContain("gpt-4.1");
+    model.script(say("hello again"));
+    await window.send("hi");
+    await window.panel.getByText("hello again").first().waitFor();
+    await window.reload();
+    await window.panel.getByText("hello again").first().waitFor();
+    await expect.poll(() => picker().textContent(), { timeout: 20_000 }).toContain("gpt-4.1");
+  });
+
   test("the palette lists every model with the current one marked", async () => {
     await window.runCommand("Hermes: Choose Model…");
     await window.quickInput.getByText("Set API Key…").waitFor();
     await window.screenshot("model-palette");
-    await window.quickInput.locator("input").first().fill("gpt-4.1");
-    await window.quickInput.getByText("gpt-4.1", { exact: true }).first().click();
-    await expect.poll(() => picker().textContent()).toContain("gpt-4.1");
+    await window.quickInput.locator("input").first().fill("gpt-5");
+    await window.quickInput.getByText("gpt-5", { exact: true }).first().click();
+    await expect.poll(() => picker().textContent()).toContain("gpt-5");
   });
 });
