@@ -1,6 +1,7 @@
 /** What the user's home folder and environment mean for an agent; the environment stands over config.yaml. */
 import { loadConfig } from "../config/config.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
+import type { TerminalConfig } from "../config/terminal-config.ts";
 import type { ModelSettings } from "../providers/resolve.ts";
 import type { AIAgentOptions } from "./agent-setup.ts";
 import { auxiliaryModels, modelDefaults, modelSettings } from "./configured-models.ts";
@@ -19,6 +20,8 @@ export type ConfiguredAgent = {
     | "silenceMs"
     | "sampling"
   >;
+  /** Where commands run. */
+  readonly terminal: TerminalConfig;
   /** Endpoints that config.yaml describes under `providers`. */
   readonly places: readonly ModelSettings[];
   /** One line for people for each thing of the configuration that could not be used. */
@@ -44,6 +47,7 @@ export async function configuredAgent(environment: Environment, platform: string
       disabledToolsets: config.agent.disabled_toolsets,
       ...(toolsets !== undefined && { enabledToolsets: toolsets }),
     },
+    terminal: config.terminal,
     places: Object.keys(config.providers)
       .map((provider) => modelSettings({ provider }, config, merged))
       .filter(({ baseUrl }) => baseUrl !== undefined),

@@ -11,6 +11,7 @@ import { localDetails } from "../providers/catalogue/local-details.ts";
 import { type Found, findLocalServers, isLocalServer, localPlaces } from "../providers/catalogue/local-servers.ts";
 import { type Source, sourcesOf } from "../providers/catalogue/sources.ts";
 import { choiceId, choiceOf, type ModelChoice, resolveChoice } from "../providers/choice.ts";
+import { editor } from "../providers/deployment/editor.ts";
 import { offline } from "../providers/deployment/offline.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
 import {
@@ -130,8 +131,10 @@ export class ModelDirectory {
 
   /** What its endpoint says of a model. */
   facts(model: ResolvedModel): ModelFacts {
-    const listed = this.#cache.models(model.endpoint)?.find(({ id }) => id === model.model);
-    const price = isLocalServer(model.endpoint.provider) ? { price: undefined } : {};
+    const { provider } = model.endpoint;
+    const found = this.#found.find(({ deployment }) => deployment.name === provider && provider === editor.name);
+    const listed = (found?.models ?? this.#cache.models(model.endpoint))?.find(({ id }) => id === model.model);
+    const price = isLocalServer(provider) ? { price: undefined } : {};
     return { ...listed?.facts, ...this.#details.get(choiceId(choiceOf(model))), ...price };
   }
 

@@ -1,7 +1,7 @@
 /** Which endpoints a user can choose models from: the configured one, those described, all whose key is set. Pure. */
 import { deployments } from "../deployment/deployments.ts";
 import { offline } from "../deployment/offline.ts";
-import { hasWire, type ModelSettings, resolveModel } from "../resolve.ts";
+import { type ModelSettings, resolveModel } from "../resolve.ts";
 import type { Place } from "./ask-endpoint.ts";
 
 export type Source = Place & { readonly title: string; readonly knownModels: readonly string[] };
@@ -26,8 +26,8 @@ export function sourcesOf(environment: Environment, own: readonly ModelSettings[
   };
   if (configured.ok) add(configured.model);
   for (const place of own) addOf(place);
-  for (const { name, mode, keyVariable, defaultModel } of deployments) {
-    if (!hasWire(mode) || keyVariable === undefined || !environment[keyVariable]?.trim()) continue;
+  for (const { name, keyVariable, defaultModel } of deployments) {
+    if (keyVariable === undefined || !environment[keyVariable]?.trim()) continue;
     addOf({ provider: name, ...(defaultModel !== undefined && { model: defaultModel }) });
   }
   return sources;
