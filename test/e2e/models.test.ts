@@ -77,6 +77,19 @@ describe("first run, keys and the model picker", () => {
     await window.panel.getByText("hello from the local one").first().waitFor();
   });
 
+  for (const theme of ["light", "high-contrast", "dark"] as const) {
+    test(`the picker at 200 px in the ${theme} theme, for the eye`, async () => {
+      await window.setTheme(theme);
+      await window.setSideBarWidth(200);
+      await picker().click();
+      await window.panel.getByRole("combobox", { name: "Search: Model" }).waitFor();
+      await window.screenshot("model-picker-200");
+      await window.page.keyboard.press("Escape");
+      expect(await picker().getAttribute("aria-expanded")).toBe("false");
+      await window.setSideBarWidth(320);
+    });
+  }
+
   test("a reasoning model has its effort beside it", async () => {
     await window.panel.getByLabel("Reasoning effort").selectOption("low");
     model.script(say("thought little"));
