@@ -115,12 +115,16 @@ export class AcpSession {
       directory,
       agent: this.agent,
       chosen: model.chosen,
+      isRecorded: stored !== undefined,
       effort: model.effort,
       configuredEffort: configured.options.sampling?.reasoningEffort,
       record: (entry) => this.#journal.append(entry),
       onChange: () => this.#sendOptions(),
     });
-    for (const message of [...configured.warnings, ...model.warnings]) status({ severity: "warning", message });
+    // After the response that is being made now: a client drops updates of a session it does not know yet.
+    setImmediate(() => {
+      for (const message of [...configured.warnings, ...model.warnings]) status({ severity: "warning", message });
+    });
   }
 
   get mode(): ApprovalMode {
@@ -172,6 +176,7 @@ export class AcpSession {
       this.send({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: answer } });
       return { stopReason: "end_turn" };
     }
+    this.model.record();
     try {
       const { stopReason, fault } = await this.agent.runConversation({ userMessage: message, signal });
       if (stopReason !== "error") return { stopReason };

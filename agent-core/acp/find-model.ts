@@ -8,16 +8,17 @@ export type FoundModel =
   | { readonly kind: "none" };
 
 /**
- * Exact names before parts of them; all words of `query` must occur. A name that is in no list is taken at its word when
+ * Exact names before parts of them, and among exact ones that of the present provider; all words of `query` must occur. A name that is in no list is taken at its word when
  * its provider has not told what it has.
  */
-export function findModel(query: string, groups: readonly ModelGroup[]): FoundModel {
+export function findModel(query: string, groups: readonly ModelGroup[], current: ModelChoice): FoundModel {
   const wanted = query.trim().toLowerCase();
   const all = groups.flatMap(({ provider, models }) => models.map(({ id, name }) => ({ provider, model: id, name })));
   const exact = all.filter(({ provider, model, name }) =>
     [model, choiceId({ provider, model }), name].some((candidate) => candidate?.toLowerCase() === wanted),
   );
-  if (exact.length > 0) return outcome(exact);
+  const near = exact.filter(({ provider }) => provider === current.provider);
+  if (exact.length > 0) return outcome(near.length > 0 ? near : exact);
   const words = wanted.split(/\s+/);
   const similar = all.filter(({ provider, model, name = "" }) => {
     const text = `${provider}:${model} ${name}`.toLowerCase();

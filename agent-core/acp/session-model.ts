@@ -15,6 +15,8 @@ export type SessionModelOptions = {
   readonly agent: AIAgent;
   /** Undefined: the configuration decides. */
   readonly chosen: ModelChoice | undefined;
+  /** The journal has the choice already. */
+  readonly isRecorded: boolean;
   /** Undefined: nothing was chosen. */
   readonly effort: ChosenEffort | undefined;
   /** What config.yaml says of it; holds until something is chosen. */
@@ -28,6 +30,7 @@ export class SessionModel {
   readonly #options: SessionModelOptions;
   readonly #stopListening: () => void;
   #chosen: ModelChoice | undefined;
+  #isRecorded: boolean;
   #effort: ChosenEffort | undefined;
   /** The options as they were shown, to tell a change from none. */
   #shown: string;
@@ -35,6 +38,7 @@ export class SessionModel {
   constructor(options: SessionModelOptions) {
     this.#options = options;
     this.#chosen = options.chosen;
+    this.#isRecorded = options.isRecorded;
     this.#effort = options.effort;
     this.#stopListening = options.directory.onChange(() => this.announce());
     this.#applyEffort();
@@ -68,15 +72,22 @@ export class SessionModel {
 
   /** Takes any model, from the next model call on. Gives what is wrong, in one line. */
   choose(choice: ModelChoice): string | undefined {
-    const { directory, record } = this.#options;
-    const resolution = directory.resolve(choice);
+    const resolution = this.#options.directory.resolve(choice);
     if (!resolution.ok) return resolution.message;
     this.#chosen = choice;
     this.#options.agent.setModel(settingsOf(resolution.model));
-    record({ type: "model", choice: choiceId(choice) });
+    this.#isRecorded = false;
+    this.record();
     this.announce();
     this.refresh();
     return undefined;
+  }
+
+  /** Puts the choice into the journal, once: one that a session began with only when the session is used. */
+  record(): void {
+    if (this.#isRecorded || this.#chosen === undefined) return;
+    this.#isRecorded = true;
+    this.#options.record({ type: "model", choice: choiceId(this.#chosen) });
   }
 
   /** Sets how long the model thinks, from the next model call on. Gives what is wrong, in one line. */

@@ -21,6 +21,9 @@ import { type SelectedOption, SessionOptions } from "./session-options.ts";
 /** Where the window remembers which session it showed. */
 const MEMENTO_KEY = "hermes.sessionId";
 
+/** A message that chooses a model, as the picker would. */
+const CHOOSES_MODEL = /^\s*\/model\s+\S/;
+
 export type ChatState = "idle" | "running";
 
 export class ChatSession implements vscode.Disposable {
@@ -35,6 +38,8 @@ export class ChatSession implements vscode.Disposable {
   #sessionId: string | undefined;
   #opening: Promise<string> | undefined;
   #running = false as boolean;
+  /** The last message chose a model. */
+  #isChoosing = false as boolean;
   /** The turn is being stopped so that the next message can be sent. */
   #sendsNext = false as boolean;
 
@@ -73,6 +78,7 @@ export class ChatSession implements vscode.Disposable {
       return;
     }
     this.#setRunning(true);
+    this.#isChoosing = CHOOSES_MODEL.test(text);
     this.#log.push({ kind: "prompt", id: randomUUID(), text });
     const isDone = await this.#runTurn(text);
     this.#setRunning(false);
@@ -140,7 +146,7 @@ export class ChatSession implements vscode.Disposable {
       const agent = await this.#worker.agent();
       const response = await agent.request(methods.agent.session.setConfigOption, { sessionId, configId, value });
       this.#showOptions(response.configOptions);
-      if (configId === this.#options.get("model")?.id) await this.#models.remember(value);
+      if (configId === this.#options.get("model")?.id) this.#rememberModel();
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       this.#log.push({ kind: "notice", severity: "error", text });
@@ -150,7 +156,10 @@ export class ChatSession implements vscode.Disposable {
   /** Shows what the agent sent, as it came. */
   show({ sessionId, update }: SessionNotification): void {
     if (sessionId !== this.#sessionId && this.#sessionId !== undefined) return;
-    if (update.sessionUpdate === "config_option_update") this.#options.set(update.configOptions);
+    if (update.sessionUpdate === "config_option_update") {
+      this.#options.set(update.configOptions);
+      if (this.#isChoosing) this.#rememberModel();
+    }
     if (this.#running && update.sessionUpdate === "user_message_chunk") this.queue.arrived();
     this.#log.push({ kind: "update", update });
   }
@@ -229,6 +238,12 @@ export class ChatSession implements vscode.Disposable {
     this.#log.push({ kind: "agent", state: "ready" });
     this.#log.push({ kind: "queue", prompts: this.queue.prompts });
     this.#began.fire();
+  }
+
+  #rememberModel(): void {
+    const choice = this.#options.get("model")?.currentValue;
+    // Forgotten at the next start, no more.
+    if (choice !== undefined) this.#models.remember(choice).then(undefined, () => undefined);
   }
 
   #showOptions(configOptions: SessionConfigOption[]): void {

@@ -13,6 +13,8 @@ type Entered = { readonly key: string; readonly check: HermesKeyCheck };
 
 /** Models of an endpoint in a list to choose from; more of them are found with the model list later. */
 const CHOICES_SHOWN = 200;
+/** How long a result stands in the status bar. */
+const TOLD_MS = 8_000;
 
 /** `provider`: its name; undefined: the user is asked which. Ends quietly when the user gives up. */
 export async function enterKey(services: Services, provider?: string): Promise<void> {
@@ -51,7 +53,7 @@ async function use(
   await services.environment.sync(services.worker);
   if (choice !== undefined) await services.chat.setConfig("model", choice);
   services.firstRun.close();
-  await tell(check.ok ? check.message : `The key for ${title} is kept, untried.`, choice);
+  tell(services, check.ok ? check.message : `The key for ${title} is kept, untried.`, choice);
 }
 
 async function pickProvider(providers: readonly HermesProvider[]): Promise<HermesProvider | undefined> {
@@ -138,7 +140,7 @@ async function tryKey(
 async function removeKey({ environment, worker }: Services, { title, keyVariable }: HermesProvider): Promise<void> {
   await environment.setKey(keyVariable, undefined);
   await environment.sync(worker);
-  vscode.window.setStatusBarMessage(`Hermes: the key for ${title} is removed`, 5_000);
+  vscode.window.setStatusBarMessage(`Hermes: the key for ${title} is removed`, TOLD_MS);
 }
 
 /** From the endpoint's own list, or typed where it has none. Gives the choice's id. */
@@ -160,11 +162,11 @@ async function keepAddress(provider: string, baseUrl: string, choice: string): P
   }
 }
 
-async function tell(message: string, choice: string | undefined): Promise<void> {
-  const another = "Choose Another Model";
+/** In the panel, where it covers nothing, and below for whom the panel is closed. */
+function tell({ events }: Services, message: string, choice: string | undefined): void {
   const model = choice === undefined ? "" : ` ${choice.slice(choice.indexOf(":") + 1)} answers from now on.`;
-  const answer = await vscode.window.showInformationMessage(`${message}${model}`, another);
-  if (answer === another) await vscode.commands.executeCommand("hermes.chooseModel");
+  events.push({ kind: "notice", severity: "info", text: `${message}${model}` });
+  vscode.window.setStatusBarMessage(`Hermes: ${message}`, TOLD_MS);
 }
 
 function isWebAddress(text: string): boolean {

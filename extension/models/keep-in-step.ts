@@ -1,16 +1,10 @@
 /** Keys and settings change while the agent runs: it is told, and the first-run page comes when it is needed. */
 import * as vscode from "vscode";
 import type { Services } from "../services.ts";
+import { MODEL_SETTINGS } from "./model-memory.ts";
 
 /** The listeners that do it, to be disposed of with the extension. */
-export function keepInStep({
-  chat,
-  environment,
-  firstRun,
-  log,
-  models,
-  worker,
-}: Services): readonly vscode.Disposable[] {
+export function keepInStep({ chat, environment, firstRun, log, worker }: Services): readonly vscode.Disposable[] {
   const logged = (work: Promise<unknown>): void => {
     work.catch((error: unknown) => log.error(error instanceof Error ? error.message : String(error)));
   };
@@ -22,10 +16,7 @@ export function keepInStep({
         names.some((name) => change.affectsConfiguration(`hermes.${name}`));
       // Where everything is kept cannot change under a running agent.
       if (changed("home")) logged(worker.restart());
-      else if (changed("model", "provider", "baseUrl")) {
-        // Who writes a setting means it: it stands over what was picked before.
-        logged(models.remember(undefined).then(() => environment.sync(worker)));
-      }
+      else if (changed(...MODEL_SETTINGS)) logged(environment.sync(worker));
     }),
   ];
 }

@@ -1,7 +1,13 @@
-/** The model that the user chose last, in any window: new sessions begin with it. */
-import type * as vscode from "vscode";
+/** The model that the user chose last, in any window: new sessions begin with it, unless the settings say else since. */
+import * as vscode from "vscode";
+import * as z from "zod";
 
 const MEMENTO_KEY = "hermes.model";
+
+/** The settings that say which model to use: who writes one means it, whatever was picked before. */
+export const MODEL_SETTINGS = ["model", "provider", "baseUrl"] as const;
+
+const keptSchema = z.object({ choice: z.string(), settings: z.array(z.string()) });
 
 export class ModelMemory {
   readonly #memento: vscode.Memento;
@@ -10,12 +16,19 @@ export class ModelMemory {
     this.#memento = memento;
   }
 
-  /** Id of a choice (`openai:gpt-4.1`); undefined when nothing was chosen: the configuration decides. */
+  /** Id of a choice (`openai:gpt-4.1`); undefined when nothing was chosen under the present settings. */
   get chosen(): string | undefined {
-    return this.#memento.get<string>(MEMENTO_KEY);
+    const kept = keptSchema.safeParse(this.#memento.get(MEMENTO_KEY)).data;
+    const isCurrent = JSON.stringify(kept?.settings) === JSON.stringify(presentSettings());
+    return isCurrent ? kept?.choice : undefined;
   }
 
-  async remember(choice: string | undefined): Promise<void> {
-    await this.#memento.update(MEMENTO_KEY, choice);
+  async remember(choice: string): Promise<void> {
+    await this.#memento.update(MEMENTO_KEY, { choice, settings: presentSettings() });
   }
+}
+
+function presentSettings(): readonly string[] {
+  const configuration = vscode.workspace.getConfiguration("hermes");
+  return MODEL_SETTINGS.map((name) => configuration.get(name, ""));
 }

@@ -90,6 +90,42 @@ test("the endpoint's own list is offered, and choosing a model really switches, 
   expect(model.requests.at(-1)?.body).toMatchObject({ model: "gpt-5", reasoning_effort: "low" });
 });
 
+test("the model that the client lets a session begin with stays with it once it is used", async () => {
+  const model = await modelServer();
+  model.lookUps.set("/models", { data: [{ id: "test-model" }, { id: "other-model" }] });
+  const agent = start(reaching(model));
+  await agent.initialize();
+  const _meta = { hermes: { model: "custom:other-model" } };
+  const { result } = await agent.request("session/new", { cwd: agent.cwd, mcpServers: [], _meta });
+  expect(optionOf(result, "model")?.currentValue).toBe("custom:other-model");
+  const sessionId = String(result?.["sessionId"]);
+  const loadAgain = () => agent.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] });
+  expect((await loadAgain()).error).toMatchObject({ code: -32002 });
+  const again = await agent.request("session/new", { cwd: agent.cwd, mcpServers: [], _meta });
+  model.script(say("hello"));
+  await agent.prompt(String(again.result?.["sessionId"]), "hi");
+  const loaded = await agent.request("session/load", {
+    sessionId: again.result?.["sessionId"],
+    cwd: agent.cwd,
+    mcpServers: [],
+  });
+  expect(optionOf(loaded.result, "model")?.currentValue).toBe("custom:other-model");
+});
+
+test("a model that cannot be used any more is said so, and the configured one answers", async () => {
+  const model = await modelServer();
+  const agent = start(reaching(model));
+  await agent.initialize({ session: { notices: {} } });
+  const _meta = { hermes: { model: "openrouter:x/y" } };
+  const { result } = await agent.request("session/new", { cwd: agent.cwd, mcpServers: [], _meta });
+  expect(optionOf(result, "model")?.currentValue).toBe("custom:test-model");
+  await expect
+    .poll(() => agent.of("notice"))
+    .toMatchObject([
+      { severity: "warning", title: expect.stringContaining("openrouter:x/y cannot be used here; test-model answers") },
+    ]);
+});
+
 test("a model that does not reason is never sent an effort", async () => {
   const model = await modelServer();
   model.lookUps.set("/models", { data: [{ id: "gpt-5" }, { id: "gpt-4.1" }] });

@@ -77,6 +77,19 @@ describe("first run, keys and the model picker", () => {
     await window.panel.getByText("hello from the local one").first().waitFor();
   });
 
+  for (const theme of ["light", "high-contrast", "dark"] as const) {
+    test(`the picker at 200 px in the ${theme} theme, for the eye`, async () => {
+      await window.setTheme(theme);
+      await window.setSideBarWidth(200);
+      await picker().click();
+      await window.panel.getByRole("combobox", { name: "Search: Model" }).waitFor();
+      await window.screenshot("model-picker-200");
+      await window.page.keyboard.press("Escape");
+      expect(await picker().getAttribute("aria-expanded")).toBe("false");
+      await window.setSideBarWidth(320);
+    });
+  }
+
   test("a reasoning model has its effort beside it", async () => {
     await window.panel.getByLabel("Reasoning effort").selectOption("low");
     model.script(say("thought little"));
@@ -106,7 +119,7 @@ describe("first run, keys and the model picker", () => {
     await input.fill(KEY);
     await input.press("Enter");
     await window.quickInput.getByText("gpt-5", { exact: true }).click();
-    await window.notifications.getByText("gpt-5 answers from now on").waitFor();
+    await window.panel.getByText("gpt-5 answers from now on").first().waitFor();
     await expect.poll(() => picker().textContent()).toContain("gpt-5");
     model.script(say("hello with a key"));
     await window.send("hi");
@@ -114,12 +127,32 @@ describe("first run, keys and the model picker", () => {
     expect(model.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`);
   });
 
+  test("a slash offers the commands, and /model takes a part of a name", async () => {
+    await window.composer.fill("/");
+    await window.panel.getByRole("option", { name: /^\/model/ }).waitFor();
+    await window.screenshot("slash");
+    await window.send("/model gpt-4.1");
+    await expect.poll(() => picker().textContent()).toContain("gpt-4.1");
+  });
+
+  test("the session's choice is there after a reload, and a new session begins with the last one", async () => {
+    await window.runCommand("Hermes: New Session");
+    await window.panel.getByText("Reads, edits and runs things").waitFor();
+    await expect.poll(() => picker().textContent()).toContain("gpt-4.1");
+    model.script(say("hello again"));
+    await window.send("hi");
+    await window.panel.getByText("hello again").first().waitFor();
+    await window.reload();
+    await window.panel.getByText("hello again").first().waitFor();
+    await expect.poll(() => picker().textContent(), { timeout: 20_000 }).toContain("gpt-4.1");
+  });
+
   test("the palette lists every model with the current one marked", async () => {
     await window.runCommand("Hermes: Choose Model…");
     await window.quickInput.getByText("Set API Key…").waitFor();
     await window.screenshot("model-palette");
-    await window.quickInput.locator("input").first().fill("gpt-4.1");
-    await window.quickInput.getByText("gpt-4.1", { exact: true }).first().click();
-    await expect.poll(() => picker().textContent()).toContain("gpt-4.1");
+    await window.quickInput.locator("input").first().fill("gpt-5");
+    await window.quickInput.getByText("gpt-5", { exact: true }).first().click();
+    await expect.poll(() => picker().textContent()).toContain("gpt-5");
   });
 });

@@ -1,5 +1,7 @@
 /** Commands that complete what is being typed. */
 import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { placeAbove } from "./place-above.ts";
 
 export type CommandListProps = {
   readonly commands: readonly AvailableCommand[];
@@ -8,9 +10,14 @@ export type CommandListProps = {
 };
 
 export function CommandList({ commands, chosen, onChoose }: CommandListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    placeAbove(list.current, list.current?.parentElement ?? null);
+    list.current?.querySelector(".command-chosen")?.scrollIntoView({ block: "nearest" });
+  }, [commands.length, chosen]);
   if (commands.length === 0) return null;
   return (
-    <div class="commands" id="commands" role="listbox" aria-label="Commands">
+    <div class="commands" id="commands" role="listbox" aria-label="Commands" ref={list}>
       {commands.map((command, index) => (
         <div
           key={command.name}

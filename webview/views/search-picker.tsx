@@ -4,6 +4,7 @@ import { choiceGroups, currentChoice, matchingGroups, type SelectOption, shortCh
 import { ChoiceList } from "./choice-list.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
+import { placeAbove } from "./place-above.ts";
 
 export function SearchPicker({ option }: { readonly option: SelectOption }) {
   const [isOpen, setOpen] = useState(false);
@@ -51,7 +52,7 @@ function Popup({ option, button, onClose, onLeave }: PopupProps) {
   const popup = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {
-    place(popup.current, button);
+    placeAbove(popup.current, button?.closest(".composer") ?? null);
     field.current?.focus();
   }, []);
   const choose = (value: string | undefined): void => {
@@ -116,14 +117,4 @@ function Popup({ option, button, onClose, onLeave }: PopupProps) {
       )}
     </div>
   );
-}
-
-/** Above the composer: fixed, since what scrolls would cut it off. */
-function place(popup: HTMLDivElement | null, button: HTMLButtonElement | null): void {
-  const composer = button?.closest(".composer")?.getBoundingClientRect();
-  if (popup === null || composer === undefined) return;
-  popup.style.left = `${composer.left}px`;
-  popup.style.width = `${composer.width}px`;
-  popup.style.bottom = `${window.innerHeight - composer.top + 4}px`;
-  popup.style.maxHeight = `${Math.max(120, composer.top - 12)}px`;
 }

@@ -15,7 +15,7 @@ export const command: Command = {
   async run(argument, { model }) {
     const groups = await model.all();
     if (argument === "") return `Model: \`${choiceId(model.current)}\`. There are:\n\n${list(groups)}`;
-    const found = findModel(argument, groups);
+    const found = findModel(argument, groups, model.current);
     switch (found.kind) {
       case "none":
         return `There is no model \`${argument}\`. There are:\n\n${list(groups)}`;

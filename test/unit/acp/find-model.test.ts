@@ -15,11 +15,12 @@ const groups: readonly ModelGroup[] = [
     ],
   },
   { provider: "custom", title: "Other endpoint", told: false, models: [] },
+  { provider: "lmstudio", title: "LM Studio", told: true, models: [{ id: "openai/gpt-4.1" }, { id: "qwen3" }] },
   { provider: "offline", title: "Built in", told: true, models: [{ id: "offline" }] },
 ];
 
-const found = (query: string): unknown => {
-  const result = findModel(query, groups);
+const found = (query: string, provider = "openrouter"): unknown => {
+  const result = findModel(query, groups, { provider, model: "any" });
   if (result.kind === "one") return `${result.choice.provider} ${result.choice.model}`;
   return result.kind === "several" ? result.choices.length : "none";
 };
@@ -30,9 +31,14 @@ test("an exact name stands before longer ones that begin with it", () => {
   expect(found("offline")).toBe("offline offline");
 });
 
+test("what several providers have is taken from the present one", () => {
+  expect(found("openai/gpt-4.1", "lmstudio")).toBe("lmstudio openai/gpt-4.1");
+  expect(found("openai/gpt-4.1", "offline")).toBe(2);
+});
+
 test("parts of names, in any order and case", () => {
   expect(found("Opus claude")).toBe("openrouter anthropic/claude-opus-4.5");
-  expect(found("4.1")).toBe(2);
+  expect(found("4.1")).toBe(3);
 });
 
 test("a name in no list is taken at its word where the endpoint has no list", () => {
