@@ -2,8 +2,9 @@
 
 import type { AIAgentOptions } from "./agent/agent-setup.ts";
 import { AgentError, AIAgent, type RunOptions } from "./agent/ai-agent.ts";
+import { IterationBudget } from "./agent/budget.ts";
 import type { AgentCallbacks } from "./agent/callbacks.ts";
 import type { ConversationResult } from "./agent/conversation-result.ts";
 
 export type { AgentCallbacks, AIAgentOptions, ConversationResult, RunOptions };
-export { AgentError, AIAgent };
+export { AgentError, AIAgent, IterationBudget };

@@ -22,6 +22,7 @@ import type { Tool } from "../tools/tool.ts";
 import { selectTools } from "../tools/toolsets.ts";
 import type { Policy } from "./approvals.ts";
 import { Auxiliary, type AuxiliaryOptions } from "./auxiliary.ts";
+import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import { contextFiles } from "./context-files.ts";
 import { modelLine } from "./model-line.ts";
@@ -40,6 +41,8 @@ export type AIAgentOptions = {
   readonly apiMode?: ApiMode;
   /** Default 90. */
   readonly maxIterations?: number;
+  /** Of the turn that started this agent, when its iterations count there too; default: they do not. */
+  readonly parentBudget?: IterationBudget;
   /** Only these toolsets; default: all. */
   readonly enabledToolsets?: readonly string[];
   readonly disabledToolsets?: readonly string[];
@@ -97,6 +100,7 @@ export type AgentSetup = {
   readonly policy: Policy;
   readonly callbacks: AgentCallbacks;
   readonly maxIterations: number;
+  readonly parentBudget: IterationBudget | undefined;
   readonly journal: Journal | undefined;
   readonly models: ModelChain;
   /** Read at each call. */
@@ -144,6 +148,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     }),
     callbacks: options.callbacks ?? {},
     maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,
+    parentBudget: options.parentBudget,
     journal: options.journal,
     models,
     sampling: options.sampling ?? {},

@@ -14,6 +14,7 @@ import { SessionShell } from "../tools/terminal/session-shell.ts";
 import { TodoList } from "../tools/todo-list.ts";
 import type { ShellView, ToolContext } from "../tools/tool.ts";
 import { type AgentSetup, type AIAgentOptions, setUpAgent } from "./agent-setup.ts";
+import { IterationBudget } from "./budget.ts";
 import { type ConversationResult, resultOf } from "./conversation-result.ts";
 import { journalToolProgress } from "./journal-tools.ts";
 import { type Notifier, notifier } from "./notifier.ts";
@@ -226,9 +227,9 @@ export class AIAgent {
   }
 
   #turn(systemPrompt: string, signal: AbortSignal): Turn {
-    const { tools, cwd, policy, callbacks, maxIterations, callModel, subfolderContext } = this.#setup;
+    const { tools, cwd, policy, callbacks, maxIterations, parentBudget, callModel, subfolderContext } = this.#setup;
     return {
-      maxIterations,
+      budget: new IterationBudget(maxIterations, parentBudget),
       systemPrompt,
       history: () => this.#history,
       record: (message) => this.#record(message),

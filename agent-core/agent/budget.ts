@@ -9,11 +9,42 @@ export const SUMMARY_REQUEST =
   "The limit of steps for this turn is reached and no tool can be called any more. " +
   "Sum up for the user what was done, what was found and what is left to do.";
 
-/** Line for the model's next request only; undefined when there is nothing to say. `used` counts from 1. */
+/** Iterations of one turn. A child's may count against its parent's as well (`delegation.share_budget`). */
+export class IterationBudget {
+  readonly limit: number;
+  readonly #parent: IterationBudget | undefined;
+  #used = 0;
+
+  constructor(limit: number, parent?: IterationBudget) {
+    this.limit = limit;
+    this.#parent = parent;
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  /** True when there is none left, here or where it is shared. */
+  get isSpent(): boolean {
+    return this.#used >= this.limit || (this.#parent?.isSpent ?? false);
+  }
+
+  take(): void {
+    this.#used += 1;
+    this.#parent?.take();
+  }
+}
+
+/**
+ * Line for the model's next request only, once at each share; undefined when there is nothing to say. `used` counts
+ * from 1.
+ */
 export function budgetWarning(used: number, limit: number): string | undefined {
   const left = limit - used;
-  if (used >= limit * LAST_WARNING) return `[Budget: ${left} of ${limit} steps left. Finish now and answer.]`;
-  if (used >= limit * FIRST_WARNING)
+  if (used === Math.ceil(limit * LAST_WARNING))
+    return `[Budget: ${left} of ${limit} steps left. Finish now and answer.]`;
+  if (used === Math.ceil(limit * FIRST_WARNING)) {
     return `[Budget: ${left} of ${limit} steps left. Begin to bring the work to its end.]`;
+  }
   return undefined;
 }

@@ -8,7 +8,7 @@ import { repairMessages } from "../messages/repair.ts";
 import type { CallEvent } from "../providers/call/call-event.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { Usage } from "../providers/wire/wire.ts";
-import { budgetWarning, SUMMARY_REQUEST } from "./budget.ts";
+import { budgetWarning, type IterationBudget, SUMMARY_REQUEST } from "./budget.ts";
 import { withNote } from "./ephemeral-note.ts";
 import { type CallTaker, type ModelAnswer, readAnswer } from "./model-call.ts";
 import type { Notifier } from "./notifier.ts";
@@ -24,8 +24,7 @@ const CONTINUE =
   "[The answer above stopped at the output limit. Go on exactly where it stopped, without repeating anything.]";
 
 export type Turn = {
-  /** Iterations at most. */
-  readonly maxIterations: number;
+  readonly budget: IterationBudget;
   readonly systemPrompt: string;
   /** The conversation so far, the new user message included; grows through `record`. */
   history(): readonly Message[];
@@ -58,7 +57,6 @@ export type TurnOutcome = {
 };
 
 type Progress = {
-  iterations: number;
   readonly usages: Usage[];
   readonly invalid: Map<string, number>;
   readonly repetition: Repetition;
@@ -70,7 +68,6 @@ type Answered = Extract<ModelAnswer, { ok: true }>;
 
 export async function runTurn(turn: Turn): Promise<TurnOutcome> {
   const progress: Progress = {
-    iterations: 0,
     usages: [],
     invalid: new Map(),
     repetition: new Repetition(),
@@ -78,8 +75,8 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
   };
   let end: TurnEnd | undefined;
   try {
-    while (end === undefined && progress.iterations < turn.maxIterations) {
-      progress.iterations += 1;
+    while (end === undefined && !turn.budget.isSpent) {
+      turn.budget.take();
       end = await iterate(turn, progress);
     }
     end ??= await closeWithSummary(turn, progress);
@@ -87,7 +84,7 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
     if (!turn.signal.aborted) throw error;
     end = { stopReason: "cancelled", text: "" };
   }
-  return { end, iterations: progress.iterations, usages: progress.usages };
+  return { end, iterations: turn.budget.used, usages: progress.usages };
 }
 
 /** One iteration; gives the turn's end when this was the last. */
@@ -95,7 +92,7 @@ async function iterate(turn: Turn, progress: Progress): Promise<TurnEnd | undefi
   turn.signal.throwIfAborted();
   const batch = new ToolBatch(turn.services, turn.signal);
   const messageId = progress.partial?.messageId ?? randomUUID();
-  const messages = withNote(withWarning(turn, progress), await turn.notices());
+  const messages = withNote(withWarning(turn), await turn.notices());
   const answer = await ask(turn, messages, { withTools: true, taker: batch, messageId }).catch(async (error) => {
     await batch.settle();
     throw error;
@@ -129,7 +126,7 @@ async function runCalls(
     const isLast = index === results.length - 1;
     turn.record(isLast && note ? { ...result, content: `${result.content}\n\n${note}` } : result);
   }
-  step(turn, progress, answer, [message, ...results]);
+  step(turn, answer, [message, ...results]);
   if (cancelled) return { stopReason: "cancelled", text: "" };
   if (isStuck)
     return endWith(`The model made the same call ${times} times in a row and was stopped. Tell it how to go on.`);
@@ -141,7 +138,7 @@ function endInWords(turn: Turn, progress: Progress, answer: Answered, messageId:
   const { text: before = "", continuations = 0 } = progress.partial ?? {};
   const text = before + (answer.message.content ?? "");
   if (answer.message.content !== null) turn.record(answer.message);
-  step(turn, progress, answer, [answer.message]);
+  step(turn, answer, [answer.message]);
   if (answer.reason === "refusal") return { stopReason: "refusal", text };
   if (answer.reason === "length" && continuations < MAX_CONTINUATIONS) {
     progress.partial = { text, messageId, continuations: continuations + 1 };
@@ -198,22 +195,17 @@ async function ask(
 }
 
 /** The history with a budget warning on its last tool result: in this request only, never stored. */
-function withWarning(turn: Turn, { iterations }: Progress): readonly Message[] {
-  const history = turn.history();
-  const warning = budgetWarning(iterations, turn.maxIterations);
+function withWarning({ history: historyOf, budget }: Turn): readonly Message[] {
+  const history = historyOf();
+  const warning = budgetWarning(budget.used, budget.limit);
   const last = history.at(-1);
   if (warning === undefined || last?.role !== "tool") return history;
   const warned: ToolMessage = { ...last, content: `${last.content}\n\n${warning}` };
   return [...history.slice(0, -1), warned];
 }
 
-function step(
-  { notify, maxIterations }: Turn,
-  { iterations }: Progress,
-  { usage }: Answered,
-  added: readonly Message[],
-): void {
-  notify.step({ iteration: iterations, maxIterations, usage, added });
+function step({ notify, budget }: Turn, { usage }: Answered, added: readonly Message[]): void {
+  notify.step({ iteration: budget.used, maxIterations: budget.limit, usage, added });
 }
 
 /** A model that cannot form a call any more would burn the whole budget on it. */

@@ -21,7 +21,14 @@ export function reportOf(steps: readonly OfflineStep[], results: readonly ToolMe
 
 function outcome({ title, report }: OfflineStep, content: string): string {
   if (content.startsWith(FAILED)) return `**${title}** did not work:\n\n${quote(content.slice(FAILED.length))}`;
-  return report?.(content) ?? `**${title}**: done.\n\n${quote(content)}`;
+  if (report !== undefined) return report(content);
+  const rest = withoutDiff(content);
+  return rest === "" ? `**${title}**: done.` : `**${title}**: done.\n\n${quote(rest)}`;
+}
+
+/** Of an edit, everything but its diff: that is on screen already, where the edit is. */
+function withoutDiff(content: string): string {
+  return /^--- .*\n\+\+\+ /m.test(content) ? (content.split(/^--- /m, 1)[0] ?? "").trim() : content;
 }
 
 function quote(text: string): string {

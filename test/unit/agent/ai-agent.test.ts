@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type AgentCallbacks, AIAgent, type AIAgentOptions } from "../../../agent-core/index.ts";
+import { type AgentCallbacks, AIAgent, type AIAgentOptions, IterationBudget } from "../../../agent-core/index.ts";
 import { call, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 
 let model: ModelServer;
@@ -117,6 +117,21 @@ test("budget: warned in the request only, and at its end a summary without tools
   expect(JSON.stringify(agent.messages)).not.toContain("[Budget:");
   expect(lastRequest().at(-1)).toMatchObject({ role: "user", content: expect.stringContaining("Sum up") });
   expect(model.requests[4]?.body["tools"]).toBeUndefined();
+});
+
+test("a child's iterations count against its parent's budget where that is shared", async () => {
+  const step = () => ({ parts: [call("read_file", { path: "a.txt" })] });
+  model.script(step(), step(), say("what was done"), step(), say("of its own"));
+  const parent = new IterationBudget(3);
+  parent.take();
+  const child = agentWith({}, { maxIterations: 10, parentBudget: parent });
+  expect(await child.runConversation({ userMessage: "go" })).toMatchObject({
+    stopReason: "max_turn_requests",
+    iterations: 2,
+  });
+  expect(parent.isSpent).toBe(true);
+  const own = agentWith({}, { maxIterations: 1 });
+  expect(await own.runConversation({ userMessage: "go" })).toMatchObject({ iterations: 1 });
 });
 
 test("an unusable call is explained three times in a row, then the turn ends with one line", async () => {
