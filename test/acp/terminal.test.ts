@@ -234,3 +234,20 @@ test("an editor's own terminals run background commands too", async () => {
   expect(ended).toEqual(["t1"]);
   expect(killed).toContain("p1 has ended: ended by signal SIGTERM");
 });
+
+test("a process whose terminal the editor has closed is told of as lost, and the turn goes on", async () => {
+  const { agent, model } = await start();
+  let isOpen = true as boolean;
+  agent
+    .on("terminal/create", () => ({ terminalId: "t1" }))
+    .on("terminal/wait_for_exit", () => new Promise(() => undefined))
+    .on("terminal/output", () => (isOpen ? { output: "ready\n", truncated: false } : { isGone: true }))
+    .on("terminal/release", () => ({}));
+  const sessionId = await openSession(agent, { terminal: true });
+  model.script({ parts: [call("terminal", { command: "serve", background: true, watch: ["error"] })] }, say("started"));
+  await agent.prompt(sessionId, "go");
+  isOpen = false;
+  model.script(say("fine"));
+  expect((await agent.prompt(sessionId, "and now?")).result).toEqual({ stopReason: "end_turn" });
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("[p1 is lost: ");
+});
