@@ -26,6 +26,11 @@ async function openSession(agent: AcpProcess, capabilities: Json = {}): Promise<
   return sessionId;
 }
 
+/** A command that no other test on this machine runs; several of one test differ by their number. */
+function nap(number: number): string {
+  return `sleep 7${process.pid}${number}`;
+}
+
 /** What the model was told by the results of its calls, in order. */
 function results({ requests }: ModelServer): string[] {
   return (requests.at(-1)?.body.messages ?? [])
@@ -41,7 +46,7 @@ test("a background process: started, polled, written to, killed; nothing of it i
   const { agent, model } = await start();
   const sessionId = await openSession(agent);
   model.script(
-    { parts: [call("terminal", { command: "setsid sleep 7651 & echo ready; cat", background: true })] },
+    { parts: [call("terminal", { command: `setsid ${nap(1)} & echo ready; cat`, background: true })] },
     { parts: [call("process", { action: "write", id: "p1", data: "hello\n" })] },
     { parts: [call("process", { action: "list" }), call("process", { action: "kill", id: "p1" })] },
     say("done"),
@@ -53,7 +58,7 @@ test("a background process: started, polled, written to, killed; nothing of it i
   expect(written).toMatch(/\nhello$/);
   expect(listed).toContain("p1 ");
   expect(killed).toContain("p1 has ended");
-  expect(isRunning("sleep 7651")).toBe(false);
+  expect(isRunning(nap(1))).toBe(false);
 });
 
 test("the model is told once, with its next request, that a process has ended", async () => {
@@ -117,10 +122,10 @@ test("a session that is opened again begins with a new shell, and its model is t
 });
 
 test.each([
-  ["a plain one", "sleep 7652", "sleep 7652"],
-  ["one that left its session", "setsid -f setsid sleep 7653; sleep 7653", "sleep 7653"],
-  ["one that ignores being asked", "trap '' TERM INT HUP; (trap '' TERM; while :; do sleep 7654; done)", "sleep 7654"],
-  ["one behind a pipe", "yes | sleep 7655 | cat", "sleep 7655"],
+  ["a plain one", nap(2), nap(2)],
+  ["one that left its session", `setsid -f setsid ${nap(3)}; ${nap(3)}`, nap(3)],
+  ["one that ignores being asked", `trap '' TERM INT HUP; (trap '' TERM; while :; do ${nap(4)}; done)`, nap(4)],
+  ["one behind a pipe", `yes | ${nap(5)} | cat`, nap(5)],
 ])("a cancelled turn leaves no process alive within two seconds: %s", async (_, command, name) => {
   const { agent, model } = await start();
   const sessionId = await openSession(agent);
@@ -135,37 +140,37 @@ test.each([
 test("closing a session ends what it left in the background", async () => {
   const { agent, model } = await start();
   const sessionId = await openSession(agent);
-  model.script({ parts: [call("terminal", { command: "sleep 7656", background: true })] }, say("started"));
+  model.script({ parts: [call("terminal", { command: nap(6), background: true })] }, say("started"));
   await agent.prompt(sessionId, "go");
-  expect(isRunning("sleep 7656")).toBe(true);
+  expect(isRunning(nap(6))).toBe(true);
   await agent.request("session/close", { sessionId });
-  expect(isRunning("sleep 7656")).toBe(false);
+  expect(isRunning(nap(6))).toBe(false);
 });
 
 test("the end of stdin ends background processes within two seconds, also those that ignore being asked", async () => {
   const { agent, model } = await start();
   const sessionId = await openSession(agent);
   model.script(
-    { parts: [call("terminal", { command: "trap '' TERM; while :; do sleep 7657; done", background: true })] },
+    { parts: [call("terminal", { command: `trap '' TERM; while :; do ${nap(7)}; done`, background: true })] },
     say("started"),
   );
   await agent.prompt(sessionId, "go");
   const begin = performance.now();
   await agent.stop();
   expect(performance.now() - begin).toBeLessThan(2_000);
-  expect(isRunning("sleep 7657")).toBe(false);
+  expect(isRunning(nap(7))).toBe(false);
 });
 
 test("an agent that is killed leaves nothing running either", async () => {
   const { agent, model } = await start();
   const sessionId = await openSession(agent);
-  const command = "setsid -f setsid sleep 7658; trap '' TERM HUP; while :; do sleep 7659; done";
+  const command = `setsid -f setsid ${nap(8)}; trap '' TERM HUP; while :; do ${nap(9)}; done`;
   model.script({ parts: [call("terminal", { command, background: true })] }, say("started"));
   await agent.prompt(sessionId, "go");
-  expect(isRunning("sleep 7658") && isRunning("sleep 7659")).toBe(true);
+  expect(isRunning(nap(8)) && isRunning(nap(9))).toBe(true);
   agent.child.kill("SIGKILL");
   await agent.exited;
-  await expect.poll(() => isRunning("sleep 765[89]"), { timeout: 5_000 }).toBe(false);
+  await expect.poll(() => isRunning(`sleep 7${process.pid}[89]`), { timeout: 5_000 }).toBe(false);
 });
 
 test("config.yaml's backend is where commands run; one that cannot be reached is said, and files go on", async () => {
@@ -233,4 +238,21 @@ test("an editor's own terminals run background commands too", async () => {
   expect(written).toContain("ask the user to type it there");
   expect(ended).toEqual(["t1"]);
   expect(killed).toContain("p1 has ended: ended by signal SIGTERM");
+});
+
+test("a process whose terminal the editor has closed is told of as lost, and the turn goes on", async () => {
+  const { agent, model } = await start();
+  let isOpen = true as boolean;
+  agent
+    .on("terminal/create", () => ({ terminalId: "t1" }))
+    .on("terminal/wait_for_exit", () => new Promise(() => undefined))
+    .on("terminal/output", () => (isOpen ? { output: "ready\n", truncated: false } : { isGone: true }))
+    .on("terminal/release", () => ({}));
+  const sessionId = await openSession(agent, { terminal: true });
+  model.script({ parts: [call("terminal", { command: "serve", background: true, watch: ["error"] })] }, say("started"));
+  await agent.prompt(sessionId, "go");
+  isOpen = false;
+  model.script(say("fine"));
+  expect((await agent.prompt(sessionId, "and now?")).result).toEqual({ stopReason: "end_turn" });
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("[p1 is lost: ");
 });

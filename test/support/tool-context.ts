@@ -2,6 +2,7 @@
 import { mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll } from "vitest";
 import { nodeHost } from "../../agent-core/host/node-host.ts";
 import type { HostTerminals } from "../../agent-core/host/terminals/terminals.ts";
 import { FileMemory } from "../../agent-core/tools/file-memory.ts";
@@ -9,6 +10,16 @@ import { Processes } from "../../agent-core/tools/terminal/processes.ts";
 import { SessionShell } from "../../agent-core/tools/terminal/session-shell.ts";
 import { TodoList } from "../../agent-core/tools/todo-list.ts";
 import type { Answer, Tool, ToolActivity, ToolContext, ToolResult } from "../../agent-core/tools/tool.ts";
+
+const contexts: ToolContext[] = [];
+
+// Whatever a test file left running or set up ends with it.
+afterAll(async () => {
+  for (const { processes, host } of contexts.splice(0)) {
+    await processes.dispose();
+    await host.terminals.dispose();
+  }
+});
 
 export type Bench = {
   readonly folder: string;
@@ -40,6 +51,7 @@ export function toolBench(answer: Answer = { kind: "unavailable" }, terminals?: 
     ask: () => Promise.resolve(answer),
     show: (activity) => shown.push(activity),
   };
+  contexts.push(context);
   return {
     folder,
     context,

@@ -78,6 +78,11 @@ export class BackgroundProcess {
     await this.running.exit.catch(() => undefined); // its state says how it failed
   }
 
+  /** Frees an ended one early when its output can be read from a file: its terminal need not stay. */
+  async settle(): Promise<void> {
+    if (!this.#isReleased && (await this.running.output()).file !== undefined) await this.release();
+  }
+
   /** Frees what is held for it, once; its output can still be read from its file. */
   async release(): Promise<void> {
     if (this.#isReleased) return;
@@ -131,13 +136,14 @@ export class Processes {
   async notices(): Promise<readonly string[]> {
     const lines: string[] = [];
     for (const process of this.list()) {
-      for (const line of (await process.watched?.hits()) ?? []) lines.push(`[${process.id} printed: ${line}]`);
-      const state = await process.state();
-      if (state.kind !== "ended" || process.isTold) continue;
-      process.isTold = true;
-      lines.push(
-        `[${process.id} has ended: ${state.note}, ${process.seconds.toFixed(0)} s: ${shortened(process.command)}]`,
-      );
+      try {
+        lines.push(...(await noticesOf(process)));
+      } catch (error) {
+        // The editor has closed its terminal, or the file is gone: nothing can be known of it any more.
+        this.#all.delete(process.id);
+        await process.release();
+        lines.push(`[${process.id} is lost: ${error instanceof Error ? error.message : String(error)}]`);
+      }
     }
     await this.#forgetOldest();
     return lines;
@@ -157,6 +163,17 @@ export class Processes {
       await process.release();
     }
   }
+}
+
+async function noticesOf(process: BackgroundProcess): Promise<readonly string[]> {
+  const { id, command, seconds, watched } = process;
+  const hits = ((await watched?.hits()) ?? []).map((line) => `[${id} printed: ${line}]`);
+  const state = await process.state();
+  if (state.kind !== "ended") return hits;
+  await process.settle();
+  if (process.isTold) return hits;
+  process.isTold = true;
+  return [...hits, `[${id} has ended: ${state.note}, ${seconds.toFixed(0)} s: ${shortened(command)}]`];
 }
 
 /** A command as one line of a list. */

@@ -55,6 +55,9 @@ case $1 in
 esac
 `;
 
+/** A command that no other test on this machine runs. */
+const NAP = `sleep 8${process.pid}`;
+
 let stub: string;
 const before = process.env["PATH"] ?? "";
 const benches: Bench[] = [];
@@ -102,7 +105,7 @@ function endClient(): void {
   const own = readdirSync("/proc").filter((pid) => {
     if (!/^\d+$/.test(pid) || !existsSync(`/proc/${pid}/cmdline`)) return false;
     const line = readFileSync(`/proc/${pid}/cmdline`, "latin1");
-    return line.startsWith("setsid\u0000-w") && line.includes("sleep 8642");
+    return line.startsWith("setsid\u0000-w") && line.includes(NAP);
   });
   for (const pid of own) process.kill(Number(pid), "SIGKILL");
 }
@@ -110,7 +113,7 @@ function endClient(): void {
 function livingMarked(): string[] {
   return readdirSync("/proc").filter((pid) => {
     if (!/^\d+$/.test(pid) || !existsSync(`/proc/${pid}/cmdline`)) return false;
-    return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("sleep\u00008642");
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(NAP.replace(" ", "\u0000"));
   });
 }
 
@@ -137,13 +140,13 @@ test.each(places)("%s: output, exit code, folder and variables, as on this machi
 
 test.each(places)("%s: a stop ends what runs there, also what left its session", async (_, section) => {
   const bench = await benchWith(section());
-  await run(bench, "setsid -f sleep 8642; trap '' TERM; sleep 8642; sleep 8642", { timeout: 1 });
+  await run(bench, `setsid -f ${NAP}; trap '' TERM; ${NAP}; ${NAP}`, { timeout: 1 });
   expect(livingMarked()).toEqual([]);
 });
 
 test.each(places)("%s: background commands take input, and end with the session", async (_, section) => {
   const bench = await benchWith(section());
-  expect(await run(bench, "while read x; do echo got $x; done; sleep 8642", { background: true })).toContain("as p1");
+  expect(await run(bench, `while read x; do echo got $x; done; ${NAP}`, { background: true })).toContain("as p1");
   const { text } = await bench.run(processTool, { action: "write", id: "p1", data: "one\n" });
   expect(text).toContain("got one");
   await bench.run(processTool, { action: "write", id: "p1", data: "\u0004" });
@@ -155,12 +158,12 @@ test.each(places)(
   "%s: what a command leaves running ends with the session, and what our side lost at once",
   async (_, section) => {
     const bench = await benchWith(section());
-    await run(bench, "sleep 8642 > /dev/null 2>&1 &");
+    await run(bench, `${NAP} > /dev/null 2>&1 &`);
     expect(livingMarked()).toHaveLength(1);
     await bench.context.host.terminals.dispose();
     expect(livingMarked()).toEqual([]);
     const lost = await benchWith(section());
-    await run(lost, "sleep 8642", { background: true });
+    await run(lost, NAP, { background: true });
     const client = lost.context.processes.find("p1")!.running;
     await expect.poll(livingMarked).toHaveLength(1);
     endClient();

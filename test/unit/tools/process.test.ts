@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { tool as processTool } from "../../../agent-core/tools/process.ts";
 import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
 import { type Bench, toolBench } from "../../support/tool-context.ts";
@@ -100,6 +100,21 @@ test("the end of a process is told once, and not when the model has seen it", as
   const seen = await background(on, "read x");
   await act(on, "write", seen, { data: "go\n" });
   expect(await on.context.processes.notices()).toEqual([]);
+});
+
+test("an ended process is freed, and its output can be read all the same", async () => {
+  const on = bench();
+  const id = await background(on, "echo begun; read x; echo ended");
+  const { running } = on.context.processes.find(id)!;
+  const release = vi.spyOn(running, "release");
+  await on.context.processes.notices();
+  expect(release).not.toHaveBeenCalled();
+  await act(on, "write", id, { data: "go\n" });
+  await on.context.processes.notices();
+  await on.context.processes.notices();
+  expect(release).toHaveBeenCalledTimes(1);
+  expect((await act(on, "log", id)).text).toMatch(/^begun\nended\n/);
+  expect((await act(on, "kill", id)).text).toContain("p1 has ended: exit code 0");
 });
 
 test("watched texts are told of, a flood of them in short", async () => {
