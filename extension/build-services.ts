@@ -7,9 +7,7 @@ import { EventLog } from "./chat/event-log.ts";
 import { actOnPanelMessage } from "./chat/panel-actions.ts";
 import { agentEnvironment } from "./models/agent-environment.ts";
 import { Requests } from "./requests/requests.ts";
-import { Review } from "./review/review.ts";
-import { ReviewEditors } from "./review/review-editors.ts";
-import { ReviewStore } from "./review/review-store.ts";
+import { buildReview } from "./review/build-review.ts";
 import type { Services } from "./services.ts";
 import { StatusItem } from "./status-item.ts";
 import { AgentTerminals } from "./terminals/agent-terminals.ts";
@@ -18,8 +16,7 @@ import { AgentTerminals } from "./terminals/agent-terminals.ts";
 export function buildServices(context: vscode.ExtensionContext): Services {
   const log = vscode.window.createOutputChannel("Hermes", { log: true });
   const events = new EventLog();
-  const review = new Review(new ReviewStore(context.storageUri));
-  const editors = new ReviewEditors(review);
+  const { review, opener, editReview, onDidSettle } = buildReview(context, log);
   const status = new StatusItem();
   const requests = new Requests(
     (event) => events.push(event),
@@ -39,11 +36,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
       terminals,
       requests,
       sessionUpdate: (notification) => chat.show(notification),
-      edited: (edit) => {
-        review.edited(edit);
-        if (!opensDiffs()) return;
-        editors.openDiff(edit.path, true).catch((error: unknown) => log.error(String(error)));
-      },
+      editReview,
     },
     () => agentEnvironment(context.secrets),
     log,
@@ -57,7 +50,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     view,
     requests,
     review,
-    editors,
+    opener,
     terminals,
     secrets: context.secrets,
   });
@@ -69,16 +62,9 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     worker,
     chat,
     terminals,
-    editors,
-    review,
     status,
     chat.onDidChange((state) => status.state(state)),
-    review.onDidChange(() => events.push({ kind: "review", files: review.files })),
-    review.onDidChange(() => vscode.commands.executeCommand("setContext", "hermes.hasEdits", review.files.length > 0)),
+    onDidSettle(() => events.push({ kind: "review", files: review.files })),
   );
   return services();
-}
-
-function opensDiffs(): boolean {
-  return vscode.workspace.getConfiguration("hermes").get("review.openDiff", true);
 }

@@ -11,5 +11,4 @@ export function activate(context: vscode.ExtensionContext): void {
     ...table.map(({ id, run }) => vscode.commands.registerCommand(id, (...args: unknown[]) => run(services, ...args))),
     vscode.workspace.onDidGrantWorkspaceTrust(() => services.chat.newSession()),
   );
-  services.review.restore().catch((error: unknown) => services.log.error(String(error)));
 }

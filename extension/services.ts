@@ -6,7 +6,7 @@ import type { ChatView } from "./chat/chat-view.ts";
 import type { EventLog } from "./chat/event-log.ts";
 import type { Requests } from "./requests/requests.ts";
 import type { Review } from "./review/review.ts";
-import type { ReviewEditors } from "./review/review-editors.ts";
+import type { ReviewOpener } from "./review/review-opener.ts";
 import type { AgentTerminals } from "./terminals/agent-terminals.ts";
 
 export type Services = {
@@ -17,7 +17,7 @@ export type Services = {
   readonly view: ChatView;
   readonly requests: Requests;
   readonly review: Review;
-  readonly editors: ReviewEditors;
+  readonly opener: ReviewOpener;
   readonly terminals: AgentTerminals;
   readonly secrets: vscode.SecretStorage;
 };

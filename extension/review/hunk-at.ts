@@ -1,24 +1,63 @@
 /** Which hunk or file a command means: named by its arguments, else where the caret is. */
 import * as vscode from "vscode";
-import type { Review } from "./review.ts";
+import type { Hunk } from "./hunks.ts";
+import { BASELINE_SCHEME, type Review } from "./review.ts";
 
-export type HunkPlace = { readonly path: string; readonly index: number };
+export type HunkPlace = { readonly uri: vscode.Uri; readonly hunk: Hunk };
 
 /** Undefined when there is nothing to review there. */
-export function hunkAt(review: Review, [path, index]: readonly unknown[]): HunkPlace | undefined {
-  if (typeof path === "string" && typeof index === "number") return { path, index };
+export function hunkAt(review: Review, args: readonly unknown[]): HunkPlace | undefined {
+  const [document, index] = args;
+  if (typeof document === "string" && typeof index === "number") {
+    const uri = vscode.Uri.parse(document, true);
+    const hunk = review.hunks(uri)[index];
+    return hunk && { uri, hunk };
+  }
   const editor = vscode.window.activeTextEditor;
   if (editor === undefined) return undefined;
-  const here = editor.document.uri.fsPath;
   const { line } = editor.selection.active;
-  const found = review
-    .hunks(here)
-    .findIndex(({ newStart, newLines }) => line <= newStart + Math.max(1, newLines.length) - 1);
-  return found < 0 ? undefined : { path: here, index: found };
+  const { uri } = editor.document;
+  const hunk = review.hunks(uri).find(({ newStart, newLines }) => line < newStart + Math.max(1, newLines.length));
+  return hunk && { uri, hunk };
 }
 
-/** The file named by the arguments, else the active one, when it is under review. */
-export function reviewedPath(review: Review, [path]: readonly unknown[]): string | undefined {
-  const wanted = typeof path === "string" ? path : vscode.window.activeTextEditor?.document.uri.fsPath;
-  return review.files.find((file) => file.path === wanted)?.path;
+/** A change as the quick diff's peek names it: lines from 1, the last one 0 when there are none. */
+type LineChange = {
+  readonly originalStartLineNumber: number;
+  readonly originalEndLineNumber: number;
+  readonly modifiedStartLineNumber: number;
+  readonly modifiedEndLineNumber: number;
+};
+
+/** The hunk of a button in the quick diff's peek, whose arguments are the file, its changes, and which one it is. */
+export function hunkOfChange(review: Review, [uri, changes, index]: readonly unknown[]): HunkPlace | undefined {
+  if (!(uri instanceof vscode.Uri) || !Array.isArray(changes) || typeof index !== "number") return undefined;
+  const change: LineChange | undefined = changes[index];
+  if (change === undefined) return undefined;
+  // A change without lines stands after the line that it names.
+  const start = change.modifiedStartLineNumber - (change.modifiedEndLineNumber === 0 ? 0 : 1);
+  const end = Math.max(start, change.modifiedEndLineNumber);
+  const file = vscode.Uri.file(uri.fsPath);
+  const hunk = review
+    .hunks(file)
+    .find(({ newStart, newLines }) => newStart <= end && start <= newStart + newLines.length);
+  return hunk && { uri: file, hunk };
+}
+
+/** The document named by the arguments, else the active one, when it is under review. */
+export function reviewedDocument(review: Review, [document]: readonly unknown[]): vscode.Uri | undefined {
+  const wanted = namedDocument(document) ?? vscode.window.activeTextEditor?.document.uri;
+  if (wanted === undefined) return undefined;
+  const uri = wanted.scheme === BASELINE_SCHEME ? vscode.Uri.file(wanted.fsPath) : wanted;
+  return review.find(uri) && uri;
+}
+
+/** Menus give a Uri, a resource of the source control view, or our own lenses' text. */
+function namedDocument(argument: unknown): vscode.Uri | undefined {
+  if (typeof argument === "string") return vscode.Uri.parse(argument, true);
+  if (argument instanceof vscode.Uri) return argument;
+  if (typeof argument === "object" && argument !== null && "resourceUri" in argument) {
+    return argument.resourceUri instanceof vscode.Uri ? argument.resourceUri : undefined;
+  }
+  return undefined;
 }

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
 import { dirname } from "node:path";
 import { StringDecoder } from "node:string_decoder";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type CreateTerminalRequest,
   RequestError,
@@ -17,8 +18,10 @@ import { OutputRing } from "./output-ring.ts";
 
 /** Bytes kept for `terminal/output` when the agent names no limit. */
 const DEFAULT_OUTPUT_BYTES = 1_048_576;
-/** How long output is waited for after the command ended while a child of its still holds the pipe. */
-const DRAIN_MS = 500;
+/** After the command ended, while a child of its still holds the pipe: no output for this long is the end of it. */
+const QUIET_MS = 500;
+/** A child that goes on printing is not waited for any longer. */
+const DRAIN_LIMIT_MS = 10_000;
 /** So that no program waits for a pager nobody pages. */
 const QUIET_ENVIRONMENT = { PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0" };
 
@@ -204,8 +207,10 @@ async function finished(
   take: (bytes: Buffer) => boolean,
 ): Promise<WaitForTerminalExitResponse> {
   const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
+  let pieces = 0;
   const drained = streams.map((stream) => {
     stream.on("data", (bytes: Buffer) => {
+      pieces += 1;
       if (take(bytes)) return;
       stream.pause();
       file?.once("drain", () => stream.resume());
@@ -215,7 +220,18 @@ async function finished(
   const ended = await new Promise<WaitForTerminalExitResponse>((resolve) => {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
-  await Promise.race([Promise.all(drained), new Promise((resolve) => setTimeout(resolve, DRAIN_MS))]);
+  await Promise.race([Promise.all(drained), quiet(() => pieces)]);
   if (file !== undefined) await new Promise<void>((resolve) => file.end(() => resolve()));
   return ended;
+}
+
+/** Resolves when nothing has come for a while. */
+async function quiet(pieces: () => number): Promise<void> {
+  const deadline = performance.now() + DRAIN_LIMIT_MS;
+  for (let before = -1; before !== pieces() && performance.now() < deadline; ) {
+    before = pieces();
+    await delay(QUIET_MS);
+    // On a busy machine the timer comes before the output that is there already.
+    await new Promise(setImmediate);
+  }
 }

@@ -10,12 +10,18 @@ export function ReviewBar() {
   if (review.length === 0) return null;
   const added = review.reduce((sum, file) => sum + file.added, 0);
   const removed = review.reduce((sum, file) => sum + file.removed, 0);
+  const waiting = review.filter((file) => file.isWaiting).length;
   const summary = (
     <>
       <Icon name="diff-multiple" />
       <span class="tool-title">{review.length === 1 ? "1 file" : `${review.length} files`}</span>
       <span class="count-added">+{added}</span>
       <span class="count-removed">−{removed}</span>
+      {waiting > 0 && (
+        <span class="review-waiting" role="status">
+          {waiting === 1 ? "1 waits for you" : `${waiting} wait for you`}
+        </span>
+      )}
     </>
   );
   return (
@@ -24,7 +30,7 @@ export function ReviewBar() {
         <Fold id="review" openByDefault={false} summary={summary}>
           <ul class="review-list">
             {review.map((file) => (
-              <ReviewLine key={file.path} file={file} />
+              <ReviewLine key={`${file.isWaiting} ${file.path}`} file={file} />
             ))}
           </ul>
         </Fold>
@@ -39,16 +45,17 @@ export function ReviewBar() {
   );
 }
 
-function ReviewLine({ file: { path, label, added, removed } }: { readonly file: ReviewedFile }) {
+function ReviewLine({ file: { path, label, isWaiting, added, removed } }: { readonly file: ReviewedFile }) {
   const { post } = usePanel();
   return (
     <li>
       <button
         type="button"
         class="review-file"
-        title={`${path}: open the diff`}
+        title={isWaiting ? `${path}: waits for your verdict; open the diff` : `${path}: open the diff`}
         onClick={() => post({ type: "open-review", path })}
       >
+        {isWaiting && <Icon name="clock" />}
         <span class="tool-title">{label}</span>
         <span class="count-added">+{added}</span>
         <span class="count-removed">−{removed}</span>
