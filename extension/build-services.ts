@@ -63,6 +63,10 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     chat,
     terminals,
     status,
+    // A worker that is gone has taken its list of running commands with it.
+    worker.onDidChange(({ state }) => {
+      if (state === "restarting" || state === "failed") void terminals.endAll();
+    }),
     chat.onDidChange((state) => status.state(state)),
     onDidSettle(() => events.push({ kind: "review", files: review.files })),
   );

@@ -2,12 +2,15 @@
 import type { AgentContext, ClientCapabilities } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import type { Host } from "../host/host.ts";
+import type { Backend } from "../host/terminals/backend.ts";
+import { childRunner } from "../host/terminals/child-runner.ts";
+import { sessionTerminals } from "../host/terminals/session-terminals.ts";
 import { clientFiles } from "./client-files.ts";
-import { clientTerminals } from "./client-terminals.ts";
+import { clientRunner } from "./client-runner.ts";
 import type { HermesClientCapabilities } from "./meta.ts";
 
 const metaSchema = z.object({
-  hermes: z.object({ expectedText: z.boolean().optional(), terminalOutputFile: z.boolean().optional() }),
+  hermes: z.object({ expectedText: z.boolean().optional(), terminals: z.boolean().optional() }),
 });
 
 export type AcpHostOptions = {
@@ -18,9 +21,11 @@ export type AcpHostOptions = {
   readonly roots: readonly string[];
   /** This machine. */
   readonly local: Host;
+  /** Where commands run. */
+  readonly backend: Backend;
 };
 
-export function acpHost({ client, capabilities, sessionId, roots, local }: AcpHostOptions): Host {
+export function acpHost({ client, capabilities, sessionId, roots, local, backend }: AcpHostOptions): Host {
   const ours = ourCapabilities(capabilities);
   return {
     search: local.search,
@@ -33,14 +38,16 @@ export function acpHost({ client, capabilities, sessionId, roots, local }: AcpHo
       checksExpected: ours.expectedText === true,
       disk: local.files,
     }),
-    terminals:
+    terminals: sessionTerminals(
+      backend,
       capabilities.terminal === true
-        ? clientTerminals({ client, sessionId, writesOutputFile: ours.terminalOutputFile === true })
-        : local.terminals,
+        ? clientRunner({ client, sessionId, isOurs: ours.terminals === true })
+        : childRunner(),
+    ),
   };
 }
 
 function ourCapabilities({ _meta: meta }: ClientCapabilities): HermesClientCapabilities {
   const ours = metaSchema.safeParse(meta).data?.hermes;
-  return { expectedText: ours?.expectedText === true, terminalOutputFile: ours?.terminalOutputFile === true };
+  return { expectedText: ours?.expectedText === true, terminals: ours?.terminals === true };
 }

@@ -9,22 +9,26 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import { AIAgent } from "../agent/ai-agent.ts";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
+import type { ModelDirectory } from "../agent/model-directory.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
 import { sessionsFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
+import { localBackend } from "../host/terminals/local-backend.ts";
+import { settingsOf } from "../providers/choice.ts";
 import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-id.ts";
 import { acpHost } from "./acp-host.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import { faultError } from "./faults.ts";
-import { modelOption } from "./model-option.ts";
 import { DEFAULT_MODE, modeOf, modeOption } from "./modes.ts";
 import { askPermission } from "./permission.ts";
 import { userMessage } from "./prompt-content.ts";
 import { askQuestion } from "./question.ts";
 import { runCommand } from "./run-command.ts";
+import { SessionModel } from "./session-model.ts";
 import type { SessionPlace } from "./session-place.ts";
+import type { StartingModel } from "./starting-model.ts";
 import { type Updates, updatesTo } from "./updates.ts";
 
 export type AcpSessionOptions = {
@@ -34,6 +38,8 @@ export type AcpSessionOptions = {
   readonly id: string;
   readonly stored: StoredSession | undefined;
   readonly configured: ConfiguredAgent;
+  readonly directory: ModelDirectory;
+  readonly model: StartingModel;
   /** Hermes' home folder. */
   readonly home: string;
   /** This machine. */
@@ -44,6 +50,7 @@ export type AcpSessionOptions = {
 export class AcpSession {
   readonly id: string;
   readonly agent: AIAgent;
+  readonly model: SessionModel;
   readonly #client: AgentContext;
   readonly #journal: Journal;
   readonly #updates: Updates;
@@ -54,7 +61,7 @@ export class AcpSession {
   #cancellation = new AbortController();
 
   constructor(options: AcpSessionOptions) {
-    const { client, identity, place, id, stored, configured, home, local, log } = options;
+    const { client, identity, place, id, stored, configured, directory, model, home, local, log } = options;
     const { capabilities, title } = identity;
     this.id = id;
     this.#client = client;
@@ -69,6 +76,8 @@ export class AcpSession {
     const questions = { client, sessionId: id, hasForms: capabilities.elicitation?.form != null };
     this.agent = new AIAgent({
       ...configured.options,
+      ...settingsOf(model.resolved),
+      modelFacts: (resolved) => directory.facts(resolved),
       sessionId: id,
       cwd: place.cwd,
       otherFolders: place.otherFolders,
@@ -76,22 +85,38 @@ export class AcpSession {
       onDefect: log,
       ...(title !== undefined && { platform: title }),
       ...(stored !== undefined && { history: stored.messages, todos: stored.todos }),
+      ...(stored?.title !== undefined && { title: stored.title }),
+      ...(stored?.systemPrompt !== undefined && { systemPrompt: stored.systemPrompt }),
       host: acpHost({
         client,
         capabilities,
         sessionId: id,
         roots: [place.cwd, ...place.otherFolders],
         local,
+        backend: localBackend(),
       }),
       journal: this.#journal,
       approvalMode: () => this.#mode,
       callbacks: {
         ...this.#updates.callbacks,
+        status: (event) => {
+          this.#updates.callbacks.status(event);
+          this.model.announce(); // a stand-in says so by a status
+        },
         clarify: (question, signal) => askQuestion(questions, question, signal),
         approval: (request, signal) => askPermission(client, id, request, signal),
       },
     });
-    for (const message of configured.warnings) status({ severity: "warning", message });
+    this.model = new SessionModel({
+      directory,
+      agent: this.agent,
+      chosen: model.chosen,
+      effort: model.effort,
+      configuredEffort: configured.options.sampling?.reasoningEffort,
+      record: (entry) => this.#journal.append(entry),
+      onChange: () => this.#sendOptions(),
+    });
+    for (const message of [...configured.warnings, ...model.warnings]) status({ severity: "warning", message });
   }
 
   get mode(): ApprovalMode {
@@ -99,7 +124,7 @@ export class AcpSession {
   }
 
   get configOptions(): SessionConfigOption[] {
-    return [modeOption(this.#mode), modelOption(this.agent.model)];
+    return [modeOption(this.#mode), ...this.model.options];
   }
 
   /** Sends an update; what a closed connection cannot take is dropped. */
@@ -112,7 +137,7 @@ export class AcpSession {
     this.#mode = mode;
     this.#journal.append({ type: "mode", mode });
     this.send({ sessionUpdate: "current_mode_update", currentModeId: mode });
-    this.send({ sessionUpdate: "config_option_update", configOptions: this.configOptions });
+    this.#sendOptions();
   }
 
   /** Runs a prompt to its end, after those before it. Throws a `RequestError` when the model cannot be used. */
@@ -130,14 +155,15 @@ export class AcpSession {
 
   async close(): Promise<void> {
     this.cancel();
-    await this.#queue;
+    this.model.dispose();
+    await Promise.all([this.#queue, this.agent.close()]);
     this.#journal.close();
   }
 
   async #runPrompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     if (signal.aborted) return { stopReason: "cancelled" };
     const message = userMessage(blocks);
-    const answer = typeof message === "string" ? runCommand(message, this) : undefined;
+    const answer = typeof message === "string" ? await runCommand(message, this) : undefined;
     if (answer !== undefined) {
       this.send({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: answer } });
       return { stopReason: "end_turn" };
@@ -149,7 +175,12 @@ export class AcpSession {
       throw new Error("A turn ended in an error without its cause.");
     } finally {
       this.#updates.endTurn();
+      this.model.announce();
     }
+  }
+
+  #sendOptions(): void {
+    this.send({ sessionUpdate: "config_option_update", configOptions: this.configOptions });
   }
 }
 

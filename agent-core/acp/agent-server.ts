@@ -1,14 +1,17 @@
 /** One connection's worth of agent: who the client is, and the sessions it has open. */
 import { isAbsolute } from "node:path";
 import { type AgentContext, RequestError } from "@zed-industries/agent-client-protocol";
-import { configuredAgent } from "../agent/configured-agent.ts";
+import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
+import { ModelDirectory } from "../agent/model-directory.ts";
 import { type Environment, homeFolder, sessionsFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
+import { deployments } from "../providers/deployment/deployments.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath, newSessionId } from "../sessions/session-id.ts";
 import { AcpSession } from "./acp-session.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import type { SessionPlace } from "./session-place.ts";
+import { startingModel } from "./starting-model.ts";
 
 /** Key of `platform_toolsets` that says which toolsets an editor gets. */
 const PLATFORM = "acp";
@@ -26,12 +29,17 @@ export type AgentServerOptions = {
 export class AgentServer {
   readonly options: AgentServerOptions;
   readonly home: string;
+  readonly directory: ModelDirectory;
   readonly #sessions = new Map<string, AcpSession>();
   #client: ClientIdentity = { capabilities: {}, title: undefined };
+  /** What the process was given, with what the client has changed since. */
+  #environment: Environment;
 
   constructor(options: AgentServerOptions) {
     this.options = options;
     this.home = homeFolder(options.environment);
+    this.#environment = options.environment;
+    this.directory = new ModelDirectory({ home: this.home, log: options.log });
   }
 
   get client(): ClientIdentity {
@@ -74,6 +82,32 @@ export class AgentServer {
     return { session: await this.#open(client, place, id, read.session), stored: read.session };
   }
 
+  /** Reads the configuration, as it is now. */
+  async configure(): Promise<ConfiguredAgent> {
+    const configured = await configuredAgent(this.#environment, PLATFORM);
+    this.directory.configure(configured.options.environment ?? this.#environment);
+    // A key that the client has set since is newer than the one that a session began with.
+    const refreshEnvironment = async (): Promise<Environment> =>
+      (await configuredAgent(this.#environment, PLATFORM)).options.environment ?? this.#environment;
+    return { ...configured, options: { ...configured.options, refreshEnvironment } };
+  }
+
+  /** Sets variables, or takes them away (null); open sessions go on with what they now lead to. */
+  async changeEnvironment(changes: Readonly<Record<string, string | null>>): Promise<void> {
+    const entries = Object.entries(changes).map(([name, value]) => [name, value ?? undefined] as const);
+    this.#environment = { ...this.#environment, ...Object.fromEntries(entries) };
+    for (const { name, keyVariable = "", urlVariable = "" } of deployments) {
+      if (keyVariable in changes || urlVariable in changes) this.directory.forget(name);
+    }
+    await this.reconfigure();
+  }
+
+  /** Reads the configuration again, for the open sessions too. */
+  async reconfigure(): Promise<void> {
+    await this.configure();
+    for (const session of this.#sessions.values()) await session.model.reconfigure();
+  }
+
   async closeSession(id: string): Promise<void> {
     const session = this.#sessions.get(id);
     this.#sessions.delete(id);
@@ -91,7 +125,8 @@ export class AgentServer {
     id: string,
     stored: StoredSession | undefined,
   ): Promise<AcpSession> {
-    const configured = await configuredAgent(this.options.environment, PLATFORM);
+    const configured = await this.configure();
+    const model = await startingModel(this.directory, stored ?? { model: place.model, reasoningEffort: undefined });
     const session = createSession(
       () =>
         new AcpSession({
@@ -101,12 +136,15 @@ export class AgentServer {
           id,
           stored,
           configured,
+          directory: this.directory,
+          model,
           home: this.home,
           local: this.options.local,
           log: this.options.log,
         }),
     );
     this.#sessions.set(id, session);
+    session.model.refresh();
     return session;
   }
 

@@ -14,3 +14,8 @@ export function faultError(fault: Fault): RequestError {
     ...(fault.retryAfterMs !== undefined && { retryAfterMs: fault.retryAfterMs }),
   });
 }
+
+/** A key is missing: editors that know ways to authenticate offer them. */
+export function authRequired(message: string): RequestError {
+  return new RequestError(AUTH_REQUIRED, message, { kind: "authentication" });
+}

@@ -7,8 +7,8 @@
 export type HermesClientCapabilities = {
   /** `fs/write_text_file` honours `_meta.hermes.expected`. */
   readonly expectedText?: boolean;
-  /** `terminal/create` honours `_meta.hermes.outputFile`. */
-  readonly terminalOutputFile?: boolean;
+  /** `terminal/create` honours `_meta.hermes`, and `_hermes/terminal/input` is there. */
+  readonly terminals?: boolean;
 };
 
 /** `_meta.hermes` of `fs/write_text_file`: the write is refused (-32010) when the document holds anything else. */
@@ -27,8 +27,24 @@ export type HermesWriteResult = {
 /** JSON-RPC error code of a refused write; `message` says what changed. */
 export const WRITE_CONFLICT = -32010;
 
-/** `_meta.hermes` of `terminal/create`: the client writes every byte of output to this file. */
-export type HermesTerminalMeta = { readonly outputFile: string };
+/** `_meta.hermes` of `terminal/create`. */
+export type HermesTerminalMeta = {
+  /** The client writes every byte of output to this file. */
+  readonly outputFile: string;
+  /** The command as the user knows it. */
+  readonly title: string;
+  /** `none`: the program finds the end of its input at once. */
+  readonly input: "none" | "open";
+  /** The program opens a pseudo-terminal itself: what is typed goes to it as it is, its echo comes back. */
+  readonly hasPty: boolean;
+};
+
+/** `_meta.hermes` of its answer: the processes, so that the agent can see whether they wait for input. */
+export type HermesTerminalStarted = { readonly pid: number; readonly marker: string };
+
+/** Request of the agent: type into a terminal. The answer's `reason` says why it could not be done. */
+export const TERMINAL_INPUT = "_hermes/terminal/input";
+export type HermesTerminalInput = { readonly sessionId: string; readonly terminalId: string; readonly text: string };
 
 /** `_meta.hermes` of `session/request_permission`. */
 export type HermesPermissionMeta = {
@@ -42,3 +58,89 @@ export type HermesPermissionMeta = {
 
 /** `_meta.hermes` of a `tool_call_update` that ends a call. */
 export type HermesToolMeta = { readonly durationMs?: number };
+
+/** `agentCapabilities._meta.hermes` at initialize. */
+export type HermesAgentCapabilities = {
+  /** `_hermes/session/steer` is there. */
+  readonly steer: boolean;
+};
+
+/**
+ * Says something in the middle of a running turn: `{sessionId, prompt}` as in `session/prompt`. It reaches the model after
+ * the tool calls of the moment, and comes back as `user_message_chunk` when it does. Refused (-32600) when no turn runs.
+ */
+export const STEER_METHOD = "_hermes/session/steer";
+
+export type HermesSteerResponse = { readonly queued: true };
+
+/** `_meta.hermes` of `session/new` and `session/load`. */
+export type HermesSessionMeta = {
+  /** Whether the user trusts the workspace. */
+  readonly trusted?: boolean;
+  /** The model that a new session begins with: an id of the config option `model`. */
+  readonly model?: string;
+};
+
+/** Requests of ours to the agent; an agent that does not know them answers -32601. */
+export const HERMES_METHODS = {
+  /** → HermesProviders: what there is to begin with. */
+  providers: "_hermes/providers",
+  /** → HermesModels: every model there is, however many. */
+  models: "_hermes/models",
+  /** HermesKey → HermesKeyCheck: tries a key and keeps nothing of it. */
+  checkKey: "_hermes/check_key",
+  /** HermesEnvironment → {}: open sessions go on with it. */
+  setEnvironment: "_hermes/set_environment",
+} as const;
+
+export type HermesProvider = {
+  readonly name: string;
+  readonly title: string;
+  /** Variable that holds its key. */
+  readonly keyVariable: string;
+  readonly hasKey: boolean;
+  /** Where its users get a key. */
+  readonly keyPage?: string;
+  /** The user must give its address. */
+  readonly needsAddress: boolean;
+};
+
+/** A model that can be used at once: the id of its choice, and words for people. */
+export type HermesOffer = {
+  readonly choice: string;
+  readonly provider: string;
+  readonly title: string;
+  readonly model: string;
+};
+
+export type HermesProviders = {
+  /** Nothing says which model to use. */
+  readonly unset: boolean;
+  /** Those that take a key. */
+  readonly providers: readonly HermesProvider[];
+  /** What answers here without one: the editor's models, servers on this machine. */
+  readonly offers: readonly HermesOffer[];
+};
+
+export type HermesModels = {
+  readonly groups: readonly {
+    readonly provider: string;
+    readonly title: string;
+    readonly choices: readonly {
+      readonly value: string;
+      readonly name: string;
+      readonly description?: string | null;
+    }[];
+  }[];
+};
+
+export type HermesKey = { readonly provider: string; readonly key: string; readonly baseUrl?: string };
+
+export type HermesKeyCheck =
+  /** `choices`: ids of the models that it reaches, the best first. */
+  | { readonly ok: true; readonly message: string; readonly choices: readonly string[] }
+  /** `refused`: the endpoint says that the key is wrong; otherwise it could not be asked. */
+  | { readonly ok: false; readonly message: string; readonly refused: boolean };
+
+/** Null takes a variable away. */
+export type HermesEnvironment = { readonly variables: Readonly<Record<string, string | null>> };

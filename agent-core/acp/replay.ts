@@ -1,10 +1,11 @@
 /** A stored session as the updates that show it again: messages, thoughts, tool calls with their diffs, the plan. */
 import type { SessionUpdate, ToolKind } from "@zed-industries/agent-client-protocol";
-import type { Message, UserMessage } from "../messages/message.ts";
+import type { Message } from "../messages/message.ts";
 import type { JournalEntry } from "../sessions/entry.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { resultContent } from "./tool-content.ts";
 import { planUpdate } from "./updates.ts";
+import { chunk, userUpdates } from "./user-updates.ts";
 
 type ToolEntry = Extract<JournalEntry, { type: "tool" }>;
 
@@ -44,16 +45,6 @@ function messageUpdates(message: Message, shown: ReadonlyMap<string, ToolEntry>)
   }
 }
 
-function userUpdates({ content }: UserMessage): readonly SessionUpdate[] {
-  if (typeof content === "string") return [chunk("user_message_chunk", content)];
-  return content.map((part) => {
-    if (part.type === "text") return chunk("user_message_chunk", part.text);
-    const [head = "", data = ""] = part.image_url.url.split(";base64,");
-    const image = { type: "image", mimeType: head.replace(/^data:/, ""), data } as const;
-    return { sessionUpdate: "user_message_chunk", content: image };
-  });
-}
-
 function toolUpdate(toolCallId: string, text: string, entry: ToolEntry | undefined): SessionUpdate {
   const result = { ok: entry?.ok ?? !text.startsWith("Error: "), text, diffs: entry?.diffs ?? [] };
   return {
@@ -73,11 +64,4 @@ function toolUpdate(toolCallId: string, text: string, entry: ToolEntry | undefin
 
 function isToolKind(kind: string | undefined): kind is ToolKind {
   return kind !== undefined && TOOL_KINDS.has(kind);
-}
-
-function chunk(
-  sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk",
-  text: string,
-): SessionUpdate {
-  return { sessionUpdate, content: { type: "text", text } };
 }

@@ -6,7 +6,7 @@ import { table } from "./commands/table.gen.ts";
 const COMMAND_LINE = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/;
 
 /** The command's answer; undefined when `text` is an ordinary message, unknown commands included. */
-export function runCommand(text: string, session: CommandSession): string | undefined {
+export async function runCommand(text: string, session: CommandSession): Promise<string | undefined> {
   const [, name, argument = ""] = COMMAND_LINE.exec(text.trim()) ?? [];
   const command = table.find((candidate) => candidate.name === name);
   return command?.run(argument.trim(), session, table);

@@ -1,5 +1,6 @@
 /** Where a session works, from the parameters of session/new and session/load. */
 import * as z from "zod";
+import type { HermesSessionMeta } from "./meta.ts";
 
 export type SessionPlace = {
   /** Absolute folder. */
@@ -7,19 +8,28 @@ export type SessionPlace = {
   readonly otherFolders: readonly string[];
   /** False when the editor says that the user has not trusted the workspace. */
   readonly trusted: boolean;
+  /** The model that a new session begins with, as `provider:model`; undefined: the configured one. */
+  readonly model: string | undefined;
 };
 
-const metaSchema = z.object({ hermes: z.object({ trusted: z.boolean().optional() }) });
+const metaSchema = z.object({
+  hermes: z.object({
+    trusted: z.boolean().exactOptional(),
+    model: z.string().exactOptional(),
+  }) satisfies z.ZodType<HermesSessionMeta>,
+});
 
 export function sessionPlace(params: {
   readonly cwd: string;
   readonly additionalDirectories?: readonly string[];
   readonly _meta?: unknown;
 }): SessionPlace {
+  const ours = metaSchema.safeParse(params._meta).data?.hermes;
   return {
     cwd: params.cwd,
     otherFolders: params.additionalDirectories ?? [],
     // Editors that know no trust have been trusted by being configured.
-    trusted: metaSchema.safeParse(params._meta).data?.hermes.trusted ?? true,
+    trusted: ours?.trusted ?? true,
+    model: ours?.model,
   };
 }

@@ -4,9 +4,12 @@ import type { AgentCallbacks, StatusEvent, ToolProgressEvent } from "../agent/ca
 import type { Todo } from "../tools/todo-list.ts";
 import type { HermesToolMeta } from "./meta.ts";
 import { diffContent, resultContent, terminalContent, textContent } from "./tool-content.ts";
+import { userUpdates } from "./user-updates.ts";
 
 /** A command's live output, where the client has no terminal of its own, is sent this often at most. */
 const OUTPUT_INTERVAL_MS = 250;
+/** Of a call whose answer was broken off before it was complete. */
+const DROPPED = "Not run: the answer broke off.";
 /** Live output shown at a time: its end. Characters. */
 const OUTPUT_TAIL_CHARS = 4_000;
 
@@ -19,7 +22,10 @@ export type UpdateSink = {
 };
 
 type Telling = Required<
-  Pick<AgentCallbacks, "toolProgress" | "reasoning" | "streamDelta" | "toolGen" | "plan" | "status" | "step">
+  Pick<
+    AgentCallbacks,
+    "toolProgress" | "reasoning" | "streamDelta" | "toolGen" | "steered" | "title" | "plan" | "status" | "step"
+  >
 >;
 
 type Live = { output: string; timer: NodeJS.Timeout | undefined };
@@ -51,6 +57,10 @@ export function updatesTo(sink: UpdateSink): Updates {
         if (event.type === "finished") stopLive(live, event.callId);
         sink.send(progressUpdate(event, announced));
       },
+      steered: ({ message }) => {
+        for (const update of userUpdates(message)) sink.send(update);
+      },
+      title: ({ title }) => sink.send({ sessionUpdate: "session_info_update", title }),
       plan: (items) => sink.send(planUpdate(items)),
       status: (event) => sink.send(statusUpdate(event, sink.showsNotices)),
       step: ({ usage }) => {
@@ -98,6 +108,9 @@ function progressUpdate(event: ToolProgressEvent, announced: Set<string>): Sessi
         status: "in_progress",
         ...(event.diffs.length > 0 && { content: diffContent(event.diffs) }),
       };
+    case "dropped":
+      announced.delete(toolCallId);
+      return { sessionUpdate: "tool_call_update", toolCallId, status: "failed", content: textContent(DROPPED) };
     case "activity":
       return { sessionUpdate: "tool_call_update", toolCallId, content: activityContent(event.activity) };
     case "finished": {

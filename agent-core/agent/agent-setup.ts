@@ -6,18 +6,25 @@ import { type Environment, grantsFile, homeFolder, readSoul, spillFolder } from 
 import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
 import type { Message } from "../messages/message.ts";
+import { type ContextFiles, projectContext } from "../prompt/project-context.ts";
+import { SubfolderContext } from "../prompt/subfolder-context.ts";
 import { systemPrompt } from "../prompt/system-prompt.ts";
-import { modelInfo } from "../providers/model-info.ts";
-import { type ResolvedModel, resolveModel } from "../providers/resolve.ts";
-import { streamModel } from "../providers/stream-model.ts";
-import type { ApiMode, Sampling } from "../providers/wire/wire.ts";
+import { callModel } from "../providers/call/call-model.ts";
+import type { Clock } from "../providers/call/clock.ts";
+import { ModelChain } from "../providers/call/model-chain.ts";
+import type { ModelFacts } from "../providers/model-info.ts";
+import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
+import type { ApiMode, EditorModels, Sampling } from "../providers/wire/wire.ts";
 import type { Journal } from "../sessions/journal.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
 import type { Todo } from "../tools/todo-list.ts";
 import type { Tool } from "../tools/tool.ts";
 import { selectTools } from "../tools/toolsets.ts";
 import type { Policy } from "./approvals.ts";
+import { Auxiliary, type AuxiliaryOptions } from "./auxiliary.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
+import { contextFiles } from "./context-files.ts";
+import { modelLine } from "./model-line.ts";
 import { sessionPolicy } from "./session-policy.ts";
 import type { Turn } from "./turn.ts";
 
@@ -42,6 +49,24 @@ export type AIAgentOptions = {
   readonly home?: string;
   readonly callbacks?: AgentCallbacks;
   readonly sampling?: Sampling;
+  /** Models that stand in, in this order, when the chosen one cannot be used; default: none. */
+  readonly fallbacks?: readonly ModelSettings[];
+  /** Models for tasks beside the conversation; default: the conversation's. */
+  readonly auxiliary?: AuxiliaryOptions["tasks"];
+  /** The system prompt that the session began with, so that its prefix stays what it was; default: a new one is built. */
+  readonly systemPrompt?: string;
+  /** The title that the session has already. */
+  readonly title?: string;
+  /** The environment as it is now, asked for when a key was refused; default: it never changes. */
+  readonly refreshEnvironment?: () => Promise<Environment>;
+  /** Longest silence of a model's stream, in milliseconds, by provider; default 60,000. */
+  readonly silenceMs?: (provider: string) => number | undefined;
+  /** Default: the system's. */
+  readonly clock?: Clock;
+  /** Models that the editor offers, for the mode `editor_model`; default: there are none. */
+  readonly editorModels?: EditorModels;
+  /** What endpoints told of their models; default: only what is known by name. */
+  readonly modelFacts?: (model: ResolvedModel) => ModelFacts;
   /** Working folder, absolute; default the process's. */
   readonly cwd?: string;
   /** Further workspace folders, absolute. */
@@ -73,10 +98,15 @@ export type AgentSetup = {
   readonly callbacks: AgentCallbacks;
   readonly maxIterations: number;
   readonly journal: Journal | undefined;
-  readonly model: ResolvedModel;
-  /** Tokens. */
-  readonly contextWindow: number;
+  readonly models: ModelChain;
+  /** Read at each call. */
+  sampling: Sampling;
+  modelFacts(model: ResolvedModel): ModelFacts;
+  /** Throws an Error in one line when there is no such model. */
+  resolve(settings: ModelSettings): ResolvedModel;
   readonly callModel: Turn["callModel"];
+  readonly auxiliary: Auxiliary;
+  readonly subfolderContext: SubfolderContext;
   buildSystemPrompt(systemMessage: string | undefined): Promise<string>;
   spillFolder(sessionId: string): string;
   onDefect(message: string): void;
@@ -89,9 +119,17 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const cwd = options.cwd ?? process.cwd();
   const host = options.host ?? nodeHost();
   const tools = chooseTools(options);
-  const model = chooseModel(options, environment);
+  const projectFiles = contextFiles(host, options.trusted ?? true);
+  const resolvable = (settings: ModelSettings): ResolvedModel | undefined => {
+    const resolution = resolveModel(settings, environment);
+    return resolution.ok ? resolution.model : undefined;
+  };
+  // A stand-in that cannot be reached at all is none.
+  const standIns = (options.fallbacks ?? []).map(resolvable).filter((model) => model !== undefined);
+  const models = new ModelChain(resolved(options, environment), standIns);
+  const line = modelLine(options, models);
   const onDefect = options.onDefect ?? ((message) => process.stderr.write(`${message}\n`));
-  return {
+  const setup: AgentSetup = {
     host,
     cwd,
     tools,
@@ -107,13 +145,27 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     callbacks: options.callbacks ?? {},
     maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,
     journal: options.journal,
-    model,
-    contextWindow: modelInfo(model.model).contextWindow,
-    callModel: modelCaller(model, tools, options.sampling ?? {}),
-    buildSystemPrompt: (systemMessage) => buildPrompt(options, { home, cwd, systemMessage }),
+    models,
+    sampling: options.sampling ?? {},
+    modelFacts: options.modelFacts ?? (() => ({})),
+    resolve: (settings) => resolved(settings, environment),
+    callModel: (messages, withTools, signal) => {
+      const schemas = withTools ? tools.map((tool) => tool.schema) : [];
+      return callModel({ messages, tools: schemas, sampling: setup.sampling }, line, signal);
+    },
+    auxiliary: new Auxiliary({
+      tasks: options.auxiliary ?? {},
+      resolve: resolvable,
+      lineTo: (first, others) => modelLine(options, new ModelChain(first, others)),
+      main: line,
+    }),
+    subfolderContext: new SubfolderContext(cwd, projectFiles),
+    buildSystemPrompt: (systemMessage) =>
+      buildPrompt(options, { home, cwd, tools, contextFiles: projectFiles, systemMessage }),
     spillFolder: (sessionId) => spillFolder(home, sessionId),
     onDefect,
   };
+  return setup;
 }
 
 function chooseTools({ enabledToolsets, disabledToolsets }: AIAgentOptions): readonly Tool[] {
@@ -125,9 +177,9 @@ function chooseTools({ enabledToolsets, disabledToolsets }: AIAgentOptions): rea
   return chosen.tools;
 }
 
-function chooseModel(options: AIAgentOptions, environment: Environment): ResolvedModel {
-  const { model, provider, baseUrl, apiMode, apiKey } = options;
-  const resolved = resolveModel(
+function resolved(settings: ModelSettings, environment: Environment): ResolvedModel {
+  const { model, provider, baseUrl, apiMode, apiKey } = settings;
+  const resolution = resolveModel(
     {
       ...(model !== undefined && { model }),
       ...(provider !== undefined && { provider }),
@@ -137,29 +189,28 @@ function chooseModel(options: AIAgentOptions, environment: Environment): Resolve
     },
     environment,
   );
-  if (!resolved.ok) throw new Error(resolved.message);
-  return resolved.model;
-}
-
-function modelCaller(
-  { mode, endpoint, model }: ResolvedModel,
-  tools: readonly Tool[],
-  sampling: Sampling,
-): Turn["callModel"] {
-  return (messages, withTools, signal) => {
-    const schemas = withTools ? tools.map((tool) => tool.schema) : [];
-    return streamModel({ endpoint, model, messages, tools: schemas, sampling }, mode, signal);
-  };
+  if (!resolution.ok) throw new Error(resolution.message);
+  return resolution.model;
 }
 
 async function buildPrompt(
   { otherFolders = [], platform }: AIAgentOptions,
-  where: { readonly home: string; readonly cwd: string; readonly systemMessage: string | undefined },
+  where: {
+    readonly home: string;
+    readonly cwd: string;
+    readonly tools: readonly Tool[];
+    readonly contextFiles: ContextFiles;
+    readonly systemMessage: string | undefined;
+  },
 ): Promise<string> {
+  const { home, cwd, tools, systemMessage } = where;
+  const [soul, context] = await Promise.all([readSoul(home), projectContext(cwd, where.contextFiles)]);
   return systemPrompt({
-    soul: await readSoul(where.home),
-    systemMessage: where.systemMessage,
-    cwd: where.cwd,
+    soul,
+    tools: tools.map(({ name }) => name),
+    systemMessage,
+    projectContext: context,
+    cwd,
     otherFolders,
     platform,
     operatingSystem: `${osPlatform()} ${release()}`,

@@ -2,16 +2,23 @@
 import { randomUUID } from "node:crypto";
 import type { ContentPart, Message } from "../messages/message.ts";
 import type { Fault } from "../providers/fault.ts";
+import { modelInfo } from "../providers/model-info.ts";
+import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
+import type { Sampling } from "../providers/wire/wire.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import { newSessionId } from "../sessions/session-id.ts";
 import { writeSpillFile } from "../sessions/spill-file.ts";
 import { FileMemory } from "../tools/file-memory.ts";
+import { Processes } from "../tools/terminal/processes.ts";
+import { SessionShell } from "../tools/terminal/session-shell.ts";
 import { TodoList } from "../tools/todo-list.ts";
-import type { ToolContext } from "../tools/tool.ts";
+import type { ShellView, ToolContext } from "../tools/tool.ts";
 import { type AgentSetup, type AIAgentOptions, setUpAgent } from "./agent-setup.ts";
 import { type ConversationResult, resultOf } from "./conversation-result.ts";
 import { journalToolProgress } from "./journal-tools.ts";
 import { type Notifier, notifier } from "./notifier.ts";
+import { sessionTitle } from "./session-title.ts";
+import { Steering } from "./steering.ts";
 import { runTurn, type Turn } from "./turn.ts";
 
 export type RunOptions = {
@@ -43,17 +50,24 @@ export class AIAgent {
   readonly #notify: Notifier;
   readonly #files = new FileMemory();
   readonly #todos: TodoList;
+  readonly #shell: SessionShell;
+  readonly #processes = new Processes();
   #history: Message[];
   /** Frozen with the first message of the session. */
   #systemPrompt: string | undefined;
   #running: AbortController | undefined;
+  readonly #steering = new Steering();
+  #title: string | undefined;
+  /** Ends what goes on beside the turns. */
+  readonly #closed = new AbortController();
 
   /** Throws an Error in one line when the options cannot be met: an unknown toolset, an API mode without a wire. */
   constructor(options: AIAgentOptions = {}) {
     this.#setup = setUpAgent(options);
     this.sessionId = options.sessionId ?? newSessionId(Date.now());
     this.#history = [...(options.history ?? [])];
-    const { callbacks, onDefect } = this.#setup;
+    const { callbacks, onDefect, host, cwd } = this.#setup;
+    this.#shell = new SessionShell(host.terminals.firstFolder(cwd));
     this.#notify = notifier(
       journalToolProgress(callbacks, (entry) => this.#journal(entry)),
       onDefect,
@@ -63,6 +77,20 @@ export class AIAgent {
       this.#notify.plan(items);
     });
     this.#todos.restore(options.todos ?? []);
+    this.#title = options.title;
+    this.#systemPrompt = options.systemPrompt;
+  }
+
+  /** Undefined until the first exchange is over. */
+  get title(): string | undefined {
+    return this.#title;
+  }
+
+  /** Names the session. */
+  setTitle(title: string): void {
+    this.#title = title;
+    this.#journal({ type: "title", title });
+    this.#notify.title({ title });
   }
 
   /** The conversation so far, without the system prompt. */
@@ -70,14 +98,25 @@ export class AIAgent {
     return this.#history;
   }
 
-  /** Name of the model in use. */
-  get model(): string {
-    return this.#setup.model.model;
+  /** The model in use, and how it is reached. */
+  get model(): ResolvedModel {
+    return this.#setup.models.current;
+  }
+
+  /** Takes another model from the next call on. Throws an Error in one line when there is no such model. */
+  setModel(settings: ModelSettings): void {
+    this.#setup.models.choose(this.#setup.resolve(settings));
+  }
+
+  /** How long the model shall think, from the next call on; undefined: as its provider has it. */
+  setReasoningEffort(effort: Sampling["reasoningEffort"]): void {
+    const { reasoningEffort: _, ...rest } = this.#setup.sampling;
+    this.#setup.sampling = { ...rest, ...(effort !== undefined && { reasoningEffort: effort }) };
   }
 
   /** Tokens that the model can see. */
   get contextWindow(): number {
-    return this.#setup.contextWindow;
+    return modelInfo(this.model.model, this.#setup.modelFacts(this.model)).contextWindow;
   }
 
   get toolNames(): readonly string[] {
@@ -105,6 +144,7 @@ export class AIAgent {
       return await this.#run(options, signal);
     } finally {
       this.#running = undefined;
+      this.#keepUnsteered();
     }
   }
 
@@ -113,11 +153,28 @@ export class AIAgent {
     this.#running?.abort(new DOMException("The turn was cancelled.", "AbortError"));
   }
 
+  /**
+   * Says something to the model in the middle of the running turn: it reaches it after the tool calls of the moment.
+   * False when no turn runs; nothing is kept then.
+   */
+  steer(message: RunOptions["userMessage"]): boolean {
+    if (this.#running === undefined) return false;
+    this.#steering.add({ role: "user", content: contentOf(message) });
+    return true;
+  }
+
+  /** Ends the running turn, what goes on beside it and what its commands have left running; it is not used any more. */
+  async close(): Promise<void> {
+    this.interrupt();
+    this.#closed.abort();
+    await this.#processes.dispose();
+    await this.#setup.host.terminals.dispose();
+  }
+
   async #run(options: RunOptions, signal: AbortSignal): Promise<ConversationResult> {
     if (options.conversationHistory) this.#history = [...options.conversationHistory];
     this.#record({ role: "user", content: contentOf(options.userMessage) });
-    this.#systemPrompt ??= await this.#setup.buildSystemPrompt(options.systemMessage);
-    const outcome = await runTurn(this.#turn(this.#systemPrompt, signal));
+    const outcome = await runTurn(this.#turn(await this.#frozenPrompt(options.systemMessage), signal));
     const { end } = outcome;
     this.#journal({
       type: "turn-end",
@@ -125,6 +182,7 @@ export class AIAgent {
       ...(end.stopReason === "error" && { error: end.fault.message }),
     });
     await this.#setup.journal?.sync();
+    if (this.#title === undefined) this.#makeTitle();
     return resultOf(outcome, {
       messages: this.#history,
       sessionId: this.sessionId,
@@ -132,25 +190,56 @@ export class AIAgent {
     });
   }
 
+  /** Built once and then kept with the session, also when it is resumed: the prefix of its requests never changes. */
+  async #frozenPrompt(systemMessage: string | undefined): Promise<string> {
+    if (this.#systemPrompt === undefined) {
+      this.#systemPrompt = await this.#setup.buildSystemPrompt(systemMessage);
+      this.#journal({ type: "system-prompt", text: this.#systemPrompt });
+    }
+    return this.#systemPrompt;
+  }
+
+  /** Goes on beside the conversation: nobody waits for a title. */
+  #makeTitle(): void {
+    const { auxiliary, onDefect } = this.#setup;
+    const { signal } = this.#closed;
+    sessionTitle(this.#history, auxiliary, signal).then(
+      (title) => title !== undefined && this.#title === undefined && this.setTitle(title),
+      (error: unknown) => signal.aborted || onDefect(`No title could be made: ${String(error)}`),
+    );
+  }
+
+  /** What came too late for a turn that was stopped is not lost: it stands before the next message. */
+  #keepUnsteered(): void {
+    for (const message of this.#steering.take()) {
+      this.#record(message);
+      this.#notify.steered({ message });
+    }
+  }
+
   #turn(systemPrompt: string, signal: AbortSignal): Turn {
-    const { tools, cwd, policy, callbacks, maxIterations, callModel } = this.#setup;
+    const { tools, cwd, policy, callbacks, maxIterations, callModel, subfolderContext } = this.#setup;
     return {
       maxIterations,
       systemPrompt,
       history: () => this.#history,
       record: (message) => this.#record(message),
       callModel,
+      takeSteering: () => this.#steering.take(),
+      notices: () => this.#processes.notices(),
       notify: this.#notify,
       signal,
       services: {
         tools,
         cwd,
+        shell: this.#shellView(),
         policy,
         ask: callbacks.approval?.bind(callbacks),
         notify: this.#notify,
         monotonicNow: () => performance.now(),
         contextFor: (callId, callSignal) => this.#contextFor(callId, callSignal),
         writeSpill: writeSpillFile,
+        subfolderContext: (paths) => subfolderContext.of(paths),
       },
     };
   }
@@ -160,6 +249,9 @@ export class AIAgent {
     return {
       host,
       cwd,
+      shell: this.#shell,
+      shellFolder: this.#shell.folder,
+      processes: this.#processes,
       callId,
       signal,
       spillFolder: spillFolder(this.sessionId),
@@ -167,6 +259,16 @@ export class AIAgent {
       todos: this.#todos,
       ask: callbacks.clarify?.bind(callbacks) ?? (() => Promise.resolve({ kind: "unavailable" })),
       show: (activity) => this.#notify.toolProgress({ type: "activity", callId, activity }),
+    };
+  }
+
+  #shellView(): ShellView {
+    const shell = this.#shell;
+    return {
+      get folder() {
+        return shell.folder;
+      },
+      process: (id) => this.#processes.find(id),
     };
   }
 

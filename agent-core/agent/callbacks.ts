@@ -2,7 +2,7 @@
  * What an agent tells the world and asks of it: the one seam between the loop and whoever shows it.
  * All are optional. Those that return nothing are wrapped by their caller: a callback that throws never ends a turn.
  */
-import type { Message } from "../messages/message.ts";
+import type { Message, UserMessage } from "../messages/message.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import type { Todo } from "../tools/todo-list.ts";
 import type { Answer, FileDiff, Question, ToolActivity, ToolKind, ToolLocation, ToolResult } from "../tools/tool.ts";
@@ -19,6 +19,8 @@ export type ToolProgressEvent =
       readonly input: unknown;
     }
   | { readonly type: "running"; readonly callId: string; readonly diffs: readonly FileDiff[] }
+  /** Announced by `toolGen`, and never to be: its answer was broken off. */
+  | { readonly type: "dropped"; readonly callId: string }
   | { readonly type: "activity"; readonly callId: string; readonly activity: ToolActivity }
   | {
       readonly type: "finished";
@@ -63,7 +65,12 @@ export type StepEvent = {
   readonly added: readonly Message[];
 };
 
-export type StatusEvent = { readonly severity: "info" | "warning" | "error"; readonly message: string };
+export type StatusEvent = {
+  readonly severity: "info" | "warning" | "error";
+  readonly message: string;
+  /** Nothing happens for so long, in milliseconds. */
+  readonly waitMs?: number;
+};
 
 export type AgentCallbacks = {
   /** Before, during and after each tool call. */
@@ -80,6 +87,10 @@ export type AgentCallbacks = {
   streamDelta?(event: { readonly text: string; readonly messageId: string }): void;
   /** A tool call begins to appear in the stream. */
   toolGen?(event: { readonly callId: string; readonly name: string }): void;
+  /** What the user said during the turn has reached the conversation. */
+  steered?(event: { readonly message: UserMessage }): void;
+  /** The session has a title, or another one. */
+  title?(event: { readonly title: string }): void;
   /** The whole plan, after each change. */
   plan?(items: readonly Todo[]): void;
   status?(event: StatusEvent): void;

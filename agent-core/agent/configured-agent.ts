@@ -1,12 +1,22 @@
 /** What the user's home folder and environment mean for an agent; the environment stands over config.yaml. */
-import { type Config, loadConfig } from "../config/config.ts";
+import { loadConfig } from "../config/config.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import type { AIAgentOptions } from "./agent-setup.ts";
+import { auxiliaryModels, modelDefaults, modelSettings } from "./configured-models.ts";
 
 export type ConfiguredAgent = {
   readonly options: Pick<
     AIAgentOptions,
-    "home" | "environment" | "maxIterations" | "disabledToolsets" | "enabledToolsets"
+    | "home"
+    | "environment"
+    | "maxIterations"
+    | "disabledToolsets"
+    | "enabledToolsets"
+    | "fallbacks"
+    | "auxiliary"
+    | "refreshEnvironment"
+    | "silenceMs"
+    | "sampling"
   >;
   /** One line for people for each thing of the configuration that could not be used. */
   readonly warnings: readonly string[];
@@ -17,10 +27,16 @@ export async function configuredAgent(environment: Environment, platform: string
   const home = homeFolder(environment);
   const { config, environment: merged, warnings } = await loadConfig(home, environment);
   const toolsets = config.platform_toolsets[platform] ?? config.toolsets;
+  const effort = config.agent.reasoning_effort;
   return {
     options: {
       home,
-      environment: { ...modelDefaults(config), ...merged },
+      environment: { ...modelDefaults(config, merged), ...merged },
+      fallbacks: config.fallback_providers.map((entry) => modelSettings(entry, config, merged)),
+      auxiliary: auxiliaryModels(config, merged),
+      refreshEnvironment: () => freshEnvironment(home, environment),
+      silenceMs: (provider) => milliseconds(config.providers[provider]?.stale_timeout_seconds),
+      ...(effort !== undefined && { sampling: { reasoningEffort: effort } }),
       maxIterations: config.agent.max_turns,
       disabledToolsets: config.agent.disabled_toolsets,
       ...(toolsets !== undefined && { enabledToolsets: toolsets }),
@@ -29,15 +45,12 @@ export async function configuredAgent(environment: Environment, platform: string
   };
 }
 
-/** config.yaml's model as the environment variables that would say the same. */
-function modelDefaults({ model }: Config): Environment {
-  if (model === undefined) return {};
-  const section: Record<string, string | undefined> = model;
-  return {
-    HERMES_MODEL: section["default"] ?? section["name"],
-    HERMES_PROVIDER: section["provider"],
-    HERMES_BASE_URL: section["base_url"],
-    HERMES_API_MODE: section["api_mode"],
-    HERMES_API_KEY: section["api_key"],
-  };
+/** The files of the home are read again: a key may have been renewed since. */
+async function freshEnvironment(home: string, environment: Environment): Promise<Environment> {
+  const { config, environment: merged } = await loadConfig(home, environment);
+  return { ...modelDefaults(config, merged), ...merged };
+}
+
+function milliseconds(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1_000;
 }

@@ -13,6 +13,8 @@ export function journalToolProgress(callbacks: AgentCallbacks, journal: (entry: 
     step: (event) => callbacks.step?.(event),
     streamDelta: (event) => callbacks.streamDelta?.(event),
     toolGen: (event) => callbacks.toolGen?.(event),
+    steered: (event) => callbacks.steered?.(event),
+    title: (event) => callbacks.title?.(event),
     plan: (items) => callbacks.plan?.(items),
     status: (event) => callbacks.status?.(event),
     toolProgress: (event) => {

@@ -1,9 +1,10 @@
 /** One call of the model: its stream goes straight out as deltas; what remains is the message for the history. */
-import { randomUUID } from "node:crypto";
 import type { AssistantMessage, ToolCall } from "../messages/message.ts";
+import type { CallEvent } from "../providers/call/call-event.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { FinishReason, ModelEvent, Usage } from "../providers/wire/wire.ts";
 import type { Notifier } from "./notifier.ts";
+import { ShownText } from "./shown-text.ts";
 
 export type ModelAnswer =
   | {
@@ -14,60 +15,117 @@ export type ModelAnswer =
     }
   | { readonly ok: false; readonly fault: Fault };
 
-type Collected = { text: string; reasoning: string; readonly calls: Map<number, ToolCall> };
+/** Whoever runs the calls of an answer while it still streams. */
+export type CallTaker = {
+  /** Takes a complete call; gives it as it enters the history. */
+  add(call: ToolCall): ToolCall;
+  /** True while a call of this name may turn out to be one that ran in an earlier attempt. */
+  mayRepeat(name: string): boolean;
+  /** The answer begins again: whatever has not started is dropped. */
+  restart(): void;
+};
 
 /**
- * Reads the stream to its end. `onCall` is told of each tool call as soon as it is complete, in the stream's order.
- * Throws the signal's reason when the turn was cancelled; nothing of the answer is kept then.
+ * Reads the stream to its end. `messageId` is what its text is shown under. Throws the signal's reason when the turn was
+ * cancelled; nothing of the answer is kept then.
  */
 export async function readAnswer(
-  events: AsyncIterable<ModelEvent>,
+  events: AsyncIterable<CallEvent>,
   notify: Notifier,
-  onCall: (call: ToolCall) => void,
+  taker: CallTaker,
+  messageId: string,
 ): Promise<ModelAnswer> {
-  const messageId = randomUUID();
-  const collected: Collected = { text: "", reasoning: "", calls: new Map() };
+  const reader = new AnswerReader(notify, taker, messageId);
   for await (const event of events) {
-    switch (event.type) {
-      case "text-delta":
-        collected.text += event.text;
-        notify.streamDelta({ text: event.text, messageId });
-        break;
-      case "reasoning-delta":
-        collected.reasoning += event.text;
-        notify.reasoning({ text: event.text, messageId });
-        break;
-      case "tool-call-start":
-        notify.toolGen({ callId: event.id, name: event.name });
-        break;
-      case "tool-call-delta":
-        break;
-      case "tool-call-end":
-        collected.calls.set(event.index, event.call);
-        onCall(event.call);
-        break;
-      case "finish":
-        return {
-          ok: true,
-          message: assistantMessage(collected, event.reasoningDetails),
-          reason: event.reason,
-          usage: event.usage,
-        };
-      case "fault":
-        return { ok: false, fault: event.fault };
-    }
+    if (event.type === "fault") return { ok: false, fault: event.fault };
+    if (event.type === "finish") return reader.answer(event);
+    reader.read(event);
   }
-  throw new Error("The model's stream ended without its last event."); // streamModel promises one
+  throw new Error("The model's stream ended without its last event."); // callModel promises one
 }
 
-function assistantMessage(collected: Collected, details: readonly unknown[] | undefined): AssistantMessage {
-  // Map keeps the order of completion; the history keeps the order in which the calls were written.
-  const calls = [...collected.calls].sort(([first], [second]) => first - second).map(([, call]) => call);
-  return {
-    role: "assistant",
-    content: collected.text === "" ? null : collected.text,
-    ...(calls.length > 0 && { tool_calls: calls }),
-    ...(collected.reasoning !== "" && { reasoning: collected.reasoning }),
-    ...(details !== undefined && details.length > 0 && { reasoning_details: details }),
-  };
+type Finish = Extract<ModelEvent, { type: "finish" }>;
+
+class AnswerReader {
+  readonly #notify: Notifier;
+  readonly #taker: CallTaker;
+  readonly #shownText: ShownText;
+  readonly #shownReasoning: ShownText;
+  /** Ids of calls that were announced and are not complete. */
+  readonly #announced = new Set<string>();
+  readonly #calls = new Map<number, ToolCall>();
+  #text = "";
+  #reasoning = "";
+
+  constructor(notify: Notifier, taker: CallTaker, messageId: string) {
+    this.#notify = notify;
+    this.#taker = taker;
+    this.#shownText = new ShownText(messageId, notify.streamDelta);
+    this.#shownReasoning = new ShownText(messageId, notify.reasoning);
+  }
+
+  read(event: Exclude<CallEvent, { type: "finish" | "fault" }>): void {
+    switch (event.type) {
+      case "text-delta":
+        this.#text += event.text;
+        this.#shownText.push(event.text);
+        break;
+      case "reasoning-delta":
+        this.#reasoning += event.text;
+        this.#shownReasoning.push(event.text);
+        break;
+      case "tool-call-start":
+        if (!this.#taker.mayRepeat(event.name)) this.#announce(event.id, event.name);
+        break;
+      case "tool-call-end":
+        this.#endCall(event.index, event.call);
+        break;
+      case "notice":
+        this.#notify.status(event);
+        break;
+      case "restart":
+        this.#restart();
+        break;
+      case "tool-call-delta":
+      case "alive":
+        break;
+    }
+  }
+
+  answer({ reason, usage, reasoningDetails: details }: Finish): ModelAnswer {
+    // Map keeps the order of completion; the history keeps the order in which the calls were written.
+    const calls = [...this.#calls].sort(([first], [second]) => first - second).map(([, call]) => call);
+    const message: AssistantMessage = {
+      role: "assistant",
+      content: this.#text === "" ? null : this.#text,
+      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(this.#reasoning !== "" && { reasoning: this.#reasoning }),
+      ...(details !== undefined && details.length > 0 && { reasoning_details: details }),
+    };
+    return { ok: true, message, reason, usage };
+  }
+
+  #announce(id: string, name: string): void {
+    this.#announced.add(id);
+    this.#notify.toolGen({ callId: id, name });
+  }
+
+  #endCall(index: number, call: ToolCall): void {
+    const taken = this.#taker.add(call);
+    this.#calls.set(index, taken);
+    if (!this.#announced.delete(call.id) && taken.id === call.id) {
+      this.#notify.toolGen({ callId: call.id, name: call.function.name });
+    }
+  }
+
+  #restart(): void {
+    this.#taker.restart();
+    for (const callId of this.#announced) this.#notify.toolProgress({ type: "dropped", callId });
+    this.#announced.clear();
+    this.#calls.clear();
+    this.#text = "";
+    this.#reasoning = "";
+    this.#shownText.restart();
+    this.#shownReasoning.restart();
+  }
 }

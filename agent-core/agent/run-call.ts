@@ -2,7 +2,7 @@
 import type { ToolCall } from "../messages/message.ts";
 import { limitResult } from "../tools/limit-result.ts";
 import { parseArguments } from "../tools/parse-arguments.ts";
-import type { PreparedCall, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
+import type { PreparedCall, ShellView, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { unknownToolText } from "../tools/unknown-tool.ts";
 import { type Asker, askUser, type Policy } from "./approvals.ts";
 import type { Notifier } from "./notifier.ts";
@@ -12,6 +12,7 @@ import { settleSoon } from "./settle-soon.ts";
 export type CallServices = {
   readonly tools: readonly Tool[];
   readonly cwd: string;
+  readonly shell: ShellView;
   readonly policy: Policy;
   readonly ask: Asker | undefined;
   readonly notify: Notifier;
@@ -20,6 +21,8 @@ export type CallServices = {
   contextFor(callId: string, signal: AbortSignal): ToolContext;
   /** Writes an over-long result aside; rejects when it cannot. */
   writeSpill(path: string, text: string): Promise<void>;
+  /** What the folders of these files say to agents that has not been said yet; empty when nothing is. */
+  subfolderContext(paths: readonly string[]): Promise<string>;
 };
 
 /** A call as far as it can be known before it runs. */
@@ -33,13 +36,13 @@ export type ResolvedCall =
     }
   | { readonly ok: false; readonly call: ToolCall; readonly tool: Tool | undefined; readonly text: string };
 
-export function resolveCall(call: ToolCall, services: Pick<CallServices, "tools" | "cwd">): ResolvedCall {
+export function resolveCall(call: ToolCall, services: Pick<CallServices, "tools" | "cwd" | "shell">): ResolvedCall {
   const { name } = call.function;
   const tool = services.tools.find((candidate) => candidate.name === name);
   if (tool === undefined) return { ok: false, call, tool, text: unknownToolText(name, services.tools) };
   const parsed = parseArguments(call.function.arguments);
   if (!parsed.ok) return { ok: false, call, tool, text: `${name}: ${parsed.text}` };
-  const preparation = tool.prepare(parsed.value, services.cwd);
+  const preparation = tool.prepare(parsed.value, services.cwd, services.shell);
   if (!preparation.ok) return { ok: false, call, tool, text: preparation.text };
   return { ok: true, call, tool, input: parsed.value, prepared: preparation.call };
 }
@@ -73,10 +76,10 @@ export async function runCall(
       : failed(resolved.text);
     signal.throwIfAborted();
     const context = services.contextFor(call.id, signal);
-    return finish({
-      ...result,
-      text: await limitResult(result.text, call.id, context.spillFolder, services.writeSpill),
-    });
+    const text = await limitResult(result.text, call.id, context.spillFolder, services.writeSpill);
+    const paths = resolved.ok && result.ok ? resolved.prepared.locations.map(({ path }) => path) : [];
+    const instructions = await services.subfolderContext(paths);
+    return finish({ ...result, text: instructions === "" ? text : `${text}\n\n${instructions}` });
   } catch (error) {
     if (signal.aborted) {
       finish(failed(`${name} was cancelled by the user.`));

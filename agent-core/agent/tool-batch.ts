@@ -22,19 +22,44 @@ export type BatchOutcome = {
 export class ToolBatch {
   readonly #services: CallServices;
   readonly #signal: AbortSignal;
-  readonly #entries: Entry[] = [];
+  #entries: Entry[] = [];
+  /** Calls that ran in attempts of this answer that came to nothing: if they come again, they do not run again. */
+  #earlier: Entry[] = [];
 
   constructor(services: CallServices, signal: AbortSignal) {
     this.#services = services;
     this.#signal = signal;
   }
 
-  /** Takes the next complete call; starts it at once when it only reads and nothing before it does more. */
-  add(call: ToolCall): void {
+  /**
+   * Takes the next complete call; starts it at once when it only reads and nothing before it does more. Gives the call
+   * as it enters the history: under its first id when it ran in an earlier attempt.
+   */
+  add(call: ToolCall): ToolCall {
+    const ran = this.#earlier.find(({ resolved }) => isSame(resolved.call, call));
+    if (ran !== undefined) {
+      this.#earlier = this.#earlier.filter((entry) => entry !== ran);
+      this.#entries.push(ran);
+      return ran.resolved.call;
+    }
     const entry: Entry = { resolved: resolveCall(call, this.#services), started: undefined };
     this.#entries.push(entry);
     const allRead = this.#entries.every(({ resolved }) => resolved.ok && resolved.tool.readOnly);
     if (allRead && this.#entries.length <= CONCURRENT_CALLS) this.#start(entry);
+    return call;
+  }
+
+  mayRepeat(name: string): boolean {
+    return this.#earlier.some(({ resolved }) => resolved.call.function.name === name);
+  }
+
+  /** The answer begins again: what has started is kept for the case that it is called again. */
+  restart(): void {
+    for (const entry of this.#entries) {
+      if (entry.started !== undefined) this.#earlier.push(entry);
+      else this.#services.notify.toolProgress({ type: "dropped", callId: entry.resolved.call.id });
+    }
+    this.#entries = [];
   }
 
   /** Runs whatever has not started, and waits for all. Cancelled calls get a result that says so. */
@@ -45,6 +70,7 @@ export class ToolBatch {
     );
     for (const group of groupsOf(entries)) await this.#runGroup(group);
     const results = await Promise.all(entries.map((entry) => this.#message(entry)));
+    await this.settle();
     return {
       results,
       invalid: entries.map(({ resolved }) => resolved).filter((resolved) => !resolved.ok),
@@ -52,9 +78,9 @@ export class ToolBatch {
     };
   }
 
-  /** Waits until calls that were started early are over; for an answer that came to nothing. */
-  async abandon(): Promise<void> {
-    await Promise.allSettled(this.#entries.map(({ started }) => started));
+  /** Waits until calls that were started early are over, also those of attempts that came to nothing. */
+  async settle(): Promise<void> {
+    await Promise.allSettled([...this.#earlier, ...this.#entries].map(({ started }) => started));
   }
 
   #start(entry: Entry): void {
@@ -84,6 +110,10 @@ export class ToolBatch {
       return resultMessage(id, "Error: cancelled by the user."); // runCall throws only when the turn was cancelled
     }
   }
+}
+
+function isSame({ function: first }: ToolCall, { function: second }: ToolCall): boolean {
+  return first.name === second.name && first.arguments === second.arguments;
 }
 
 function resultMessage(callId: string, content: string): ToolMessage {

@@ -2,18 +2,26 @@
  * The loop: ask the model, run what it calls, ask again, until it answers in words. Everything it knows comes in as a
  * `Turn`; it knows no editor, no provider and no file.
  */
-import type { Message, ToolCall, ToolMessage } from "../messages/message.ts";
+import { randomUUID } from "node:crypto";
+import type { Message, ToolCall, ToolMessage, UserMessage } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
+import type { CallEvent } from "../providers/call/call-event.ts";
 import type { Fault } from "../providers/fault.ts";
-import type { ModelEvent, Usage } from "../providers/wire/wire.ts";
+import type { Usage } from "../providers/wire/wire.ts";
 import { budgetWarning, SUMMARY_REQUEST } from "./budget.ts";
-import { type ModelAnswer, readAnswer } from "./model-call.ts";
+import { withNote } from "./ephemeral-note.ts";
+import { type CallTaker, type ModelAnswer, readAnswer } from "./model-call.ts";
 import type { Notifier } from "./notifier.ts";
+import { Repetition } from "./repetition.ts";
 import type { CallServices, ResolvedCall } from "./run-call.ts";
 import { ToolBatch } from "./tool-batch.ts";
 
 /** A tool called with unusable arguments is explained to the model this often in a row; behaviour.md §AIAgent. */
 const INVALID_CALLS_IN_A_ROW = 3;
+/** An answer that stops at the model's output limit is continued this often; behaviour.md §API modes, Faults. */
+const MAX_CONTINUATIONS = 3;
+const CONTINUE =
+  "[The answer above stopped at the output limit. Go on exactly where it stopped, without repeating anything.]";
 
 export type Turn = {
   /** Iterations at most. */
@@ -24,7 +32,11 @@ export type Turn = {
   /** Adds a message to the history and to the journal. */
   record(message: Message): void;
   /** Opens one model call; `withTools` is false for the closing summary. */
-  callModel(messages: readonly Message[], withTools: boolean, signal: AbortSignal): AsyncIterable<ModelEvent>;
+  callModel(messages: readonly Message[], withTools: boolean, signal: AbortSignal): AsyncIterable<CallEvent>;
+  /** What the user has said since the turn began; each message is given once. */
+  takeSteering(): readonly UserMessage[];
+  /** What happened outside the turn since it was last asked, one line each; said with the next request only. */
+  notices(): Promise<readonly string[]>;
   readonly services: CallServices;
   readonly notify: Notifier;
   readonly signal: AbortSignal;
@@ -45,10 +57,25 @@ export type TurnOutcome = {
   readonly usages: readonly Usage[];
 };
 
-type Progress = { iterations: number; readonly usages: Usage[]; readonly invalid: Map<string, number> };
+type Progress = {
+  iterations: number;
+  readonly usages: Usage[];
+  readonly invalid: Map<string, number>;
+  readonly repetition: Repetition;
+  /** The answer that is being continued: what it has said, and under which id it is shown. */
+  partial: { readonly text: string; readonly messageId: string; readonly continuations: number } | undefined;
+};
+
+type Answered = Extract<ModelAnswer, { ok: true }>;
 
 export async function runTurn(turn: Turn): Promise<TurnOutcome> {
-  const progress: Progress = { iterations: 0, usages: [], invalid: new Map() };
+  const progress: Progress = {
+    iterations: 0,
+    usages: [],
+    invalid: new Map(),
+    repetition: new Repetition(),
+    partial: undefined,
+  };
   let end: TurnEnd | undefined;
   try {
     while (end === undefined && progress.iterations < turn.maxIterations) {
@@ -67,41 +94,84 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
 async function iterate(turn: Turn, progress: Progress): Promise<TurnEnd | undefined> {
   turn.signal.throwIfAborted();
   const batch = new ToolBatch(turn.services, turn.signal);
-  const answer = await ask(turn, withWarning(turn, progress), true, (call) => batch.add(call)).catch(async (error) => {
-    await batch.abandon();
+  const messageId = progress.partial?.messageId ?? randomUUID();
+  const messages = withNote(withWarning(turn, progress), await turn.notices());
+  const answer = await ask(turn, messages, { withTools: true, taker: batch, messageId }).catch(async (error) => {
+    await batch.settle();
     throw error;
   });
   if (!answer.ok) {
-    await batch.abandon();
+    await batch.settle();
     return { stopReason: "error", text: "", fault: answer.fault };
   }
   if (answer.usage) progress.usages.push(answer.usage);
-  const { message } = answer;
-  const calls = message.tool_calls ?? [];
-  if (calls.length === 0) return endInWords(turn, progress, answer);
-  turn.record(message);
-  const { results, invalid, cancelled } = await batch.finish(calls);
-  for (const result of results) turn.record(result);
-  step(turn, progress, answer, [message, ...results]);
-  return cancelled ? { stopReason: "cancelled", text: "" } : tooManyInvalid(progress, calls, invalid);
+  const calls = answer.message.tool_calls ?? [];
+  if (calls.length === 0) {
+    await batch.settle();
+    return endInWords(turn, progress, answer, messageId);
+  }
+  return runCalls(turn, progress, answer, batch);
 }
 
-function endInWords(turn: Turn, progress: Progress, answer: Extract<ModelAnswer, { ok: true }>): TurnEnd {
-  const text = answer.message.content ?? "";
-  if (text === "" && answer.reason !== "refusal") {
-    const message = "The model gave an empty answer. Send the message again, or choose another model.";
-    return { stopReason: "error", text: "", fault: { kind: "malformed", message } };
+async function runCalls(
+  turn: Turn,
+  progress: Progress,
+  answer: Answered,
+  batch: ToolBatch,
+): Promise<TurnEnd | undefined> {
+  const { message } = answer;
+  const calls = message.tool_calls ?? [];
+  progress.partial = undefined;
+  turn.record(message);
+  const { results, invalid, cancelled } = await batch.finish(calls);
+  const { note, isStuck, times } = progress.repetition.count(calls);
+  for (const [index, result] of results.entries()) {
+    const isLast = index === results.length - 1;
+    turn.record(isLast && note ? { ...result, content: `${result.content}\n\n${note}` } : result);
   }
-  turn.record(answer.message);
+  step(turn, progress, answer, [message, ...results]);
+  if (cancelled) return { stopReason: "cancelled", text: "" };
+  if (isStuck)
+    return endWith(`The model made the same call ${times} times in a row and was stopped. Tell it how to go on.`);
+  steer(turn);
+  return tooManyInvalid(progress, calls, invalid);
+}
+
+function endInWords(turn: Turn, progress: Progress, answer: Answered, messageId: string): TurnEnd | undefined {
+  const { text: before = "", continuations = 0 } = progress.partial ?? {};
+  const text = before + (answer.message.content ?? "");
+  if (answer.message.content !== null) turn.record(answer.message);
   step(turn, progress, answer, [answer.message]);
   if (answer.reason === "refusal") return { stopReason: "refusal", text };
+  if (answer.reason === "length" && continuations < MAX_CONTINUATIONS) {
+    progress.partial = { text, messageId, continuations: continuations + 1 };
+    turn.record({ role: "user", content: CONTINUE, synthetic: true });
+    return undefined;
+  }
+  progress.partial = undefined;
+  if (steer(turn)) return undefined;
   return { stopReason: answer.reason === "length" ? "max_tokens" : "end_turn", text };
+}
+
+/** Lets what the user said in the meantime into the conversation; true when there was something. */
+function steer(turn: Turn): boolean {
+  const said = turn.takeSteering();
+  for (const message of said) {
+    turn.record(message);
+    turn.notify.steered({ message });
+  }
+  return said.length > 0;
+}
+
+function endWith(message: string): TurnEnd {
+  return { stopReason: "error", text: "", fault: { kind: "malformed", message } };
 }
 
 /** The budget is used up: one last call without tools sums up. Its request is never part of the history. */
 async function closeWithSummary(turn: Turn, progress: Progress): Promise<TurnEnd> {
   const messages: readonly Message[] = [...turn.history(), { role: "user", content: SUMMARY_REQUEST }];
-  const answer = await ask(turn, messages, false, () => undefined);
+  const taker: CallTaker = { add: (call) => call, mayRepeat: () => false, restart: () => undefined };
+  const answer = await ask(turn, messages, { withTools: false, taker, messageId: randomUUID() });
   if (!answer.ok) return { stopReason: "error", text: "", fault: answer.fault };
   if (answer.usage) progress.usages.push(answer.usage);
   const text = answer.message.content ?? "";
@@ -112,13 +182,16 @@ async function closeWithSummary(turn: Turn, progress: Progress): Promise<TurnEnd
 async function ask(
   turn: Turn,
   messages: readonly Message[],
-  withTools: boolean,
-  onCall: (call: ToolCall) => void,
+  {
+    withTools,
+    taker,
+    messageId,
+  }: { readonly withTools: boolean; readonly taker: CallTaker; readonly messageId: string },
 ): Promise<ModelAnswer> {
   const request: readonly Message[] = repairMessages([{ role: "system", content: turn.systemPrompt }, ...messages]);
   turn.notify.thinking({ active: true });
   try {
-    return await readAnswer(turn.callModel(request, withTools, turn.signal), turn.notify, onCall);
+    return await readAnswer(turn.callModel(request, withTools, turn.signal), turn.notify, taker, messageId);
   } finally {
     turn.notify.thinking({ active: false });
   }
@@ -137,7 +210,7 @@ function withWarning(turn: Turn, { iterations }: Progress): readonly Message[] {
 function step(
   { notify, maxIterations }: Turn,
   { iterations }: Progress,
-  { usage }: Extract<ModelAnswer, { ok: true }>,
+  { usage }: Answered,
   added: readonly Message[],
 ): void {
   notify.step({ iteration: iterations, maxIterations, usage, added });
@@ -155,8 +228,9 @@ function tooManyInvalid(
     const count = allFailed ? (invalid.get(name) ?? 0) + 1 : 0;
     invalid.set(name, count);
     if (count > INVALID_CALLS_IN_A_ROW) {
-      const message = `The model called ${name} ${count} times in a row in a way that cannot be carried out. Try again, or choose another model.`;
-      return { stopReason: "error", text: "", fault: { kind: "malformed", message } };
+      return endWith(
+        `The model called ${name} ${count} times in a row in a way that cannot be carried out. Try again, or choose another model.`,
+      );
     }
   }
   return undefined;

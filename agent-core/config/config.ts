@@ -5,44 +5,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import * as z from "zod";
+import type * as z from "zod";
 import type { Environment } from "./home.ts";
-
-/** Iterations of one turn; behaviour.md §AIAgent, Budget. */
-const DEFAULT_MAX_TURNS = 90;
-
-const modelSection = z.object({
-  /** Model name as the provider knows it. */
-  default: z.string().optional(),
-  name: z.string().optional(),
-  provider: z.string().optional(),
-  base_url: z.string().optional(),
-  api_mode: z.string().optional(),
-  api_key: z.string().optional(),
-});
-
-const sections = {
-  model: z.union([z.string().transform((name) => ({ name })), modelSection]).optional(),
-  agent: z
-    .object({
-      // The original writes null for "no limit of its own".
-      max_turns: z
-        .number()
-        .int()
-        .positive()
-        .nullish()
-        .transform((turns) => turns ?? DEFAULT_MAX_TURNS),
-      disabled_toolsets: z.array(z.string()).default([]),
-    })
-    .default({ max_turns: DEFAULT_MAX_TURNS, disabled_toolsets: [] }),
-  approvals: z.object({ mode: z.enum(["manual", "smart", "off"]).default("manual") }).default({ mode: "manual" }),
-  toolsets: z.array(z.string()).optional(),
-  platform_toolsets: z.record(z.string(), z.array(z.string())).default({}),
-};
-
-type SectionName = keyof typeof sections;
-
-export type Config = { readonly [Name in SectionName]: z.output<(typeof sections)[Name]> };
+import { type Config, type SectionName, sections } from "./sections.ts";
+import { withVariables } from "./variables.ts";
 
 export type LoadedConfig = {
   readonly config: Config;
@@ -56,33 +22,28 @@ export type LoadedConfig = {
 export async function loadConfig(home: string, environment: Environment): Promise<LoadedConfig> {
   const warnings: string[] = [];
   const fileEnvironment = readEnvironmentFile(join(home, ".env"), warnings);
+  const merged = { ...fileEnvironment, ...environment };
   const raw = await readYaml(join(home, "config.yaml"), warnings);
-  return {
-    config: parseConfig(raw, warnings),
-    environment: { ...fileEnvironment, ...environment },
-    warnings,
-  };
+  return { config: parseConfig(raw, merged, warnings), environment: merged, warnings };
 }
 
 /** Checks each section on its own, so that one wrong value does not cost the others. */
-function parseConfig(raw: Record<string, unknown>, warnings: string[]): Config {
-  const read = <Name extends SectionName>(name: Name): Config[Name] => {
-    const schema: z.ZodType = sections[name];
-    const parsed = schema.safeParse(raw[name] ?? undefined);
-    if (!parsed.success) {
-      const problems = parsed.error.issues.map((issue) => `${[name, ...issue.path].join(".")}: ${issue.message}`);
-      warnings.push(`config.yaml: ${problems.join("; ")}. The default is used.`);
-    }
-    const value = parsed.success ? parsed.data : schema.parse(undefined);
-    return value as Config[Name]; // the schema of this very section made it
+function parseConfig(raw: Record<string, unknown>, environment: Environment, warnings: string[]): Config {
+  const names = Object.keys(sections) as SectionName[]; // of a literal: its own keys
+  const entries = names.map((name) => [name, readSection(name, raw[name] ?? undefined, environment, warnings)]);
+  return Object.fromEntries(entries) as Config; // each value comes from the schema under its own name
+}
+
+function readSection(name: SectionName, raw: unknown, environment: Environment, warnings: string[]): unknown {
+  const schema: z.ZodType = sections[name];
+  const missing = (variable: string): void => {
+    warnings.push(`config.yaml: ${name} refers to \${${variable}}, which is not set.`);
   };
-  return {
-    model: read("model"),
-    agent: read("agent"),
-    approvals: read("approvals"),
-    toolsets: read("toolsets"),
-    platform_toolsets: read("platform_toolsets"),
-  };
+  const parsed = schema.safeParse(withVariables(raw, environment, missing));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => `${[name, ...issue.path].join(".")}: ${issue.message}`);
+  warnings.push(`config.yaml: ${problems.join("; ")}. The default is used.`);
+  return schema.parse(undefined);
 }
 
 function readEnvironmentFile(path: string, warnings: string[]): Environment {
@@ -93,9 +54,9 @@ function readEnvironmentFile(path: string, warnings: string[]): Environment {
 async function readYaml(path: string, warnings: string[]): Promise<Record<string, unknown>> {
   const text = readIfThere(path, warnings);
   if (text === undefined || text.trim() === "") return {};
-  const { parse } = await import("yaml");
+  const { parseYaml } = await import("./yaml.ts");
   try {
-    const value: unknown = parse(text);
+    const value = parseYaml(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
     warnings.push(`${path} is not a mapping of settings; defaults are used.`);
   } catch (error) {

@@ -28,6 +28,11 @@ export function grantsFile(home: string): string {
   return join(home, "vscode", "grants.json");
 }
 
+/** File of what endpoints have told about their models; deleting it costs nothing but asking again. */
+export function modelsFile(home: string): string {
+  return join(home, "vscode", "models.json");
+}
+
 /** Text of SOUL.md, who the user wants the agent to be; undefined when there is none that can be read. */
 export async function readSoul(home: string): Promise<string | undefined> {
   return readFile(join(home, "SOUL.md"), "utf8").catch(() => undefined);

@@ -16,10 +16,10 @@ export async function checkSetup(environment: Environment): Promise<number> {
     const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
     const { stopReason, fault } = await agent.runConversation({ userMessage: "help", signal });
     if (fault !== undefined || stopReason === "cancelled") {
-      say(fault?.message ?? `The model ${agent.model} did not answer within ${CHECK_TIMEOUT_MS / 1000} s.`);
+      say(fault?.message ?? `The model ${agent.model.model} did not answer within ${CHECK_TIMEOUT_MS / 1000} s.`);
       return 1;
     }
-    say(`The model ${agent.model} answers.`);
+    say(`The model ${agent.model.model} answers.`);
     return 0;
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));

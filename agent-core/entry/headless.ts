@@ -56,7 +56,6 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
     return 1;
   } finally {
     await dispose();
-    await local.dispose();
   }
 }
 

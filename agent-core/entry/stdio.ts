@@ -1,10 +1,13 @@
 /** The agent over stdio: newline-delimited JSON on stdin and stdout, logs on stderr. */
 import "./stdout-is-the-protocol.ts";
-import { Readable, Writable } from "node:stream";
+import { Readable } from "node:stream";
 import { ndJsonStream } from "@zed-industries/agent-client-protocol";
 import { serve } from "../acp/serve.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { checkSetup } from "./check.ts";
+import { gatheredOutput } from "./gathered-output.ts";
+import { setUp } from "./setup.ts";
+import { terminalDialog } from "./terminal-dialog.ts";
 import { VERSION } from "./version.ts";
 
 /** A message beyond this is refused. Bytes; a prompt of 64 MB is nobody's prompt. */
@@ -15,6 +18,7 @@ const SHUTDOWN_MS = 1_500;
 const HELP = `hermes-acp: the Hermes agent for ACP editors, over stdio.
 
   --version   print the version
+  --setup     ask for provider, key and model, try them, and write them into the Hermes home
   --check     say which model would be used, and whether it can be reached; exit 0 or 1
   --help      print this
 `;
@@ -30,6 +34,8 @@ export async function runStdio(args: readonly string[]): Promise<number> {
       return 0;
     case "--check":
       return checkSetup(process.env);
+    case "--setup":
+      return setUp(process.env, terminalDialog(process.stdin, process.stdout));
     case "--help":
       process.stdout.write(HELP);
       return 0;
@@ -42,7 +48,7 @@ export async function runStdio(args: readonly string[]): Promise<number> {
 async function serveStdio(): Promise<number> {
   const local = nodeHost();
   const stream = ndJsonStream(
-    Writable.toWeb(process.stdout),
+    gatheredOutput(process.stdout),
     Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>, // stdin gives bytes as long as no encoding is set
     { maxMessageBytes: MAX_MESSAGE_BYTES },
   );
@@ -58,7 +64,6 @@ async function serveStdio(): Promise<number> {
   await Promise.race([service.connection.closed, end]);
   const timer = setTimeout(() => process.exit(0), SHUTDOWN_MS);
   await service.dispose();
-  await local.dispose();
   clearTimeout(timer);
   process.exit(0); // an open socket to a model must not keep a dead editor's agent alive
 }

@@ -16,4 +16,3 @@ const service = serve(portStream(parentPort), {
 });
 await service.connection.closed;
 await service.dispose();
-await local.dispose();

@@ -4,6 +4,8 @@
  * Questions and approvals are not here: they are callbacks of the agent (agent/callbacks.ts).
  */
 
+import type { HostTerminals } from "./terminals/terminals.ts";
+
 /** Why a file could not be read or written; `message` is one sentence for the model, naming the path. */
 export type FileFailure = {
   readonly ok: false;
@@ -84,50 +86,6 @@ export type SearchResult =
 export type HostSearch = {
   /** Respects ignore files (.gitignore, .ignore) and skips binary files and `.git`. */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchResult>;
-};
-
-export type CommandRequest = {
-  /** One shell command line, run by the user's POSIX shell (`bash -c`, else `sh -c`; PowerShell on Windows). */
-  readonly command: string;
-  /** Absolute. */
-  readonly cwd: string;
-  readonly env?: Readonly<Record<string, string>>;
-  /** Absolute path that receives every byte of the output, as it comes. */
-  readonly outputFile: string;
-  /** Called with each piece of output, as it comes; not called when the client shows the terminal itself. */
-  readonly onOutput?: (text: string) => void;
-};
-
-/** `exitCode` is null when a signal ended the process or when it is unknown. */
-export type CommandExit = { readonly exitCode: number | null; readonly signal: string | null };
-
-/** Output so far: whole when short, else its first and last part. Text as written, escape sequences included. */
-export type CommandOutput = {
-  readonly head: string;
-  /** Empty when `head` is everything. */
-  readonly tail: string;
-  /** Bytes written so far. */
-  readonly totalBytes: number;
-  /** Bytes between head and tail that are not included. */
-  readonly omittedBytes: number;
-  /** File that holds the whole output, when there is one. */
-  readonly file: string | undefined;
-};
-
-export type RunningCommand = {
-  /** The client's id of the terminal that shows it; undefined when nothing shows it. */
-  readonly terminalId: string | undefined;
-  readonly exit: Promise<CommandExit>;
-  output(): Promise<CommandOutput>;
-  /** Ends the whole process tree, children that left the group included; resolves when it is gone. */
-  kill(): Promise<void>;
-  /** Frees what is held for it; the output file stays. */
-  release(): Promise<void>;
-};
-
-export type HostTerminals = {
-  /** Rejects only when the process cannot be started at all (bad folder, no shell), with a sentence for people. */
-  start(request: CommandRequest, signal: AbortSignal): Promise<RunningCommand>;
 };
 
 export type Host = {

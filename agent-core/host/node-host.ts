@@ -2,14 +2,11 @@
 import type { Host } from "./host.ts";
 import { nodeFiles } from "./node-files.ts";
 import { nodeSearch } from "./node-search.ts";
-import { nodeTerminals } from "./node-terminals.ts";
+import { childRunner } from "./terminals/child-runner.ts";
+import { localBackend } from "./terminals/local-backend.ts";
+import { sessionTerminals } from "./terminals/session-terminals.ts";
 
-export type NodeHost = Host & {
-  /** Ends every command that still runs. */
-  dispose(): Promise<void>;
-};
-
-export function nodeHost(): NodeHost {
-  const terminals = nodeTerminals();
-  return { files: nodeFiles(), search: nodeSearch(), terminals, dispose: () => terminals.dispose() };
+/** Its terminals belong to whoever asked for it, who disposes of them. */
+export function nodeHost(): Host {
+  return { files: nodeFiles(), search: nodeSearch(), terminals: sessionTerminals(localBackend(), childRunner()) };
 }

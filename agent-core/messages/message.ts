@@ -20,7 +20,12 @@ export type ToolCall = {
 
 export type SystemMessage = { readonly role: "system"; readonly content: string };
 
-export type UserMessage = { readonly role: "user"; readonly content: string | readonly ContentPart[] };
+export type UserMessage = {
+  readonly role: "user";
+  readonly content: string | readonly ContentPart[];
+  /** Said by the agent itself, in the user's place; not shown to people. */
+  readonly synthetic?: true;
+};
 
 export type AssistantMessage = {
   readonly role: "assistant";

@@ -11,6 +11,8 @@ export type ErrorSigns = {
   /** The provider's or library's own words, for people. */
   readonly detail: string;
   readonly retryAfterMs: number | undefined;
+  /** Parameter of the request that the provider names as the culprit. */
+  readonly parameter: string | undefined;
 };
 
 const scalar = z.union([z.string(), z.number()]).nullish().catch(undefined);
@@ -19,6 +21,7 @@ const bodySchema = z.object({
   message: z.string().nullish().catch(undefined),
   code: scalar,
   type: scalar,
+  param: z.string().nullish().catch(undefined),
   /** OpenRouter: the inner provider's answer as text. */
   metadata: z
     .object({ raw: z.string().nullish().catch(undefined) })
@@ -26,13 +29,17 @@ const bodySchema = z.object({
     .catch(undefined),
 });
 
+/** Anthropic's library gives the whole body, with the error object inside; OpenAI's gives the error object. */
+const wholeBodySchema = z.object({ error: z.looseObject({}) });
+const eitherBodySchema = z.preprocess((body) => wholeBodySchema.safeParse(body).data?.error ?? body, bodySchema);
+
 const errorSchema = z.object({
   name: z.string().catch(""),
   message: z.string().catch(""),
   status: z.number().optional().catch(undefined),
   code: scalar,
   headers: z.instanceof(Headers).optional().catch(undefined),
-  error: bodySchema.optional().catch(undefined),
+  error: eitherBodySchema.optional().catch(undefined),
   issues: z
     .array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }))
     .optional()
@@ -65,6 +72,7 @@ export function readErrorSigns(error: unknown, now: number): ErrorSigns {
     text: [...words, body?.message, body?.metadata?.raw].filter(Boolean).join("\n") || String(error),
     detail: detailOf(first, last) || String(error),
     retryAfterMs: first?.headers && retryAfter(first.headers, now),
+    parameter: body?.param ?? undefined,
   };
 }
 

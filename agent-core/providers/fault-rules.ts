@@ -16,16 +16,23 @@ type Rule = {
 };
 
 const BILLING =
-  /insufficient.{0,12}(quota|credit|balance|fund)|exceeded your current quota|out of credits|credit balance|billing|payment required|(spending|key|budget) limit/i;
+  /insufficient.{0,12}(quota|credit|balance|fund)|exceeded your current quota|out of credits|credit balance|billing|payment required|(spending|key|budget) limit|specified API usage limits/i;
 /** "Usage limit reached, try again at …" is a limit that passes, not a bill. */
 const PASSING = /try again|resets? (at|in)|retry after|per (second|minute|hour|day)/i;
 const OVERLOADED = /overloaded|over capacity|at capacity|no available (capacity|server|worker)/i;
 const PARAMETER =
-  /(unsupported|unknown|unrecognized|invalid|unexpected).{0,20}(parameter|field|argument|value)|extra inputs are not permitted/i;
+  /(unsupported|unknown|unrecognized|invalid|unexpected).{0,20}(parameter|field|argument|value)|extra inputs are not permitted|is (deprecated|not supported) (for|with|by) this model|not support(ed)? (the |this )?(following )?parameter|not support the .{1,30} parameter/i;
+/** Signed or encrypted reasoning of earlier answers; also a reasoning item that lost its neighbour. */
+const REASONING =
+  /thinking.{0,80}(signature|cannot be modified|must remain as they were)|signature.{0,40}thinking|encrypted.{0,20}content.{0,60}(invalid|could not|failed)|of type 'reasoning'.{0,60}without its required|without its required 'reasoning'|reasoning input items|not persisted when .?store|expected .{0,4}thinking.{0,60}found/i;
+const IMAGE =
+  /images?.{0,40}(not supported|unsupported|not allowed|is invalid|could not be (processed|decoded)|too large|exceeds)|(not|n't) support.{0,24}(image|vision|multimodal)|support image input|could not process image|image_url.{0,40}(not|only).{0,24}support/i;
 const OVERFLOW =
   /context.{0,30}(length|window|limit|size)|maximum context|(prompt|input|request).{0,20}(is )?too (long|large)|too many (input )?tokens|exceeds.{0,30}(tokens|context|limit)|reduce the length/i;
 const NO_MODEL =
   /model.{0,80}(not (be )?found|does not exist|not exist|unknown|no longer available|not supported|not available)|(unknown|invalid|no such) model|no endpoints found/i;
+/** All that Anthropic says of a model it does not have. */
+const NAMED_MODEL = /^model: \S/im;
 const BAD_KEY =
   /(invalid|incorrect|expired|missing|malformed).{0,20}(api.?key|credential|token)|api.?key not valid|unauthori[sz]ed/i;
 const INVALID_REQUEST = /invalid_request|validation error|unprocessable/i;
@@ -42,8 +49,10 @@ const rules: readonly Rule[] = [
   { status: is(403), text: BILLING, kind: "billing" },
   { status: is(403), kind: "authentication" },
   { status: is(404), text: BILLING, kind: "billing" },
+  { status: is(404), text: IMAGE, kind: "image-rejected" },
   { status: is(404), codes: /model_not_found/, kind: "model-not-found" },
   { status: is(404), text: NO_MODEL, kind: "model-not-found" },
+  { status: is(404), codes: /not_found_error/, text: NAMED_MODEL, kind: "model-not-found" },
   { status: is(404), kind: "unknown" },
   { status: is(408, 504), kind: "timeout" },
   { status: is(413), kind: "context-overflow" },
@@ -53,9 +62,12 @@ const rules: readonly Rule[] = [
   { status: is(429), text: BILLING, kind: "billing" },
   { status: is(429), kind: "rate-limit" },
   // Before the overflow: "max_tokens" stands in both kinds of text.
-  { status: is(400, 422), codes: /unsupported_(parameter|value)|unknown_parameter/, kind: "bad-request" },
+  { status: is(400, 422), text: REASONING, kind: "reasoning-rejected" },
+  { status: is(400, 422), codes: /invalid_encrypted_content/, kind: "reasoning-rejected" },
+  { status: is(400, 415, 422), text: IMAGE, kind: "image-rejected" },
+  { status: is(400, 422), codes: /unsupported_(parameter|value)|unknown_parameter/, kind: "unsupported-parameter" },
   { status: is(400, 422), codes: /context_length_exceeded/, kind: "context-overflow" },
-  { status: is(400, 422), text: PARAMETER, kind: "bad-request" },
+  { status: is(400, 422), text: PARAMETER, kind: "unsupported-parameter" },
   { status: is(400, 422), text: OVERFLOW, kind: "context-overflow" },
   { status: is(400, 422), codes: /model_not_found/, kind: "model-not-found" },
   { status: is(400, 422), text: NO_MODEL, kind: "model-not-found" },
@@ -68,15 +80,20 @@ const rules: readonly Rule[] = [
   { status: (status) => status >= 400, kind: "bad-request" },
 
   { codes: /insufficient_quota|billing/, kind: "billing" },
-  { codes: /context_length_exceeded/, kind: "context-overflow" },
+  { codes: /context_length_exceeded|request_too_large/, kind: "context-overflow" },
+  // Responses that failed name what in the request they did not bear; asking the same again would not help.
+  { codes: /image/, kind: "image-rejected" },
+  { codes: /invalid_prompt|bio_policy|data_residency/, kind: "bad-request" },
   { codes: /rate_limit/, kind: "rate-limit" },
   { codes: /overloaded/, kind: "overloaded" },
   { codes: /invalid_api_key|authentication_error|permission_error/, kind: "authentication" },
   { codes: /model_not_found/, kind: "model-not-found" },
+  { codes: /not_found_error/, text: NAMED_MODEL, kind: "model-not-found" },
   { codes: /server_error|api_error/, kind: "server" },
   { codes: /SyntaxError|ZodError/, kind: "malformed" },
+  { codes: /invalid_request/, text: OVERFLOW, kind: "context-overflow" },
   { codes: /invalid_request/, kind: "bad-request" },
-  { codes: /Timeout|ETIMEDOUT|TIMEOUT/, kind: "timeout" },
+  { codes: /Timeout|ETIMEDOUT|TIMEOUT|timeout_error/, kind: "timeout" },
   // Node's name for a body that stopped; its cause may be any network code.
   { text: /^(terminated|premature close|aborted)$/im, kind: "cut-off" },
   { codes: /\b(E(CONN\w+|NOTFOUND|AI_AGAIN|PIPE|NETUNREACH|HOSTUNREACH|PROTO)|UND_ERR_\w+)\b/, kind: "network" },

@@ -47,7 +47,12 @@ export function faultSentence(facts: FaultFacts): string {
     case "model-not-found":
       return `${who} has no model ${model}${code}${said} Choose another model.`;
     case "bad-request":
+    case "unsupported-parameter":
+    case "reasoning-rejected":
+    case "image-rejected":
       return `${who} refused the request to ${model}${code}${said}`;
+    case "empty":
+      return `${model} at ${who} gave an empty answer. Send the message again, or choose another model.`;
     case "malformed":
       return `${who} answered for ${model} with something that cannot be read${said} Try again, or check the base URL.`;
     case "unknown":

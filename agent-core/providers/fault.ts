@@ -12,6 +12,14 @@ export type FaultKind =
   | "context-overflow"
   | "model-not-found"
   | "bad-request"
+  /** A parameter that this model does not take; `parameter` names it. */
+  | "unsupported-parameter"
+  /** Earlier reasoning that was sent back, and is not accepted (any more). */
+  | "reasoning-rejected"
+  /** An image that this model does not take. */
+  | "image-rejected"
+  /** An answer with nothing in it. */
+  | "empty"
   | "malformed"
   | "unknown";
 
@@ -23,4 +31,6 @@ export type Fault = {
   readonly status?: number;
   /** The provider's own floor for the next try, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** As the provider's API names it. */
+  readonly parameter?: string;
 };

@@ -1,32 +1,130 @@
-/** What is known of models by their names. */
+/** What is known of models: by their names, and better where their endpoint tells. */
+
+/** US dollars per million tokens. */
+export type ModelPrice = {
+  readonly input: number;
+  readonly output: number;
+  /** Input that was read from the provider's cache. */
+  readonly cachedInput: number;
+};
 
 export type ModelInfo = {
   /** Tokens that the model can see, its answer included. */
   readonly contextWindow: number;
   /** Tokens that one answer may have. */
   readonly maxOutputTokens: number;
+  /** It looks at images. */
+  readonly images: boolean;
+  /** It thinks before it answers, and can be told how long. */
+  readonly reasoning: boolean;
+  /** Undefined when nobody told us. */
+  readonly price: ModelPrice | undefined;
 };
 
-/** For models nobody told us about: small enough to be safe with any current one. */
-const UNKNOWN: ModelInfo = { contextWindow: 128_000, maxOutputTokens: 8_192 };
+/** What an endpoint tells of a model; it stands over the table. */
+export type ModelFacts = Partial<ModelInfo>;
 
-/** First match decides; figures from the providers' public model pages. */
-const families: readonly (readonly [RegExp, ModelInfo])[] = [
-  [/gpt-5|codex/, { contextWindow: 400_000, maxOutputTokens: 128_000 }],
-  [/gpt-4\.1/, { contextWindow: 1_047_576, maxOutputTokens: 32_768 }],
-  [/gpt-4o/, { contextWindow: 128_000, maxOutputTokens: 16_384 }],
-  [/(^|\/)o[134](-|$)/, { contextWindow: 200_000, maxOutputTokens: 100_000 }],
-  [/gpt-oss/, { contextWindow: 131_072, maxOutputTokens: 32_768 }],
-  [/claude-3/, { contextWindow: 200_000, maxOutputTokens: 8_192 }],
-  [/claude/, { contextWindow: 200_000, maxOutputTokens: 64_000 }],
-  [/gemini/, { contextWindow: 1_048_576, maxOutputTokens: 65_536 }],
-  [/grok-4/, { contextWindow: 256_000, maxOutputTokens: 64_000 }],
-  [/deepseek/, { contextWindow: 128_000, maxOutputTokens: 8_192 }],
-  [/kimi-k2|qwen3|glm-4\.[5-9]/, { contextWindow: 131_072, maxOutputTokens: 32_768 }],
+/** For models nobody told us about: small enough to be safe with any current one. */
+const UNKNOWN: ModelInfo = {
+  contextWindow: 128_000,
+  maxOutputTokens: 8_192,
+  images: false,
+  reasoning: false,
+  price: undefined,
+};
+
+type Family = readonly [name: RegExp, facts: ModelFacts];
+
+/** A family of models that see images. Windows in tokens, prices in dollars per million: input, output, cached input. */
+function family(
+  name: RegExp,
+  window: readonly [context: number, output: number],
+  price?: readonly [input: number, output: number, cachedInput: number],
+  more: ModelFacts = {},
+): Family {
+  const [contextWindow, maxOutputTokens] = window;
+  const [input, output, cachedInput] = price ?? [];
+  const known = input !== undefined && output !== undefined && cachedInput !== undefined;
+  return [
+    name,
+    { contextWindow, maxOutputTokens, images: true, ...(known && { price: { input, output, cachedInput } }), ...more },
+  ];
+}
+
+const THINKS: ModelFacts = { reasoning: true };
+const TEXT: ModelFacts = { images: false };
+const THINKS_IN_TEXT: ModelFacts = { reasoning: true, images: false };
+
+/** First match decides; figures from the providers' public model and price pages. */
+const families: readonly Family[] = [
+  family(/gpt-5(\.\d)?-pro/, [400_000, 128_000], [15, 120, 15], THINKS),
+  family(/gpt-5(\.\d)?-chat/, [128_000, 16_384], [1.25, 10, 0.125]),
+  family(/gpt-5\.4-nano/, [400_000, 128_000], [0.2, 1.25, 0.02], THINKS),
+  family(/gpt-5\.4-mini/, [400_000, 128_000], [0.75, 4.5, 0.075], THINKS),
+  family(/gpt-5\.4/, [1_050_000, 128_000], [2.5, 15, 0.25], THINKS),
+  family(/gpt-5\.[3-9]/, [400_000, 128_000], undefined, THINKS),
+  family(/gpt-5.*nano/, [400_000, 128_000], [0.05, 0.4, 0.005], THINKS),
+  family(/gpt-5.*mini|codex-mini/, [400_000, 128_000], [0.25, 2, 0.025], THINKS),
+  family(/gpt-5\.2/, [400_000, 128_000], [1.75, 14, 0.175], THINKS),
+  family(/gpt-5|codex/, [400_000, 128_000], [1.25, 10, 0.125], THINKS),
+  family(/gpt-4-turbo|gpt-4-\d{4}-preview/, [128_000, 4_096], [10, 30, 10]),
+  family(/gpt-4(-0|-32k|$)/, [8_192, 4_096], [30, 60, 30], TEXT),
+  family(/gpt-3\.5/, [16_385, 4_096], [0.5, 1.5, 0.5], TEXT),
+  family(/gpt-4\.1-nano/, [1_047_576, 32_768], [0.1, 0.4, 0.025]),
+  family(/gpt-4\.1-mini/, [1_047_576, 32_768], [0.4, 1.6, 0.1]),
+  family(/gpt-4\.1/, [1_047_576, 32_768], [2, 8, 0.5]),
+  family(/gpt-4o-mini/, [128_000, 16_384], [0.15, 0.6, 0.075]),
+  family(/gpt-4o/, [128_000, 16_384], [2.5, 10, 1.25]),
+  family(/(^|\/)o3-pro/, [200_000, 100_000], [20, 80, 20], THINKS),
+  family(/(^|\/)o[34]-mini/, [200_000, 100_000], [1.1, 4.4, 0.275], THINKS),
+  family(/(^|\/)o3(-|$)/, [200_000, 100_000], [2, 8, 0.5], THINKS),
+  family(/(^|\/)o1(-|$)/, [200_000, 100_000], [15, 60, 7.5], THINKS),
+  family(/gpt-oss/, [131_072, 32_768], undefined, THINKS_IN_TEXT),
+  family(/claude-fable-[5-9]/, [1_000_000, 128_000], [10, 50, 1], THINKS),
+  family(/claude-opus-5[.-]5/, [1_000_000, 128_000], [4, 20, 0.2], THINKS),
+  family(/claude-opus-[5-9]/, [1_000_000, 128_000], [5, 25, 0.5], THINKS),
+  family(/claude-sonnet-[5-9]/, [1_000_000, 128_000], [2, 10, 0.2], THINKS),
+  family(/claude-[a-z]+-[5-9]/, [1_000_000, 128_000], undefined, THINKS),
+  family(/claude-opus-4([.-][01])?(-2\d{7})?(@|$)/, [200_000, 32_000], [15, 75, 1.5], THINKS),
+  family(/claude-opus-4/, [200_000, 64_000], [5, 25, 0.5], THINKS),
+  family(/claude-haiku-4/, [200_000, 64_000], [1, 5, 0.1], THINKS),
+  family(/claude-3[.-]7/, [200_000, 64_000], [3, 15, 0.3], THINKS),
+  family(/claude-3[.-]5-haiku/, [200_000, 8_192], [0.8, 4, 0.08]),
+  family(/claude-3-haiku/, [200_000, 4_096], [0.25, 1.25, 0.03]),
+  family(/claude-3/, [200_000, 8_192], [3, 15, 0.3]),
+  family(/claude/, [200_000, 64_000], [3, 15, 0.3], THINKS),
+  family(/gemini-3/, [1_048_576, 65_536], [2, 12, 0.2], THINKS),
+  family(/gemini-2\.5-flash-lite/, [1_048_576, 65_536], [0.1, 0.4, 0.01], THINKS),
+  family(/gemini-2\.5-flash/, [1_048_576, 65_536], [0.3, 2.5, 0.03], THINKS),
+  family(/gemini-2\.5/, [1_048_576, 65_536], [1.25, 10, 0.125], THINKS),
+  family(/gemini-2\.0/, [1_048_576, 8_192], [0.1, 0.4, 0.025]),
+  family(/gemini/, [1_048_576, 65_536]),
+  family(/grok-4.*fast/, [2_000_000, 30_000], [0.2, 0.5, 0.05], THINKS),
+  family(/grok-code/, [256_000, 10_000], [0.2, 1.5, 0.02], THINKS_IN_TEXT),
+  family(/grok-4/, [256_000, 64_000], [3, 15, 0.75], THINKS),
+  family(/grok-3/, [131_072, 16_384], [3, 15, 0.75], TEXT),
+  family(/deepseek.*(reason|r1)/, [128_000, 64_000], [0.28, 0.42, 0.028], THINKS_IN_TEXT),
+  family(/deepseek/, [128_000, 8_192], [0.28, 0.42, 0.028], TEXT),
+  family(/kimi-k2.*thinking/, [262_144, 65_536], [0.6, 2.5, 0.15], THINKS_IN_TEXT),
+  family(/kimi-k2/, [131_072, 32_768], [0.6, 2.5, 0.15], TEXT),
+  family(/glm-4\.[5-9]/, [131_072, 32_768], [0.6, 2.2, 0.11], THINKS_IN_TEXT),
+  family(/minimax-m2/, [204_800, 65_536], [0.3, 1.2, 0.03], THINKS_IN_TEXT),
+  family(/qwen3-coder/, [262_144, 65_536], undefined, TEXT),
+  family(/qwen3-vl/, [131_072, 32_768]),
+  family(/qwen3/, [131_072, 32_768], undefined, THINKS_IN_TEXT),
+  family(/devstral|codestral/, [131_072, 32_768], undefined, TEXT),
+  family(/mistral-(large|medium|small)|pixtral/, [131_072, 16_384]),
+  family(/magistral/, [131_072, 32_768], undefined, THINKS),
+  family(/llama-?4/, [1_048_576, 16_384]),
+  family(/llama-?3\.[1-3]/, [131_072, 8_192], undefined, TEXT),
 ];
 
-/** By the model's name, with or without its maker (`openai/gpt-4.1`); a cautious default for unknown ones. */
-export function modelInfo(model: string): ModelInfo {
+/**
+ * By the model's name, with or without its maker (`openai/gpt-4.1`); a cautious default for unknown ones. `told` is
+ * what its endpoint says of it.
+ */
+export function modelInfo(model: string, told: ModelFacts = {}): ModelInfo {
   const name = model.toLowerCase();
-  return families.find(([family]) => family.test(name))?.[1] ?? UNKNOWN;
+  const known = families.find(([pattern]) => pattern.test(name))?.[1];
+  return { ...UNKNOWN, ...known, ...told };
 }

@@ -6,6 +6,7 @@ import { deploymentAt, deployments } from "./deployment/deployments.ts";
 import { offline } from "./deployment/offline.ts";
 import { openai } from "./deployment/openai.ts";
 import { keyAdvice } from "./fault-sentence.ts";
+import { isOpenAiReasoningModel } from "./openai-reasoning.ts";
 import { table } from "./wire/table.gen.ts";
 import type { ApiMode, Endpoint } from "./wire/wire.ts";
 
@@ -23,7 +24,7 @@ export type ResolvedModel = { readonly mode: ApiMode; readonly endpoint: Endpoin
 /** `message` is one line for people: what is missing or wrong, and what to set. */
 export type Resolution =
   | { readonly ok: true; readonly model: ResolvedModel }
-  | { readonly ok: false; readonly message: string };
+  | { readonly ok: false; readonly message: string; readonly missing?: "key" };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -41,17 +42,22 @@ const apiModes: readonly ApiMode[] = [
 const AUTOMATIC = "auto";
 
 /**
- * Mode: named → the provider's → the address's → chat_completions. Provider: named → the address's → the first whose key
- * is set → offline. HERMES_* stand over the providers' own variables.
+ * Mode: named → OpenAI's for its reasoning models → the provider's → the address's → chat_completions. Provider: named → the address's → the first whose key
+ * is set → the first of `available` → offline. HERMES_* stand over the providers' own variables. `available` is what was
+ * found to answer here, each with one of its models as the default: the editor's models, then local servers.
  */
-export function resolveModel(settings: ModelSettings, environment: Environment): Resolution {
+export function resolveModel(
+  settings: ModelSettings,
+  environment: Environment,
+  available: readonly Deployment[] = [],
+): Resolution {
   const asked = withEnvironment(settings, environment);
-  const deployment = chooseDeployment(asked, environment);
+  const deployment = chooseDeployment(asked, environment, available);
   if ("message" in deployment) return deployment;
-  const mode = chooseMode(asked, deployment);
+  const baseUrl = asked.baseUrl ?? variable(environment, deployment.urlVariable) ?? deployment.baseUrl;
+  const mode = chooseMode(asked, deployment, baseUrl);
   if (typeof mode !== "string") return mode;
   if (mode === "offline") return resolved(mode, { provider: offline.name }, offline.name);
-  const baseUrl = asked.baseUrl ?? variable(environment, deployment.urlVariable) ?? deployment.baseUrl;
   const apiKey = asked.apiKey ?? variable(environment, deployment.keyVariable);
   const provider = deployment.name;
   if (baseUrl === undefined) return refused(`There is no address for ${provider}. Set HERMES_BASE_URL.`);
@@ -62,9 +68,21 @@ export function resolveModel(settings: ModelSettings, environment: Environment):
     return refused(`No model is named for ${provider}. Set HERMES_MODEL, or model in config.yaml.`);
   }
   if (apiKey === undefined && deployment.keyVariable !== undefined && baseUrl === deployment.baseUrl) {
-    return refused(`There is no key for ${provider}. ${keyAdvice(provider)}`);
+    return { ...refused(`There is no key for ${provider}. ${keyAdvice(provider)}`), missing: "key" };
   }
   return resolved(mode, { provider, baseUrl, ...(apiKey !== undefined && { apiKey }) }, model);
+}
+
+/** True when nothing says which model to use: no name, no address, no key. */
+export function namesNoModel(environment: Environment): boolean {
+  const asked = withEnvironment({}, environment);
+  const isSaid = asked.provider !== undefined || asked.apiMode !== undefined;
+  return !isSaid && chooseDeployment(asked, environment, []) === offline;
+}
+
+/** Whether models of this API mode can be asked. */
+export function hasWire(mode: ApiMode): boolean {
+  return table.some((wire) => wire.mode === mode);
 }
 
 function resolved(
@@ -87,40 +105,74 @@ function withEnvironment(settings: ModelSettings, environment: Environment): Mod
     apiMode: "HERMES_API_MODE",
     apiKey: "HERMES_API_KEY",
   } as const satisfies Record<keyof ModelSettings, string>;
+  const isOther = speaksOfAnother(settings.provider?.trim(), environment);
   const found = Object.entries(variables).map(([field, name]) => {
     const own = settings[field as keyof ModelSettings]?.trim(); // entries of a literal: the fields are its keys
-    return [field, own || variable(environment, name)] as const;
+    return [field, own || (isOther ? undefined : variable(environment, name))] as const;
   });
   const asked: ModelSettings = Object.fromEntries(found.filter(([, value]) => value !== undefined));
   const { provider, ...rest } = asked;
   return provider === undefined || provider === AUTOMATIC ? rest : asked;
 }
 
-function chooseDeployment(asked: ModelSettings, environment: Environment): Deployment | Refusal {
-  if (asked.provider !== undefined) return namedDeployment(asked.provider, asked.baseUrl);
+/** HERMES_* speak of one model together: when the caller names another provider, their address and key are not its. */
+function speaksOfAnother(provider: string | undefined, environment: Environment): boolean {
+  if (!provider || provider === AUTOMATIC) return false;
+  const named = variable(environment, "HERMES_PROVIDER");
+  if (named !== undefined && named !== AUTOMATIC) return named !== provider;
+  const baseUrl = variable(environment, "HERMES_BASE_URL");
+  if (baseUrl !== undefined) return deploymentAt(baseUrl).name !== provider;
+  // A key alone is OpenAI's or that of some other endpoint: never a local server's, or of whom has a key of its own.
+  const known = deployments.find(({ name }) => name === provider);
+  if (known === undefined || known === openai || known === custom) return false;
+  return known.keyVariable === undefined || variable(environment, known.keyVariable) !== undefined;
+}
+
+function chooseDeployment(
+  asked: ModelSettings,
+  environment: Environment,
+  available: readonly Deployment[],
+): Deployment | Refusal {
+  if (asked.provider !== undefined) return namedDeployment(asked.provider, asked.baseUrl, available);
   if (asked.apiMode === offline.mode) return offline;
   if (asked.baseUrl !== undefined) return deploymentAt(asked.baseUrl);
-  const found = deployments.find(
+  const usable = deployments.filter(
     ({ mode, keyVariable, urlVariable }) =>
       hasWire(mode) && (variable(environment, keyVariable) ?? variable(environment, urlVariable)) !== undefined,
   );
-  if (asked.apiKey !== undefined) return openai;
+  // A provider of the mode that is named goes first: the mode would be nowhere at one of another.
+  const ofMode = (candidates: readonly Deployment[]): Deployment | undefined =>
+    candidates.find(({ mode }) => mode === asked.apiMode);
+  const found = ofMode(usable) ?? usable[0];
+  if (asked.apiKey !== undefined) return ofMode(deployments) ?? openai;
   if (found !== undefined) return found;
   // Whoever names a mode wants a model: better say what is missing than answer offline.
-  return asked.apiMode === undefined ? offline : (deployments.find(({ mode }) => mode === asked.apiMode) ?? openai);
+  return asked.apiMode === undefined ? (available[0] ?? offline) : (ofMode(deployments) ?? openai);
 }
 
-function namedDeployment(name: string, baseUrl: string | undefined): Deployment | Refusal {
-  const known = deployments.find((deployment) => deployment.name === name);
+function namedDeployment(
+  name: string,
+  baseUrl: string | undefined,
+  available: readonly Deployment[],
+): Deployment | Refusal {
+  const known = [...available, ...deployments].find((deployment) => deployment.name === name);
   if (known !== undefined) return known;
   if (baseUrl !== undefined) return { ...custom, name };
   const names = deployments.map((deployment) => deployment.name).join(", ");
   return refused(`There is no provider ${JSON.stringify(name)}. There are ${names}; any other needs HERMES_BASE_URL.`);
 }
 
-function chooseMode({ apiMode }: ModelSettings, deployment: Deployment): ApiMode | Refusal {
+function chooseMode(
+  { apiMode, model }: ModelSettings,
+  deployment: Deployment,
+  baseUrl: string | undefined,
+): ApiMode | Refusal {
+  // OpenAI's own reasoning models keep their reasoning from call to call only there.
+  const isResponses =
+    deploymentAt(baseUrl ?? "") === openai && isOpenAiReasoningModel(model ?? deployment.defaultModel ?? "");
+  const usual = isResponses ? "codex_responses" : deployment.mode;
   // "chat_completions at offline" would be a model that is nowhere.
-  const wanted = deployment.mode === offline.mode ? offline.mode : (apiMode ?? deployment.mode);
+  const wanted = deployment.mode === offline.mode ? offline.mode : (apiMode ?? usual);
   const mode = apiModes.find((candidate) => candidate === wanted);
   if (mode === undefined)
     return refused(`There is no API mode ${JSON.stringify(wanted)}. There are ${apiModes.join(", ")}.`);
@@ -128,10 +180,6 @@ function chooseMode({ apiMode }: ModelSettings, deployment: Deployment): ApiMode
   return refused(
     `The API mode ${mode} is not available yet. Use an OpenAI-compatible endpoint (chat_completions), or offline.`,
   );
-}
-
-function hasWire(mode: ApiMode): boolean {
-  return table.some((wire) => wire.mode === mode);
 }
 
 function isWebAddress(text: string): boolean {

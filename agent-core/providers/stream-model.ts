@@ -1,13 +1,24 @@
 /** One model call whatever the wire: exactly one last event, faults as events, an abort that never waits. */
-import { classify, cutOff } from "./classify.ts";
+import { classify, faultOf } from "./classify.ts";
 import { table } from "./wire/table.gen.ts";
 import type { ApiMode, ModelEvent, ModelRequest } from "./wire/wire.ts";
 
-/** Streams the answer. Throws the signal's reason when it is aborted, even while the wire is stuck in a read. */
-export function streamModel(request: ModelRequest, mode: ApiMode, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+/** How long a stream may say nothing at all before it counts as dead; behaviour.md §API modes, Faults. */
+const DEFAULT_SILENCE_MS = 60_000;
+
+/**
+ * Streams the answer. Throws the signal's reason when it is aborted, even while the wire is stuck in a read. `silenceMs`
+ * is the longest pause within the stream, in milliseconds.
+ */
+export function streamModel(
+  request: ModelRequest,
+  mode: ApiMode,
+  signal: AbortSignal,
+  silenceMs = DEFAULT_SILENCE_MS,
+): AsyncGenerator<ModelEvent> {
   const wire = table.find((candidate) => candidate.mode === mode);
   if (wire === undefined) throw new Error(`There is no wire for the API mode ${mode}.`);
-  return guardStream((wireSignal) => wire.stream(request, wireSignal), request, signal);
+  return guardStream((wireSignal) => wire.stream(request, wireSignal), request, signal, silenceMs);
 }
 
 /** What `streamModel` promises, around any stream; apart so that it can be shown with streams that misbehave. */
@@ -15,44 +26,56 @@ export async function* guardStream(
   open: (signal: AbortSignal) => AsyncIterable<ModelEvent>,
   request: Pick<ModelRequest, "endpoint" | "model">,
   signal: AbortSignal,
+  silenceMs = DEFAULT_SILENCE_MS,
 ): AsyncGenerator<ModelEvent> {
   signal.throwIfAborted();
   // The wire's own signal also ends it when the caller stops listening.
   const stop = new AbortController();
-  const read = new AbortableRead(signal);
+  const read = new GuardedRead(signal, silenceMs);
   let events: AsyncIterator<ModelEvent> | undefined;
+  let isOver = false as boolean;
   try {
     events = open(AbortSignal.any([signal, stop.signal]))[Symbol.asyncIterator]();
     for (let next = await read.of(events); !next.done; next = await read.of(events)) {
-      yield next.value;
-      if (next.value.type === "finish" || next.value.type === "fault") return;
+      isOver = next.value.type === "finish" || next.value.type === "fault";
+      if (next.value.type !== "alive") yield next.value;
+      if (isOver) return;
     }
     signal.throwIfAborted();
-    yield { type: "fault", fault: cutOff(request) };
+    yield { type: "fault", fault: faultOf("cut-off", request) };
   } catch (error) {
     signal.throwIfAborted();
     yield { type: "fault", fault: classify(error, request) };
   } finally {
     read.dispose();
-    stop.abort();
+    // An answer that is over holds nothing that would have to be stopped, and an abort has its price.
+    if (!isOver) stop.abort();
     // Not awaited: a wire that hangs in its read must not hold the turn. What it throws now concerns nobody.
     events?.return?.().catch(() => undefined);
   }
 }
 
-/** Reads that reject when the signal fires: one listener for the stream, none left behind a read (a race leaves one). */
-class AbortableRead {
+/**
+ * Reads that reject when the signal fires or nothing comes for too long: one listener and one timer for the stream, none
+ * left behind a read (a race leaves one).
+ */
+class GuardedRead {
   readonly #signal: AbortSignal;
+  readonly #silence: NodeJS.Timeout;
   readonly #onAbort = (): void => this.#reject(this.#signal.reason);
   #reject: (reason: unknown) => void = () => undefined;
 
-  constructor(signal: AbortSignal) {
+  constructor(signal: AbortSignal, silenceMs: number) {
     this.#signal = signal;
     signal.addEventListener("abort", this.#onAbort, { once: true });
+    const silent = (): void =>
+      this.#reject(new DOMException(`nothing came for ${Math.round(silenceMs / 1000)} s`, "TimeoutError"));
+    this.#silence = setTimeout(silent, silenceMs);
   }
 
   of<Value>(events: AsyncIterator<Value>): Promise<IteratorResult<Value>> {
     this.#signal.throwIfAborted();
+    this.#silence.refresh();
     return new Promise((resolve, reject) => {
       this.#reject = reject;
       events.next().then(resolve, reject);
@@ -60,6 +83,7 @@ class AbortableRead {
   }
 
   dispose(): void {
+    clearTimeout(this.#silence);
     this.#signal.removeEventListener("abort", this.#onAbort);
   }
 }

@@ -18,7 +18,11 @@ const contentPart = z.discriminatedUnion("type", [
 
 const message = z.discriminatedUnion("role", [
   z.object({ role: z.literal("system"), content: z.string() }),
-  z.object({ role: z.literal("user"), content: z.union([z.string(), z.array(contentPart).readonly()]) }),
+  z.object({
+    role: z.literal("user"),
+    content: z.union([z.string(), z.array(contentPart).readonly()]),
+    synthetic: z.literal(true).exactOptional(),
+  }),
   z.object({
     role: z.literal("assistant"),
     content: z.string().nullable(),
@@ -61,7 +65,13 @@ const entrySchema = z.discriminatedUnion("type", [
     ),
     at,
   }),
+  /** What every request of the session begins with. */
+  z.object({ type: z.literal("system-prompt"), text: z.string(), at }),
+  z.object({ type: z.literal("title"), title: z.string(), at }),
   z.object({ type: z.literal("mode"), mode: z.string(), at }),
+  /** The model that the user chose, as `provider:model`. */
+  z.object({ type: z.literal("model"), choice: z.string(), at }),
+  z.object({ type: z.literal("reasoning-effort"), effort: z.string(), at }),
   z.object({ type: z.literal("turn-end"), stopReason: z.string(), error: z.string().exactOptional(), at }),
 ]);
 

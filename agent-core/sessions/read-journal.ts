@@ -8,6 +8,11 @@ export type StoredSession = {
   /** Working folder, absolute. */
   readonly cwd: string;
   readonly mode: string | undefined;
+  readonly title: string | undefined;
+  readonly systemPrompt: string | undefined;
+  /** The model that was chosen last, as `provider:model`. */
+  readonly model: string | undefined;
+  readonly reasoningEffort: string | undefined;
   readonly messages: readonly Message[];
   /** The plan as it was last. */
   readonly todos: readonly StoredTodo[];
@@ -53,6 +58,10 @@ function restore(text: string): ReadSession {
       id: head.id,
       cwd: head.cwd,
       mode: entries.findLast((entry) => entry.type === "mode")?.mode,
+      systemPrompt: entries.findLast((entry) => entry.type === "system-prompt")?.text,
+      title: entries.findLast((entry) => entry.type === "title")?.title,
+      model: entries.findLast((entry) => entry.type === "model")?.choice,
+      reasoningEffort: entries.findLast((entry) => entry.type === "reasoning-effort")?.effort,
       messages: entries.filter((entry) => entry.type === "message").map((entry) => entry.message),
       todos: entries.findLast((entry) => entry.type === "todos")?.items ?? [],
       entries,

@@ -11,7 +11,7 @@ export function parseArguments(json: string): ParsedArguments {
   if (text === "") return { ok: true, value: {} };
   const parsed = tryParse(text);
   if (parsed !== undefined) return parsed;
-  if (!text.startsWith("{") || !text.endsWith("}")) {
+  if (!text.startsWith("{") || isCutOff(text)) {
     return refused("the arguments were cut off before their end");
   }
   try {
@@ -19,6 +19,20 @@ export function parseArguments(json: string): ParsedArguments {
   } catch {
     return refused("the arguments are not valid JSON");
   }
+}
+
+/** Repair would close what is open at the end, and half a file would be written as if it were the whole. */
+function isCutOff(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (inString && character === "\\") at += 1;
+    else if (character === '"') inString = !inString;
+    else if (!inString && (character === "{" || character === "[")) depth += 1;
+    else if (!inString && (character === "}" || character === "]")) depth -= 1;
+  }
+  return inString || depth > 0;
 }
 
 function tryParse(text: string): ParsedArguments | undefined {

@@ -8,6 +8,8 @@ import type { Effect } from "../approval/effect.ts";
 import type { Host } from "../host/host.ts";
 import type { ToolSchema } from "../providers/wire/wire.ts";
 import type { FileMemory } from "./file-memory.ts";
+import type { Processes } from "./terminal/processes.ts";
+import type { SessionShell } from "./terminal/session-shell.ts";
 import type { TodoList } from "./todo-list.ts";
 
 /** ACP's tool kinds (`session/update` → `tool_call.kind`). */
@@ -50,6 +52,11 @@ export type ToolContext = {
   readonly host: Host;
   /** The session's working folder, absolute; relative paths of the model start here. */
   readonly cwd: string;
+  /** The session's shell, for commands. */
+  readonly shell: SessionShell;
+  /** Where that shell was when the call was prepared: the folder that its approval was judged with. */
+  readonly shellFolder: string;
+  readonly processes: Processes;
   /** Id of the tool call. */
   readonly callId: string;
   /** Folder of the session for spilled output, absolute; may not exist yet. */
@@ -60,6 +67,14 @@ export type ToolContext = {
   readonly todos: TodoList;
   readonly ask: (question: Question, signal: AbortSignal) => Promise<Answer>;
   readonly show: (activity: ToolActivity) => void;
+};
+
+/** The session's shell, as far as the effect of a call depends on it. */
+export type ShellView = {
+  /** Folder that the next command starts in, absolute. */
+  readonly folder: string;
+  /** What runs in the background under this id. */
+  process(id: string): { readonly command: string; readonly folder: string } | undefined;
 };
 
 /** A call whose arguments are in order. */
@@ -89,8 +104,8 @@ export type Tool = {
   /** True when a call waits for the user: its batch runs one after the other. */
   readonly interactive: boolean;
   readonly schema: ToolSchema;
-  /** Checks raw arguments (parsed JSON) against the schema; relative paths start at `cwd`. */
-  prepare(raw: unknown, cwd: string): Preparation;
+  /** Checks raw arguments (parsed JSON) against the schema; relative paths start at `cwd`, commands in `shell`. */
+  prepare(raw: unknown, cwd: string, shell?: ShellView): Preparation;
 };
 
 /** What a tool file writes down. Give `run` alone, or `stage` when a call can be shown before it happens. */
@@ -105,7 +120,7 @@ export type ToolDefinition<Schema extends z.ZodType> = {
   /** One line for people, at most 80 characters: `Read src/a.ts`. */
   title(input: z.infer<Schema>): string;
   locations?(input: z.infer<Schema>, cwd: string): readonly ToolLocation[];
-  effect(input: z.infer<Schema>, cwd: string): Effect;
+  effect(input: z.infer<Schema>, cwd: string, shell: ShellView): Effect;
 } & (
   | { run(input: z.infer<Schema>, context: ToolContext): Promise<ToolResult> }
   | { stage(input: z.infer<Schema>, context: ToolContext): Promise<StagedCall> }
@@ -126,10 +141,10 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
       schema ??= { name, description, parameters: parametersOf(definition.input) };
       return schema;
     },
-    prepare(raw, cwd) {
+    prepare(raw, cwd, shell = { folder: cwd, process: () => undefined }) {
       const parsed = definition.input.safeParse(raw);
       if (!parsed.success) return { ok: false, text: explainArguments(name, parsed.error) };
-      return { ok: true, call: prepareCall(definition, parsed.data, cwd) };
+      return { ok: true, call: prepareCall(definition, parsed.data, cwd, shell) };
     },
   };
 }
@@ -138,15 +153,18 @@ function prepareCall<Schema extends z.ZodType>(
   definition: ToolDefinition<Schema>,
   input: z.infer<Schema>,
   cwd: string,
+  shell: ShellView,
 ): PreparedCall {
+  const shellFolder = shell.folder;
+  const fixed = (context: ToolContext): ToolContext => ({ ...context, shellFolder });
   return {
     title: definition.title(input),
     locations: definition.locations?.(input, cwd) ?? [],
-    effect: definition.effect(input, cwd),
+    effect: definition.effect(input, cwd, shell),
     stage: (context) =>
       "stage" in definition
-        ? definition.stage(input, context)
-        : Promise.resolve({ ok: true, diffs: [], run: () => definition.run(input, context) }),
+        ? definition.stage(input, fixed(context))
+        : Promise.resolve({ ok: true, diffs: [], run: () => definition.run(input, fixed(context)) }),
   };
 }
 

@@ -12,7 +12,7 @@ import type { HermesClientCapabilities } from "../../agent-core/acp/meta.ts";
 import type { ClientServices } from "../client/client-method.ts";
 import { table } from "../client/table.gen.ts";
 
-const OURS: HermesClientCapabilities = { expectedText: true, terminalOutputFile: true };
+const OURS: HermesClientCapabilities = { expectedText: true, terminals: true };
 
 const CAPABILITIES: ClientCapabilities = {
   fs: { readTextFile: true, writeTextFile: true },

@@ -5,10 +5,11 @@ import { clientMethod as readTextFile } from "./read-text-file.ts";
 import { clientMethod as requestPermission } from "./request-permission.ts";
 import { clientMethod as sessionUpdate } from "./session-update.ts";
 import { clientMethod as terminalCreate } from "./terminal-create.ts";
+import { clientMethod as terminalInput } from "./terminal-input.ts";
 import { clientMethod as terminalKill } from "./terminal-kill.ts";
 import { clientMethod as terminalOutput } from "./terminal-output.ts";
 import { clientMethod as terminalRelease } from "./terminal-release.ts";
 import { clientMethod as terminalWaitForExit } from "./terminal-wait-for-exit.ts";
 import { clientMethod as writeTextFile } from "./write-text-file.ts";
 
-export const table: readonly ClientMethod[] = [elicitationCreate, readTextFile, requestPermission, sessionUpdate, terminalCreate, terminalKill, terminalOutput, terminalRelease, terminalWaitForExit, writeTextFile];
+export const table: readonly ClientMethod[] = [elicitationCreate, readTextFile, requestPermission, sessionUpdate, terminalCreate, terminalInput, terminalKill, terminalOutput, terminalRelease, terminalWaitForExit, writeTextFile];

@@ -3,8 +3,6 @@ import type { ClientMethod } from "./client-method.ts";
 
 export const clientMethod: ClientMethod = {
   register(app, { terminals }) {
-    app.onRequest(methods.client.terminal.create, async ({ params }) => ({
-      terminalId: await terminals.create(params),
-    }));
+    app.onRequest(methods.client.terminal.create, ({ params }) => terminals.create(params));
   },
 };

@@ -1,11 +1,20 @@
 /** Reading and changing a file through its document, so that the change can be undone and passes over nothing. */
+import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import { findDocument } from "./find-document.ts";
 import { minimalEdit } from "./minimal-edit.ts";
 
 /** How long VS Code may take to reload a document whose file a command has changed. */
 const RELOAD_LIMIT_MS = 2_000;
+/**
+ * Within this time after a command wrote a file, VS Code may know its new text but not yet its size and date, and would
+ * refuse to save over it.
+ */
+const SETTLE_MS = 500;
 const BYTE_ORDER_MARK = "\ufeff";
+
+/** When the file of a document was last saved from here, in its own date. */
+const savedAt = new WeakMap<vscode.TextDocument, number>();
 
 /** The text is not the one that the change was made for: somebody changed the file meanwhile. */
 export class ConflictError extends Error {}
@@ -66,9 +75,16 @@ async function openPlace(path: string): Promise<Place> {
   if (open !== undefined && (open.isDirty || open.isUntitled)) return { kind: "document", document: open };
   // An unchanged document may outlive its file.
   if (!(await exists(uri))) return { kind: "absent" };
+  if (open !== undefined) await settled(open);
   const document = open ?? (await vscode.workspace.openTextDocument(uri));
   const text = await vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { uri });
   return (await caughtUp(document, text)) ? { kind: "document", document } : { kind: "disk", text };
+}
+
+async function settled(document: vscode.TextDocument): Promise<void> {
+  const { mtime } = await vscode.workspace.fs.stat(document.uri);
+  const age = Date.now() - mtime;
+  if (savedAt.get(document) !== mtime && age >= 0 && age < SETTLE_MS) await delay(SETTLE_MS - age);
 }
 
 /** Waits until VS Code has reloaded an unchanged document; false when it does not. */
@@ -100,6 +116,7 @@ async function writeDocument(document: vscode.TextDocument, text: string): Promi
   }
   if (wasDirty || document.isUntitled) return;
   if (!(await document.save())) throw new Error("it was changed in the editor, but could not be saved");
+  savedAt.set(document, (await vscode.workspace.fs.stat(document.uri)).mtime);
 }
 
 async function writeDisk(uri: vscode.Uri, text: string): Promise<void> {

@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 
 /** Variables whose values may be kept as secrets; any provider with an OpenAI-compatible endpoint uses the last. */
-export const KEY_VARIABLES = ["OPENAI_API_KEY", "OPENROUTER_API_KEY", "HERMES_API_KEY"] as const;
+export const KEY_VARIABLES = ["OPENAI_API_KEY", "OPENROUTER_API_KEY", "ANTHROPIC_API_KEY", "HERMES_API_KEY"] as const;
 
 export type KeyVariable = (typeof KEY_VARIABLES)[number];
 

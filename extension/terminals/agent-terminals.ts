@@ -1,33 +1,25 @@
 /** The agent's commands: our own children, so that output and exit code are complete, shown in VS Code terminals. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
-import { dirname } from "node:path";
-import { StringDecoder } from "node:string_decoder";
-import { setTimeout as delay } from "node:timers/promises";
 import {
   type CreateTerminalRequest,
+  type CreateTerminalResponse,
   RequestError,
   type TerminalOutputResponse,
   type WaitForTerminalExitResponse,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import * as z from "zod";
-import { killTree, MARKER_VARIABLE } from "./kill-tree.ts";
+import type { HermesTerminalStarted } from "../../agent-core/acp/meta.ts";
+import { type AgentChild, startChild } from "./agent-child.ts";
 import { OutputRing } from "./output-ring.ts";
+import { Screen, type ScreenInput } from "./screen.ts";
+import { type TerminalRequest, terminalRequest } from "./terminal-request.ts";
 
 /** Bytes kept for `terminal/output` when the agent names no limit. */
 const DEFAULT_OUTPUT_BYTES = 1_048_576;
-/** After the command ended, while a child of its still holds the pipe: no output for this long is the end of it. */
-const QUIET_MS = 500;
-/** A child that goes on printing is not waited for any longer. */
-const DRAIN_LIMIT_MS = 10_000;
-/** So that no program waits for a pager nobody pages. */
-const QUIET_ENVIRONMENT = { PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0" };
+/** A second Ctrl+C within this time ends what the first one could not. */
+const SECOND_INTERRUPT_MS = 2_000;
 
 const CTRL_C = "\u0003";
-
-const metaSchema = z.object({ hermes: z.object({ outputFile: z.string() }) });
+const CTRL_D = "\u0004";
 
 export type TerminalListener = {
   output(terminalId: string, text: string): void;
@@ -35,13 +27,15 @@ export type TerminalListener = {
 };
 
 type AgentTerminal = {
-  readonly child: ChildProcess;
+  readonly child: AgentChild;
   readonly ring: OutputRing;
+  readonly screen: Screen;
   readonly terminal: vscode.Terminal;
+  readonly hasPty: boolean;
   readonly exit: Promise<WaitForTerminalExitResponse>;
-  readonly marker: string;
   ended: WaitForTerminalExitResponse | undefined;
-  released: boolean;
+  /** The agent is done with it. Until then something that an ended command left running may still be shown in it. */
+  isReleased: boolean;
 };
 
 export class AgentTerminals implements vscode.Disposable {
@@ -53,49 +47,46 @@ export class AgentTerminals implements vscode.Disposable {
     this.#listener = listener;
   }
 
-  async create(request: CreateTerminalRequest): Promise<string> {
+  async create(request: CreateTerminalRequest): Promise<CreateTerminalResponse> {
     if (!vscode.workspace.isTrusted) {
       throw RequestError.internalError(undefined, "commands are not run in a workspace that is not trusted");
     }
     this.#count += 1;
     const id = `terminal-${this.#count}`;
-    const marker = randomUUID();
-    const child = spawnChild(request, marker);
-    await new Promise<void>((resolve, reject) => {
-      child.once("spawn", resolve);
-      child.once("error", (error) =>
-        reject(RequestError.internalError(undefined, `${request.command}: ${error.message}`)),
-      );
+    const details = terminalRequest(request);
+    const ring = new OutputRing(request.outputByteLimit ?? DEFAULT_OUTPUT_BYTES);
+    let early = "";
+    let print = (text: string): void => {
+      early += text;
+    };
+    const child = await startChild(request, details, (bytes, text) => {
+      ring.add(bytes);
+      print(details.hasPty ? text : text.replace(/\r?\n/g, "\r\n"));
+      this.#listener.output(id, text);
     });
-    const screen = new Screen(() => void killTree(child.pid ?? 0, marker));
-    const title = commandLine(request);
+    const screen = new Screen(screenInput(child, details), () => void child.kill());
+    screen.note(`$ ${details.title.replace(/\r?\n/g, "\r\n  ")}`);
+    screen.print(early);
+    print = (text) => screen.print(text);
     const terminal = vscode.window.createTerminal({
-      name: `Hermes: ${title.slice(0, 40)}`,
+      name: `Hermes: ${details.title.slice(0, 40)}`,
       pty: screen,
       iconPath: new vscode.ThemeIcon("sparkle"),
     });
-    screen.print(`\u001b[2m$ ${title}\u001b[0m\r\n`);
-    const ring = new OutputRing(request.outputByteLimit ?? DEFAULT_OUTPUT_BYTES);
-    const file = outputFile(request);
-    const decoder = new StringDecoder("utf8");
-    const take = (bytes: Buffer): boolean => {
-      ring.add(bytes);
-      const text = decoder.write(bytes);
-      screen.print(text.replace(/\r?\n/g, "\r\n"));
-      this.#listener.output(id, text);
-      return file?.write(bytes) ?? true;
-    };
-    const exit = finished(child, file, take).then((ended) => {
-      const entry = this.#terminals.get(id);
-      if (entry) entry.ended = ended;
-      screen.print(
-        `\r\n\u001b[2m[${ended.signal ? `ended by ${ended.signal}` : `exit code ${ended.exitCode}`}]\u001b[0m\r\n`,
-      );
-      this.#listener.exit(id, { exitCode: ended.exitCode ?? null, signal: ended.signal ?? null });
-      return ended;
+    const exit = child.exit.then((ended) => this.#ended(id, ended));
+    exit.catch((error: Error) => screen.note(error.message)); // also told to whoever waits for it
+    this.#terminals.set(id, {
+      child,
+      ring,
+      screen,
+      terminal,
+      hasPty: details.hasPty,
+      exit,
+      ended: undefined,
+      isReleased: false,
     });
-    this.#terminals.set(id, { child, ring, terminal, exit, marker, ended: undefined, released: false });
-    return id;
+    const hermes: HermesTerminalStarted = { pid: child.pid, marker: child.marker };
+    return { terminalId: id, _meta: { hermes } };
   }
 
   output(id: string): TerminalOutputResponse {
@@ -107,21 +98,35 @@ export class AgentTerminals implements vscode.Disposable {
     return this.#get(id).exit;
   }
 
+  /** Types for the agent, where the user sees it; gives why not when that cannot be done. */
+  async input(id: string, text: string): Promise<string | undefined> {
+    const { child, screen, hasPty } = this.#get(id);
+    if (hasPty) return child.write(text);
+    if (text === CTRL_C) {
+      child.interrupt();
+      return undefined;
+    }
+    const ends = text.endsWith(CTRL_D);
+    const typed = ends ? text.slice(0, -1) : text;
+    screen.print(`\u001b[2m${typed.replace(/\r?\n/g, "\r\n")}\u001b[0m`);
+    const failure = await child.write(typed);
+    if (ends) child.endInput();
+    return failure;
+  }
+
   async kill(id: string): Promise<void> {
-    const { child, marker } = this.#get(id);
-    await killTree(child.pid ?? 0, marker);
+    await this.#get(id).child.kill();
   }
 
   /** The agent is done with it; what it showed stays until the user closes it or the next command is released. */
   release(id: string): void {
     const released = this.#get(id);
-    released.released = true;
-    if (released.ended === undefined) void killTree(released.child.pid ?? 0, released.marker);
+    released.isReleased = true;
+    if (released.ended === undefined) void released.child.kill();
     for (const [other, entry] of this.#terminals) {
-      if (other !== id && entry.released && entry.ended !== undefined) {
-        entry.terminal.dispose();
-        this.#terminals.delete(other);
-      }
+      if (entry === released || !entry.isReleased || entry.ended === undefined) continue;
+      entry.terminal.dispose();
+      this.#terminals.delete(other);
     }
   }
 
@@ -130,12 +135,27 @@ export class AgentTerminals implements vscode.Disposable {
     this.#terminals.get(id)?.terminal.show(true);
   }
 
+  /** Ends every command with all it has left running; resolves when nothing of them is left. */
+  async endAll(): Promise<void> {
+    await Promise.allSettled([...this.#terminals.values()].map(({ child }) => child.kill()));
+  }
+
   dispose(): void {
-    for (const { child, terminal, marker, ended } of this.#terminals.values()) {
-      if (ended === undefined) void killTree(child.pid ?? 0, marker);
-      terminal.dispose();
-    }
+    void this.endAll();
+    for (const { terminal } of this.#terminals.values()) terminal.dispose();
     this.#terminals.clear();
+  }
+
+  #ended(id: string, ended: WaitForTerminalExitResponse): WaitForTerminalExitResponse {
+    const entry = this.#terminals.get(id);
+    if (entry) {
+      entry.ended = ended;
+      entry.screen.over();
+      entry.screen.print("\r\n");
+      entry.screen.note(`[${ended.signal ? `ended by ${ended.signal}` : `exit code ${ended.exitCode}`}]`);
+    }
+    this.#listener.exit(id, { exitCode: ended.exitCode ?? null, signal: ended.signal ?? null });
+    return ended;
   }
 
   #get(id: string): AgentTerminal {
@@ -145,93 +165,19 @@ export class AgentTerminals implements vscode.Disposable {
   }
 }
 
-/** What a VS Code terminal shows of a command, also of what was printed before it was opened. */
-class Screen implements vscode.Pseudoterminal {
-  readonly #writes = new vscode.EventEmitter<string>();
-  readonly #kill: () => void;
-  #early: string | undefined = "";
-
-  readonly onDidWrite = this.#writes.event;
-
-  constructor(kill: () => void) {
-    this.#kill = kill;
-  }
-
-  print(text: string): void {
-    if (this.#early === undefined) this.#writes.fire(text);
-    else this.#early += text;
-  }
-
-  open(): void {
-    const early = this.#early ?? "";
-    this.#early = undefined;
-    this.#writes.fire(early);
-  }
-
-  close(): void {
-    this.#kill();
-  }
-
-  handleInput(data: string): void {
-    if (data === CTRL_C) this.#kill();
-  }
+function screenInput(child: AgentChild, { input, hasPty }: TerminalRequest): ScreenInput {
+  let interruptedAt = Number.NEGATIVE_INFINITY;
+  return {
+    kind: hasPty ? "raw" : inputKinds[input],
+    send: (text) => void child.write(text),
+    end: () => child.endInput(),
+    interrupt() {
+      const now = performance.now();
+      if (now - interruptedAt < SECOND_INTERRUPT_MS) void child.kill();
+      else child.interrupt();
+      interruptedAt = now;
+    },
+  };
 }
 
-function spawnChild({ command, args = [], cwd, env = [] }: CreateTerminalRequest, marker: string): ChildProcess {
-  const given = Object.fromEntries(env.map(({ name, value }) => [name, value]));
-  return spawn(command, args, {
-    ...(cwd != null && { cwd }),
-    detached: process.platform !== "win32",
-    env: { ...process.env, ...QUIET_ENVIRONMENT, ...given, [MARKER_VARIABLE]: marker },
-    // No input: a program that finds an open pipe there (as ripgrep does) would read it and wait for ever.
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-}
-
-/** A shell's own line is what the user knows the command by. */
-function commandLine({ command, args = [] }: CreateTerminalRequest): string {
-  return args[0] === "-c" && args.length === 2 ? (args[1] ?? command) : [command, ...args].join(" ");
-}
-
-function outputFile({ _meta: meta }: CreateTerminalRequest): WriteStream | undefined {
-  const path = metaSchema.safeParse(meta).data?.hermes.outputFile;
-  if (path === undefined) return undefined;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  return createWriteStream(path, { flags: "w", mode: 0o600 });
-}
-
-/** Settles when the command has ended and its output is all there. */
-async function finished(
-  child: ChildProcess,
-  file: WriteStream | undefined,
-  take: (bytes: Buffer) => boolean,
-): Promise<WaitForTerminalExitResponse> {
-  const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
-  let pieces = 0;
-  const drained = streams.map((stream) => {
-    stream.on("data", (bytes: Buffer) => {
-      pieces += 1;
-      if (take(bytes)) return;
-      stream.pause();
-      file?.once("drain", () => stream.resume());
-    });
-    return new Promise<void>((resolve) => stream.once("close", () => resolve()));
-  });
-  const ended = await new Promise<WaitForTerminalExitResponse>((resolve) => {
-    child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
-  });
-  await Promise.race([Promise.all(drained), quiet(() => pieces)]);
-  if (file !== undefined) await new Promise<void>((resolve) => file.end(() => resolve()));
-  return ended;
-}
-
-/** Resolves when nothing has come for a while. */
-async function quiet(pieces: () => number): Promise<void> {
-  const deadline = performance.now() + DRAIN_LIMIT_MS;
-  for (let before = -1; before !== pieces() && performance.now() < deadline; ) {
-    before = pieces();
-    await delay(QUIET_MS);
-    // On a busy machine the timer comes before the output that is there already.
-    await new Promise(setImmediate);
-  }
-}
+const inputKinds = { none: "none", open: "line" } as const;

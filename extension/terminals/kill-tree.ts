@@ -1,10 +1,10 @@
 /** Ending a command with everything it started, children that left its group included. */
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** What a process may take to end by itself before it is killed. */
-const TERM_GRACE_MS = 1_500;
+const TERM_GRACE_MS = 1_000;
 const POLL_MS = 25;
 
 /** Environment variable that marks a command and all it starts. */
@@ -24,6 +24,12 @@ export async function killTree(pid: number, marker: string): Promise<void> {
   }
 }
 
+/** What Ctrl+C does in a terminal: every process of the command's own group is interrupted. */
+export function interruptGroup(child: ChildProcess): void {
+  if (process.platform === "win32" || child.pid === undefined) child.kill("SIGINT");
+  else send(-child.pid, "SIGINT");
+}
+
 function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -32,17 +38,24 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** The process itself and whoever carries the marker; elsewhere than on Linux the group stands for all. */
+/** The process's group and session, and whoever carries the marker; elsewhere than on Linux the group stands for all. */
 async function livingMembers(pid: number, marker: string): Promise<readonly number[]> {
   if (process.platform !== "linux") return isAlive(-pid) ? [pid] : [];
   const names = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const marked = await Promise.all(names.map(async (name) => ((await isMember(name, marker)) ? Number(name) : 0)));
-  return marked.filter((member) => member !== 0);
+  const members = await Promise.all(
+    names.map(async (name) => ((await isMember(name, pid, marker)) ? Number(name) : 0)),
+  );
+  return members.filter((member) => member !== 0);
 }
 
-async function isMember(name: string, marker: string): Promise<boolean> {
+async function isMember(name: string, pid: number, marker: string): Promise<boolean> {
+  const stat = await readFile(`/proc/${name}/stat`, "utf8").catch(() => "");
+  // The command's name stands in parentheses and may hold any character, so fields count from the last one.
+  const [state, , group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  if (state === undefined || state === "" || state === "Z" || state === "X") return false;
+  if (Number(group) === pid || Number(session) === pid) return true;
   const environment = await readFile(`/proc/${name}/environ`, "latin1").catch(() => "");
-  return environment.includes(`${MARKER_VARIABLE}=${marker}`);
+  return environment.includes(`${MARKER_VARIABLE}=${marker}\0`);
 }
 
 function isAlive(pid: number): boolean {

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AcpProcess, type Json } from "../support/acp-process.ts";
-import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { call, hold, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
 const PROMPT = "replace two with TWO in a.txt then run cat a.txt";
 const running: { stop(): Promise<unknown> }[] = [];
@@ -285,4 +285,51 @@ test("headless: edits the file and exits 0; without --yes what asks is refused; 
   expect(chat("--nonsense", "x").status).toBe(1);
   const lines = chat("--json", "read a.txt").stdout.trim().split("\n");
   expect(lines.map((line) => JSON.parse(line).update.sessionUpdate)).toContain("tool_call");
+});
+
+test("what the user says in the middle of a turn reaches the model after the running call", async () => {
+  const { agent, model } = await startWithModel();
+  await agent.initialize();
+  const sessionId = await agent.newSession();
+  const gate = hold();
+  model.script({ parts: [call("read_file", { path: "a.txt" }), gate.part] }, say("in French, then"), say("later"));
+  const turn = agent.prompt(sessionId, "go");
+  await gate.reached;
+  const prompt = [{ type: "text", text: "answer in French" }];
+  expect(await agent.request("_hermes/session/steer", { sessionId, prompt })).toMatchObject({
+    result: { queued: true },
+  });
+  gate.release();
+  expect((await turn).result).toEqual({ stopReason: "end_turn" });
+  const roles = model.requests[1]?.body.messages.map(({ role, content }) => (role === "user" ? content : role));
+  expect(roles).toEqual(["system", "go", "assistant", "tool", "answer in French"]);
+  expect(agent.of("user_message_chunk")).toMatchObject([{ content: { text: "answer in French" } }]);
+  const late = await agent.request("_hermes/session/steer", { sessionId, prompt });
+  expect(late.error).toMatchObject({ code: -32600, message: expect.stringContaining("No turn is running") });
+  const wrong = await agent.request("_hermes/session/steer", { sessionId, prompt: "hi" });
+  expect(wrong.error).toMatchObject({ code: -32602, message: expect.stringContaining("prompt") });
+});
+
+test("a resumed session sends the same prefix to the byte, whatever has changed around it", async () => {
+  const { agent, model } = await startWithModel();
+  await agent.initialize();
+  writeFileSync(join(agent.cwd, "AGENTS.md"), "Use tabs.\n");
+  const sessionId = await agent.newSession();
+  model.script({ parts: [call("read_file", { path: "a.txt" })] }, say("one"));
+  await agent.prompt(sessionId, "go");
+  agent.child.kill("SIGKILL");
+  await agent.exited;
+  writeFileSync(join(agent.cwd, "AGENTS.md"), "Use spaces.\n");
+  const again = start(
+    { HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-test-key-123456" },
+    agent.home,
+  );
+  await again.initialize();
+  await again.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] });
+  model.script(say("two"));
+  await again.prompt(sessionId, "on");
+  const [, before, after] = model.requests.map(({ body }) => body);
+  expect(JSON.stringify(after?.messages.slice(0, before?.messages.length))).toBe(JSON.stringify(before?.messages));
+  expect(JSON.stringify(after?.["tools"])).toBe(JSON.stringify(before?.["tools"]));
+  expect(String(after?.messages[0]?.["content"])).toContain("Use tabs.");
 });

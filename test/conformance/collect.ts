@@ -35,6 +35,8 @@ function lineOf(event: ModelEvent): string {
       return `delta ${event.index} ${event.text}`;
     case "tool-call-end":
       return `end ${event.index} ${event.call.id} ${event.call.function.name} ${event.call.function.arguments}`;
+    case "alive":
+      return "alive";
     case "finish": {
       const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens } = event.usage ?? {};
       const tokens = event.usage ? `${inputTokens}(${cachedInputTokens}) ${outputTokens}(${reasoningTokens})` : "?";

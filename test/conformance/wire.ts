@@ -40,10 +40,9 @@ export function describeWire({ mode, malformed }: WireFacts): void {
   };
 
   describe(`${mode}: answers`, () => {
-    test("text arrives piece by piece and ends with the usage", async () => {
+    test("text arrives whole and ends with the usage", async () => {
       const events = await collect(ask(say("Hello, what a fine day — 你好 👋🏽.")));
       expect(joined(events, "text-delta")).toBe("Hello, what a fine day — 你好 👋🏽.");
-      expect(events.filter(({ type }) => type === "text-delta").length).toBeGreaterThan(3);
       expect(events.at(-1)).toEqual({
         type: "finish",
         reason: "stop",
@@ -69,7 +68,6 @@ export function describeWire({ mode, malformed }: WireFacts): void {
       expect(JSON.parse(end?.call.function.arguments ?? "")).toEqual(input);
       const pieces = events.map((event) => (event.type === "tool-call-delta" ? event.text : ""));
       expect(pieces.join("")).toBe(end?.call.function.arguments);
-      expect(pieces.filter(Boolean).length).toBeGreaterThan(3);
       expect(events.at(-1)).toMatchObject({ type: "finish", reason: "tool_calls" });
     });
 

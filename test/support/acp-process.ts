@@ -29,7 +29,13 @@ export class AcpProcess {
     if (home !== undefined) this.home = home;
     writeFileSync(join(this.cwd, "a.txt"), "one\ntwo\nthree\n");
     this.child = spawn("node", ["dist/acp.js"], {
-      env: { PATH: process.env["PATH"], HOME: this.home, HERMES_HOME: this.home, ...environment },
+      env: {
+        PATH: process.env["PATH"],
+        HOME: this.home,
+        HERMES_HOME: this.home,
+        HERMES_LOCAL_SERVERS: "off",
+        ...environment,
+      },
       stdio: ["pipe", "pipe", "pipe"],
     });
     this.exited = new Promise((resolve) => this.child.once("exit", resolve));

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeHost } from "../../agent-core/host/node-host.ts";
 import { FileMemory } from "../../agent-core/tools/file-memory.ts";
+import { Processes } from "../../agent-core/tools/terminal/processes.ts";
+import { SessionShell } from "../../agent-core/tools/terminal/session-shell.ts";
 import { TodoList } from "../../agent-core/tools/todo-list.ts";
 import type { Answer, Tool, ToolActivity, ToolContext, ToolResult } from "../../agent-core/tools/tool.ts";
 
@@ -19,7 +21,12 @@ export function toolBench(answer: Answer = { kind: "unavailable" }): Bench {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "hermes-tool-")));
   const shown: ToolActivity[] = [];
   const cancel = new AbortController();
+  const shell = new SessionShell(folder);
+  const processes = new Processes();
   const context: ToolContext = {
+    shell,
+    shellFolder: folder,
+    processes,
     host: nodeHost(),
     cwd: folder,
     callId: "call_1",
@@ -36,7 +43,8 @@ export function toolBench(answer: Answer = { kind: "unavailable" }): Bench {
     shown,
     cancel,
     async run(tool, input) {
-      const preparation = tool.prepare(input, folder);
+      const view = { folder: shell.folder, process: (id: string) => processes.find(id) };
+      const preparation = tool.prepare(input, folder, view);
       if (!preparation.ok) return { ok: false, text: preparation.text };
       const staged = await preparation.call.stage(context);
       return staged.ok ? staged.run() : { ok: false, text: staged.text };

@@ -265,7 +265,7 @@ async function startServer(root: string, options: WindowOptions): Promise<VSCode
     ...folders,
     askForTrust: options.askForTrust ?? false,
     settings: { ...testSettings, ...options.settings },
-    env: { HERMES_HOME: join(root, "home"), HERMES_PROVIDER: "offline", ...options.env },
+    env: { HERMES_HOME: join(root, "home"), HERMES_PROVIDER: "offline", HERMES_LOCAL_SERVERS: "off", ...options.env },
     logFile: join(resultsFolder, "logs", `${options.name}-server.log`),
   });
 }

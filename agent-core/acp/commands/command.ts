@@ -1,10 +1,12 @@
 /** What a slash command is: one file in commands/ that exports `command`; the table is generated. */
 import type { ApprovalMode } from "../../approval/policy.ts";
+import type { SessionModel } from "../session-model.ts";
 
 /** What a command may see and change. */
 export type CommandSession = {
   readonly mode: ApprovalMode;
-  readonly agent: { readonly model: string; readonly toolNames: readonly string[] };
+  readonly agent: { readonly model: { readonly model: string }; readonly toolNames: readonly string[] };
+  readonly model: Pick<SessionModel, "current" | "all" | "choose">;
   setMode(mode: ApprovalMode): void;
 };
 
@@ -15,5 +17,5 @@ export type Command = {
   /** What may follow the name; undefined when nothing may. */
   readonly hint?: string;
   /** Gives the answer in Markdown. */
-  run(argument: string, session: CommandSession, commands: readonly Command[]): string;
+  run(argument: string, session: CommandSession, commands: readonly Command[]): string | Promise<string>;
 };

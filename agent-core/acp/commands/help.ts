@@ -12,7 +12,7 @@ export const command: Command = {
       "",
       ...lines,
       "",
-      `Mode: \`${session.mode}\`. Model: \`${session.agent.model}\`.`,
+      `Mode: \`${session.mode}\`. Model: \`${session.agent.model.model}\`.`,
     ].join("\n");
   },
 };

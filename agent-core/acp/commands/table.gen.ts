@@ -2,6 +2,7 @@
 import type { Command } from "./command.ts";
 import { command as help } from "./help.ts";
 import { command as mode } from "./mode.ts";
+import { command as model } from "./model.ts";
 import { command as tools } from "./tools.ts";
 
-export const table: readonly Command[] = [help, mode, tools];
+export const table: readonly Command[] = [help, mode, model, tools];

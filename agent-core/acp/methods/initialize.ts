@@ -1,4 +1,6 @@
 import { methods, PROTOCOL_VERSION } from "@zed-industries/agent-client-protocol";
+import { authMethods } from "../auth-methods.ts";
+import type { HermesAgentCapabilities } from "../meta.ts";
 import type { Method } from "./method.ts";
 
 export const method: Method = {
@@ -13,8 +15,9 @@ export const method: Method = {
           loadSession: true,
           promptCapabilities: { image: true, embeddedContext: true },
           sessionCapabilities: { close: {}, additionalDirectories: {} },
+          _meta: { hermes: { steer: true } satisfies HermesAgentCapabilities },
         },
-        authMethods: [],
+        authMethods: authMethods(clientCapabilities),
       };
     });
   },

@@ -10,6 +10,7 @@ export const method: Method = {
     app.onRequest(methods.agent.session.load, async ({ params, client }) => {
       const { session, stored } = await server.loadSession(client, sessionPlace(params), params.sessionId);
       for (const update of replay(stored)) session.send(update);
+      if (stored.title !== undefined) session.send({ sessionUpdate: "session_info_update", title: stored.title });
       announceCommands(session);
       return { modes: modeState(session.mode), configOptions: session.configOptions };
     });

@@ -1,5 +1,10 @@
 // Written by scripts/tables.mjs; do not edit. Run `npm run tables` after adding a file to this folder.
 import type { Method } from "./method.ts";
+import { method as authenticate } from "./authenticate.ts";
+import { method as hermesCheckKey } from "./hermes-check-key.ts";
+import { method as hermesModels } from "./hermes-models.ts";
+import { method as hermesProviders } from "./hermes-providers.ts";
+import { method as hermesSetEnvironment } from "./hermes-set-environment.ts";
 import { method as initialize } from "./initialize.ts";
 import { method as sessionCancel } from "./session-cancel.ts";
 import { method as sessionClose } from "./session-close.ts";
@@ -8,5 +13,6 @@ import { method as sessionNew } from "./session-new.ts";
 import { method as sessionPrompt } from "./session-prompt.ts";
 import { method as sessionSetConfigOption } from "./session-set-config-option.ts";
 import { method as sessionSetMode } from "./session-set-mode.ts";
+import { method as sessionSteer } from "./session-steer.ts";
 
-export const table: readonly Method[] = [initialize, sessionCancel, sessionClose, sessionLoad, sessionNew, sessionPrompt, sessionSetConfigOption, sessionSetMode];
+export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesModels, hermesProviders, hermesSetEnvironment, initialize, sessionCancel, sessionClose, sessionLoad, sessionNew, sessionPrompt, sessionSetConfigOption, sessionSetMode, sessionSteer];

@@ -12,6 +12,8 @@ export type ChatQuirks = {
 export type Deployment = {
   /** As in settings and messages to people. */
   readonly name: string;
+  /** As its makers write it, for lists to choose from. */
+  readonly title: string;
   readonly mode: ApiMode;
   /** Undefined when the user must give it. */
   readonly baseUrl?: string;
@@ -21,7 +23,13 @@ export type Deployment = {
   readonly hosts: readonly string[];
   /** Environment variable of its key; undefined when it needs none. */
   readonly keyVariable?: string;
+  /** Where its users get one. */
+  readonly keyPage?: string;
+  /** Path under the base URL that only answers to a good key; default: that of the list of models. */
+  readonly keyCheckPath?: string;
   /** Used when no model is named. */
   readonly defaultModel?: string;
+  /** Models worth offering, the best first: until the endpoint has told which it has, and at the head of a long list. */
+  readonly knownModels?: readonly string[];
   readonly quirks?: ChatQuirks;
 };

@@ -8,7 +8,11 @@ import type {
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
 import type { ChatQuirks } from "../deployment/deployment.ts";
 import { isReasoningDetail } from "./reasoning-details.ts";
+import { sentArguments, sentCallId, sentName } from "./sent-call.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";
+
+/** OpenAI refuses longer ids; a call and its result only have to agree. */
+const VALID_ID = /^[\s\S]{1,40}$/;
 
 /** `quirks` are the endpoint's, from its deployment. */
 export function chatCompletionsBody(request: ModelRequest, quirks: ChatQuirks): ChatCompletionCreateParamsStreaming {
@@ -38,7 +42,7 @@ function lowerMessage(message: Message, quirks: ChatQuirks): ChatCompletionMessa
     case "assistant":
       return lowerAssistant(message, quirks);
     case "tool":
-      return { role: "tool", tool_call_id: message.tool_call_id, content: message.content };
+      return { role: "tool", tool_call_id: sentCallId(message.tool_call_id, VALID_ID), content: message.content };
   }
 }
 
@@ -60,10 +64,9 @@ function lowerAssistant(message: AssistantMessage, quirks: ChatQuirks): ChatComp
   };
 }
 
-/** A call that was cut off stays in the history, with the error as its result; servers with templates parse its JSON. */
 function lowerCall({ id, function: { name, arguments: json } }: ToolCall): ChatCompletionMessageFunctionToolCall {
-  const isWhole = json.startsWith("{") && json.endsWith("}");
-  return { id, type: "function", function: { name, arguments: isWhole ? json : "{}" } };
+  const sent = { name: sentName(name), arguments: sentArguments(json) };
+  return { id: sentCallId(id, VALID_ID), type: "function", function: sent };
 }
 
 function lowerSampling(

@@ -66,6 +66,19 @@ export function endCalls(calls: PartialCalls): CallProgress {
   return { calls: { ...calls, calls: draft.calls }, events: draft.events };
 }
 
+/**
+ * Ends the call of this number: the provider said that it is complete. Half arguments stay open all the same, until
+ * `endCalls`; what the answer ends with may say why.
+ */
+export function endCall(calls: PartialCalls, key: number): CallProgress {
+  const call = calls.calls.findLast((candidate) => candidate.key === key && candidate.phase !== "ended");
+  const isWhole = call !== undefined && (call.arguments.trim() === "" || isWholeObject(call.arguments));
+  if (!isWhole) return { calls, events: [] };
+  const draft: Draft = { calls: [...calls.calls], events: [] };
+  end(draft, call);
+  return { calls: { ...calls, calls: draft.calls }, events: draft.events };
+}
+
 /** True when a call is open whose arguments are not whole; none at all are. */
 export function hasHalfCall({ calls }: PartialCalls): boolean {
   return calls.some((call) => call.phase !== "ended" && call.arguments !== "" && !isWholeObject(call.arguments));

@@ -8,8 +8,9 @@ import { setTimeout as delay } from "node:timers/promises";
 const END_GRACE_MS = 100;
 
 /**
- * Gives the `data` of events, as many at once as a packet brought. `isLast` tells the event after which nothing is
- * read any more, even when the server keeps the connection open. An event that was cut off is not given.
+ * Gives the `data` of events, as many at once as a packet brought; none for a packet of comments or a part of an event.
+ * `isLast`, asked when the packet's events have been taken, tells the event after which nothing is read any more, even
+ * when the server keeps the connection open. An event that was cut off is not given.
  */
 export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
@@ -20,7 +21,7 @@ export async function* readServerSentEvents(
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
       const events = lines.add(read.value);
-      if (events.length > 0) yield events;
+      yield events;
       if (events.some(isLast)) {
         await endOf(reader);
         return;

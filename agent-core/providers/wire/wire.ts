@@ -42,6 +42,12 @@ export type ModelRequest = {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSchema[];
   readonly sampling: Sampling;
+  /** Top-level parameters, as this API names them, that the model was found not to take; default: none. */
+  readonly omittedParameters?: readonly string[];
+  /** For the mode `editor_model` only. */
+  readonly editorModels?: EditorModels;
+  /** How long a prompt cache that is marked by hand shall live (Anthropic's). Default: `5m`; `1h` costs more to write. */
+  readonly cacheTtl?: "5m" | "1h";
 };
 
 /** Token counts of one call. `inputTokens` includes cached ones, `outputTokens` includes reasoning. */
@@ -60,6 +66,8 @@ export type FinishReason = "stop" | "tool_calls" | "length" | "refusal";
  * call is complete.
  */
 export type ModelEvent =
+  /** Nothing new, but the server is there; never leaves `streamModel`. */
+  | { readonly type: "alive" }
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   | { readonly type: "tool-call-start"; readonly index: number; readonly id: string; readonly name: string }
@@ -82,3 +90,23 @@ export type Wire = {
 export function defineWire(wire: Wire): Wire {
   return wire;
 }
+
+/** A model that the editor itself offers. */
+export type EditorModel = {
+  /** As the editor names it when it is asked for the model; unique there. */
+  readonly id: string;
+  /** For people. */
+  readonly name: string;
+  /** Who offers it: `copilot`, or the extension's own name. */
+  readonly vendor: string;
+  /** Tokens of input that it takes. */
+  readonly maxInputTokens: number;
+};
+
+/** The editor's models as the mode `editor_model` reaches them: over ACP, or a fake in tests. */
+export type EditorModels = {
+  /** Those that can be asked now; empty when there are none. */
+  list(signal: AbortSignal): Promise<readonly EditorModel[]>;
+  /** One answer, under the promises of `Wire.stream`. */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+};

@@ -1,29 +1,50 @@
 /** What an exit code means where the number alone misleads. */
-import type { CommandExit } from "../../host/host.ts";
+import type { CommandExit } from "../../host/terminals/terminals.ts";
 
-const CODES: Readonly<Record<number, string>> = {
-  126: "found, but cannot be executed",
-  127: "command not found",
-  130: "interrupted",
-  137: "killed, often for lack of memory",
-  139: "crashed: segmentation fault",
-};
+/** Codes of POSIX shells; 128 + N: ended by signal N. */
+const CODES: ReadonlyMap<number, string> = new Map([
+  [126, "found, but it cannot be executed"],
+  [127, "command not found"],
+  [130, "interrupted"],
+  [134, "aborted by the program itself"],
+  [137, "killed, often for lack of memory"],
+  [139, "crashed: segmentation fault"],
+  [141, "its reader went away"],
+  [143, "terminated"],
+]);
 
 /** Programs whose exit code 1 is an answer, not a failure. */
-const ANSWERS_WITH_ONE: readonly (readonly [RegExp, string])[] = [
-  [/^\s*(?:grep|rg|egrep|fgrep|git\s+grep)\b/, "no match"],
-  [/^\s*(?:diff|cmp|git\s+diff)\b/, "the files differ"],
+const ANSWERS: readonly (readonly [RegExp, string])[] = [
+  [/^(?:[ef]?grep|rg|ag|git grep)\b/, "no match"],
+  [/^(?:diff|cmp|git diff)\b/, "they differ"],
+  [/^(?:test|\[)(?=\s)/, "the condition is false"],
+  [/^(?:pgrep|pkill)\b/, "no such process"],
+  [/^(?:which|command -v|type)\b/, "not found"],
 ];
+/** Exit code of the program `timeout` when the time ran out. */
+const TIME_RAN_OUT = 124;
 
-/** `exit code 127: command not found`; the last line of a command's result. */
+/** `exit code 127: command not found`; without a remark where the number says enough. */
 export function exitNote(command: string, { exitCode, signal }: CommandExit): string {
   if (signal !== null) return `ended by signal ${signal}`;
   if (exitCode === null) return "exit code unknown";
-  const meaning = CODES[exitCode] ?? (exitCode === 1 ? answerOf(command) : undefined);
+  const meaning = CODES.get(exitCode) ?? answerOf(lastCommand(command), exitCode);
   return meaning === undefined ? `exit code ${exitCode}` : `exit code ${exitCode}: ${meaning}`;
 }
 
-function answerOf(command: string): string | undefined {
-  if (/[;&|]/.test(command)) return undefined;
-  return ANSWERS_WITH_ONE.find(([program]) => program.test(command))?.[1];
+function answerOf(command: string | undefined, exitCode: number): string | undefined {
+  if (command === undefined) return undefined;
+  if (exitCode === TIME_RAN_OUT && /^timeout\b/.test(command)) return "the time given to `timeout` ran out";
+  return exitCode === 1 ? ANSWERS.find(([program]) => program.test(command))?.[1] : undefined;
+}
+
+/** The simple command whose exit code it is; undefined when that cannot be told at a glance. */
+function lastCommand(command: string): string | undefined {
+  const plain = command.replace(/'[^']*'|"(?:[^"\\]|\\.)*"/g, "''").trim();
+  if (/&&|\|\||[()`{}<]/.test(plain)) return undefined;
+  const last = plain
+    .split(/[|;\n]/)
+    .at(-1)
+    ?.trim();
+  return last?.replace(/^(?:\w+=\S*\s+)+/, "");
 }

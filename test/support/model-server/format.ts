@@ -6,7 +6,7 @@ export type SpokenPart = Extract<Part, { type: "text" | "reasoning" | "refusal" 
 
 /** Speaks one answer. Every string is one write. */
 export type Speaker = {
-  begin(): readonly string[];
+  begin(answer: StreamedAnswer): readonly string[];
   speak(part: SpokenPart): readonly string[];
   raw(data: string): string;
   /** The last events, without them the answer is cut off. */

@@ -9,7 +9,9 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Answer, Part, StatusAnswer } from "./answer.ts";
+import { anthropicMessagesFormat } from "./anthropic-messages-format.ts";
 import { chatCompletionsFormat } from "./chat-completions-format.ts";
+import { codexResponsesFormat } from "./codex-responses-format.ts";
 import type { Format } from "./format.ts";
 import { pieces } from "./pieces.ts";
 import { respond, respondStatus } from "./respond.ts";
@@ -34,18 +36,33 @@ export type ModelServer = {
   readonly requests: readonly ReceivedRequest[];
   /** Adds answers, one a request. Without one left the answer is an error that names the unexpected request. */
   script(...answers: readonly Answer[]): void;
+  /** Answers to look-ups, by the end of their paths, the last one first; they are not among `requests`. */
+  readonly lookUps: Map<string, unknown>;
+  /** Look-ups that came, in order. */
+  readonly lookedUp: readonly Pick<ReceivedRequest, "url" | "headers">[];
   /** Settles when the next request has arrived. */
   nextRequest(): Promise<ReceivedRequest>;
   stop(): Promise<void>;
 };
 
-const formats: readonly Format[] = [chatCompletionsFormat];
+const formats: readonly Format[] = [chatCompletionsFormat, codexResponsesFormat, anthropicMessagesFormat];
+
+/** What is served where nothing else was set. */
+const LOOK_UPS: readonly (readonly [string, unknown])[] = [["/models", { data: [{ id: "test-model" }] }]];
 
 export async function startModelServer(): Promise<ModelServer> {
   const requests: ReceivedRequest[] = [];
   const answers: Answer[] = [];
   const waiting: ((request: ReceivedRequest) => void)[] = [];
+  const lookUps = new Map(LOOK_UPS);
+  const lookedUp: Pick<ReceivedRequest, "url" | "headers">[] = [];
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { url = "", headers } = request;
+    const lookUp = [...lookUps].findLast(([path]) => url.split("?")[0]?.endsWith(path));
+    if (lookUp !== undefined) {
+      lookedUp.push({ url, headers });
+      return respondStatus(response, statusOf(lookUp[1]));
+    }
     const received = await receive(request, response);
     requests.push(received);
     for (const resolve of waiting.splice(0)) resolve(received);
@@ -65,10 +82,18 @@ export async function startModelServer(): Promise<ModelServer> {
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     requests,
+    lookUps,
+    lookedUp,
     script: (...more) => void answers.push(...more),
     nextRequest: () => new Promise((resolve) => waiting.push(resolve)),
     stop: () => stop(server),
   };
+}
+
+/** A look-up's answer: a status as it was made by `fail`, or JSON. */
+function statusOf(answer: unknown): StatusAnswer {
+  const isStatus = typeof answer === "object" && answer !== null && "status" in answer && "body" in answer;
+  return isStatus ? (answer as StatusAnswer) : { status: 200, body: JSON.stringify(answer) };
 }
 
 /** Text in small pieces. */

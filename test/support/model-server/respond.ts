@@ -20,7 +20,7 @@ export function respondStatus(
 async function stream(response: ServerResponse, answer: StreamedAnswer, speaker: Speaker): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   response.flushHeaders();
-  for (const bytes of speaker.begin()) response.write(bytes);
+  for (const bytes of speaker.begin(answer)) response.write(bytes);
   for (const part of answer.parts) if (!(await send(response, part, speaker))) return;
   if (answer.finish !== null) for (const bytes of speaker.end(answer)) response.write(bytes);
   response.end();

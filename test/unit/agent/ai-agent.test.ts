@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -184,5 +184,27 @@ test("a result over 100,000 characters is written aside whole", async () => {
 
 test("options that cannot be met are one clear line", () => {
   expect(() => agentWith({}, { enabledToolsets: ["fil"] })).toThrow("Did you mean file");
-  expect(() => agentWith({}, { apiMode: "codex_responses" })).toThrow("codex_responses");
+  expect(() => agentWith({}, { baseUrl: "localhost" })).toThrow('"localhost" is no base URL');
+});
+
+test("a folder's instructions come with the first file that is read in it, and only then", async () => {
+  mkdirSync(join(cwd, "lib"));
+  writeFileSync(join(cwd, "lib", "AGENTS.md"), "Write tests first.");
+  writeFileSync(join(cwd, "lib", "x.txt"), "x\n");
+  const read = { parts: [call("read_file", { path: "lib/x.txt" })] };
+  model.script(read, read, say("done"));
+  await agentWith().chat("go");
+  const results = lastRequest().filter(({ role }) => role === "tool");
+  expect(results.map(({ content }) => String(content).includes("Write tests first."))).toEqual([true, false]);
+});
+
+test("the project's instructions are in the system prompt, guidance only for tools that are there", async () => {
+  writeFileSync(join(cwd, "AGENTS.md"), "Use tabs.");
+  model.script(say("ok"), say("ok"));
+  await agentWith().chat("go");
+  await agentWith({}, { disabledToolsets: ["todo", "terminal"] }).chat("go");
+  const [all, fewer] = model.requests.map(({ body }) => String(body.messages[0]?.["content"]));
+  expect(all).toContain("Use tabs.");
+  expect(all).toContain("`todo`");
+  expect(fewer).not.toMatch(/`todo`|run the test/);
 });

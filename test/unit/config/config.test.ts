@@ -59,3 +59,17 @@ test("HERMES_HOME names the home, and an empty one does not", () => {
   expect(homeFolder({ HERMES_HOME: "/somewhere" })).toBe("/somewhere");
   expect(homeFolder({ HERMES_HOME: "" })).toMatch(/\.hermes$/);
 });
+
+test("values may refer to the environment, with a default; what is not set is reported and stays", async () => {
+  writeFileSync(join(home, ".env"), "FROM_FILE=file-key\n");
+  writeFileSync(
+    join(home, "config.yaml"),
+    "providers:\n  own:\n    base_url: http://$" +
+      "{OWN_HOST:-127.0.0.1}:9/v1\n    api_key: $" +
+      "{FROM_FILE}\nfallback_providers:\n  - provider: own\n    model: $" +
+      "{NO_SUCH}\n",
+  );
+  const { config, warnings } = await loadConfig(home, {});
+  expect(config.providers).toEqual({ own: { base_url: "http://127.0.0.1:9/v1", api_key: "file-key" } });
+  expect(warnings).toEqual([expect.stringMatching(/fallback_providers refers to .*NO_SUCH/)]);
+});

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { type ModelSettings, type Resolution, resolveModel } from "../../../agent-core/providers/resolve.ts";
+import { lmstudio } from "../../../agent-core/providers/deployment/lmstudio.ts";
+import { ollama } from "../../../agent-core/providers/deployment/ollama.ts";
+import {
+  type ModelSettings,
+  namesNoModel,
+  type Resolution,
+  resolveModel,
+} from "../../../agent-core/providers/resolve.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -50,8 +57,12 @@ describe("keys in the environment", () => {
     });
   });
 
-  test("one whose API mode does not exist yet is passed over", () => {
-    expect(resolve({ ANTHROPIC_API_KEY: "a" })).toEqual(offline);
+  test("Anthropic's, after OpenRouter's", () => {
+    expect(resolve({ ANTHROPIC_API_KEY: "a" })).toEqual({
+      mode: "anthropic_messages",
+      model: "claude-sonnet-5-5",
+      endpoint: { provider: "anthropic", baseUrl: "https://api.anthropic.com", apiKey: "a" },
+    });
     expect(resolve({ ANTHROPIC_API_KEY: "a", OPENROUTER_API_KEY: "k" }).endpoint.provider).toBe("openrouter");
   });
 
@@ -130,19 +141,84 @@ describe("an address", () => {
   });
 });
 
+describe("OpenAI's reasoning models", () => {
+  const mode = (HERMES_MODEL: string, more: Environment = { OPENAI_API_KEY: "o" }) =>
+    resolve({ HERMES_MODEL, ...more }).mode;
+
+  test.each([
+    "o1",
+    "o3-pro",
+    "o4-mini-2025-04-16",
+    "gpt-5",
+    "GPT-5-mini",
+    "gpt-5.1",
+    "gpt-5.2-codex",
+    "codex-mini-latest",
+    "ft:o4-mini:acme::1",
+  ])("%s speaks Responses at OpenAI", (model) => {
+    expect(mode(model)).toBe("codex_responses");
+    expect(mode(model, { HERMES_BASE_URL: "https://api.openai.com/v1", HERMES_API_KEY: "h" })).toBe("codex_responses");
+  });
+
+  test.each([
+    "gpt-4.1",
+    "gpt-4o",
+    "gpt-3.5-turbo",
+    "gpt-35-turbo",
+    "gpt-5-chat-latest",
+    "chatgpt-4o-latest",
+    "gpt-oss-120b",
+  ])("%s is none", (model) => expect(mode(model)).toBe("chat_completions"));
+
+  test("elsewhere speak what their provider speaks, also behind OpenAI's name", () => {
+    expect(mode("openai/gpt-5", { OPENROUTER_API_KEY: "r" })).toBe("chat_completions");
+    expect(mode("gpt-5", { OPENAI_BASE_URL: "http://127.0.0.1:9/v1" })).toBe("chat_completions");
+    expect(mode("o3", { HERMES_BASE_URL: "https://models.example/v1" })).toBe("chat_completions");
+  });
+});
+
 describe("an API mode that is named", () => {
-  test.each(["codex_responses", "anthropic_messages", "editor_model"])("%s: says that it is not there yet", (mode) => {
+  test("decides, whatever the model", () => {
+    const mode = (HERMES_API_MODE: string, HERMES_MODEL: string) =>
+      resolve({ HERMES_API_MODE, HERMES_MODEL, OPENAI_API_KEY: "o" }).mode;
+    expect(mode("codex_responses", "gpt-4.1")).toBe("codex_responses");
+    expect(mode("chat_completions", "gpt-5")).toBe("chat_completions");
+    expect(
+      resolve({ HERMES_BASE_URL: "http://127.0.0.1:9/v1", HERMES_MODEL: "m" }, { apiMode: "codex_responses" }),
+    ).toMatchObject({ mode: "codex_responses", endpoint: { provider: "custom" } });
+    expect(refusal({ HERMES_API_MODE: "codex_responses" })).toContain("no key for openai");
+  });
+
+  test.each(["editor_model"])("%s: says that it is not there yet", (mode) => {
     expect(refusal({ HERMES_API_MODE: mode, OPENAI_API_KEY: "o" })).toContain(
       `The API mode ${mode} is not available yet`,
     );
     expect(refusal({}, { apiMode: mode })).toContain(`The API mode ${mode} is not available yet`);
   });
 
-  test("Anthropic's address and provider want a mode that is not there yet", () => {
-    expect(refusal({ HERMES_BASE_URL: "https://api.anthropic.com", HERMES_MODEL: "m" })).toContain(
-      "anthropic_messages",
-    );
-    expect(refusal({ HERMES_PROVIDER: "anthropic", ANTHROPIC_API_KEY: "a" })).toContain("anthropic_messages");
+  test("Anthropic's address and provider bring their own", () => {
+    const environment = { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "o" };
+    const anthropic = { mode: "anthropic_messages", endpoint: { provider: "anthropic", apiKey: "a" } };
+    expect(resolve({ ...environment, HERMES_BASE_URL: "https://api.anthropic.com" })).toMatchObject(anthropic);
+    expect(resolve({ ...environment, HERMES_PROVIDER: "anthropic" })).toMatchObject(anthropic);
+    expect(refusal({ HERMES_PROVIDER: "anthropic" })).toContain("no key for anthropic. Set ANTHROPIC_API_KEY");
+  });
+
+  test("decides between the providers that have a key", () => {
+    const environment = { OPENAI_API_KEY: "o", ANTHROPIC_API_KEY: "a" };
+    expect(resolve(environment).endpoint.provider).toBe("openai");
+    expect(resolve({ ...environment, HERMES_API_MODE: "anthropic_messages" }).endpoint.provider).toBe("anthropic");
+    const withKey = { HERMES_API_KEY: "h", HERMES_API_MODE: "anthropic_messages" };
+    expect(resolve(withKey).endpoint).toMatchObject({ provider: "anthropic", apiKey: "h" });
+  });
+
+  test("reaches endpoints that are compatible with Anthropic's", () => {
+    const settings = { apiMode: "anthropic_messages", baseUrl: "https://models.example/anthropic", model: "m" };
+    expect(resolve({ ANTHROPIC_API_KEY: "a" }, { ...settings, apiKey: "k" })).toEqual({
+      mode: "anthropic_messages",
+      model: "m",
+      endpoint: { provider: "custom", baseUrl: "https://models.example/anthropic", apiKey: "k" },
+    });
   });
 
   test("an unknown one is refused with the list", () => {
@@ -151,5 +227,70 @@ describe("an API mode that is named", () => {
 
   test("chat_completions without an address or key says what is missing instead of answering offline", () => {
     expect(refusal({ HERMES_API_MODE: "chat_completions" })).toContain("no key for openai");
+  });
+});
+
+describe("what was found to answer here", () => {
+  const found = [
+    { ...ollama, defaultModel: "qwen3:8b" },
+    { ...lmstudio, defaultModel: "gemma-3" },
+  ];
+  const withFound = (environment: Environment) => {
+    const resolution = resolveModel({}, environment, found);
+    return resolution.ok ? `${resolution.model.endpoint.provider} ${resolution.model.model}` : resolution.message;
+  };
+
+  test("is used in its order when nothing is configured, with the model that is named", () => {
+    expect(withFound({})).toBe("ollama qwen3:8b");
+    expect(withFound({ HERMES_MODEL: "qwen3:30b" })).toBe("ollama qwen3:30b");
+  });
+
+  test("stands behind keys and whatever is named", () => {
+    expect(withFound({ OPENAI_API_KEY: "k" })).toBe("openai gpt-4.1");
+    expect(withFound({ HERMES_PROVIDER: "offline" })).toBe("offline offline");
+  });
+
+  test("gives a provider that is named without a model one that it has", () => {
+    expect(withFound({ HERMES_PROVIDER: "lmstudio" })).toBe("lmstudio gemma-3");
+  });
+
+  test("is only looked for when nothing says which model to use", () => {
+    expect(namesNoModel({})).toBe(true);
+    expect(namesNoModel({ HERMES_MODEL: "m", HERMES_PROVIDER: "auto" })).toBe(true);
+    for (const environment of [
+      { OPENAI_API_KEY: "k" },
+      { HERMES_PROVIDER: "offline" },
+      { HERMES_API_MODE: "offline" },
+      { HERMES_BASE_URL: "http://127.0.0.1:9/v1" },
+    ]) {
+      expect(namesNoModel(environment)).toBe(false);
+    }
+  });
+});
+
+describe("another provider than the environment's", () => {
+  const environment = {
+    HERMES_BASE_URL: "https://models.example/v1",
+    HERMES_API_KEY: "example-key",
+    HERMES_MODEL: "m",
+    OPENROUTER_API_KEY: "r",
+  };
+
+  test("never gets its address or its key", () => {
+    expect(resolve(environment, { provider: "openrouter", model: "x/y" })).toEqual({
+      mode: "chat_completions",
+      model: "x/y",
+      endpoint: { provider: "openrouter", baseUrl: "https://openrouter.ai/api/v1", apiKey: "r" },
+    });
+    expect(resolve({ HERMES_API_KEY: "h" }, { provider: "ollama", model: "q" }).endpoint.apiKey).toBeUndefined();
+    const both = { HERMES_API_KEY: "h", OPENROUTER_API_KEY: "r" };
+    expect(resolve(both, { provider: "openrouter" }).endpoint.apiKey).toBe("r");
+  });
+
+  test("the environment's own does", () => {
+    expect(resolve(environment, { provider: "custom" })).toMatchObject({
+      model: "m",
+      endpoint: { baseUrl: "https://models.example/v1", apiKey: "example-key" },
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { guardStream, streamModel } from "../../../agent-core/providers/stream-model.ts";
-import type { ModelEvent } from "../../../agent-core/providers/wire/wire.ts";
+import type { ApiMode, ModelEvent } from "../../../agent-core/providers/wire/wire.ts";
 import { collect, transcript } from "../../conformance/collect.ts";
 import { requestTo } from "../../conformance/wire.ts";
 
@@ -122,5 +122,6 @@ test("leaves no listener behind on the caller's signal", async () => {
 });
 
 test("an API mode without a wire is a defect of the caller", () => {
-  expect(() => streamModel(request, "codex_responses", new AbortController().signal)).toThrow("codex_responses");
+  const mode = "telepathy" as ApiMode; // no caller that is checked can name one
+  expect(() => streamModel(request, mode, new AbortController().signal)).toThrow("telepathy");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { CommandRequest, RunningCommand } from "../../../agent-core/host/host.ts";
+import type { CommandRequest, RunningCommand } from "../../../agent-core/host/terminals/terminals.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
 
 // The agent's commands in terminals of a real VS Code: nothing of their output is lost, no exit code is wrong.
@@ -25,7 +25,8 @@ suite("terminals", () => {
   async function start(command: string, more: Partial<CommandRequest> = {}): Promise<Started> {
     count += 1;
     const outputFile = join(spill, `${count}.txt`);
-    const request = { command, cwd: workspaceFolder(), outputFile, ...more };
+    const shell = { folder: workspaceFolder(), variables: undefined };
+    const request = { command, shell, keepsShell: false, input: "none", pty: false, outputFile, ...more } as const;
     return { running: await side.host.terminals.start(request, signal), file: outputFile };
   }
 
@@ -75,12 +76,12 @@ suite("terminals", () => {
   });
 
   test("a folder that does not exist is an error, not a wait", async () => {
-    await assert.rejects(start("true", { cwd: join(spill, "nowhere") }));
+    await assert.rejects(start("true", { shell: { folder: join(spill, "nowhere"), variables: undefined } }));
   });
 
-  test("the environment of the request reaches the command, and no pager waits", async () => {
-    const { output } = await run('echo "$HERMES_SUITE_VALUE $PAGER"', { env: { HERMES_SUITE_VALUE: "given" } });
-    assert.equal(output.head, "given cat\n");
+  test("no pager waits for anybody", async () => {
+    const { output } = await run('echo "$PAGER $GIT_PAGER"');
+    assert.equal(output.head, "cat cat\n");
   });
 
   test("killing ends the command and all it started, also what left its group", async () => {

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { acpHost } from "../../../agent-core/acp/acp-host.ts";
 import type { Host } from "../../../agent-core/host/host.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
+import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
 import { connect } from "../../../extension/agent/connection.ts";
 import type { EditReview } from "../../../extension/client/client-method.ts";
 import { Requests } from "../../../extension/requests/requests.ts";
@@ -42,7 +43,9 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
   const local = nodeHost();
   const app = agent({ name: "suite" }).onRequest(methods.agent.initialize, ({ params, client }) => {
     const capabilities = params.clientCapabilities ?? {};
-    resolve(acpHost({ client, capabilities, sessionId: "suite", roots: [workspaceFolder()], local }));
+    resolve(
+      acpHost({ client, capabilities, sessionId: "suite", roots: [workspaceFolder()], local, backend: localBackend() }),
+    );
     return { protocolVersion: PROTOCOL_VERSION, agentCapabilities: {} };
   });
   const there = new TransformStream();
@@ -60,7 +63,7 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
       connection.close();
       serving.close();
       terminals.dispose();
-      await local.dispose();
+      await local.terminals.dispose();
     },
   };
 }

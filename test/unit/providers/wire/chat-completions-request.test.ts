@@ -55,6 +55,18 @@ test("half a call in the history is sent as an empty one", () => {
   expect(sent).toMatchObject({ tool_calls: [{ id: "c1", function: { name: "x", arguments: "{}" } }] });
 });
 
+test("ids and names that OpenAI refuses are replaced, the same for a call and its result", () => {
+  const id = "x".repeat(41);
+  const written = { id, type: "function", function: { name: "read the file!", arguments: "{}" } } as const;
+  const [sent, result] = body([
+    { role: "assistant", content: null, tool_calls: [written] },
+    { role: "tool", tool_call_id: id, content: "r" },
+  ]).messages;
+  const stand = expect.stringMatching(/^call_[0-9a-f]{24}$/);
+  expect(sent).toMatchObject({ tool_calls: [{ id: stand, function: { name: "read_the_file_" } }] });
+  expect(result).toMatchObject({ tool_call_id: stand });
+});
+
 test("OpenAI itself is told the ceiling in its own words", () => {
   expect(body([], OPENAI, { maxTokens: 9 })).toMatchObject({ max_completion_tokens: 9 });
   expect(body([], OPENAI, { maxTokens: 9 })).not.toHaveProperty("max_tokens");

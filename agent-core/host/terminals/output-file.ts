@@ -1,6 +1,6 @@
 /** A command's whole output in a file, read back as its first and last part. */
 import { open } from "node:fs/promises";
-import type { CommandOutput } from "./host.ts";
+import type { CommandOutput, OutputPart } from "./terminals.ts";
 
 /** Bytes given of the beginning and of the end of a long output. */
 const HEAD_BYTES = 20_000;
@@ -10,18 +10,7 @@ const CONTINUATION_BYTES = 3;
 
 /** Reads the output so far; a file that does not exist yet is an empty output. Rejects when it cannot be read. */
 export async function readOutputFile(path: string): Promise<CommandOutput> {
-  const file = await open(path, "r").catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
-  });
-  if (file === undefined) return { head: "", tail: "", totalBytes: 0, omittedBytes: 0, file: path };
-  try {
-    const { size } = await file.stat();
-    const read = async (start: number, length: number): Promise<Buffer> => {
-      const buffer = Buffer.alloc(length);
-      const { bytesRead } = await file.read(buffer, 0, length, start);
-      return buffer.subarray(0, bytesRead);
-    };
+  return withFile(path, async (read, size) => {
     if (size <= HEAD_BYTES + TAIL_BYTES) {
       return { head: (await read(0, size)).toString("utf8"), tail: "", totalBytes: size, omittedBytes: 0, file: path };
     }
@@ -34,6 +23,34 @@ export async function readOutputFile(path: string): Promise<CommandOutput> {
       omittedBytes: size - head.length - tail.length,
       file: path,
     };
+  });
+}
+
+/** Reads at most `maxBytes` from the byte `from` on, whole characters. Rejects when the file cannot be read. */
+export async function readOutputPart(path: string, from: number, maxBytes: number): Promise<OutputPart> {
+  return withFile(path, async (read, size) => {
+    const length = Math.max(0, Math.min(maxBytes, size - from));
+    const bytes = length === 0 ? Buffer.alloc(0) : withoutTornEnd(await read(from, length));
+    return { text: bytes.toString("utf8"), nextByte: from + bytes.length, totalBytes: size };
+  });
+}
+
+type Read = (start: number, length: number) => Promise<Buffer>;
+
+async function withFile<Result>(path: string, use: (read: Read, size: number) => Promise<Result>): Promise<Result> {
+  const file = await open(path, "r").catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (file === undefined) return use(() => Promise.resolve(Buffer.alloc(0)), 0);
+  try {
+    const { size } = await file.stat();
+    const read: Read = async (start, length) => {
+      const buffer = Buffer.alloc(length);
+      const { bytesRead } = await file.read(buffer, 0, length, start);
+      return buffer.subarray(0, bytesRead);
+    };
+    return await use(read, size);
   } finally {
     await file.close();
   }

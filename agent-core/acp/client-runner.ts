@@ -1,0 +1,103 @@
+/** Programs started by the client: the user watches the command in the editor's own terminal. */
+import {
+  type AgentContext,
+  type CreateTerminalRequest,
+  methods,
+  type TerminalOutputRequest,
+} from "@zed-industries/agent-client-protocol";
+import * as z from "zod";
+import { readOutputFile, readOutputPart } from "../host/terminals/output-file.ts";
+import type { Launch, ProcessTree, Runner, Started } from "../host/terminals/runner.ts";
+import type { CommandExit, CommandOutput, OutputPart, WriteOutcome } from "../host/terminals/terminals.ts";
+import { type HermesTerminalInput, type HermesTerminalMeta, TERMINAL_INPUT } from "./meta.ts";
+
+/** What a client keeps that does not write the output to our file. Bytes. */
+const OUTPUT_BYTE_LIMIT = 4_194_304;
+
+const startedSchema = z.object({ hermes: z.object({ pid: z.number().int().positive(), marker: z.string().min(1) }) });
+
+export type ClientRunnerOptions = {
+  readonly client: AgentContext;
+  readonly sessionId: string;
+  /** The client writes all output to the file we name, and takes input: it is our own extension. */
+  readonly isOurs: boolean;
+};
+
+export function clientRunner(options: ClientRunnerOptions): Runner {
+  // What a foreign editor calls a terminal is one.
+  return { givesPty: !options.isOurs, start: (launch, signal) => start(options, launch, signal) };
+}
+
+async function start(
+  { client, sessionId, isOurs }: ClientRunnerOptions,
+  launch: Launch,
+  signal: AbortSignal,
+): Promise<Started> {
+  signal.throwIfAborted();
+  const { program, args, cwd, env, title, input, hasPty, outputFile } = launch;
+  const hermes: HermesTerminalMeta = { outputFile, title, input, hasPty };
+  const create: CreateTerminalRequest = {
+    sessionId,
+    command: program,
+    args: [...args],
+    cwd,
+    env: Object.entries(env).map(([name, value]) => ({ name, value })),
+    outputByteLimit: OUTPUT_BYTE_LIMIT,
+    _meta: { hermes },
+  };
+  const { terminalId, _meta: meta } = await client.request(methods.client.terminal.create, create);
+  const terminal: TerminalOutputRequest = { sessionId, terminalId };
+  const exit = client
+    .request(methods.client.terminal.waitForExit, terminal)
+    .then(({ exitCode, signal: ended }): CommandExit => ({ exitCode: exitCode ?? null, signal: ended ?? null }));
+  exit.catch(() => undefined); // also observed by whoever waits; a closed connection must not count as unhandled
+  return {
+    terminalId,
+    tree: isOurs ? treeOf(meta) : undefined,
+    exit,
+    output: () => (isOurs ? readOutputFile(outputFile) : clientOutput(client, terminal)),
+    read: (from, maxBytes) =>
+      isOurs ? readOutputPart(outputFile, from, maxBytes) : clientOutputPart(client, terminal, from, maxBytes),
+    write: (text) => (isOurs ? writeInput(client, { sessionId, terminalId, text }) : Promise.resolve(CANNOT_WRITE)),
+    async kill() {
+      await client.request(methods.client.terminal.kill, terminal);
+    },
+    async release() {
+      await client.request(methods.client.terminal.release, terminal);
+    },
+  };
+}
+
+const CANNOT_WRITE: WriteOutcome = {
+  ok: false,
+  reason: "This editor gives the agent no way to type into its terminals: ask the user to type it there.",
+};
+
+function treeOf(meta: unknown): ProcessTree | undefined {
+  return startedSchema.safeParse(meta).data?.hermes;
+}
+
+async function writeInput(client: AgentContext, input: HermesTerminalInput): Promise<WriteOutcome> {
+  const { reason } = await client.request<{ readonly reason?: string }>(TERMINAL_INPUT, input);
+  return reason === undefined ? { ok: true } : { ok: false, reason };
+}
+
+async function clientOutput(client: AgentContext, terminal: TerminalOutputRequest): Promise<CommandOutput> {
+  const { output, truncated } = await client.request(methods.client.terminal.output, terminal);
+  const head = truncated ? `[the editor kept only the end of this output]\n${output}` : output;
+  return { head, tail: "", totalBytes: Buffer.byteLength(output), omittedBytes: 0, file: undefined };
+}
+
+/** Of an output that the client has cut, positions count from where it begins now. */
+async function clientOutputPart(
+  client: AgentContext,
+  terminal: TerminalOutputRequest,
+  from: number,
+  maxBytes: number,
+): Promise<OutputPart> {
+  const { output } = await client.request(methods.client.terminal.output, terminal);
+  const bytes = Buffer.from(output);
+  const start = Math.min(from, bytes.length);
+  const part = new TextDecoder().decode(bytes.subarray(start, start + maxBytes), { stream: true });
+  return { text: part, nextByte: start + Buffer.byteLength(part), totalBytes: bytes.length };
+}

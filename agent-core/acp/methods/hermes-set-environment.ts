@@ -1,0 +1,16 @@
+import * as z from "zod";
+import { HERMES_METHODS, type HermesEnvironment } from "../meta.ts";
+import type { Method } from "./method.ts";
+
+const environmentSchema = z.object({
+  variables: z.record(z.string().regex(/^[A-Z][A-Z0-9_]*$/), z.string().nullable()),
+}) satisfies z.ZodType<HermesEnvironment>;
+
+export const method: Method = {
+  register(app, server) {
+    app.onRequest(HERMES_METHODS.setEnvironment, environmentSchema, async ({ params }) => {
+      await server.changeEnvironment(params.variables);
+      return {};
+    });
+  },
+};

@@ -1,0 +1,197 @@
+/**
+ * Every model that can be chosen here: of the configured endpoints, of the editor, of servers on this machine, and the
+ * built-in one. Lists come in the background and from the home's cache; no turn waits for them.
+ */
+import { type Environment, modelsFile } from "../config/home.ts";
+import { readJsonFile, writeJsonFile } from "../config/json-file.ts";
+import { listModels } from "../providers/catalogue/list-models.ts";
+import type { ListedModel } from "../providers/catalogue/listing.ts";
+import { ListingCache } from "../providers/catalogue/listing-cache.ts";
+import { localDetails } from "../providers/catalogue/local-details.ts";
+import { type Found, findLocalServers, localPlaces } from "../providers/catalogue/local-servers.ts";
+import { type Source, sourcesOf } from "../providers/catalogue/sources.ts";
+import { choiceId, choiceOf, type ModelChoice, resolveChoice } from "../providers/choice.ts";
+import { offline } from "../providers/deployment/offline.ts";
+import type { ModelFacts } from "../providers/model-info.ts";
+import { namesNoModel, type Resolution, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
+
+/** The models of one provider. */
+export type ModelGroup = {
+  readonly provider: string;
+  readonly title: string;
+  readonly models: readonly ListedModel[];
+  /** It told itself what it has; otherwise these are the names we know. */
+  readonly told: boolean;
+};
+
+/** A model that can be used at once; `choice` is its id, the rest are words for people. */
+export type ModelOffer = {
+  readonly choice: string;
+  readonly provider: string;
+  readonly title: string;
+  readonly model: string;
+};
+
+export type ModelDirectoryOptions = {
+  /** Hermes' home folder. */
+  readonly home: string;
+  /** One line for the log. */
+  readonly log: (line: string) => void;
+  /** Models that the editor offers; they stand before local servers. */
+  readonly editorModels?: () => Promise<readonly Found[]>;
+};
+
+export class ModelDirectory {
+  readonly #options: ModelDirectoryOptions;
+  readonly #cache: ListingCache;
+  /** What local servers told of single models, by choice id. */
+  readonly #details = new Map<string, ModelFacts>();
+  readonly #listeners = new Set<() => void>();
+  #environment: Environment = {};
+  #found: readonly Found[] = [];
+  #refreshing: Promise<void> | undefined;
+
+  constructor(options: ModelDirectoryOptions) {
+    this.#options = options;
+    const path = modelsFile(options.home);
+    this.#cache = new ListingCache(
+      { read: () => readJsonFile(path), write: (value) => writeJsonFile(path, value) },
+      Date.now,
+    );
+  }
+
+  /** Takes in what the configuration now says: the environment with config.yaml and `.env` in it. */
+  configure(environment: Environment): void {
+    this.#environment = environment;
+  }
+
+  /** Tells `listener` when there is more or else to choose from; gives the way to stop it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** True when nothing says which model to use, so that what was found is used. */
+  get namesNoModel(): boolean {
+    return namesNoModel(this.#environment);
+  }
+
+  /** The model when nothing was chosen. Only when nothing is configured either, it looks at what answers here. */
+  async automatic(): Promise<Resolution> {
+    if (this.namesNoModel) await this.discover();
+    return this.resolve(undefined);
+  }
+
+  /** How a choice is reached; without one, what the configuration says. */
+  resolve(choice: ModelChoice | undefined): Resolution {
+    const available = this.#found.map(({ deployment }) => deployment);
+    return choice === undefined
+      ? resolveModel({}, this.#environment, available)
+      : resolveChoice(choice, this.#environment, available);
+  }
+
+  /** The configured provider first, the built-in model last. */
+  groups(): readonly ModelGroup[] {
+    const configured = sourcesOf(this.#environment).map((source) => this.#groupOf(source));
+    const found = this.#found.map(({ deployment: { name, title }, models }) => ({
+      provider: name,
+      title,
+      models,
+      told: true,
+    }));
+    const known = new Set(configured.map(({ provider }) => provider));
+    const builtIn = { provider: offline.name, title: "Built in", models: [{ id: offline.name }], told: true };
+    return [...configured, ...found.filter(({ provider }) => !known.has(provider)), builtIn];
+  }
+
+  /** What can be used here at once, without a key: one model of each that was found. */
+  offers(): readonly ModelOffer[] {
+    return this.#found.flatMap(({ deployment: { name, title, defaultModel }, models }) => {
+      if (defaultModel === undefined) return [];
+      const model = models.find(({ id }) => id === defaultModel)?.name ?? defaultModel;
+      return [{ choice: choiceId({ provider: name, model: defaultModel }), provider: name, title, model }];
+    });
+  }
+
+  /** What its endpoint says of a model. */
+  facts(model: ResolvedModel): ModelFacts {
+    const listed = this.#cache.models(model.endpoint)?.find(({ id }) => id === model.model);
+    return { ...listed?.facts, ...this.#details.get(choiceId(choiceOf(model))) };
+  }
+
+  /** Looks for what answers here: the editor's models, and servers on this machine. Takes 200 ms at most. */
+  async discover(): Promise<void> {
+    const { editorModels, log } = this.#options;
+    const offered = editorModels?.().catch((error: unknown) => {
+      log(`The editor's models could not be listed: ${String(error)}`);
+      return [];
+    });
+    const local = findLocalServers(localPlaces(this.#environment["HERMES_LOCAL_SERVERS"]));
+    const found = [...((await offered) ?? []), ...(await local)];
+    const isNews = JSON.stringify(found) !== JSON.stringify(this.#found);
+    this.#found = found;
+    if (isNews) this.#changed();
+  }
+
+  /** Asks the endpoints for their lists where they are missing or old, and a local server about `model`. Never rejects. */
+  async refresh(model: ResolvedModel): Promise<void> {
+    this.#refreshing ??= this.#refreshLists().finally(() => {
+      this.#refreshing = undefined;
+    });
+    try {
+      await Promise.all([this.#refreshing, this.#learn(model)]);
+    } catch (error) {
+      this.#options.log(`The list of models could not be brought up to date: ${String(error)}`);
+    }
+  }
+
+  /** What a provider told belongs to a key that is no longer its key. */
+  forget(provider: string): void {
+    this.#cache.forget(provider);
+  }
+
+  #groupOf({ endpoint, title, knownModels }: Source): ModelGroup {
+    const told = this.#cache.models(endpoint);
+    const known = knownModels.map((id): ListedModel => ({ id }));
+    const models = told === undefined ? known : bestFirst(told, knownModels);
+    return { provider: endpoint.provider, title, models, told: told !== undefined };
+  }
+
+  async #refreshLists(): Promise<void> {
+    await this.#cache.load();
+    const old = sourcesOf(this.#environment).filter(({ endpoint }) => !this.#cache.isFresh(endpoint));
+    const listings = await Promise.all(old.map(async (source) => ({ source, listing: await listModels(source) })));
+    for (const { source, listing } of listings) {
+      if (listing.ok) await this.#keep(source, listing.models);
+      else this.#options.log(`Models of ${source.title} could not be listed: ${listing.fault.message}`);
+    }
+    this.#changed();
+  }
+
+  async #keep({ endpoint }: Source, models: readonly ListedModel[]): Promise<void> {
+    try {
+      await this.#cache.keep(endpoint, models);
+    } catch (error) {
+      this.#options.log(`The list of models is not kept: ${String(error)}`);
+    }
+  }
+
+  async #learn(model: ResolvedModel): Promise<void> {
+    const id = choiceId(choiceOf(model));
+    if (this.#details.has(id)) return;
+    const facts = await localDetails(model);
+    if (facts === undefined) return;
+    this.#details.set(id, facts);
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Those worth offering at the head, everything else in the endpoint's own order. */
+function bestFirst(models: readonly ListedModel[], known: readonly string[]): readonly ListedModel[] {
+  const head = known.flatMap((id) => models.find((model) => model.id === id) ?? []);
+  return [...head, ...models.filter((model) => !head.includes(model))];
+}

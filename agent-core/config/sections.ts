@@ -1,0 +1,75 @@
+/** The sections of config.yaml that are read, under the original's names. What is not here is left alone. */
+import * as z from "zod";
+
+/** Iterations of one turn; behaviour.md §AIAgent, Budget. */
+const DEFAULT_MAX_TURNS = 90;
+
+const seconds = z.number().positive();
+const text = z.string().min(1);
+
+const modelSection = z.object({
+  /** Model name as the provider knows it. */
+  default: z.string().optional(),
+  name: z.string().optional(),
+  provider: z.string().optional(),
+  base_url: z.string().optional(),
+  api_mode: z.string().optional(),
+  api_key: z.string().optional(),
+});
+
+/** An endpoint of the user's own, or what is special about a known provider. */
+const providerSection = z.object({
+  base_url: text.optional(),
+  api_key: text.optional(),
+  /** Name of the environment variable that holds the key. */
+  key_env: text.optional(),
+  api_mode: text.optional(),
+  /** Longest silence of a stream; default 60. */
+  stale_timeout_seconds: seconds.optional(),
+});
+
+const modelEntry = z.object({
+  provider: text.optional(),
+  model: text.optional(),
+  base_url: text.optional(),
+  api_key: text.optional(),
+  key_env: text.optional(),
+  api_mode: text.optional(),
+});
+
+/** A task that is not the conversation itself: titles, compression, approvals. */
+const auxiliarySection = modelEntry.extend({
+  /** Longest the task may take; default 30. */
+  timeout: seconds.optional(),
+  fallback_chain: z.array(modelEntry).default([]),
+});
+
+export const sections = {
+  model: z.union([z.string().transform((name) => ({ name })), modelSection]).optional(),
+  agent: z
+    .object({
+      // The original writes null for "no limit of its own".
+      max_turns: z
+        .number()
+        .int()
+        .positive()
+        .nullish()
+        .transform((turns) => turns ?? DEFAULT_MAX_TURNS),
+      disabled_toolsets: z.array(z.string()).default([]),
+      reasoning_effort: z.enum(["minimal", "low", "medium", "high"]).optional(),
+    })
+    .default({ max_turns: DEFAULT_MAX_TURNS, disabled_toolsets: [] }),
+  approvals: z.object({ mode: z.enum(["manual", "smart", "off"]).default("manual") }).default({ mode: "manual" }),
+  toolsets: z.array(z.string()).optional(),
+  platform_toolsets: z.record(z.string(), z.array(z.string())).default({}),
+  providers: z.record(z.string(), providerSection).default({}),
+  fallback_providers: z.array(modelEntry).default([]),
+  auxiliary: z.record(z.string(), auxiliarySection).default({}),
+};
+
+export type SectionName = keyof typeof sections;
+
+export type Config = { readonly [Name in SectionName]: z.output<(typeof sections)[Name]> };
+
+/** A model as config.yaml names it: in `fallback_providers`, `auxiliary` and their chains. */
+export type ModelEntry = z.output<typeof modelEntry>;

@@ -1,0 +1,131 @@
+/** `--setup`: asks in the terminal for provider, key and model, tries them, and writes them into the home. */
+
+import { loadConfig } from "../config/config.ts";
+import { type Environment, homeFolder } from "../config/home.ts";
+import { setHomeModel, setHomeVariable } from "../config/write-home.ts";
+import { checkKey } from "../providers/catalogue/check-key.ts";
+import type { ListedModel } from "../providers/catalogue/listing.ts";
+import { findLocalServers, localPlaces } from "../providers/catalogue/local-servers.ts";
+import { custom } from "../providers/deployment/custom.ts";
+import type { Deployment } from "../providers/deployment/deployment.ts";
+import { deployments } from "../providers/deployment/deployments.ts";
+import { hasWire } from "../providers/resolve.ts";
+import type { Dialog } from "./terminal-dialog.ts";
+
+/** Of any endpoint that has no variable of its own. */
+const ANY_KEY = "HERMES_API_KEY";
+const MODELS_SHOWN = 20;
+
+type Reached = { readonly baseUrl: string; readonly key: string; readonly models: readonly ListedModel[] };
+
+/** Gives the exit code: 0 when a model was set up, else 1. */
+export async function setUp(environment: Environment, dialog: Dialog): Promise<number> {
+  try {
+    return (await converse(environment, dialog)) ? 0 : 1;
+  } catch (error) {
+    dialog.say(error instanceof Error ? error.message : String(error));
+    return 1;
+  } finally {
+    dialog.close();
+  }
+}
+
+/** False when the user gave up. */
+async function converse(environment: Environment, dialog: Dialog): Promise<boolean> {
+  const home = homeFolder(environment);
+  const { environment: known } = await loadConfig(home, environment);
+  const offered = await offers(known);
+  dialog.say("Where is the model?");
+  for (const [index, { title }] of offered.entries()) dialog.say(`  ${index + 1}  ${title}`);
+  const provider = await pick(dialog, `1-${offered.length}: `, (answer) => offered[Number(answer) - 1]);
+  if (provider === undefined) return false;
+  const reached = await reach(provider, known, dialog);
+  if (reached === undefined) return false;
+  const model = await pickModel(provider, reached.models, dialog);
+  if (model === undefined) return false;
+  const keyVariable = provider.keyVariable ?? ANY_KEY;
+  const isOwnAddress = provider.baseUrl === undefined;
+  if (reached.key !== "") await setHomeVariable(home, keyVariable, reached.key);
+  await setHomeModel(home, { provider: provider.name, model, baseUrl: isOwnAddress ? reached.baseUrl : undefined });
+  dialog.say(`Hermes uses ${model} of ${provider.title} now. Written: ${home}/.env and config.yaml.`);
+  return true;
+}
+
+/** Providers with a key, what answers on this machine, any other address. */
+async function offers(environment: Environment): Promise<readonly Deployment[]> {
+  const keyed = deployments.filter(({ mode, keyVariable }) => keyVariable !== undefined && hasWire(mode));
+  const local = await findLocalServers(localPlaces(environment["HERMES_LOCAL_SERVERS"]));
+  return [...keyed, ...local.map(({ deployment }) => deployment), custom];
+}
+
+/** Asks for address and key until they work; undefined when the user gave up. */
+async function reach(provider: Deployment, environment: Environment, dialog: Dialog): Promise<Reached | undefined> {
+  for (;;) {
+    const own = provider.urlVariable === undefined ? undefined : environment[provider.urlVariable];
+    const baseUrl = own || provider.baseUrl || (await dialog.ask("Base URL, such as http://127.0.0.1:8000/v1: "));
+    if (baseUrl === undefined || baseUrl === "") return undefined;
+    const key = await askKey(provider, dialog);
+    if (key === undefined) return undefined;
+    dialog.say(`Trying ${provider.title} …`);
+    const outcome = await attempt(provider, baseUrl, key);
+    if (typeof outcome !== "string") return { baseUrl, key, models: outcome };
+    dialog.say(outcome);
+    const again = await dialog.ask("Try again? [Y/n] ");
+    if (again === undefined || /^n/i.test(again)) return undefined;
+  }
+}
+
+/** The models that are reached, or in one line why none is. */
+async function attempt(provider: Deployment, baseUrl: string, key: string): Promise<readonly ListedModel[] | string> {
+  if (!/^https?:/i.test(baseUrl) || !URL.canParse(baseUrl)) {
+    return `${JSON.stringify(baseUrl)} is no base URL: it must begin with http(s)://.`;
+  }
+  const endpoint = { provider: provider.name, baseUrl, apiKey: key === "" ? undefined : key };
+  const check = await checkKey(provider, endpoint);
+  return check.ok ? (check.models ?? []) : check.fault.message;
+}
+
+/** Empty when none is needed. */
+async function askKey(
+  { title, keyVariable, keyPage, baseUrl }: Deployment,
+  dialog: Dialog,
+): Promise<string | undefined> {
+  const isOptional = keyVariable === undefined;
+  if (isOptional && baseUrl !== undefined) return "";
+  if (keyPage !== undefined) dialog.say(`Keys are made at ${keyPage}`);
+  for (;;) {
+    const key = await dialog.askSecret(isOptional ? "Key (empty: none): " : `Key for ${title} (it is not shown): `);
+    if (key !== "" || isOptional) return key;
+  }
+}
+
+async function pickModel(
+  { defaultModel, knownModels = [] }: Deployment,
+  models: readonly ListedModel[],
+  dialog: Dialog,
+): Promise<string | undefined> {
+  const ids = models.map(({ id }) => id);
+  const best = knownModels.filter((id) => ids.length === 0 || ids.includes(id));
+  const shown = [...new Set([...best, ...ids])].slice(0, MODELS_SHOWN);
+  const preferred = defaultModel ?? shown[0];
+  for (const [index, id] of shown.entries()) dialog.say(`  ${index + 1}  ${id}`);
+  const question = preferred === undefined ? "Model: " : `Number or name of the model [${preferred}]: `;
+  return pick(dialog, question, (answer) => {
+    if (answer === "") return preferred;
+    return /^\d+$/.test(answer) ? shown[Number(answer) - 1] : answer;
+  });
+}
+
+/** Asks until the answer is one; undefined when the input has ended. */
+async function pick<T>(
+  dialog: Dialog,
+  question: string,
+  read: (answer: string) => T | undefined,
+): Promise<T | undefined> {
+  for (;;) {
+    const answer = await dialog.ask(question);
+    if (answer === undefined) return undefined;
+    const value = read(answer);
+    if (value !== undefined) return value;
+  }
+}

@@ -1,0 +1,68 @@
+/** Questions and answers in a terminal; a secret is not shown while it is typed. */
+import { createInterface, type Interface } from "node:readline";
+import { Writable } from "node:stream";
+
+export type Dialog = {
+  say(line: string): void;
+  /** The trimmed answer; undefined when the input has ended. */
+  ask(question: string): Promise<string | undefined>;
+  askSecret(question: string): Promise<string | undefined>;
+  close(): void;
+};
+
+export function terminalDialog(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Dialog {
+  let isHidden = false;
+  const echo = new Writable({
+    write(chunk, _encoding, done) {
+      if (!isHidden) output.write(chunk);
+      done();
+    },
+  });
+  const lines = createInterface({ input, output: echo, terminal: input.isTTY });
+  const answers = new LineQueue(lines);
+  const ask = async (question: string): Promise<string | undefined> => {
+    output.write(question);
+    return (await answers.next())?.trim();
+  };
+  return {
+    say: (line) => void output.write(`${line}\n`),
+    ask,
+    async askSecret(question) {
+      output.write(question);
+      isHidden = true;
+      const answer = await answers.next();
+      isHidden = false;
+      output.write("\n");
+      return answer?.trim();
+    },
+    close: () => lines.close(),
+  };
+}
+
+/** Lines that came before they were asked for are kept: a pipe gives all of them at once. */
+class LineQueue {
+  readonly #lines: string[] = [];
+  #waiting: ((line: string | undefined) => void) | undefined;
+  #ended = false as boolean;
+
+  constructor(lines: Interface) {
+    lines.on("line", (line) => {
+      const waiting = this.#waiting;
+      this.#waiting = undefined;
+      if (waiting === undefined) this.#lines.push(line);
+      else waiting(line);
+    });
+    lines.on("close", () => {
+      this.#ended = true;
+      this.#waiting?.(undefined);
+    });
+  }
+
+  next(): Promise<string | undefined> {
+    const line = this.#lines.shift();
+    if (line !== undefined || this.#ended) return Promise.resolve(line);
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+    });
+  }
+}

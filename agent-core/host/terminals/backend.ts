@@ -1,0 +1,22 @@
+/** Where commands run. A backend says which program of this machine carries a command out; a runner starts that. */
+import type { Launch } from "./runner.ts";
+import type { CommandRequest, ShellState } from "./terminals.ts";
+
+/** A command made ready to start. */
+export type Plan = {
+  readonly launch: Launch;
+  /** The shell as the command left it; asked once, after its end. */
+  shellAfter(): Promise<ShellState | undefined>;
+  /** Ends what the launched program's end does not; undefined when there is nothing of the kind. */
+  readonly killElsewhere: (() => Promise<void>) | undefined;
+};
+
+export type Backend = {
+  /** See `HostTerminals.place`. */
+  readonly place: string | undefined;
+  firstFolder(cwd: string): string;
+  /** `givesPty`: whatever starts it does so on a pseudo-terminal. Rejects with a sentence for people. */
+  plan(request: CommandRequest, givesPty: boolean, signal: AbortSignal): Promise<Plan>;
+  /** After every command has ended. */
+  dispose(): Promise<void>;
+};

@@ -1,0 +1,62 @@
+/** Noticing that a command waits for input, where the system tells: Linux, of our own child processes. */
+import { readdir, readFile, readlink } from "node:fs/promises";
+import { livingMembers, type Member } from "./process-tree.ts";
+import type { ProcessTree } from "./runner.ts";
+
+/** Whether this machine tells at all. */
+export const seesWaiting = process.platform === "linux" && (process.arch === "x64" || process.arch === "arm64");
+
+/** Processor time of all its processes between two looks, below which a command does nothing but wait. Milliseconds. */
+const IDLE_MS = 30;
+
+/** Numbers of the system calls in which a process waits for something to read (Linux' syscall tables). */
+const CALLS =
+  process.arch === "arm64"
+    ? { read: ["63", "65", "207"], epoll: ["22", "441"], select: ["72"] }
+    : { read: ["0", "19", "45"], epoll: ["232", "281", "441"], select: ["23", "270"] };
+
+export class InputWatch {
+  readonly #tree: ProcessTree;
+  #last: { readonly readers: string; readonly busyMs: number } | undefined;
+
+  constructor(tree: ProcessTree) {
+    this.#tree = tree;
+  }
+
+  /** True when the same processes wait for input as at the last look, and nothing was computed in between. */
+  async look(): Promise<boolean> {
+    if (!seesWaiting) return false;
+    const members = await livingMembers(this.#tree);
+    const terminal = await inputOf(this.#tree.pid);
+    const waiting = await Promise.all(members.map(async (member) => (await waits(member, terminal)) && member.pid));
+    const readers = waiting.filter((pid) => pid !== false).join(" ");
+    const busyMs = members.reduce((sum, member) => sum + member.busyMs, 0);
+    const last = this.#last;
+    this.#last = { readers, busyMs };
+    return readers !== "" && last?.readers === readers && Math.abs(busyMs - last.busyMs) <= IDLE_MS;
+  }
+}
+
+/** What descriptor 0 of a process is: `socket:[123]`, `/dev/pts/3`. */
+function inputOf(pid: number): Promise<string | undefined> {
+  return readlink(`/proc/${pid}/fd/0`).catch(() => undefined);
+}
+
+/** Waits in a call that ends when something is typed. Its descriptor 0 must be the command's, not a pipe of its own. */
+async function waits({ pid }: Member, terminal: string | undefined): Promise<boolean> {
+  const input = await inputOf(pid);
+  if (input === undefined || (input !== terminal && !input.startsWith("/dev/pts/"))) return false;
+  const line = await readFile(`/proc/${pid}/syscall`, "utf8").catch(() => "");
+  const [call = "", first = ""] = line.split(" ");
+  if (CALLS.read.includes(call)) return first === "0x0";
+  if (CALLS.select.includes(call)) return first === "0x1"; // it looks at descriptors below 1
+  return CALLS.epoll.includes(call) && (await isPolled(pid));
+}
+
+/** Whether descriptor 0 is registered with any event loop of the process. */
+async function isPolled(pid: number): Promise<boolean> {
+  const folder = `/proc/${pid}/fdinfo`;
+  const names = await readdir(folder).catch(() => []);
+  const infos = await Promise.all(names.map((name) => readFile(`${folder}/${name}`, "utf8").catch(() => "")));
+  return infos.some((info) => /^tfd:\s+0 /m.test(info));
+}

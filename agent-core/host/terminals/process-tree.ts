@@ -1,0 +1,111 @@
+/** A command's processes, children that left its group or were adopted by init included: finding and ending them. */
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { ProcessTree } from "./runner.ts";
+
+/** What a process may take to end by itself before it is killed. A cancelled turn leaves none alive after 2 s. */
+const TERM_GRACE_MS = 1_000;
+const POLL_MS = 20;
+/** What Linux counts processor time in; 100 a second on every architecture. */
+const TICK_MS = 10;
+
+/** Environment variable that marks a command and all it starts. */
+export const MARKER_VARIABLE = "HERMES_TERMINAL_ID";
+
+const run = promisify(execFile);
+
+/** A living process. */
+export type Member = {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  /** Processor time so far, in milliseconds; 0 where it is not known. */
+  readonly busyMs: number;
+};
+
+/** Ends the tree; resolves when nothing of it is left. */
+export async function killTree(tree: ProcessTree): Promise<void> {
+  if (process.platform === "win32") {
+    await run("taskkill", ["/PID", String(tree.pid), "/T", "/F"]).catch(() => undefined); // gone already
+    return;
+  }
+  const deadline = performance.now() + TERM_GRACE_MS;
+  await signalTree(tree, "SIGTERM");
+  for (let left = await livingMembers(tree); left.length > 0; left = await livingMembers(tree)) {
+    if (performance.now() >= deadline) await signalTree(tree, "SIGKILL");
+    await delay(POLL_MS);
+  }
+}
+
+/** Sends a signal to the command's own group: what Ctrl+C does in a terminal. */
+export function interruptGroup({ pid }: ProcessTree): void {
+  send(-pid, "SIGINT");
+}
+
+/** Descendants by parent, group and session, and whoever carries the mark. */
+export async function livingMembers({ pid, marker }: ProcessTree): Promise<readonly Member[]> {
+  if (process.platform === "win32") return [];
+  const all = await processes();
+  const found = new Map<number, Member>();
+  const include = (member: Member): void => {
+    if (found.has(member.pid)) return;
+    found.set(member.pid, member);
+    for (const child of all) if (child.parent === member.pid) include(child);
+  };
+  for (const member of all) if ([member.pid, member.group, member.session].includes(pid)) include(member);
+  const strangers = all.filter((member) => !found.has(member.pid));
+  const marks = await Promise.all(strangers.map((member) => isMarked(member.pid, marker)));
+  strangers.forEach((member, index) => {
+    if (marks[index]) include(member);
+  });
+  return [...found.values()];
+}
+
+async function signalTree(tree: ProcessTree, signal: NodeJS.Signals): Promise<void> {
+  for (const member of await livingMembers(tree)) send(member.pid, signal);
+  send(-tree.pid, signal); // the group as a whole, for a child born between the look and now
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It is gone already, which is what was wanted.
+  }
+}
+
+async function processes(): Promise<readonly Member[]> {
+  if (process.platform !== "linux") return processesByPs();
+  const names = await readdir("/proc");
+  const members = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readMember));
+  return members.filter((member) => member !== undefined);
+}
+
+async function readMember(name: string): Promise<Member | undefined> {
+  const line = await readFile(`/proc/${name}/stat`, "utf8").catch(() => undefined);
+  if (line === undefined) return undefined;
+  // The command's name stands in parentheses and may hold any character, so fields count from the last one.
+  const [state, ...numbers] = line.slice(line.lastIndexOf(")") + 2).split(" ");
+  if (state === "Z" || state === "X") return undefined;
+  const [parent = 0, group = 0, session = 0] = numbers.map(Number);
+  const ticks = Number(numbers[10]) + Number(numbers[11]);
+  return { pid: Number(name), parent, group, session, busyMs: ticks * TICK_MS };
+}
+
+async function isMarked(pid: number, marker: string): Promise<boolean> {
+  if (process.platform !== "linux") return false;
+  const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
+  return environment.includes(`${MARKER_VARIABLE}=${marker}\0`);
+}
+
+async function processesByPs(): Promise<readonly Member[]> {
+  const { stdout } = await run("ps", ["-axo", "pid=,ppid=,pgid=,stat="]);
+  return stdout.split("\n").flatMap((line) => {
+    const [pid, parent, group, state] = line.trim().split(/\s+/);
+    if (pid === undefined || pid === "" || state?.startsWith("Z")) return [];
+    return [{ pid: Number(pid), parent: Number(parent), group: Number(group), session: 0, busyMs: 0 }];
+  });
+}

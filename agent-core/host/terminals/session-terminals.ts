@@ -1,0 +1,60 @@
+/** HostTerminals of one session: a backend says how a command is carried out, a runner starts it. */
+import type { Backend } from "./backend.ts";
+import { InputWatch, seesWaiting } from "./input-watch.ts";
+import { livingMembers } from "./process-tree.ts";
+import type { Runner } from "./runner.ts";
+import type { CommandRequest, HostTerminals, RunningCommand } from "./terminals.ts";
+
+export function sessionTerminals(backend: Backend, runner: Runner): HostTerminals {
+  const held = new Set<RunningCommand>();
+  return {
+    place: backend.place,
+    seesWaiting: seesWaiting && backend.place === undefined,
+    firstFolder: (cwd) => backend.firstFolder(cwd),
+    async start(request, signal) {
+      const command = await startCommand(backend, runner, request, signal);
+      held.add(command);
+      return {
+        ...command,
+        async release() {
+          held.delete(command);
+          await command.release();
+        },
+      };
+    },
+    async dispose() {
+      await Promise.allSettled([...held].map((command) => command.kill()));
+      await Promise.allSettled([...held].map((command) => command.release()));
+      held.clear();
+      await backend.dispose();
+    },
+  };
+}
+
+async function startCommand(
+  backend: Backend,
+  runner: Runner,
+  request: CommandRequest,
+  signal: AbortSignal,
+): Promise<RunningCommand> {
+  signal.throwIfAborted();
+  const { launch, killElsewhere, shellAfter } = await backend.plan(request, runner.givesPty, signal);
+  signal.throwIfAborted();
+  const started = await runner.start(launch, signal);
+  const { terminalId, exit, tree } = started;
+  const watch = tree && new InputWatch(tree);
+  return {
+    terminalId,
+    exit,
+    output: () => started.output(),
+    read: (from, maxBytes) => started.read(from, maxBytes),
+    write: (text) => started.write(text),
+    waitsForInput: async () => (await watch?.look()) ?? false,
+    hasSurvivors: async () => tree !== undefined && (await livingMembers(tree)).length > 0,
+    shellAfter,
+    async kill() {
+      await Promise.all([killElsewhere?.(), started.kill()]);
+    },
+    release: () => started.release(),
+  };
+}

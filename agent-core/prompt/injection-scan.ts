@@ -1,0 +1,53 @@
+/**
+ * Looks for text in a project's instruction files that was not written for the project's sake: hidden characters, and the
+ * usual sentences that try to take an agent over. Scopes and patterns after original-agent-facts.md §2.3.
+ */
+
+/** More than this is not looked at; what follows is cut from the prompt anyway. Characters. */
+const SCANNED_CHARS = 65_536;
+
+/** Zero-width, bidirectional and tag characters; a byte order mark only at the very beginning is one of encoding. */
+const HIDDEN = /[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u{e0000}-\u{e007f}]|(?!^)\ufeff/u;
+
+type Threat = { readonly name: string; readonly pattern: RegExp };
+
+const SECRET = String.raw`\$\{?\w*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)\w*`;
+
+const threats: readonly Threat[] = [
+  { name: "hidden characters", pattern: HIDDEN },
+  {
+    name: "an attempt to override instructions",
+    pattern:
+      /\b(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,3}(?:previous|prior|above|earlier|all|system)\s+(?:\w+\s+){0,2}(?:instructions?|prompts?|rules|guidelines|directives)/i,
+  },
+  {
+    name: "an attempt to change who the agent is",
+    pattern:
+      /\byou\s+are\s+(?:now|no\s+longer)\s+(?:a|an|in|the|bound|hermes)\b|\b(?:new|updated)\s+system\s+prompt\s*:/i,
+  },
+  {
+    name: "an order to keep something from the user",
+    pattern:
+      /\b(?:do\s+not|don't|never)\s+(?:tell|inform|mention|reveal|show|report)\b[^.\n]{0,40}\bto?\s*(?:the\s+)?user\b|\bwithout\s+(?:telling|informing|the\s+knowledge\s+of)\s+the\s+user\b/i,
+  },
+  {
+    name: "a command that sends secrets away",
+    pattern: new RegExp(String.raw`\b(?:curl|wget|nc|ncat)\b[^\n]*${SECRET}`, "i"),
+  },
+  {
+    name: "a command that reads secrets",
+    pattern:
+      /\b(?:cat|less|head|tail|base64|xxd)\s+[^\n|]*(?:~|\$HOME|\/root|\/home\/[\w.-]+)\/?(?:\.ssh\/|\.aws\/|\.netrc|\.git-credentials|\.env\b)/i,
+  },
+  {
+    name: "hidden markup",
+    pattern: /<!--[^>]*\b(?:ignore|override|system|secret|hidden)\b[^>]*\b(?:instruction|prompt|user)/i,
+  },
+];
+
+/** What is wrong with the text, in a few words; undefined when nothing is. */
+export function findThreat(text: string): string | undefined {
+  const scanned = text.slice(0, SCANNED_CHARS);
+  const plain = scanned.normalize("NFKC");
+  return threats.find(({ pattern }) => pattern.test(scanned) || pattern.test(plain))?.name;
+}

@@ -1,0 +1,106 @@
+/** What endpoints answer when they are asked for their models, in all the forms they have for it. Pure. */
+import * as z from "zod";
+import type { ModelFacts, ModelPrice } from "../model-info.ts";
+
+/** A model as its endpoint lists it. */
+export type ListedModel = {
+  readonly id: string;
+  /** For people; undefined when it is the id. */
+  readonly name?: string;
+  readonly facts?: ModelFacts;
+};
+
+/** Beyond this many nobody reads, and it would be kept in memory. */
+const MAX_MODELS = 3_000;
+const PER_MILLION = 1_000_000;
+
+/** What the lists of OpenAI-like endpoints hold beside models that chat. */
+const NOT_CHAT =
+  /embed|whisper|(^|[-/])tts|dall-e|moderation|transcri|(^|[-/])(audio|realtime|image|sora|babbage|davinci)|-(audio|realtime|image|search)(-|$)|rerank|stable-diffusion/i;
+
+const tokens = z.number().int().positive().optional().catch(undefined);
+const words = z.string().min(1).optional().catch(undefined);
+const dollars = z.coerce.number().nonnegative().optional().catch(undefined);
+
+const modelSchema = z.object({
+  id: z.string().min(1).max(200),
+  name: words,
+  /** Anthropic. */
+  display_name: words,
+  type: words,
+  /** Context: OpenRouter, vLLM, LM Studio (loaded before possible), llama.cpp in `meta`. */
+  context_length: tokens,
+  max_model_len: tokens,
+  loaded_context_length: tokens,
+  max_context_length: tokens,
+  meta: z.object({ n_ctx: tokens }).optional().catch(undefined),
+  top_provider: z.object({ max_completion_tokens: tokens }).optional().catch(undefined),
+  architecture: z
+    .object({ input_modalities: z.array(z.string()) })
+    .optional()
+    .catch(undefined),
+  supported_parameters: z.array(z.string()).optional().catch(undefined),
+  /** Dollars a token, as text. */
+  pricing: z.object({ prompt: dollars, completion: dollars, input_cache_read: dollars }).optional().catch(undefined),
+});
+
+const listSchema = z.object({ data: z.array(z.unknown()) });
+
+type RawModel = z.infer<typeof modelSchema>;
+
+/** Models that chat; undefined when `answer` is no list of models. Entries that cannot be read are left out. */
+export function parseListing(answer: unknown): readonly ListedModel[] | undefined {
+  const list = listSchema.safeParse(answer).data?.data;
+  if (list === undefined) return undefined;
+  const models = list.slice(0, MAX_MODELS).flatMap((entry) => {
+    const model = modelSchema.safeParse(entry).data;
+    return model === undefined || NOT_CHAT.test(model.id) || model.type === "embeddings" ? [] : [listed(model)];
+  });
+  return [...new Map(models.map((model) => [model.id, model])).values()];
+}
+
+function listed(model: RawModel): ListedModel {
+  const name = model.name ?? model.display_name;
+  const facts = factsOf(model);
+  return {
+    id: model.id,
+    ...(name !== undefined && name !== model.id && { name }),
+    ...(Object.keys(facts).length > 0 && { facts }),
+  };
+}
+
+function factsOf(model: RawModel): ModelFacts {
+  const contextWindow =
+    model.context_length ??
+    model.max_model_len ??
+    model.loaded_context_length ??
+    model.max_context_length ??
+    model.meta?.n_ctx;
+  const maxOutputTokens = model.top_provider?.max_completion_tokens;
+  const modalities = model.architecture?.input_modalities;
+  const parameters = model.supported_parameters;
+  const price = priceOf(model.pricing);
+  return {
+    ...(contextWindow !== undefined && { contextWindow }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(modalities !== undefined && { images: modalities.includes("image") }),
+    ...(model.type === "vlm" && { images: true }),
+    ...(parameters !== undefined && { reasoning: parameters.includes("reasoning") }),
+    ...(price !== undefined && { price }),
+  };
+}
+
+function priceOf(pricing: RawModel["pricing"]): ModelPrice | undefined {
+  const { prompt, completion, input_cache_read: cached } = pricing ?? {};
+  if (prompt === undefined || completion === undefined) return undefined;
+  return {
+    input: perMillion(prompt),
+    output: perMillion(completion),
+    cachedInput: perMillion(cached ?? prompt),
+  };
+}
+
+/** Rounded, since a price a token is too small a number to multiply exactly. */
+function perMillion(price: number): number {
+  return Math.round(price * PER_MILLION * 10_000) / 10_000;
+}

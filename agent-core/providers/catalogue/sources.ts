@@ -1,0 +1,30 @@
+/** Which endpoints a user can choose models from: the configured one, and every provider whose key is set. Pure. */
+import { deployments } from "../deployment/deployments.ts";
+import { offline } from "../deployment/offline.ts";
+import { hasWire, resolveModel } from "../resolve.ts";
+import type { Place } from "./ask-endpoint.ts";
+
+export type Source = Place & { readonly title: string; readonly knownModels: readonly string[] };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The configured one first. Local servers and the editor are not among them: they are found, not configured. */
+export function sourcesOf(environment: Environment): readonly Source[] {
+  const configured = resolveModel({}, environment);
+  const sources: Source[] = [];
+  const add = ({ mode, endpoint }: Place): void => {
+    if (mode === offline.mode || endpoint.baseUrl === undefined) return;
+    if (sources.some((source) => source.endpoint.provider === endpoint.provider)) return;
+    const known = deployments.find(({ name }) => name === endpoint.provider);
+    const title = known?.title ?? endpoint.provider;
+    sources.push({ mode, endpoint, title, knownModels: known?.knownModels ?? [] });
+  };
+  if (configured.ok) add(configured.model);
+  for (const { name, mode, keyVariable, defaultModel = "" } of deployments) {
+    if (!hasWire(mode) || keyVariable === undefined || !environment[keyVariable]?.trim()) continue;
+    // The name only fills the gap: the endpoint is what is wanted.
+    const resolution = resolveModel({ provider: name, model: defaultModel || "any" }, environment);
+    if (resolution.ok) add(resolution.model);
+  }
+  return sources;
+}

@@ -1,0 +1,234 @@
+/** From the events of OpenAI's Responses to model events: a pure fold, so that a recorded stream is its test. */
+import type { Message } from "../../messages/message.ts";
+import { type OutputItem, type ResponseEnd, type ResponsesEvent, readEvent, usageOf } from "./codex-responses-event.ts";
+import { layoutOf } from "./codex-responses-layout.ts";
+import { addPieces, type CallProgress, endCall, endCalls, noCalls, type PartialCalls } from "./partial-tool-calls.ts";
+import { addToSection, endSection, noSections, type SectionStep, type Sections } from "./text-sections.ts";
+import type { FinishReason, ModelEvent, Usage } from "./wire.ts";
+
+export type FoldState = {
+  readonly calls: PartialCalls;
+  /** The text of one message is a section. */
+  readonly text: Sections;
+  /** Each part of a summary is a section. */
+  readonly reasoning: Sections;
+  /** Indexes of the items of which something was shown already. */
+  readonly shown: ReadonlySet<number>;
+  /** What to keep of the items that are complete, by their index. */
+  readonly places: ReadonlyMap<number, unknown>;
+  readonly usage: Usage | undefined;
+  /** Undefined until the server says that the response is over. */
+  readonly end: FinishReason | undefined;
+  readonly refused: boolean;
+};
+
+export type FoldStep = { readonly state: FoldState; readonly events: readonly ModelEvent[] };
+
+/** The state before the first event. `messages` are the request's: ids of its calls are not used twice. */
+export function startFold(messages: readonly Message[], newId?: () => string): FoldState {
+  const takenIds = messages.flatMap((message) =>
+    message.role === "assistant" ? (message.tool_calls ?? []).map(({ id }) => id) : [],
+  );
+  return {
+    calls: noCalls(takenIds, newId),
+    text: noSections,
+    reasoning: noSections,
+    shown: new Set(),
+    places: new Map(),
+    usage: undefined,
+    end: undefined,
+    refused: false,
+  };
+}
+
+/** Takes one event. Throws when it is an error, or no event at all; what comes after the end is passed over. */
+export function step(state: FoldState, raw: unknown): FoldStep {
+  const event = readEvent(raw);
+  if (event === undefined || state.end !== undefined) return { state, events: [] };
+  switch (event.type) {
+    case "response.output_text.delta":
+      return addText(state, event.output_index, event.delta);
+    case "response.refusal.delta":
+      return addText({ ...state, refused: true }, event.output_index, event.delta);
+    case "response.reasoning_summary_text.delta":
+      return addReasoning(state, event.output_index, event.summary_index ?? 0, event.delta);
+    case "response.reasoning_text.delta":
+      return addReasoning(state, event.output_index, event.content_index ?? 0, event.delta);
+    case "response.output_item.added":
+      return event.item?.type === "function_call" ? beginCall(state, event.output_index, event.item) : same(state);
+    case "response.function_call_arguments.delta":
+      return withCalls(state, addPieces(state.calls, [{ key: event.output_index, arguments: event.delta }]));
+    case "response.function_call_arguments.done":
+      return finishCall(state, event.output_index, event.arguments);
+    case "response.output_item.done":
+      return endItem(state, event.output_index, event.item);
+    case "response.completed":
+    case "response.incomplete":
+      return endResponse(state, event);
+    case "response.failed":
+      throw failure(event.response.error);
+    case "error":
+      throw failure(event.error ?? event);
+  }
+}
+
+/** The last events; none when the stream stopped without saying that the response is over, which is not an end. */
+export function finishFold(state: FoldState): readonly ModelEvent[] {
+  const { end, usage, places } = state;
+  if (end === undefined) return [];
+  const inOrder = [...places].sort(([first], [second]) => first - second).map(([, place]) => place);
+  const details = layoutOf(inOrder);
+  return [{ type: "finish", reason: end, usage, ...(details && { reasoningDetails: details }) }];
+}
+
+function same(state: FoldState): FoldStep {
+  return { state, events: [] };
+}
+
+function sequence(start: FoldState, steps: readonly ((state: FoldState) => FoldStep)[]): FoldStep {
+  return steps.reduce((before, next) => {
+    const { state, events } = next(before.state);
+    return { state, events: [...before.events, ...events] };
+  }, same(start));
+}
+
+function addText(state: FoldState, index: number, delta: string): FoldStep {
+  return withText(show(state, index), addToSection(state.text, String(index), delta));
+}
+
+function withText(state: FoldState, { sections, text }: SectionStep): FoldStep {
+  return { state: { ...state, text: sections }, events: text === "" ? [] : [{ type: "text-delta", text }] };
+}
+
+function addReasoning(state: FoldState, index: number, part: number, delta: string): FoldStep {
+  return withReasoning(show(state, index), addToSection(state.reasoning, `${index}/${part}`, delta));
+}
+
+function withReasoning(state: FoldState, { sections, text }: SectionStep): FoldStep {
+  return { state: { ...state, reasoning: sections }, events: text === "" ? [] : [{ type: "reasoning-delta", text }] };
+}
+
+function withCalls(state: FoldState, { calls, events }: CallProgress): FoldStep {
+  return { state: { ...state, calls }, events };
+}
+
+function show(state: FoldState, index: number): FoldState {
+  return state.shown.has(index) ? state : { ...state, shown: new Set([...state.shown, index]) };
+}
+
+function beginCall(state: FoldState, index: number, item: Extract<OutputItem, { type: "function_call" }>): FoldStep {
+  const known = callAt(state, index);
+  if (known !== undefined && known.phase !== "unnamed") return same(state);
+  const piece = { key: index, id: item.call_id || undefined, name: item.name || undefined };
+  return withCalls(show(state, index), addPieces(state.calls, [piece]));
+}
+
+/** `json` are the call's whole arguments; what of them was not streamed is added. */
+function finishCall(state: FoldState, index: number, json: string): FoldStep {
+  const call = callAt(state, index);
+  if (call === undefined || call.phase === "ended") return same(state);
+  const rest = json.startsWith(call.arguments) ? json.slice(call.arguments.length) : "";
+  return sequence(state, [
+    (before) =>
+      rest === "" ? same(before) : withCalls(before, addPieces(before.calls, [{ key: index, arguments: rest }])),
+    (before) => withCalls(before, endCall(before.calls, index)),
+  ]);
+}
+
+function callAt({ calls }: FoldState, index: number): PartialCalls["calls"][number] | undefined {
+  return calls.calls.findLast(({ key }) => key === index);
+}
+
+/** An item is complete; servers that do not stream it give it whole here. */
+function endItem(state: FoldState, index: number, item: OutputItem | undefined): FoldStep {
+  const wasShown = state.shown.has(index);
+  switch (item?.type) {
+    case undefined:
+      return same(state);
+    case "message":
+      return sequence(state, [
+        (before) => (wasShown ? same(before) : showMessage(before, index, item)),
+        (before) => withText(before, endSection(before.text)),
+        (before) => same(keep(before, index, messagePlace(before, index, item))),
+      ]);
+    case "function_call":
+      return sequence(state, [
+        (before) => beginCall(before, index, item),
+        (before) => finishCall(before, index, item.arguments ?? ""),
+        (before) => same(keep(before, index, callPlace(before, index, item))),
+      ]);
+    case "reasoning":
+      return sequence(state, [
+        (before) => (wasShown ? same(before) : showReasoning(before, index, item)),
+        (before) => withReasoning(before, endSection(before.reasoning)),
+        (before) => same(keep(before, index, item)),
+      ]);
+  }
+}
+
+function showMessage(state: FoldState, index: number, { content }: Extract<OutputItem, { type: "message" }>): FoldStep {
+  const parts = content ?? [];
+  const refused = state.refused || parts.some(({ type }) => type === "refusal");
+  return addText({ ...state, refused }, index, parts.map(({ text, refusal }) => text ?? refusal ?? "").join(""));
+}
+
+function showReasoning(state: FoldState, index: number, item: Extract<OutputItem, { type: "reasoning" }>): FoldStep {
+  const parts = item.summary?.length ? item.summary : (item.content ?? []);
+  return sequence(
+    state,
+    parts.map(
+      ({ text }, part) =>
+        (before) =>
+          addReasoning(before, index, part, text ?? ""),
+    ),
+  );
+}
+
+function keep(state: FoldState, index: number, place: unknown): FoldState {
+  return { ...state, places: new Map([...state.places, [index, place]]) };
+}
+
+function messagePlace({ text }: FoldState, index: number, item: Extract<OutputItem, { type: "message" }>) {
+  return {
+    type: "message",
+    ...(item.id && { id: item.id }),
+    ...(item.phase && { phase: item.phase }),
+    chars: text.key === String(index) ? text.chars : 0,
+  };
+}
+
+function callPlace(state: FoldState, index: number, item: Extract<OutputItem, { type: "function_call" }>) {
+  return { type: "function_call", ...(item.id && { id: item.id }), call_id: callAt(state, index)?.id };
+}
+
+function endResponse(state: FoldState, event: Extract<ResponsesEvent, { response: ResponseEnd }>): FoldStep {
+  const { response } = event;
+  const isWhole = state.shown.size === 0 && state.places.size === 0;
+  return sequence(state, [
+    // A server that does not stream, or that streams nothing but the end.
+    ...(isWhole ? (response.output ?? []) : []).map(
+      (item, index) => (before: FoldState) => endItem(before, index, item),
+    ),
+    (before) => withText(before, endSection(before.text)),
+    (before) => withReasoning(before, endSection(before.reasoning)),
+    (before) => withCalls(before, endCalls(before.calls)),
+    (before) => same({ ...before, usage: usageOf(response), end: reasonOf(before, event) }),
+  ]);
+}
+
+function reasonOf(
+  { refused, calls }: FoldState,
+  event: Extract<ResponsesEvent, { response: ResponseEnd }>,
+): FinishReason {
+  if (refused || event.response.incomplete_details?.reason === "content_filter") return "refusal";
+  if (event.type === "response.incomplete") return "length";
+  return calls.calls.length > 0 ? "tool_calls" : "stop";
+}
+
+/** Keeps the provider's own code, by which the fault is told. */
+function failure(error: ResponseEnd["error"]): Error {
+  const { code, message } = error ?? {};
+  return Object.assign(new Error(message || "it failed without saying why"), {
+    error: { ...error, code, message },
+  });
+}

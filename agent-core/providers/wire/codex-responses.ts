@@ -1,0 +1,24 @@
+/** OpenAI's Responses, and every endpoint that speaks them. Nothing is stored there: each request carries it all. */
+import { type FoldState, finishFold, startFold, step } from "./codex-responses-fold.ts";
+import { codexResponsesBody } from "./codex-responses-request.ts";
+import { foldResponse } from "./fold-response.ts";
+import { omitParameters } from "./omit-parameters.ts";
+import { openaiClient } from "./openai-client.ts";
+import { defineWire, type ModelEvent, type ModelRequest } from "./wire.ts";
+
+/** OpenAI does not send it here, servers that speak both of its APIs do; it ends nothing. */
+const DONE = "[DONE]";
+
+export const wire = defineWire({ mode: "codex_responses", stream });
+
+async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  const client = await openaiClient(request.endpoint);
+  const body = omitParameters(codexResponsesBody(request), request);
+  const response = await client.responses.create(body, { signal }).asResponse();
+  yield* foldResponse<FoldState>(response, {
+    start: startFold(request.messages),
+    step: (state, data) => (data === DONE ? { state, events: [] } : step(state, JSON.parse(data))),
+    isLast: (_, state) => state.end !== undefined,
+    finish: finishFold,
+  });
+}

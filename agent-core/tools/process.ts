@@ -1,0 +1,123 @@
+import * as z from "zod";
+import { quote } from "../host/terminals/quote.ts";
+import { CTRL_C, CTRL_D } from "../host/terminals/runner.ts";
+import { shortTitle } from "./resolve-path.ts";
+import { type BackgroundProcess, shortened } from "./terminal/processes.ts";
+import { lastLines, linesFrom } from "./terminal/read-lines.ts";
+import { waitForEnd } from "./terminal/wait-for-end.ts";
+import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
+
+const DEFAULT_WAIT_SECONDS = 60;
+const MAX_WAIT_SECONDS = 600;
+const DEFAULT_LINES = 200;
+const MAX_LINES = 2_000;
+/** How long an answer to what was written is waited for. */
+const ANSWER_SECONDS = 1;
+
+const input = z
+  .object({
+    action: z.enum(["list", "poll", "log", "wait", "kill", "write"]),
+    id: z.string().optional(),
+    data: z
+      .string()
+      .optional()
+      .describe("write: as typed, with its \\n; \\u0003 interrupts, a final \\u0004 ends the input"),
+    timeout: z.number().positive().max(MAX_WAIT_SECONDS).default(DEFAULT_WAIT_SECONDS).describe("wait: seconds"),
+    offset: z.number().int().positive().optional().describe("log: first line; default: the last lines"),
+    limit: z.number().int().positive().max(MAX_LINES).default(DEFAULT_LINES).describe("log: lines"),
+  })
+  .refine(({ action, id }) => action === "list" || id !== undefined, { path: ["id"], message: "is needed" })
+  .refine(({ action, data }) => action !== "write" || data !== undefined, { path: ["data"], message: "is needed" });
+
+type Input = z.infer<typeof input>;
+
+export const tool = defineTool({
+  name: "process",
+  toolset: "terminal",
+  kind: "execute",
+  readOnly: false,
+  description:
+    "Background commands of terminal, by id. poll: state and new output; log: lines of the whole output; wait: until it ends or asks for input. You are told when one ends.",
+  input,
+  title: ({ action, id }) => shortTitle(id === undefined ? "List processes" : `${action} ${id}`),
+  effect: ({ action, id = "", data = "" }, _, shell) => {
+    const target = action === "write" ? shell.process(id) : undefined;
+    if (target === undefined) return { kind: "none" };
+    // What is typed can be anything to the program: it is judged as what it would be in a pipe.
+    const typed = data.replaceAll(CTRL_C, "").replaceAll(CTRL_D, "");
+    return typed.trim() === ""
+      ? { kind: "none" }
+      : { kind: "command", command: `printf '%s' ${quote(typed)} | {\n${target.command}\n}`, cwd: target.folder };
+  },
+  run,
+});
+
+async function run(input: Input, context: ToolContext): Promise<ToolResult> {
+  if (input.action === "list") return list(context);
+  const process = context.processes.find(input.id ?? "");
+  if (process === undefined) return unknown(input.id ?? "", context);
+  switch (input.action) {
+    case "poll":
+      return report(process);
+    case "log":
+      return log(process, input);
+    case "wait":
+      await waitForEnd(process.running, input.timeout, context.signal);
+      return report(process);
+    case "kill":
+      await process.running.kill();
+      await process.running.exit.catch(() => undefined); // its report says how it failed
+      return report(process);
+    case "write":
+      return write(process, input.data ?? "", context.signal);
+  }
+}
+
+async function list({ processes }: ToolContext): Promise<ToolResult> {
+  const lines = await Promise.all(processes.list().map((process) => headline(process)));
+  return { ok: true, text: lines.length === 0 ? "Nothing runs in the background." : lines.join("\n") };
+}
+
+function unknown(id: string, { processes }: ToolContext): ToolResult {
+  const known = processes.list().map((process) => process.id);
+  const which = known.length === 0 ? "there is none" : `there are ${known.join(", ")}`;
+  return { ok: false, text: `process: there is no process ${JSON.stringify(id)}; ${which}.` };
+}
+
+async function report(process: BackgroundProcess): Promise<ToolResult> {
+  const fresh = await process.fresh();
+  const line = await headline(process);
+  return { ok: true, text: `${line}\n${fresh === "" ? "[no new output]" : fresh}` };
+}
+
+/** Telling of an end counts: it is not told once more. */
+async function headline(process: BackgroundProcess): Promise<string> {
+  const { id, command, running, seconds } = process;
+  const state = await process.state();
+  const words = `${seconds.toFixed(0)} s: ${shortened(command)}`;
+  switch (state.kind) {
+    case "running":
+      return `${id} ${(await running.waitsForInput()) ? "waits for input" : "runs"}, ${words}`;
+    case "left-behind":
+      return `${id} has ended, what it started runs, ${words}`;
+    case "ended":
+      process.isTold = true;
+      return `${id} has ended: ${state.note}, ${words}`;
+  }
+}
+
+async function log({ running }: BackgroundProcess, { offset, limit }: Input): Promise<ToolResult> {
+  const { lines, first, hasMore } =
+    offset === undefined ? await lastLines(running, limit) : await linesFrom(running, offset, limit);
+  const { file } = await running.output();
+  const from = first === undefined ? `the last ${lines.length} lines` : `lines ${first} to ${first + lines.length - 1}`;
+  const more = hasMore && first !== undefined ? `, more from offset ${first + lines.length}` : "";
+  return { ok: true, text: `${lines.join("\n")}\n[${from}${more}${file === undefined ? "" : `; file: ${file}`}]` };
+}
+
+async function write(process: BackgroundProcess, data: string, signal: AbortSignal): Promise<ToolResult> {
+  const outcome = await process.running.write(data);
+  if (!outcome.ok) return { ok: false, text: `process: ${process.id}: ${outcome.reason}` };
+  await waitForEnd(process.running, ANSWER_SECONDS, signal);
+  return report(process);
+}

@@ -1,0 +1,40 @@
+/** The session's shell as the next command finds it: folder and exported variables outlive a command. */
+import type { ShellState } from "../../host/terminals/terminals.ts";
+
+export class SessionShell {
+  readonly #first: string;
+  #state: ShellState;
+
+  /** `folder` is where the session starts. */
+  constructor(folder: string) {
+    this.#first = folder;
+    this.#state = { folder, variables: undefined };
+  }
+
+  get folder(): string {
+    return this.#state.folder;
+  }
+
+  get variables(): string | undefined {
+    return this.#state.variables;
+  }
+
+  /**
+   * Takes over what a command that began with `before` changed; of commands that ran together each one's own changes.
+   * Gives the folder when it is another one now.
+   */
+  adopt(before: ShellState, after: ShellState): string | undefined {
+    const moved = after.folder !== before.folder && after.folder !== this.#state.folder;
+    this.#state = {
+      folder: after.folder === before.folder ? this.#state.folder : after.folder,
+      variables: after.variables === before.variables ? this.#state.variables : after.variables,
+    };
+    return moved ? after.folder : undefined;
+  }
+
+  /** Back to where the session started, for a folder that is gone. */
+  reset(): string {
+    this.#state = { folder: this.#first, variables: this.#state.variables };
+    return this.#first;
+  }
+}

@@ -1,0 +1,32 @@
+/** What the agent says of a terminal beyond the protocol (agent-core/acp/meta.ts, HermesTerminalMeta). */
+import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
+import * as z from "zod";
+
+export type TerminalRequest = {
+  /** File for every byte of output; undefined: nobody asked for one. */
+  readonly outputFile: string | undefined;
+  /** The command as the user knows it. */
+  readonly title: string;
+  readonly input: "none" | "open";
+  /** The program opens a pseudo-terminal itself. */
+  readonly hasPty: boolean;
+};
+
+const metaSchema = z.object({
+  hermes: z.object({
+    outputFile: z.string(),
+    title: z.string(),
+    input: z.enum(["none", "open"]),
+    hasPty: z.boolean(),
+  }),
+});
+
+export function terminalRequest(request: CreateTerminalRequest): TerminalRequest {
+  const ours = metaSchema.safeParse(request._meta).data?.hermes;
+  return ours ?? { outputFile: undefined, title: commandLine(request), input: "none", hasPty: false };
+}
+
+/** A shell's own line is what the user knows the command by. */
+function commandLine({ command, args = [] }: CreateTerminalRequest): string {
+  return args[0] === "-c" && args.length === 2 ? (args[1] ?? command) : [command, ...args].join(" ");
+}

@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { fail, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+
+// What the extension asks of the agent, when keys are set and models are offered.
+const KEY = "sk-live-key-123456";
+
+let model: ModelServer;
+let agent: AcpProcess;
+beforeEach(async () => {
+  model = await startModelServer();
+  agent = new AcpProcess({ OPENAI_BASE_URL: model.baseUrl });
+  await agent.initialize();
+});
+afterEach(async () => {
+  await agent.stop();
+  await model.stop();
+});
+
+const currentModel = (update: Json | undefined): unknown =>
+  ((update?.["configOptions"] ?? []) as Json[]).find(({ id }) => id === "model")?.["currentValue"];
+
+test("a key is tried where it will be used, and nothing is kept of it", async () => {
+  model.lookUps.set("/models", { data: [{ id: "gpt-5" }, { id: "gpt-4.1" }, { id: "tts-1" }] });
+  const good = await agent.request("_hermes/check_key", { provider: "openai", key: KEY });
+  expect(good.result).toEqual({
+    ok: true,
+    message: "The key for OpenAI works: it reaches 2 models.",
+    choices: ["openai:gpt-4.1", "openai:gpt-5"],
+  });
+  expect(model.lookedUp[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
+  model.lookUps.set("/models", fail(401, `Incorrect API key: ${KEY}`));
+  const bad = await agent.request("_hermes/check_key", { provider: "openai", key: KEY });
+  expect(bad.result).toMatchObject({ ok: false, refused: true });
+  expect(JSON.stringify(bad.result)).not.toContain(KEY);
+  const { result } = await agent.request("_hermes/providers", {});
+  expect(result?.["providers"]).toContainEqual(expect.objectContaining({ name: "openai", hasKey: false }));
+});
+
+test("where no list is given, the shortest request tells", async () => {
+  model.lookUps.set("/models", fail(404, "no list here"));
+  model.script(say("yes"));
+  const { result } = await agent.request("_hermes/check_key", { provider: "openai", key: KEY });
+  expect(result).toMatchObject({ ok: true, message: "The key for OpenAI works." });
+  model.script(fail(401, "no"));
+  const refused = await agent.request("_hermes/check_key", { provider: "openai", key: "wrong" });
+  expect(refused.result).toMatchObject({ ok: false, refused: true });
+});
+
+test("what takes no key, or has no address, is refused", async () => {
+  for (const provider of ["offline", "custom", "nobody"]) {
+    expect((await agent.request("_hermes/check_key", { provider, key: KEY })).error).toMatchObject({ code: -32602 });
+  }
+});
+
+test("a key that comes into the environment is used by a session that is open, and goes with it", async () => {
+  await agent.stop();
+  agent = new AcpProcess({});
+  await agent.initialize();
+  const sessionId = await agent.newSession();
+  const { result } = await agent.request("_hermes/providers", {});
+  expect(result).toMatchObject({ unset: true, offers: [] });
+  await agent.request("_hermes/set_environment", {
+    variables: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: model.baseUrl },
+  });
+  expect(currentModel(agent.of("config_option_update").at(-1))).toBe("openai:gpt-4.1");
+  model.script(say("hello"));
+  await agent.prompt(sessionId, "hi");
+  expect(model.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`);
+  await agent.request("_hermes/set_environment", { variables: { OPENAI_API_KEY: null, OPENAI_BASE_URL: null } });
+  expect(currentModel(agent.of("config_option_update").at(-1))).toBe("offline");
+});
+
+test("every model there is, however many, for a list that can be searched", async () => {
+  const ids = Array.from({ length: 400 }, (_, index) => `m-${index}`);
+  model.lookUps.set("/models", { data: ids.map((id) => ({ id })) });
+  await agent.request("_hermes/set_environment", { variables: { OPENAI_API_KEY: KEY } });
+  await agent.newSession();
+  const count = async (): Promise<number> => {
+    const { result } = await agent.request("_hermes/models", {});
+    const [first] = (result?.["groups"] ?? []) as { choices: unknown[] }[];
+    return first?.choices.length ?? 0;
+  };
+  await expect.poll(count).toBe(400);
+});

@@ -1,0 +1,125 @@
+/**
+ * What a conversation must come to, whatever its provider does: the same cases for every wire over HTTP, through the
+ * whole agent with real files and commands. Each case says how the turn ends, what it cost and what ran.
+ */
+import { existsSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { AIAgent, type AIAgentOptions, type ConversationResult } from "../../agent-core/index.ts";
+import type { Clock } from "../../agent-core/providers/call/clock.ts";
+import type { ApiMode } from "../../agent-core/providers/wire/wire.ts";
+import { type ModelServer, startModelServer } from "../support/model-server/model-server.ts";
+import { type FaultCase, type FaultFacts, faultCases } from "./fault-cases.ts";
+
+const KEY = "zq81-very-secret-value-of-the-test";
+
+type Told = { readonly notices: string[]; text: string; readonly everything: unknown[] };
+
+export function describeFaults(facts: FaultFacts): void {
+  let server: ModelServer;
+  let cwd: string;
+  beforeEach(async () => {
+    server = await startModelServer();
+    cwd = realpathSync(mkdtempSync(join(tmpdir(), "hermes-faults-")));
+    writeFileSync(join(cwd, "a.txt"), "the text of a\n");
+  });
+  afterEach(() => server.stop());
+
+  describe(`${facts.mode}: a conversation`, () => {
+    test.each(faultCases(facts))("$name", async (given) => {
+      const waits: number[] = [];
+      const told: Told = { notices: [], text: "", everything: [] };
+      const agent = new AIAgent(optionsFor(given, { server, cwd, mode: facts.mode, waits, told }));
+      server.script(...given.answers);
+      const results = await converse(agent, given);
+      expectOutcome(given, results, told);
+      expect(server.requests.length, "requests").toBe(given.requests ?? given.answers.length);
+      if (given.waits !== undefined) expect(waits.map(Math.round), "waits").toEqual(given.waits);
+      const ran = join(cwd, "ran.txt");
+      expect(existsSync(ran) ? readFileSync(ran, "utf8").trim().split("\n") : [], "commands that ran").toEqual(
+        given.ran ?? [],
+      );
+      given.check?.({ bodies: server.requests.map(({ body }) => body), notices: told.notices, results });
+      expectValidHistory(results);
+      expect(JSON.stringify([told.everything, results]), "nothing tells the key").not.toContain(KEY);
+      expect(JSON.stringify(server.requests.map(({ body }) => body))).not.toContain(KEY);
+    });
+  });
+}
+
+type Setting = {
+  readonly server: ModelServer;
+  readonly cwd: string;
+  readonly mode: ApiMode;
+  readonly waits: number[];
+  readonly told: Told;
+};
+
+function optionsFor(given: FaultCase, { server, cwd, mode, waits, told }: Setting): AIAgentOptions {
+  const clock: Clock = { wait: async (ms) => void waits.push(ms), random: () => 0 };
+  const remember = (event: unknown): void => void told.everything.push(event);
+  return {
+    provider: "custom",
+    baseUrl: server.baseUrl,
+    model: "test-model",
+    apiMode: mode,
+    apiKey: KEY,
+    cwd,
+    home: join(cwd, ".home"),
+    environment: {},
+    approvalMode: () => "auto",
+    clock,
+    ...(given.silenceMs !== undefined && { silenceMs: () => given.silenceMs }),
+    onDefect: (message) => {
+      throw new Error(message);
+    },
+    callbacks: {
+      streamDelta: ({ text }) => {
+        told.text += text;
+      },
+      status: (event) => {
+        told.notices.push(event.message);
+        remember(event);
+      },
+      toolProgress: remember,
+      step: remember,
+    },
+    ...given.options?.(server),
+  };
+}
+
+async function converse(agent: AIAgent, given: FaultCase): Promise<readonly ConversationResult[]> {
+  const results: ConversationResult[] = [];
+  for (const userMessage of given.prompts ?? ["go"]) results.push(await agent.runConversation({ userMessage }));
+  return results;
+}
+
+function expectOutcome(given: FaultCase, results: readonly ConversationResult[], told: Told): void {
+  const last = results.at(-1);
+  if (given.fault !== undefined) {
+    expect(last?.stopReason).toBe("error");
+    expect(last?.fault?.kind).toBe(given.fault);
+    expect(last?.fault?.message).not.toContain("\n");
+    return;
+  }
+  expect(last?.fault?.message).toBeUndefined();
+  expect(last?.stopReason).toBe(given.stopReason ?? "end_turn");
+  expect(last?.finalResponse).toBe(given.text);
+  if (given.shown !== null) expect(told.text, "what was shown").toBe(given.shown ?? given.text);
+}
+
+/** Each call has one result, right behind it; nobody speaks twice in a row; no answer is empty. */
+function expectValidHistory(results: readonly ConversationResult[]): void {
+  const messages = results.at(-1)?.messages ?? [];
+  for (const [index, message] of messages.entries()) {
+    if (message.role === "assistant") {
+      expect(message.content !== null || (message.tool_calls?.length ?? 0) > 0, "no empty answer").toBe(true);
+      const ids = (message.tool_calls ?? []).map(({ id }) => id);
+      const following = messages.slice(index + 1, index + 1 + ids.length);
+      expect(following.map((next) => (next.role === "tool" ? next.tool_call_id : next.role))).toEqual(ids);
+    }
+    if (message.role !== "tool")
+      expect(messages[index + 1]?.role, "in turn").not.toBe(message.role === "user" ? "user" : message.role);
+  }
+}

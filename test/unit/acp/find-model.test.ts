@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { findModel } from "../../../agent-core/acp/find-model.ts";
+import type { ModelGroup } from "../../../agent-core/agent/model-directory.ts";
+
+const groups: readonly ModelGroup[] = [
+  {
+    provider: "openrouter",
+    title: "OpenRouter",
+    told: true,
+    models: [
+      { id: "anthropic/claude-sonnet-4.5", name: "Anthropic: Claude Sonnet 4.5" },
+      { id: "anthropic/claude-opus-4.5", name: "Anthropic: Claude Opus 4.5" },
+      { id: "openai/gpt-4.1" },
+      { id: "openai/gpt-4.1-mini" },
+    ],
+  },
+  { provider: "custom", title: "Other endpoint", told: false, models: [] },
+  { provider: "offline", title: "Built in", told: true, models: [{ id: "offline" }] },
+];
+
+const found = (query: string): unknown => {
+  const result = findModel(query, groups);
+  if (result.kind === "one") return `${result.choice.provider} ${result.choice.model}`;
+  return result.kind === "several" ? result.choices.length : "none";
+};
+
+test("an exact name stands before longer ones that begin with it", () => {
+  expect(found("openai/gpt-4.1")).toBe("openrouter openai/gpt-4.1");
+  expect(found("openrouter:openai/gpt-4.1")).toBe("openrouter openai/gpt-4.1");
+  expect(found("offline")).toBe("offline offline");
+});
+
+test("parts of names, in any order and case", () => {
+  expect(found("Opus claude")).toBe("openrouter anthropic/claude-opus-4.5");
+  expect(found("4.1")).toBe(2);
+});
+
+test("a name in no list is taken at its word where the endpoint has no list", () => {
+  expect(found("my-fine-tune")).toBe("custom my-fine-tune");
+  expect(found("custom:my-fine-tune")).toBe("custom my-fine-tune");
+  expect(found("no such model")).toBe("none");
+});

@@ -1,0 +1,69 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { AIAgent, type AIAgentOptions } from "../../../agent-core/index.ts";
+import { fail, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
+
+let main: ModelServer;
+let small: ModelServer;
+beforeEach(async () => {
+  main = await startModelServer();
+  small = await startModelServer();
+});
+afterEach(async () => {
+  await main.stop();
+  await small.stop();
+});
+
+/** Runs one turn; gives the title that the session gets. */
+async function titleAfter(userMessage: string, options: Partial<AIAgentOptions> = {}): Promise<string> {
+  const titled = Promise.withResolvers<string>();
+  const cwd = mkdtempSync(join(tmpdir(), "hermes-title-"));
+  const agent = new AIAgent({
+    baseUrl: main.baseUrl,
+    model: "main",
+    cwd,
+    home: cwd,
+    environment: {},
+    clock: { wait: async () => undefined, random: () => 0 },
+    callbacks: { title: ({ title }) => titled.resolve(title) },
+    ...options,
+  });
+  main.script(say("ok"));
+  await agent.runConversation({ userMessage });
+  const title = await titled.promise;
+  await agent.close();
+  return title;
+}
+
+const own = (chain: readonly string[]): Partial<AIAgentOptions> => ({
+  auxiliary: { title_generation: { chain: chain.map((model) => ({ model, baseUrl: small.baseUrl })) } },
+});
+
+test("without a model for titles a session is called by its first words, and nobody is asked", async () => {
+  expect(await titleAfter("Fix the\n  login test")).toBe("Fix the login test");
+  expect(await titleAfter(`Please ${"look at everything ".repeat(10)}`)).toMatch(/^Please look at .{20,45} \w+…$/);
+  expect(main.requests).toHaveLength(2);
+});
+
+test("a model of its own gives the title; the conversation's model is not asked", async () => {
+  small.script(say('"Login test fixed."'));
+  expect(await titleAfter("fix it", own(["small"]))).toBe("Login test fixed");
+  expect(small.requests.map(({ body }) => body["model"])).toEqual(["small"]);
+  expect(main.requests).toHaveLength(1);
+});
+
+test("a task has a chain of its own; when all of it fails there is still a title", async () => {
+  small.script(fail(404, "model not found"), say("Second"));
+  expect(await titleAfter("fix it", own(["first", "second"]))).toBe("Second");
+  small.script(fail(402, "pay"), fail(402, "pay"));
+  expect(await titleAfter("fix it", own(["first", "second"]))).toBe("fix it");
+});
+
+test("a task that takes too long ends", async () => {
+  small.script({ silent: true });
+  const { auxiliary } = own(["small"]);
+  const slow = { title_generation: { chain: auxiliary?.title_generation?.chain ?? [], timeoutMs: 50 } };
+  expect(await titleAfter("fix it", { auxiliary: slow })).toBe("fix it");
+});

@@ -1,0 +1,54 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { configuredAgent } from "../../../agent-core/agent/configured-agent.ts";
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "hermes-configured-"));
+});
+
+async function configured(yaml: string, environment: Record<string, string> = {}) {
+  writeFileSync(join(home, "config.yaml"), yaml);
+  return (await configuredAgent({ HERMES_HOME: home, ...environment }, "acp")).options;
+}
+
+const PROVIDERS = `
+providers:
+  own:
+    base_url: http://127.0.0.1:9/v1
+    key_env: OWN_KEY
+    api_mode: chat_completions
+    stale_timeout_seconds: 5
+`;
+
+test("a provider of the user's own gives the model its address and key; the environment stands over it", async () => {
+  const yaml = `${PROVIDERS}\nmodel:\n  default: m\n  provider: own\n`;
+  expect((await configured(yaml, { OWN_KEY: "k" })).environment).toMatchObject({
+    HERMES_MODEL: "m",
+    HERMES_PROVIDER: "own",
+    HERMES_BASE_URL: "http://127.0.0.1:9/v1",
+    HERMES_API_KEY: "k",
+  });
+  expect((await configured(yaml, { HERMES_MODEL: "other" })).environment).toMatchObject({ HERMES_MODEL: "other" });
+});
+
+test("stand-ins come with what their provider's section says", async () => {
+  const { fallbacks, silenceMs } = await configured(
+    `${PROVIDERS}\nfallback_providers:\n  - provider: own\n    model: a\n  - provider: openrouter\n    model: b\n    key_env: OTHER\n`,
+    { OWN_KEY: "k", OTHER: "o" },
+  );
+  expect(fallbacks).toEqual([
+    { provider: "own", model: "a", baseUrl: "http://127.0.0.1:9/v1", apiMode: "chat_completions", apiKey: "k" },
+    { provider: "openrouter", model: "b", apiKey: "o" },
+  ]);
+  expect(silenceMs?.("own")).toBe(5_000);
+  expect(silenceMs?.("openrouter")).toBeUndefined();
+});
+
+test("a key that was renewed in the home's .env is found", async () => {
+  const { refreshEnvironment } = await configured("model: m\n");
+  writeFileSync(join(home, ".env"), "OPENAI_API_KEY=sk-renewed-1234\n");
+  expect(await refreshEnvironment?.()).toMatchObject({ OPENAI_API_KEY: "sk-renewed-1234" });
+});
