@@ -18,11 +18,17 @@ export function buildServices(context: vscode.ExtensionContext): Services {
   const events = new EventLog();
   const { review, opener, editReview, onDidSettle } = buildReview(context, log);
   const status = new StatusItem();
+  let asked = 0;
+  const tellWaiting = (): void => {
+    const count = asked + review.files.filter(({ isWaiting }) => isWaiting).length;
+    view.badge(count);
+    status.waiting(count);
+  };
   const requests = new Requests(
     (event) => events.push(event),
     (count) => {
-      view.badge(count);
-      status.waiting(count);
+      asked = count;
+      tellWaiting();
     },
   );
   const terminals = new AgentTerminals({
@@ -69,6 +75,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     }),
     chat.onDidChange((state) => status.state(state)),
     onDidSettle(() => events.push({ kind: "review", files: review.files })),
+    onDidSettle(tellWaiting),
   );
   return services();
 }

@@ -1,16 +1,23 @@
 /** Which hunk or file a command means: named by its arguments, else where the caret is. */
 import * as vscode from "vscode";
+import * as z from "zod";
 import type { Hunk } from "./hunks.ts";
 import { BASELINE_SCHEME, type Review } from "./review.ts";
+
+/** Arguments of a lens. It may be drawn for a moment longer than its text stands, so it names the lines themselves. */
+const namedHunk = z.tuple([
+  z.string(),
+  z.object({ newStart: z.number(), oldLines: z.array(z.string()), newLines: z.array(z.string()) }),
+]);
 
 export type HunkPlace = { readonly uri: vscode.Uri; readonly hunk: Hunk };
 
 /** Undefined when there is nothing to review there. */
 export function hunkAt(review: Review, args: readonly unknown[]): HunkPlace | undefined {
-  const [document, index] = args;
-  if (typeof document === "string" && typeof index === "number") {
-    const uri = vscode.Uri.parse(document, true);
-    const hunk = review.hunks(uri)[index];
+  const named = namedHunk.safeParse(args.slice(0, 2)).data;
+  if (named !== undefined) {
+    const uri = vscode.Uri.parse(named[0], true);
+    const hunk = sameHunk(review.hunks(uri), named[1]);
     return hunk && { uri, hunk };
   }
   const editor = vscode.window.activeTextEditor;
@@ -19,6 +26,17 @@ export function hunkAt(review: Review, args: readonly unknown[]): HunkPlace | un
   const { uri } = editor.document;
   const hunk = review.hunks(uri).find(({ newStart, newLines }) => line < newStart + Math.max(1, newLines.length));
   return hunk && { uri, hunk };
+}
+
+/** The nearest hunk with the same lines; others may have been decided and moved it. */
+function sameHunk(hunks: readonly Hunk[], wanted: Pick<Hunk, "newStart" | "oldLines" | "newLines">): Hunk | undefined {
+  const distance = ({ newStart }: Hunk): number => Math.abs(newStart - wanted.newStart);
+  return hunks
+    .filter(
+      ({ oldLines, newLines }) =>
+        oldLines.join("") === wanted.oldLines.join("") && newLines.join("") === wanted.newLines.join(""),
+    )
+    .toSorted((left, right) => distance(left) - distance(right))[0];
 }
 
 /** A change as the quick diff's peek names it: lines from 1, the last one 0 when there are none. */

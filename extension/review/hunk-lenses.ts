@@ -31,16 +31,16 @@ export class HunkLenses implements vscode.CodeLensProvider, vscode.Disposable {
           title,
           tooltip,
           command,
-          arguments: [uri.toString(), index],
+          arguments: [uri.toString(), hunk],
         });
       const verdicts = isProposal
         ? [
-            lens(`$(check) Accept ${count(hunk)}`, "Write these lines", "hermes.keepHunk"),
-            lens("$(close) Reject", "Do not write these lines", "hermes.undoHunk"),
+            lens(`$(check)\u00a0Accept ${count(hunk)}`, "Write these lines", "hermes.keepHunk"),
+            lens("$(close)\u00a0Reject", "Do not write these lines", "hermes.undoHunk"),
           ]
         : [
-            lens(`$(check) Keep ${count(hunk)}`, "These lines are right", "hermes.keepHunk"),
-            lens("$(discard) Undo", "Put the old lines back", "hermes.undoHunk"),
+            lens(`$(check)\u00a0Keep ${count(hunk)}`, "These lines are right", "hermes.keepHunk"),
+            lens("$(discard)\u00a0Undo", "Put the old lines back", "hermes.undoHunk"),
           ];
       const next = `Next (${index + 1} of ${hunks.length})`;
       return hunks.length > 1 ? [...verdicts, lens(next, "Go to the next hunk", "hermes.nextHunk")] : verdicts;

@@ -6,7 +6,7 @@ import type { ReviewOpener } from "./review-opener.ts";
 
 type Place = { readonly uri: vscode.Uri; readonly line: number };
 
-/** `direction` is 1 or -1; `args` may name the hunk to start from (document, index). */
+/** `direction` is 1 or -1; `args` may name the hunk to start from (as a lens does). */
 export async function revealHunk(
   review: Review,
   opener: ReviewOpener,

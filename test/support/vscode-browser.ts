@@ -184,6 +184,16 @@ export class VSCodeWindow {
     return this.page.locator(".monaco-diff-editor").first();
   }
 
+  /** The visible text editors. */
+  get editor(): Locator {
+    return this.page.locator(".editor-group-container");
+  }
+
+  /** Lenses over the lines of the visible editors whose title contains `title`, from the top. */
+  lens(title: string): Locator {
+    return this.editor.locator(".codelens-decoration a").filter({ hasText: title });
+  }
+
   /** Whether there is a file at `path` below the workspace. */
   hasFile(path: string): boolean {
     return existsSync(join(this.workspace, path));

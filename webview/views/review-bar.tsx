@@ -14,14 +14,11 @@ export function ReviewBar() {
   const summary = (
     <>
       <Icon name="diff-multiple" />
-      <span class="tool-title">{review.length === 1 ? "1 file" : `${review.length} files`}</span>
+      <span class={waiting > 0 ? "tool-title review-waiting" : "tool-title"} role="status">
+        {barTitle(review.length, waiting)}
+      </span>
       <span class="count-added">+{added}</span>
       <span class="count-removed">−{removed}</span>
-      {waiting > 0 && (
-        <span class="review-waiting" role="status">
-          {waiting === 1 ? "1 waits for you" : `${waiting} wait for you`}
-        </span>
-      )}
     </>
   );
   return (
@@ -35,14 +32,19 @@ export function ReviewBar() {
           </ul>
         </Fold>
         <button type="button" class="button button-small button-primary" onClick={() => post({ type: "keep-all" })}>
-          Keep
+          {waiting === review.length ? "Accept" : "Keep"}
         </button>
         <button type="button" class="button button-small button-secondary" onClick={() => post({ type: "undo-all" })}>
-          Undo
+          {waiting === review.length ? "Reject" : "Undo"}
         </button>
       </div>
     </section>
   );
+}
+
+function barTitle(files: number, waiting: number): string {
+  if (waiting > 0) return waiting === 1 ? "1 waits for you" : `${waiting} wait for you`;
+  return files === 1 ? "1 file" : `${files} files`;
 }
 
 function ReviewLine({ file: { path, label, isWaiting, added, removed } }: { readonly file: ReviewedFile }) {
@@ -63,8 +65,8 @@ function ReviewLine({ file: { path, label, isWaiting, added, removed } }: { read
       <button
         type="button"
         class="icon-button"
-        title="Keep"
-        aria-label={`Keep ${label}`}
+        title={isWaiting ? "Accept" : "Keep"}
+        aria-label={`${isWaiting ? "Accept" : "Keep"} ${label}`}
         onClick={() => post({ type: "keep-file", path })}
       >
         <Icon name="check" />
@@ -72,11 +74,11 @@ function ReviewLine({ file: { path, label, isWaiting, added, removed } }: { read
       <button
         type="button"
         class="icon-button"
-        title="Undo"
-        aria-label={`Undo ${label}`}
+        title={isWaiting ? "Reject" : "Undo"}
+        aria-label={`${isWaiting ? "Reject" : "Undo"} ${label}`}
         onClick={() => post({ type: "undo-file", path })}
       >
-        <Icon name="discard" />
+        <Icon name={isWaiting ? "close" : "discard"} />
       </button>
     </li>
   );

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
-import { hunkOfChange } from "../../../extension/review/hunk-at.ts";
+import { hunkAt, hunkOfChange } from "../../../extension/review/hunk-at.ts";
 import { originalUri } from "../../../extension/review/review.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { closeEditors, openEditor, typeAt } from "../support/editors.ts";
@@ -185,12 +185,16 @@ suite("review of landed edits", () => {
     const lenses = desk.lenses.provideCodeLenses(await vscode.workspace.openTextDocument(uri));
     const titles = lenses.map(({ range, command }) => `${range.start.line} ${command?.title}`);
     assert.deepEqual(titles.slice(0, 4), [
-      "1 $(check) Keep +1 −1",
-      "1 $(discard) Undo",
+      "1 $(check)\u00a0Keep +1 −1",
+      "1 $(discard)\u00a0Undo",
       "1 Next (1 of 3)",
-      "4 $(check) Keep −1",
+      "4 $(check)\u00a0Keep −1",
     ]);
-    assert.deepEqual(lenses[0]?.command?.arguments, [uri.toString(), 0]);
+    const [keep, , , keepSecond] = lenses.map(({ command }) => command?.arguments ?? []);
+    assert.deepEqual(hunkAt(desk.review, keep ?? [])?.hunk, hunk(uri, 0));
+    desk.review.keep(uri, hunk(uri, 0));
+    assert.equal(hunkAt(desk.review, keep ?? []), undefined);
+    assert.deepEqual(hunkAt(desk.review, keepSecond ?? [])?.hunk, hunk(uri, 0));
   });
 
   test("the text before is a document, and moves with what is kept", async () => {
