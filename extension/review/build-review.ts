@@ -66,12 +66,13 @@ function settling(review: Review): vscode.EventEmitter<void> {
   return settled;
 }
 
-/** What `when` clauses ask: is there anything to review, and is this document one of it. */
+/** What `when` clauses ask: is there anything to review, and is this file one of it. */
 function setContext({ documents }: Review, log: vscode.LogOutputChannel): void {
-  const reviewed = Object.fromEntries(documents.map((uri) => [uri.toString(), true]));
+  // In a remote window the workbench knows files by other addresses than we do, but by the same paths.
+  const paths = documents.flatMap(({ path, fsPath }) => [path, fsPath]);
   for (const [key, value] of [
     ["hermes.hasEdits", documents.length > 0],
-    ["hermes.reviewed", reviewed],
+    ["hermes.reviewedPaths", paths],
   ] as const) {
     vscode.commands
       .executeCommand("setContext", key, value)

@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import * as z from "zod";
 import type { Hunk } from "./hunks.ts";
-import { BASELINE_SCHEME, type Review } from "./review.ts";
+import type { Review } from "./review.ts";
 
 /** Arguments of a lens. It may be drawn for a moment longer than its text stands, so it names the lines themselves. */
 const namedHunk = z.tuple([
@@ -62,12 +62,11 @@ export function hunkOfChange(review: Review, [uri, changes, index]: readonly unk
   return hunk && { uri: file, hunk };
 }
 
-/** The document named by the arguments, else the active one, when it is under review. */
+/** The document named by the arguments, else the active one, or what else shows its file, when it is under review. */
 export function reviewedDocument(review: Review, [document]: readonly unknown[]): vscode.Uri | undefined {
   const wanted = namedDocument(document) ?? vscode.window.activeTextEditor?.document.uri;
   if (wanted === undefined) return undefined;
-  const uri = wanted.scheme === BASELINE_SCHEME ? vscode.Uri.file(wanted.fsPath) : wanted;
-  return review.find(uri) && uri;
+  return review.find(wanted) === undefined ? review.documentsOf(wanted.fsPath)[0] : wanted;
 }
 
 /** Menus give a Uri, a resource of the source control view, or our own lenses' text. */

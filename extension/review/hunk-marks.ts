@@ -1,10 +1,8 @@
 /** How hunks look in the file itself: coloured lines, the removed text as a ghost and in the hover, overview marks. */
 import * as vscode from "vscode";
+import { ghostText } from "./ghost-text.ts";
 import type { Hunk } from "./hunks.ts";
 import type { Review } from "./review.ts";
-
-/** Characters of removed text shown beside a line; the hover has all of it. */
-const GHOST_CHARS = 60;
 
 export class HunkMarks implements vscode.Disposable {
   readonly #review: Review;
@@ -61,29 +59,20 @@ function rangeOf({ newStart, newLines }: Hunk): vscode.Range {
 }
 
 /** Beside the hunk's first line, or beside the line that follows what was removed. */
-function removedMark({ newStart, oldLines }: Hunk, document: vscode.TextDocument): vscode.DecorationOptions {
-  const { end } = document.lineAt(Math.min(newStart, document.lineCount - 1)).range;
-  const hoverMessage = new vscode.MarkdownString("Removed by Hermes:").appendCodeblock(
-    oldLines.join(""),
+function removedMark(hunk: Hunk, document: vscode.TextDocument): vscode.DecorationOptions {
+  const { end } = document.lineAt(Math.min(hunk.newStart, document.lineCount - 1)).range;
+  const removed = new vscode.MarkdownString("Before Hermes:").appendCodeblock(
+    hunk.oldLines.join(""),
     document.languageId,
   );
-  return {
-    range: new vscode.Range(end, end),
-    hoverMessage,
-    renderOptions: {
-      after: {
-        contentText: ghostText(oldLines),
-        margin: "0 0 0 2em",
-        color: new vscode.ThemeColor("hermes.removedTextForeground"),
-        textDecoration: "line-through",
-      },
-    },
+  const ghost = ghostText(hunk);
+  const range = new vscode.Range(end, end);
+  if (ghost === "") return { range, hoverMessage: removed };
+  const after = {
+    contentText: ghost,
+    margin: "0 0 0 2em",
+    color: new vscode.ThemeColor("hermes.removedTextForeground"),
+    textDecoration: "line-through",
   };
-}
-
-function ghostText(oldLines: readonly string[]): string {
-  const [first = "", ...rest] = oldLines.map((line) => line.trim()).filter((line) => line !== "");
-  const cut = first.length > GHOST_CHARS ? `${first.slice(0, GHOST_CHARS)}…` : first;
-  if (oldLines.length === 1) return cut === "" ? "1 empty line" : cut;
-  return rest.length === 0 ? `${oldLines.length} lines` : `${cut} … (${oldLines.length} lines)`;
+  return { range, hoverMessage: removed, renderOptions: { after } };
 }

@@ -42,7 +42,8 @@ export class ReviewTree implements vscode.TreeDataProvider<vscode.Uri>, vscode.D
   }
 
   #refresh(): void {
-    const { length } = this.#review.documents;
+    // What waits for a verdict counts at the chat already.
+    const { length } = this.#review.documents.filter(({ scheme }) => scheme !== PROPOSAL_SCHEME);
     this.#view.badge =
       length === 0 ? undefined : { value: length, tooltip: `${length === 1 ? "1 file" : `${length} files`} to review` };
     this.#changed.fire();

@@ -2,33 +2,28 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
 
 const SOURCE = [
-  "export function total(prices: number[]): number {",
-  "  let sum = 0;",
-  "  for (const price of prices) sum += price;",
-  "  return sum;",
-  "}",
+  "def total(prices):",
+  "    result = 0",
+  "    for price in prices:",
+  "        result += price",
+  "    return result",
   "",
-  "export function average(prices: number[]): number {",
-  "  return total(prices) / prices.length;",
-  "}",
+  "def average(prices):",
+  "    return total(prices) / len(prices)",
   "",
 ].join("\n");
-const FIRST = { old: "sum += price;", new: "sum += price * 1.2;" };
-const SECOND = { old: "/ prices.length;", new: "/ Math.max(1, prices.length);" };
+const FIRST = { old: "result = 0", new: "result = 0.0" };
+const SECOND = { old: "/ len(prices)", new: "/ max(1, len(prices))" };
 
-const edit = ({ old, new: replacement }: typeof FIRST): string => `replace "${old}" with "${replacement}" in shop.ts`;
+const edit = ({ old, new: replacement }: typeof FIRST): string => `replace "${old}" with "${replacement}" in shop.py`;
 
 // Edits land, and the user decides hunk by hunk in the file itself.
 describe("review after the edits have landed", () => {
   let window: VSCodeWindow;
 
   beforeAll(async () => {
-    window = await VSCodeWindow.open({ name: "review-after", files: { "shop.ts": SOURCE } });
+    window = await VSCodeWindow.open({ name: "review-after", files: { "shop.py": SOURCE } });
     await window.openPanel();
-    await window.send(edit(FIRST));
-    await expect.poll(() => window.readFile("shop.ts"), { timeout: 20_000 }).toContain(FIRST.new);
-    await window.send(edit(SECOND));
-    await expect.poll(() => window.readFile("shop.ts"), { timeout: 20_000 }).toContain(SECOND.new);
   });
 
   pictureOfFailure(() => window);
@@ -38,6 +33,10 @@ describe("review after the edits have landed", () => {
   });
 
   test("the file is open with its hunks marked, and the removed text beside them", async () => {
+    await window.send(edit(FIRST));
+    await expect.poll(() => window.readFile("shop.py"), { timeout: 20_000 }).toContain(FIRST.new);
+    await window.send(edit(SECOND));
+    await expect.poll(() => window.readFile("shop.py"), { timeout: 20_000 }).toContain(SECOND.new);
     await window.lens("Keep +1 −1").nth(1).waitFor();
     await window.editor.getByText("Next (1 of 2)").waitFor();
     for (const theme of ["light", "dark"] as const) {
@@ -48,26 +47,28 @@ describe("review after the edits have landed", () => {
   });
 
   test("the gutter's peek shows the removed lines, with a button that keeps them", async () => {
-    await window.page.locator(".dirty-diff-glyph").first().click();
-    const peek = window.page.locator(".quick-diff-widget, .peekview-widget");
-    await peek.first().waitFor();
-    await peek.getByRole("button", { name: "Keep Hermes' Change" }).waitFor();
+    await window.editor.locator(".view-line").first().click();
+    await window.runCommand("Show Next Change");
+    const peek = window.page.locator(".peekview-widget");
+    await peek.locator('.action-label[aria-label^="Keep Hermes\' Change"]').waitFor();
+    await peek.getByText("result = 0.0").waitFor();
     await window.screenshot("review-peek");
     await window.page.keyboard.press("Escape");
+    await peek.waitFor({ state: "detached" });
   });
 
   test("undo over a hunk puts its old lines back and leaves the other hunk", async () => {
     await window.lens("Undo").first().click();
     await expect
-      .poll(() => window.readFile("shop.ts"), { timeout: 20_000 })
+      .poll(() => window.readFile("shop.py"), { timeout: 20_000 })
       .toBe(SOURCE.replace(SECOND.old, SECOND.new));
     await window.lens("Undo").nth(1).waitFor({ state: "detached" });
   });
 
   test("the agent is told what was undone when it edits the file again", async () => {
-    await window.send(edit({ old: "let sum", new: "var sum" }));
-    await window.panel.getByText("undid 1 of your edits in shop.ts").first().waitFor();
-    expect(window.readFile("shop.ts")).not.toContain("var sum");
+    await window.send(edit({ old: "def total", new: "def whole" }));
+    await window.panel.getByText("undid 1 of your edits in shop.py").first().waitFor();
+    expect(window.readFile("shop.py")).not.toContain("def whole");
   });
 
   test("after a reload the hunk is still there, and keep ends its review", async () => {
@@ -75,7 +76,7 @@ describe("review after the edits have landed", () => {
     await window.runCommand("Hermes: Next Hunk");
     await window.lens("Keep +1 −1").click();
     await window.lens("Keep").first().waitFor({ state: "detached" });
-    expect(window.readFile("shop.ts")).toBe(SOURCE.replace(SECOND.old, SECOND.new));
+    expect(window.readFile("shop.py")).toBe(SOURCE.replace(SECOND.old, SECOND.new));
   });
 });
 
@@ -86,7 +87,7 @@ describe("review before anything is written", () => {
   beforeAll(async () => {
     window = await VSCodeWindow.open({
       name: "review-before",
-      files: { "shop.ts": SOURCE, "list.txt": "a\nb\nc\nd\na\n" },
+      files: { "shop.py": SOURCE, "list.txt": "a\nb\nc\nd\na\n" },
       settings: { "hermes.review.mode": "before" },
     });
     await window.openPanel();
@@ -122,8 +123,8 @@ describe("review before anything is written", () => {
   test("a rejected edit leaves the file alone", async () => {
     await window.send(edit(FIRST));
     await window.lens("Reject").first().click();
-    await window.panel.getByText("nothing was written to shop.ts").first().waitFor();
-    expect(window.readFile("shop.ts")).toBe(SOURCE);
+    await window.panel.getByText("nothing was written to shop.py").first().waitFor();
+    expect(window.readFile("shop.py")).toBe(SOURCE);
   });
 
   test("after a reload what was accepted is there, and the next edit waits again", async () => {
@@ -133,7 +134,7 @@ describe("review before anything is written", () => {
     await window.send(edit(SECOND));
     await window.lens("Accept +1 −1").first().click();
     await expect
-      .poll(() => window.readFile("shop.ts"), { timeout: 20_000 })
+      .poll(() => window.readFile("shop.py"), { timeout: 20_000 })
       .toBe(SOURCE.replace(SECOND.old, SECOND.new));
   });
 });

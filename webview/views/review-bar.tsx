@@ -17,8 +17,12 @@ export function ReviewBar() {
       <span class={waiting > 0 ? "tool-title review-waiting" : "tool-title"} role="status">
         {barTitle(review.length, waiting)}
       </span>
-      <span class="count-added">+{added}</span>
-      <span class="count-removed">−{removed}</span>
+      {waiting === 0 && (
+        <>
+          <span class="count-added">+{added}</span>
+          <span class="count-removed">−{removed}</span>
+        </>
+      )}
     </>
   );
   return (
