@@ -5,7 +5,9 @@ import { ChatSession } from "./chat/chat-session.ts";
 import { ChatView } from "./chat/chat-view.ts";
 import { EventLog } from "./chat/event-log.ts";
 import { actOnPanelMessage } from "./chat/panel-actions.ts";
-import { agentEnvironment } from "./models/agent-environment.ts";
+import { AgentEnvironment } from "./models/agent-environment.ts";
+import { FirstRun } from "./models/first-run.ts";
+import { ModelMemory } from "./models/model-memory.ts";
 import { Requests } from "./requests/requests.ts";
 import { buildReview } from "./review/build-review.ts";
 import type { Services } from "./services.ts";
@@ -35,19 +37,21 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     output: (terminalId, text) => events.push({ kind: "terminal-output", terminalId, text }),
     exit: (terminalId, exit) => events.push({ kind: "terminal-exit", terminalId, ...exit }),
   });
-  const script = vscode.Uri.joinPath(context.extensionUri, "dist", "worker.js").fsPath;
+  const environment = new AgentEnvironment(context.secrets);
+  const models = new ModelMemory(context.globalState);
   const worker = new AgentWorker(
-    script,
+    vscode.Uri.joinPath(context.extensionUri, "dist", "worker.js").fsPath,
     {
       terminals,
       requests,
       sessionUpdate: (notification) => chat.show(notification),
       editReview,
     },
-    () => agentEnvironment(context.secrets),
+    () => environment.variables(),
     log,
   );
-  const chat = new ChatSession(worker, events, context.workspaceState);
+  const chat = new ChatSession(worker, events, context.workspaceState, models);
+  const firstRun = new FirstRun(worker, events, models);
   const services = (): Services => ({
     log,
     events,
@@ -58,7 +62,9 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     review,
     opener,
     terminals,
-    secrets: context.secrets,
+    environment,
+    models,
+    firstRun,
   });
   const view = new ChatView(vscode.Uri.joinPath(context.extensionUri, "dist", "webview"), events, (message) => {
     actOnPanelMessage(message, services()).catch((error: unknown) => log.error(String(error)));
@@ -73,7 +79,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     worker.onDidChange(({ state }) => {
       if (state === "restarting" || state === "failed") void terminals.endAll();
     }),
-    chat.onDidChange((state) => status.state(state)),
+    ...status.follow(chat),
     onDidSettle(() => events.push({ kind: "review", files: review.files })),
     onDidSettle(tellWaiting),
   );

@@ -4,6 +4,9 @@ import type { AgentWorker } from "./agent/agent-worker.ts";
 import type { ChatSession } from "./chat/chat-session.ts";
 import type { ChatView } from "./chat/chat-view.ts";
 import type { EventLog } from "./chat/event-log.ts";
+import type { AgentEnvironment } from "./models/agent-environment.ts";
+import type { FirstRun } from "./models/first-run.ts";
+import type { ModelMemory } from "./models/model-memory.ts";
 import type { Requests } from "./requests/requests.ts";
 import type { Review } from "./review/review.ts";
 import type { ReviewOpener } from "./review/review-opener.ts";
@@ -19,5 +22,9 @@ export type Services = {
   readonly review: Review;
   readonly opener: ReviewOpener;
   readonly terminals: AgentTerminals;
-  readonly secrets: vscode.SecretStorage;
+  /** Keys and settings, as the agent gets them. */
+  readonly environment: AgentEnvironment;
+  /** The model that was chosen last. */
+  readonly models: ModelMemory;
+  readonly firstRun: FirstRun;
 };

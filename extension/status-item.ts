@@ -1,11 +1,16 @@
 /** The status bar item: what the agent does, and whether it waits for the user. */
 import * as vscode from "vscode";
-import type { ChatState } from "./chat/chat-session.ts";
+import type { ChatSession, ChatState } from "./chat/chat-session.ts";
+
+/** A longer name would push other items out of the bar. Characters. */
+const NAME_CHARS = 24;
 
 export class StatusItem implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem("hermes.status", vscode.StatusBarAlignment.Right, 100);
   #state: ChatState = "idle";
   #waiting = 0;
+  /** Undefined: not known yet. */
+  #model: string | undefined;
 
   constructor() {
     this.#item.name = "Hermes";
@@ -14,9 +19,18 @@ export class StatusItem implements vscode.Disposable {
     this.#item.show();
   }
 
-  state(state: ChatState): void {
-    this.#state = state;
-    this.#render();
+  /** Shows what the session does and which model answers, until what it returns is disposed of. */
+  follow(chat: ChatSession): readonly vscode.Disposable[] {
+    return [
+      chat.onDidChange((state) => {
+        this.#state = state;
+        this.#render();
+      }),
+      chat.onDidChangeOptions(() => {
+        this.#model = chat.option("model")?.currentName;
+        this.#render();
+      }),
+    ];
   }
 
   waiting(count: number): void {
@@ -32,10 +46,18 @@ export class StatusItem implements vscode.Disposable {
     const asks = this.#waiting > 0;
     const running = this.#state === "running";
     const runningIcon = running ? "$(loading~spin)" : "$(sparkle)";
-    this.#item.text = asks ? "$(bell-dot) Hermes asks" : `${runningIcon} Hermes`;
+    const model = this.#model === undefined ? "" : ` · ${short(this.#model)}`;
+    this.#item.text = asks ? "$(bell-dot) Hermes asks" : `${runningIcon} Hermes${model}`;
     this.#item.backgroundColor = asks ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
-    const working = running ? "Hermes is working" : "Hermes is ready";
+    const what = this.#model === undefined ? "" : `, with ${this.#model}`;
+    const working = `${running ? "Hermes is working" : "Hermes is ready"}${what}`;
     this.#item.tooltip = asks ? "Hermes waits for your answer" : working;
     this.#item.accessibilityInformation = { label: this.#item.tooltip };
   }
+}
+
+/** Without what explains it in brackets; the tooltip has it all. */
+function short(name: string): string {
+  const plain = name.replace(/ \(.*\)$/, "");
+  return plain.length > NAME_CHARS ? `${plain.slice(0, NAME_CHARS - 1)}…` : plain;
 }

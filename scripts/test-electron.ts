@@ -1,14 +1,37 @@
 // npm run test:electron: the extension-host suite in VS Code for the desktop, which is downloaded when it is missing.
 // The bundles must be there: npm run build.
 import { rmSync } from "node:fs";
-import { runTests, TestRunFailedError } from "@vscode/test-electron";
+import {
+  downloadAndUnzipVSCode,
+  resolveCliArgsFromVSCodeExecutablePath,
+  runTests,
+  TestRunFailedError,
+} from "@vscode/test-electron";
 import { projectFolder } from "./project.ts";
-import { buildSuite, readCounts, suiteFolders } from "./vscode-suite.ts";
+import { runInTerminal } from "./run-program.ts";
+import { buildSuite, packageModelProvider, readCounts, suiteFolders } from "./vscode-suite.ts";
 
 const extensionTestsPath = await buildSuite();
 const { root, workspace, resultsFile, userDataFolder, extensionsFolder, env } = suiteFolders();
 try {
+  const vscodeExecutablePath = await downloadAndUnzipVSCode();
+  const [program, ...programArguments] = resolveCliArgsFromVSCodeExecutablePath(vscodeExecutablePath, {
+    reuseMachineInstall: true,
+  });
+  const isRoot = process.getuid?.() === 0;
+  const command = {
+    command: program ?? vscodeExecutablePath,
+    args: [
+      ...programArguments,
+      ...["--install-extension", await packageModelProvider(root), "--force"],
+      ...["--user-data-dir", userDataFolder, "--extensions-dir", extensionsFolder],
+      ...(isRoot ? ["--no-sandbox"] : []),
+    ],
+  };
+  if ((await runInTerminal({ ...command, cwd: projectFolder })) !== 0)
+    throw new Error("The model provider was not installed.");
   await runTests({
+    vscodeExecutablePath,
     extensionDevelopmentPath: projectFolder,
     extensionTestsPath,
     extensionTestsEnv: env,
@@ -17,7 +40,7 @@ try {
       "--disable-workspace-trust",
       `--user-data-dir=${userDataFolder}`,
       `--extensions-dir=${extensionsFolder}`,
-      ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
+      ...(isRoot ? ["--no-sandbox"] : []),
     ],
   });
 } catch (error) {

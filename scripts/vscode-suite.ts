@@ -12,11 +12,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { format } from "node:util";
+import { createVSIX } from "@vscode/vsce";
 import * as esbuild from "esbuild";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { chromiumArguments, ensureChromium } from "./chromium.ts";
 import { projectFolder, resultsFolder } from "./project.ts";
-import { startVSCodeServer, type VSCodeServer } from "./vscode-server.ts";
+import { installExtension, startVSCodeServer, type VSCodeServer } from "./vscode-server.ts";
 
 /** Begins every line of the report; test/vscode/index.ts puts it there. */
 const LINE_MARK = "[suite] ";
@@ -71,6 +72,19 @@ export function suiteFolders() {
   };
 }
 
+/** Packages the extension that offers VS Code a language model for the suite; resolves with the package's path. */
+export async function packageModelProvider(folder: string): Promise<string> {
+  const packagePath = join(folder, "model-provider.vsix");
+  await createVSIX({
+    cwd: join(suiteSources, "model-provider"),
+    packagePath,
+    dependencies: false,
+    allowMissingRepository: true,
+    skipLicense: true,
+  });
+  return packagePath;
+}
+
 /** Counts that the suite left in `resultsFile`; a run that left none counts as one failure. */
 export function readCounts(resultsFile: string): SuiteCounts {
   if (!existsSync(resultsFile)) return { passed: 0, failed: 1 };
@@ -84,6 +98,7 @@ export async function runSuite(): Promise<SuiteCounts> {
   const executablePath = await ensureChromium();
   const { root, workspace, resultsFile, ...folders } = suiteFolders();
   const logFile = join(resultsFolder, "vscode-suite-server.log");
+  await installExtension(await packageModelProvider(root), folders);
   const server = await startVSCodeServer({ ...folders, automation: true, logFile });
   let browser: Browser | undefined;
   try {

@@ -29,6 +29,21 @@ export type ReviewedFile = {
   readonly removed: number;
 };
 
+/** What there is to begin with. */
+export type SetupPage = {
+  /** Models that answer here without a key. `title` names who has it. */
+  readonly offers: readonly {
+    readonly choice: string;
+    readonly provider: string;
+    readonly title: string;
+    readonly model: string;
+  }[];
+  /** Providers that take a key. */
+  readonly keys: readonly { readonly provider: string; readonly title: string; readonly hasKey: boolean }[];
+  /** Somebody asked for the page; what was shown before comes back when it is closed. */
+  readonly canClose: boolean;
+};
+
 /** One event of the panel's channel. */
 export type PanelEvent =
   /** A session begins or takes the panel: what was shown before goes away. */
@@ -75,6 +90,8 @@ export type PanelEvent =
   | { readonly kind: "question-end"; readonly requestId: string; readonly label: string }
   | { readonly kind: "queue"; readonly prompts: readonly QueuedPrompt[] }
   | { readonly kind: "review"; readonly files: readonly ReviewedFile[] }
+  /** The page that gets from nothing to a model; null takes it away. */
+  | { readonly kind: "setup"; readonly page: SetupPage | null }
   | { readonly kind: "notice"; readonly severity: "info" | "warning" | "error"; readonly text: string }
   /** Asks the panel to put the caret into the composer, with `text` in it when given. */
   | { readonly kind: "compose"; readonly text?: string };
@@ -101,6 +118,14 @@ export type PanelMessage =
   | { readonly type: "cancel" }
   | { readonly type: "new-session" }
   | { readonly type: "set-config"; readonly configId: string; readonly value: string }
+  /** A model of the first-run page: from now on it answers. */
+  | { readonly type: "use-model"; readonly choice: string }
+  /** Shows every model there is, in a list of the editor. */
+  | { readonly type: "choose-model" }
+  /** Asks for a key in an input box of the editor; without a provider it asks whose. */
+  | { readonly type: "set-key"; readonly provider?: string }
+  | { readonly type: "open-setup" }
+  | { readonly type: "close-setup" }
   | { readonly type: "permission"; readonly requestId: string; readonly optionId: string; readonly reason?: string }
   | { readonly type: "answer"; readonly requestId: string; readonly text: string | null }
   | { readonly type: "queue-remove"; readonly id: string }

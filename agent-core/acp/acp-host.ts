@@ -1,17 +1,12 @@
 /** The Host of a session over ACP: the client's files and terminals where it offers them, this machine's otherwise. */
 import type { AgentContext, ClientCapabilities } from "@zed-industries/agent-client-protocol";
-import * as z from "zod";
 import type { Host } from "../host/host.ts";
 import type { Backend } from "../host/terminals/backend.ts";
 import { childRunner } from "../host/terminals/child-runner.ts";
 import { sessionTerminals } from "../host/terminals/session-terminals.ts";
 import { clientFiles } from "./client-files.ts";
 import { clientRunner } from "./client-runner.ts";
-import type { HermesClientCapabilities } from "./meta.ts";
-
-const metaSchema = z.object({
-  hermes: z.object({ expectedText: z.boolean().optional(), terminals: z.boolean().optional() }),
-});
+import { hermesCapabilities } from "./hermes-capabilities.ts";
 
 export type AcpHostOptions = {
   readonly client: AgentContext;
@@ -26,7 +21,7 @@ export type AcpHostOptions = {
 };
 
 export function acpHost({ client, capabilities, sessionId, roots, local, backend }: AcpHostOptions): Host {
-  const ours = ourCapabilities(capabilities);
+  const ours = hermesCapabilities(capabilities);
   return {
     search: local.search,
     files: clientFiles({
@@ -45,9 +40,4 @@ export function acpHost({ client, capabilities, sessionId, roots, local, backend
         : childRunner(),
     ),
   };
-}
-
-function ourCapabilities({ _meta: meta }: ClientCapabilities): HermesClientCapabilities {
-  const ours = metaSchema.safeParse(meta).data?.hermes;
-  return { expectedText: ours?.expectedText === true, terminals: ours?.terminals === true };
 }

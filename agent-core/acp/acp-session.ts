@@ -13,8 +13,9 @@ import type { ModelDirectory } from "../agent/model-directory.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
 import { sessionsFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
-import { localBackend } from "../host/terminals/local-backend.ts";
+import { configuredBackend } from "../host/terminals/configured-backend.ts";
 import { settingsOf } from "../providers/choice.ts";
+import type { EditorModels } from "../providers/wire/wire.ts";
 import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-id.ts";
@@ -40,6 +41,8 @@ export type AcpSessionOptions = {
   readonly configured: ConfiguredAgent;
   readonly directory: ModelDirectory;
   readonly model: StartingModel;
+  /** The client's own models, when it offers any. */
+  readonly editorModels: EditorModels | undefined;
   /** Hermes' home folder. */
   readonly home: string;
   /** This machine. */
@@ -77,6 +80,7 @@ export class AcpSession {
     this.agent = new AIAgent({
       ...configured.options,
       ...settingsOf(model.resolved),
+      ...(options.editorModels && { editorModels: options.editorModels }),
       modelFacts: (resolved) => directory.facts(resolved),
       sessionId: id,
       cwd: place.cwd,
@@ -93,7 +97,7 @@ export class AcpSession {
         sessionId: id,
         roots: [place.cwd, ...place.otherFolders],
         local,
-        backend: localBackend(),
+        backend: configuredBackend(configured.terminal, [place.cwd, ...place.otherFolders]),
       }),
       journal: this.#journal,
       approvalMode: () => this.#mode,

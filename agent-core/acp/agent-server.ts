@@ -5,11 +5,14 @@ import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent
 import { ModelDirectory } from "../agent/model-directory.ts";
 import { type Environment, homeFolder, sessionsFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
+import { findEditorModels } from "../providers/catalogue/editor-models.ts";
 import { deployments } from "../providers/deployment/deployments.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath, newSessionId } from "../sessions/session-id.ts";
 import { AcpSession } from "./acp-session.ts";
 import type { ClientIdentity } from "./client-identity.ts";
+import { ClientModels } from "./client-models.ts";
+import { hermesCapabilities } from "./hermes-capabilities.ts";
 import type { SessionPlace } from "./session-place.ts";
 import { startingModel } from "./starting-model.ts";
 
@@ -32,6 +35,7 @@ export class AgentServer {
   readonly directory: ModelDirectory;
   readonly #sessions = new Map<string, AcpSession>();
   #client: ClientIdentity = { capabilities: {}, title: undefined };
+  #clientModels: ClientModels | undefined;
   /** What the process was given, with what the client has changed since. */
   #environment: Environment;
 
@@ -39,15 +43,27 @@ export class AgentServer {
     this.options = options;
     this.home = homeFolder(options.environment);
     this.#environment = options.environment;
-    this.directory = new ModelDirectory({ home: this.home, log: options.log });
+    this.directory = new ModelDirectory({
+      home: this.home,
+      log: options.log,
+      editorModels: async () => (this.clientModels ? findEditorModels(this.clientModels) : []),
+    });
   }
 
   get client(): ClientIdentity {
     return this.#client;
   }
 
-  identify(client: ClientIdentity): void {
+  /** The client's own models, when it offers any. */
+  get clientModels(): ClientModels | undefined {
+    return this.#clientModels;
+  }
+
+  /** `context` is the way to the client. */
+  identify(client: ClientIdentity, context: AgentContext): void {
     this.#client = client;
+    const ours = hermesCapabilities(client.capabilities);
+    this.#clientModels = ours.languageModels === true ? new ClientModels(context) : undefined;
   }
 
   /** The open session with this id; throws the protocol's error when there is none. */
@@ -85,7 +101,7 @@ export class AgentServer {
   /** Reads the configuration, as it is now. */
   async configure(): Promise<ConfiguredAgent> {
     const configured = await configuredAgent(this.#environment, PLATFORM);
-    this.directory.configure(configured.options.environment ?? this.#environment);
+    this.directory.configure(configured);
     // A key that the client has set since is newer than the one that a session began with.
     const refreshEnvironment = async (): Promise<Environment> =>
       (await configuredAgent(this.#environment, PLATFORM)).options.environment ?? this.#environment;
@@ -137,6 +153,7 @@ export class AgentServer {
           stored,
           configured,
           directory: this.directory,
+          editorModels: this.#clientModels,
           model,
           home: this.home,
           local: this.options.local,

@@ -10,7 +10,10 @@ export const EFFORT_OPTION = "reasoning_effort";
 /** As the provider has it. */
 export const DEFAULT_EFFORT = "default";
 
-const EFFORTS: readonly { readonly value: Effort | typeof DEFAULT_EFFORT; readonly name: string }[] = [
+/** What can be chosen. */
+export type ChosenEffort = Effort | typeof DEFAULT_EFFORT;
+
+const EFFORTS: readonly { readonly value: ChosenEffort; readonly name: string }[] = [
   { value: DEFAULT_EFFORT, name: "Default" },
   { value: "minimal", name: "Minimal" },
   { value: "low", name: "Low" },
@@ -18,8 +21,8 @@ const EFFORTS: readonly { readonly value: Effort | typeof DEFAULT_EFFORT; readon
   { value: "high", name: "High" },
 ];
 
-/** `default` and the efforts; undefined when `value` is none. */
-export function effortOf(value: string): Effort | typeof DEFAULT_EFFORT | undefined {
+/** Undefined when `value` is none. */
+export function effortOf(value: string): ChosenEffort | undefined {
   return EFFORTS.find((effort) => effort.value === value)?.value;
 }
 

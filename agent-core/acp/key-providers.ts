@@ -4,7 +4,6 @@ import { choiceId } from "../providers/choice.ts";
 import { custom } from "../providers/deployment/custom.ts";
 import type { Deployment } from "../providers/deployment/deployment.ts";
 import { deployments } from "../providers/deployment/deployments.ts";
-import { hasWire } from "../providers/resolve.ts";
 import type { HermesKey, HermesKeyCheck, HermesProvider } from "./meta.ts";
 
 /** Of any endpoint that has no variable of its own. */
@@ -46,7 +45,7 @@ export async function tryKey(
 }
 
 function takers(): readonly Deployment[] {
-  return [...deployments.filter(({ mode, keyVariable }) => keyVariable !== undefined && hasWire(mode)), custom];
+  return [...deployments.filter(({ keyVariable }) => keyVariable !== undefined), custom];
 }
 
 /** The default, then those worth offering, then all others; only such as the endpoint has, where it says. */

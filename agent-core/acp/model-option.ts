@@ -31,7 +31,7 @@ export function modelOption(current: ModelChoice, groups: readonly ModelGroup[])
   };
 }
 
-/** One model as a choice: its name, and in a line what it takes and costs. */
+/** One model as a choice: its name, and in a line its window and what a million tokens cost, in and out. */
 export function modelChoice(provider: string, model: ListedModel): SessionConfigSelectOption {
   const value = choiceId({ provider, model: model.id });
   if (value === OFFLINE) {
@@ -43,9 +43,9 @@ export function modelChoice(provider: string, model: ListedModel): SessionConfig
 function modelLine(id: string, told: ModelFacts | undefined): string | null {
   const { contextWindow, price, reasoning } = modelInfo(id, told);
   const parts = [
-    `${shortCount(contextWindow)} context`,
+    `${shortCount(contextWindow)} tokens`,
     ...(reasoning ? ["reasons"] : []),
-    ...(price ? [`$${price.input} in, $${price.output} out a million tokens`] : []),
+    ...(price ? [`$${price.input}/$${price.output} per M`] : []),
   ];
   return parts.join(" · ");
 }

@@ -1,4 +1,5 @@
 /** The model of one session: what was chosen, what that leads to, and what editors are shown of it. */
+import { isDeepStrictEqual } from "node:util";
 import type { SessionConfigOption } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { ModelDirectory, ModelGroup } from "../agent/model-directory.ts";
@@ -6,7 +7,7 @@ import { choiceId, choiceOf, type ModelChoice, parseChoice, settingsOf } from ".
 import { modelInfo } from "../providers/model-info.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import type { NewEntry } from "../sessions/journal.ts";
-import { DEFAULT_EFFORT, type Effort, effortOf, effortOption } from "./effort-option.ts";
+import { type ChosenEffort, DEFAULT_EFFORT, type Effort, effortOf, effortOption } from "./effort-option.ts";
 import { modelOption } from "./model-option.ts";
 
 export type SessionModelOptions = {
@@ -14,7 +15,8 @@ export type SessionModelOptions = {
   readonly agent: AIAgent;
   /** Undefined: the configuration decides. */
   readonly chosen: ModelChoice | undefined;
-  readonly effort: Effort | undefined;
+  /** Undefined: nothing was chosen. */
+  readonly effort: ChosenEffort | undefined;
   /** What config.yaml says of it; holds until something is chosen. */
   readonly configuredEffort: Sampling["reasoningEffort"];
   record(entry: NewEntry): void;
@@ -26,7 +28,7 @@ export class SessionModel {
   readonly #options: SessionModelOptions;
   readonly #stopListening: () => void;
   #chosen: ModelChoice | undefined;
-  #effort: Effort | undefined;
+  #effort: ChosenEffort | undefined;
   /** The options as they were shown, to tell a change from none. */
   #shown: string;
 
@@ -34,10 +36,7 @@ export class SessionModel {
     this.#options = options;
     this.#chosen = options.chosen;
     this.#effort = options.effort;
-    this.#stopListening = options.directory.onChange(() => {
-      this.#applyEffort();
-      this.announce();
-    });
+    this.#stopListening = options.directory.onChange(() => this.announce());
     this.#applyEffort();
     this.#shown = JSON.stringify(this.options);
   }
@@ -45,7 +44,7 @@ export class SessionModel {
   /** What the client is shown: the model, and how long it thinks when it is one that does. */
   get options(): readonly SessionConfigOption[] {
     const model = modelOption(this.current, this.#options.directory.groups());
-    return this.#reasons() ? [model, effortOption(this.#effort)] : [model];
+    return this.#reasons() ? [model, effortOption(this.#wantedEffort())] : [model];
   }
 
   /** The model in use: the chosen one, or the one that stands in for it. */
@@ -55,8 +54,9 @@ export class SessionModel {
 
   /** Everything that can be chosen, whatever answers on this machine included. */
   async all(): Promise<readonly ModelGroup[]> {
-    await this.#options.directory.discover();
-    return this.#options.directory.groups();
+    const { directory } = this.#options;
+    await Promise.all([directory.refresh(), directory.discover()]);
+    return directory.groups();
   }
 
   /** Takes a model of the lists by its id, from the next model call on. Gives what is wrong, in one line. */
@@ -73,7 +73,6 @@ export class SessionModel {
     if (!resolution.ok) return resolution.message;
     this.#chosen = choice;
     this.#options.agent.setModel(settingsOf(resolution.model));
-    this.#applyEffort();
     record({ type: "model", choice: choiceId(choice) });
     this.announce();
     this.refresh();
@@ -84,9 +83,8 @@ export class SessionModel {
   setEffort(value: string): string | undefined {
     const effort = effortOf(value);
     if (effort === undefined) return `${JSON.stringify(value)} is no reasoning effort`;
-    this.#effort = effort === DEFAULT_EFFORT ? undefined : effort;
+    this.#effort = effort;
     this.#options.record({ type: "reasoning-effort", effort });
-    this.#applyEffort();
     this.announce();
     return undefined;
   }
@@ -94,11 +92,11 @@ export class SessionModel {
   /** Keys or addresses changed: the same choice may now be reached otherwise, or a better one be there. */
   async reconfigure(): Promise<void> {
     const { directory, agent } = this.#options;
-    const resolution = this.#chosen ? directory.resolve(this.#chosen) : await directory.automatic();
-    if (resolution.ok) {
+    const wished = this.#chosen && directory.resolve(this.#chosen);
+    // A key that was taken away is not used any more, though the choice stands in case it comes back.
+    const resolution = wished?.ok ? wished : await directory.automatic();
+    if (resolution.ok && !isDeepStrictEqual(resolution.model, agent.model))
       agent.setModel(settingsOf(resolution.model));
-      this.#applyEffort();
-    }
     this.announce();
     this.refresh();
   }
@@ -106,11 +104,13 @@ export class SessionModel {
   /** Brings the lists up to date in the background. */
   refresh(): void {
     // After what is being answered now: a list is never in anybody's way. It never rejects.
-    setImmediate(() => void this.#options.directory.refresh(this.#options.agent.model));
+    const { directory, agent } = this.#options;
+    setImmediate(() => void Promise.all([directory.refresh(), directory.learn(agent.model)]));
   }
 
-  /** Tells the client when anything is not as it was shown. */
+  /** The model, or what is known of it, may have changed: the effort follows it, and the client is told of what it sees. */
   announce(): void {
+    this.#applyEffort();
     const shown = JSON.stringify(this.options);
     if (shown === this.#shown) return;
     this.#shown = shown;
@@ -123,11 +123,11 @@ export class SessionModel {
 
   /** Lists that are still on their way may have it. */
   async #isListed({ provider, model }: ModelChoice): Promise<boolean> {
-    const { directory, agent } = this.#options;
+    const { directory } = this.#options;
     const isThere = (): boolean =>
       directory.groups().some((group) => group.provider === provider && group.models.some(({ id }) => id === model));
     if (isThere()) return true;
-    await Promise.all([directory.refresh(agent.model), directory.discover()]);
+    await Promise.all([directory.refresh(), directory.discover()]);
     return isThere();
   }
 
@@ -139,6 +139,12 @@ export class SessionModel {
   /** What was chosen for one model is not sent to another that does not reason: it would refuse the request. */
   #applyEffort(): void {
     const { agent, configuredEffort } = this.#options;
-    agent.setReasoningEffort((this.#reasons() ? this.#effort : undefined) ?? configuredEffort);
+    agent.setReasoningEffort(this.#reasons() ? this.#wantedEffort() : configuredEffort);
+  }
+
+  /** Undefined: as the provider has it. */
+  #wantedEffort(): Effort | undefined {
+    const wanted = this.#effort ?? this.#options.configuredEffort;
+    return wanted === DEFAULT_EFFORT ? undefined : wanted;
   }
 }

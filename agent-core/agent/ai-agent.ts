@@ -52,6 +52,10 @@ export class AIAgent {
   readonly #todos: TodoList;
   readonly #shell: SessionShell;
   readonly #processes = new Processes();
+  /** The history tells of a shell and of processes that are no more, and the model does not know. */
+  #isShellForgotten: boolean;
+  /** Settles when the place where commands run was reached for the first time, or could not be. */
+  #shellOpened: Promise<void> | undefined;
   #history: Message[];
   /** Frozen with the first message of the session. */
   #systemPrompt: string | undefined;
@@ -66,8 +70,9 @@ export class AIAgent {
     this.#setup = setUpAgent(options);
     this.sessionId = options.sessionId ?? newSessionId(Date.now());
     this.#history = [...(options.history ?? [])];
-    const { callbacks, onDefect, host, cwd } = this.#setup;
-    this.#shell = new SessionShell(host.terminals.firstFolder(cwd));
+    const { callbacks, onDefect, cwd } = this.#setup;
+    this.#shell = new SessionShell(cwd);
+    this.#isShellForgotten = this.#history.some(usesTerminal);
     this.#notify = notifier(
       journalToolProgress(callbacks, (entry) => this.#journal(entry)),
       onDefect,
@@ -174,7 +179,10 @@ export class AIAgent {
   async #run(options: RunOptions, signal: AbortSignal): Promise<ConversationResult> {
     if (options.conversationHistory) this.#history = [...options.conversationHistory];
     this.#record({ role: "user", content: contentOf(options.userMessage) });
-    const outcome = await runTurn(this.#turn(await this.#frozenPrompt(options.systemMessage), signal));
+    this.#shellOpened ??= this.#openShell(signal);
+    const systemPrompt = await this.#frozenPrompt(options.systemMessage);
+    await this.#shellOpened;
+    const outcome = await runTurn(this.#turn(systemPrompt, signal));
     const { end } = outcome;
     this.#journal({
       type: "turn-end",
@@ -226,7 +234,7 @@ export class AIAgent {
       record: (message) => this.#record(message),
       callModel,
       takeSteering: () => this.#steering.take(),
-      notices: () => this.#processes.notices(),
+      notices: () => this.#notices(),
       notify: this.#notify,
       signal,
       services: {
@@ -262,6 +270,26 @@ export class AIAgent {
     };
   }
 
+  async #notices(): Promise<readonly string[]> {
+    const lines = await this.#processes.notices();
+    if (!this.#isShellForgotten) return lines;
+    this.#isShellForgotten = false;
+    return [
+      `[The session was opened again: the shell is in ${this.#shell.folder}, earlier processes have ended.]`,
+      ...lines,
+    ];
+  }
+
+  async #openShell(signal: AbortSignal): Promise<void> {
+    const { host, cwd } = this.#setup;
+    try {
+      this.#shell.begin(await host.terminals.open(cwd, signal));
+    } catch (error) {
+      this.#shellOpened = undefined;
+      this.#notify.status({ severity: "warning", message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
   #shellView(): ShellView {
     const shell = this.#shell;
     return {
@@ -280,6 +308,10 @@ export class AIAgent {
   #journal(entry: NewEntry): void {
     this.#setup.journal?.append(entry);
   }
+}
+
+function usesTerminal(message: Message): boolean {
+  return message.role === "assistant" && (message.tool_calls ?? []).some((call) => call.function.name === "terminal");
 }
 
 function contentOf(message: RunOptions["userMessage"]): string | ContentPart[] {

@@ -1,6 +1,8 @@
 /** What the user's home folder and environment mean for an agent; the environment stands over config.yaml. */
 import { loadConfig } from "../config/config.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
+import type { TerminalConfig } from "../config/terminal-config.ts";
+import type { ModelSettings } from "../providers/resolve.ts";
 import type { AIAgentOptions } from "./agent-setup.ts";
 import { auxiliaryModels, modelDefaults, modelSettings } from "./configured-models.ts";
 
@@ -18,6 +20,10 @@ export type ConfiguredAgent = {
     | "silenceMs"
     | "sampling"
   >;
+  /** Where commands run. */
+  readonly terminal: TerminalConfig;
+  /** Endpoints that config.yaml describes under `providers`. */
+  readonly places: readonly ModelSettings[];
   /** One line for people for each thing of the configuration that could not be used. */
   readonly warnings: readonly string[];
 };
@@ -41,6 +47,10 @@ export async function configuredAgent(environment: Environment, platform: string
       disabledToolsets: config.agent.disabled_toolsets,
       ...(toolsets !== undefined && { enabledToolsets: toolsets }),
     },
+    terminal: config.terminal,
+    places: Object.keys(config.providers)
+      .map((provider) => modelSettings({ provider }, config, merged))
+      .filter(({ baseUrl }) => baseUrl !== undefined),
     warnings,
   };
 }

@@ -8,12 +8,21 @@ import { listModels } from "../providers/catalogue/list-models.ts";
 import type { ListedModel } from "../providers/catalogue/listing.ts";
 import { ListingCache } from "../providers/catalogue/listing-cache.ts";
 import { localDetails } from "../providers/catalogue/local-details.ts";
-import { type Found, findLocalServers, localPlaces } from "../providers/catalogue/local-servers.ts";
+import { type Found, findLocalServers, isLocalServer, localPlaces } from "../providers/catalogue/local-servers.ts";
 import { type Source, sourcesOf } from "../providers/catalogue/sources.ts";
 import { choiceId, choiceOf, type ModelChoice, resolveChoice } from "../providers/choice.ts";
+import { editor } from "../providers/deployment/editor.ts";
 import { offline } from "../providers/deployment/offline.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
-import { namesNoModel, type Resolution, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
+import {
+  type ModelSettings,
+  namesNoModel,
+  type Resolution,
+  type ResolvedModel,
+  resolveModel,
+} from "../providers/resolve.ts";
+import type { Endpoint } from "../providers/wire/wire.ts";
+import type { ConfiguredAgent } from "./configured-agent.ts";
 
 /** The models of one provider. */
 export type ModelGroup = {
@@ -32,6 +41,9 @@ export type ModelOffer = {
   readonly model: string;
 };
 
+/** An endpoint that gave no list is left alone for this long. */
+const PAUSE_AFTER_FAILURE_MS = 60_000;
+
 export type ModelDirectoryOptions = {
   /** Hermes' home folder. */
   readonly home: string;
@@ -47,7 +59,10 @@ export class ModelDirectory {
   /** What local servers told of single models, by choice id. */
   readonly #details = new Map<string, ModelFacts>();
   readonly #listeners = new Set<() => void>();
+  /** When an endpoint last gave no list, by provider and address; milliseconds of the monotonic clock. */
+  readonly #failures = new Map<string, number>();
   #environment: Environment = {};
+  #places: readonly ModelSettings[] = [];
   #found: readonly Found[] = [];
   #refreshing: Promise<void> | undefined;
 
@@ -60,9 +75,10 @@ export class ModelDirectory {
     );
   }
 
-  /** Takes in what the configuration now says: the environment with config.yaml and `.env` in it. */
-  configure(environment: Environment): void {
+  /** Takes in what the configuration now says: the environment with `.env` in it, and what config.yaml describes. */
+  configure({ options: { environment = {} }, places }: Pick<ConfiguredAgent, "options" | "places">): void {
     this.#environment = environment;
+    this.#places = places;
   }
 
   /** Tells `listener` when there is more or else to choose from; gives the way to stop it. */
@@ -87,12 +103,12 @@ export class ModelDirectory {
     const available = this.#found.map(({ deployment }) => deployment);
     return choice === undefined
       ? resolveModel({}, this.#environment, available)
-      : resolveChoice(choice, this.#environment, available);
+      : resolveChoice(choice, this.#environment, { available, own: this.#places });
   }
 
   /** The configured provider first, the built-in model last. */
   groups(): readonly ModelGroup[] {
-    const configured = sourcesOf(this.#environment).map((source) => this.#groupOf(source));
+    const configured = sourcesOf(this.#environment, this.#places).map((source) => this.#groupOf(source));
     const found = this.#found.map(({ deployment: { name, title }, models }) => ({
       provider: name,
       title,
@@ -115,8 +131,11 @@ export class ModelDirectory {
 
   /** What its endpoint says of a model. */
   facts(model: ResolvedModel): ModelFacts {
-    const listed = this.#cache.models(model.endpoint)?.find(({ id }) => id === model.model);
-    return { ...listed?.facts, ...this.#details.get(choiceId(choiceOf(model))) };
+    const { provider } = model.endpoint;
+    const found = this.#found.find(({ deployment }) => deployment.name === provider && provider === editor.name);
+    const listed = (found?.models ?? this.#cache.models(model.endpoint))?.find(({ id }) => id === model.model);
+    const price = isLocalServer(provider) ? { price: undefined } : {};
+    return { ...listed?.facts, ...this.#details.get(choiceId(choiceOf(model))), ...price };
   }
 
   /** Looks for what answers here: the editor's models, and servers on this machine. Takes 200 ms at most. */
@@ -133,13 +152,13 @@ export class ModelDirectory {
     if (isNews) this.#changed();
   }
 
-  /** Asks the endpoints for their lists where they are missing or old, and a local server about `model`. Never rejects. */
-  async refresh(model: ResolvedModel): Promise<void> {
+  /** Asks the endpoints for their lists where they are missing or old. Never rejects. */
+  async refresh(): Promise<void> {
     this.#refreshing ??= this.#refreshLists().finally(() => {
       this.#refreshing = undefined;
     });
     try {
-      await Promise.all([this.#refreshing, this.#learn(model)]);
+      await this.#refreshing;
     } catch (error) {
       this.#options.log(`The list of models could not be brought up to date: ${String(error)}`);
     }
@@ -148,6 +167,17 @@ export class ModelDirectory {
   /** What a provider told belongs to a key that is no longer its key. */
   forget(provider: string): void {
     this.#cache.forget(provider);
+    this.#failures.clear();
+  }
+
+  /** Asks a local server what it gives `model`; others have told with their list. Never rejects. */
+  async learn(model: ResolvedModel): Promise<void> {
+    const id = choiceId(choiceOf(model));
+    if (this.#details.has(id)) return;
+    const facts = await localDetails(model);
+    if (facts === undefined) return;
+    this.#details.set(id, facts);
+    this.#changed();
   }
 
   #groupOf({ endpoint, title, knownModels }: Source): ModelGroup {
@@ -158,14 +188,25 @@ export class ModelDirectory {
   }
 
   async #refreshLists(): Promise<void> {
-    await this.#cache.load();
-    const old = sourcesOf(this.#environment).filter(({ endpoint }) => !this.#cache.isFresh(endpoint));
+    const isFirst = await this.#cache.load();
+    const old = sourcesOf(this.#environment, this.#places).filter((source) => this.#isDue(source));
     const listings = await Promise.all(old.map(async (source) => ({ source, listing: await listModels(source) })));
     for (const { source, listing } of listings) {
       if (listing.ok) await this.#keep(source, listing.models);
-      else this.#options.log(`Models of ${source.title} could not be listed: ${listing.fault.message}`);
+      else this.#failed(source, listing.fault.message);
     }
-    this.#changed();
+    if (old.length > 0 || isFirst) this.#changed();
+  }
+
+  #isDue({ endpoint }: Source): boolean {
+    const failedAt = this.#failures.get(placeOf(endpoint));
+    const isPaused = failedAt !== undefined && performance.now() - failedAt < PAUSE_AFTER_FAILURE_MS;
+    return !isPaused && !this.#cache.isFresh(endpoint);
+  }
+
+  #failed({ title, endpoint }: Source, message: string): void {
+    this.#failures.set(placeOf(endpoint), performance.now());
+    this.#options.log(`Models of ${title} could not be listed: ${message}`);
   }
 
   async #keep({ endpoint }: Source, models: readonly ListedModel[]): Promise<void> {
@@ -174,15 +215,6 @@ export class ModelDirectory {
     } catch (error) {
       this.#options.log(`The list of models is not kept: ${String(error)}`);
     }
-  }
-
-  async #learn(model: ResolvedModel): Promise<void> {
-    const id = choiceId(choiceOf(model));
-    if (this.#details.has(id)) return;
-    const facts = await localDetails(model);
-    if (facts === undefined) return;
-    this.#details.set(id, facts);
-    this.#changed();
   }
 
   #changed(): void {
@@ -194,4 +226,8 @@ export class ModelDirectory {
 function bestFirst(models: readonly ListedModel[], known: readonly string[]): readonly ListedModel[] {
   const head = known.flatMap((id) => models.find((model) => model.id === id) ?? []);
   return [...head, ...models.filter((model) => !head.includes(model))];
+}
+
+function placeOf({ provider, baseUrl }: Endpoint): string {
+  return `${provider} ${baseUrl ?? ""}`;
 }

@@ -1,4 +1,5 @@
 /** One tool call from the model's words to its result: resolve → arguments → stage → approval → run. */
+import type { Effect } from "../approval/effect.ts";
 import type { ToolCall } from "../messages/message.ts";
 import { limitResult } from "../tools/limit-result.ts";
 import { parseArguments } from "../tools/parse-arguments.ts";
@@ -96,7 +97,8 @@ async function authorizeAndRun(
 ): Promise<ToolResult> {
   const decision = services.policy.decide(prepared.effect);
   if (decision.kind === "deny") return failed(decision.text);
-  const staged = await prepared.stage(services.contextFor(call.id, signal));
+  const context = services.contextFor(call.id, signal);
+  const staged = await prepared.stage(context);
   if (!staged.ok) return failed(staged.text);
   signal.throwIfAborted();
   if (decision.kind === "ask") {
@@ -111,11 +113,21 @@ async function authorizeAndRun(
       diffs: staged.diffs,
       ...(effect.kind === "command" && { command: effect.command }),
     };
-    const authorization = await askUser(request, decision, services.ask, signal);
+    const where = whereItRuns(prepared.effect, services.cwd, context);
+    const asking = { ...decision, reasons: [...decision.reasons, ...where] };
+    const authorization = await askUser(request, asking, services.ask, signal);
     if (!authorization.ok) return failed(authorization.text);
   }
   services.notify.toolProgress({ type: "running", callId: call.id, diffs: staged.diffs });
   return staged.run();
+}
+
+/** What a command's line does not show: that it runs elsewhere than one would think. */
+function whereItRuns(effect: Effect, cwd: string, { host }: ToolContext): readonly string[] {
+  if (effect.kind !== "command") return [];
+  const { place } = host.terminals;
+  if (place !== undefined) return [`Runs on ${place}, in ${effect.cwd}`];
+  return effect.cwd === cwd ? [] : [`Runs in ${effect.cwd}`];
 }
 
 function failed(text: string): ToolResult {

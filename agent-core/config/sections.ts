@@ -1,5 +1,6 @@
 /** The sections of config.yaml that are read, under the original's names. What is not here is left alone. */
 import * as z from "zod";
+import { terminalSection } from "./terminal-config.ts";
 
 /** Iterations of one turn; behaviour.md §AIAgent, Budget. */
 const DEFAULT_MAX_TURNS = 90;
@@ -60,6 +61,7 @@ export const sections = {
     })
     .default({ max_turns: DEFAULT_MAX_TURNS, disabled_toolsets: [] }),
   approvals: z.object({ mode: z.enum(["manual", "smart", "off"]).default("manual") }).default({ mode: "manual" }),
+  terminal: terminalSection,
   toolsets: z.array(z.string()).optional(),
   platform_toolsets: z.record(z.string(), z.array(z.string())).default({}),
   providers: z.record(z.string(), providerSection).default({}),

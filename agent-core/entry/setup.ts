@@ -9,7 +9,6 @@ import { findLocalServers, localPlaces } from "../providers/catalogue/local-serv
 import { custom } from "../providers/deployment/custom.ts";
 import type { Deployment } from "../providers/deployment/deployment.ts";
 import { deployments } from "../providers/deployment/deployments.ts";
-import { hasWire } from "../providers/resolve.ts";
 import type { Dialog } from "./terminal-dialog.ts";
 
 /** Of any endpoint that has no variable of its own. */
@@ -53,7 +52,7 @@ async function converse(environment: Environment, dialog: Dialog): Promise<boole
 
 /** Providers with a key, what answers on this machine, any other address. */
 async function offers(environment: Environment): Promise<readonly Deployment[]> {
-  const keyed = deployments.filter(({ mode, keyVariable }) => keyVariable !== undefined && hasWire(mode));
+  const keyed = deployments.filter(({ keyVariable }) => keyVariable !== undefined);
   const local = await findLocalServers(localPlaces(environment["HERMES_LOCAL_SERVERS"]));
   return [...keyed, ...local.map(({ deployment }) => deployment), custom];
 }

@@ -21,7 +21,13 @@ export function terminalDialog(input: NodeJS.ReadStream, output: NodeJS.WriteStr
   const lines = createInterface({ input, output: echo, terminal: input.isTTY });
   const answers = new LineQueue(lines);
   const ask = async (question: string): Promise<string | undefined> => {
-    output.write(question);
+    if (input.isTTY) {
+      // As its prompt, since the line is written anew when something in it is deleted.
+      lines.setPrompt(question);
+      lines.prompt();
+    } else {
+      output.write(question); // a pipe may have ended with answers still unread, and takes no prompt then
+    }
     return (await answers.next())?.trim();
   };
   return {
@@ -29,6 +35,7 @@ export function terminalDialog(input: NodeJS.ReadStream, output: NodeJS.WriteStr
     ask,
     async askSecret(question) {
       output.write(question);
+      lines.setPrompt("");
       isHidden = true;
       const answer = await answers.next();
       isHidden = false;

@@ -22,15 +22,27 @@ export function choiceOf({ endpoint, model }: ResolvedModel): ModelChoice {
   return { provider: endpoint.provider, model };
 }
 
-/** How the chosen model is reached: as the environment says where it speaks of this provider, else by its own key. */
+/** What is known of places beside the environment. */
+export type Places = {
+  /** What was found to answer here (see `resolveModel`). */
+  readonly available: readonly Deployment[];
+  /** Endpoints that the configuration describes, by their provider's name. */
+  readonly own: readonly ModelSettings[];
+};
+
+/**
+ * How the chosen model is reached: as the environment says where it speaks of this provider, else as the configuration
+ * describes it, else by its own key.
+ */
 export function resolveChoice(
   { provider, model }: ModelChoice,
   environment: Readonly<Record<string, string | undefined>>,
-  available: readonly Deployment[],
+  { available, own }: Places,
 ): Resolution {
   const configured = resolveModel({ model }, environment, available);
   if (configured.ok && configured.model.endpoint.provider === provider) return configured;
-  return resolveModel({ provider, model }, environment, available);
+  const described = own.find((place) => place.provider === provider);
+  return resolveModel({ ...described, provider, model }, environment, available);
 }
 
 /** Everything that was resolved, so that resolving it again gives the same model in any environment. */

@@ -3,11 +3,11 @@
 import { custom } from "./deployment/custom.ts";
 import type { Deployment } from "./deployment/deployment.ts";
 import { deploymentAt, deployments } from "./deployment/deployments.ts";
+import { editor } from "./deployment/editor.ts";
 import { offline } from "./deployment/offline.ts";
 import { openai } from "./deployment/openai.ts";
 import { keyAdvice } from "./fault-sentence.ts";
 import { isOpenAiReasoningModel } from "./openai-reasoning.ts";
-import { table } from "./wire/table.gen.ts";
 import type { ApiMode, Endpoint } from "./wire/wire.ts";
 
 /** What the caller asks for; it stands over the environment. */
@@ -58,6 +58,7 @@ export function resolveModel(
   const mode = chooseMode(asked, deployment, baseUrl);
   if (typeof mode !== "string") return mode;
   if (mode === "offline") return resolved(mode, { provider: offline.name }, offline.name);
+  if (mode === editor.mode) return editorModel(asked.model ?? deployment.defaultModel);
   const apiKey = asked.apiKey ?? variable(environment, deployment.keyVariable);
   const provider = deployment.name;
   if (baseUrl === undefined) return refused(`There is no address for ${provider}. Set HERMES_BASE_URL.`);
@@ -73,16 +74,17 @@ export function resolveModel(
   return resolved(mode, { provider, baseUrl, ...(apiKey !== undefined && { apiKey }) }, model);
 }
 
+/** The editor is the address, and has the key. */
+function editorModel(model: string | undefined): Resolution {
+  if (model !== undefined) return resolved(editor.mode, { provider: editor.name }, model);
+  return refused("The editor offers no model. Choose another provider, or name one with HERMES_MODEL.");
+}
+
 /** True when nothing says which model to use: no name, no address, no key. */
 export function namesNoModel(environment: Environment): boolean {
   const asked = withEnvironment({}, environment);
   const isSaid = asked.provider !== undefined || asked.apiMode !== undefined;
   return !isSaid && chooseDeployment(asked, environment, []) === offline;
-}
-
-/** Whether models of this API mode can be asked. */
-export function hasWire(mode: ApiMode): boolean {
-  return table.some((wire) => wire.mode === mode);
 }
 
 function resolved(
@@ -135,10 +137,11 @@ function chooseDeployment(
 ): Deployment | Refusal {
   if (asked.provider !== undefined) return namedDeployment(asked.provider, asked.baseUrl, available);
   if (asked.apiMode === offline.mode) return offline;
+  if (asked.apiMode === editor.mode) return available.find(({ name }) => name === editor.name) ?? editor;
   if (asked.baseUrl !== undefined) return deploymentAt(asked.baseUrl);
   const usable = deployments.filter(
-    ({ mode, keyVariable, urlVariable }) =>
-      hasWire(mode) && (variable(environment, keyVariable) ?? variable(environment, urlVariable)) !== undefined,
+    ({ keyVariable, urlVariable }) =>
+      (variable(environment, keyVariable) ?? variable(environment, urlVariable)) !== undefined,
   );
   // A provider of the mode that is named goes first: the mode would be nowhere at one of another.
   const ofMode = (candidates: readonly Deployment[]): Deployment | undefined =>
@@ -174,12 +177,7 @@ function chooseMode(
   // "chat_completions at offline" would be a model that is nowhere.
   const wanted = deployment.mode === offline.mode ? offline.mode : (apiMode ?? usual);
   const mode = apiModes.find((candidate) => candidate === wanted);
-  if (mode === undefined)
-    return refused(`There is no API mode ${JSON.stringify(wanted)}. There are ${apiModes.join(", ")}.`);
-  if (hasWire(mode)) return mode;
-  return refused(
-    `The API mode ${mode} is not available yet. Use an OpenAI-compatible endpoint (chat_completions), or offline.`,
-  );
+  return mode ?? refused(`There is no API mode ${JSON.stringify(wanted)}. There are ${apiModes.join(", ")}.`);
 }
 
 function isWebAddress(text: string): boolean {

@@ -31,6 +31,15 @@ const input = z
 
 type Input = z.infer<typeof input>;
 
+const TITLES = {
+  list: "List",
+  poll: "Look at",
+  log: "Read output of",
+  wait: "Wait for",
+  kill: "End",
+  write: "Write to",
+};
+
 export const tool = defineTool({
   name: "process",
   toolset: "terminal",
@@ -39,7 +48,7 @@ export const tool = defineTool({
   description:
     "Background commands of terminal, by id. poll: state and new output; log: lines of the whole output; wait: until it ends or asks for input. You are told when one ends.",
   input,
-  title: ({ action, id }) => shortTitle(id === undefined ? "List processes" : `${action} ${id}`),
+  title: ({ action, id }) => shortTitle(id === undefined ? "List processes" : `${TITLES[action]} ${id}`),
   effect: ({ action, id = "", data = "" }, _, shell) => {
     const target = action === "write" ? shell.process(id) : undefined;
     if (target === undefined) return { kind: "none" };
@@ -65,8 +74,7 @@ async function run(input: Input, context: ToolContext): Promise<ToolResult> {
       await waitForEnd(process.running, input.timeout, context.signal);
       return report(process);
     case "kill":
-      await process.running.kill();
-      await process.running.exit.catch(() => undefined); // its report says how it failed
+      await process.kill();
       return report(process);
     case "write":
       return write(process, input.data ?? "", context.signal);

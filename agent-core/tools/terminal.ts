@@ -129,7 +129,9 @@ async function ended(
   context: ToolContext,
 ): Promise<Followed> {
   const { input, before, running, begin } = started;
+  const { place } = context.host.terminals;
   const notes = [`${exitNote(input.command, exit)}, ${((performance.now() - begin) / 1000).toFixed(1)} s`];
+  if (place !== undefined) notes.push(`on ${place}`);
   const after = await running.shellAfter();
   const moved = after && context.shell.adopt(before, after);
   if (moved !== undefined) notes.push(`the shell is in ${moved} now; file tools start from ${context.cwd}`);
@@ -138,6 +140,7 @@ async function ended(
   if (leftBehind || isLong) {
     const process = await register(started, context);
     process.isTold = !leftBehind;
+    if (!leftBehind) await process.release(); // its file is all that is needed
     notes.push(
       leftBehind
         ? `what it started goes on as ${process.id}: see process`
@@ -147,7 +150,7 @@ async function ended(
   return { result: await resultOf(running, notes.join("; "), exit.exitCode === 0), goesOn: leftBehind || isLong };
 }
 
-/** Makes a process of it whose output up to now counts as seen. */
+/** Makes a process of it, which the session owns from now on, whose output up to now counts as seen. */
 async function register({ input, before, running }: Started, { processes }: ToolContext) {
   const { totalBytes } = await running.read(0, 0);
   const { command, watch } = input;

@@ -15,14 +15,15 @@ const SHUTDOWN_MS = 1_500;
 /** The message that ends the agent's side of the stream (agent-core/entry/port-stream.ts). */
 const CLOSE = "close";
 
-export type AgentEnvironment = () => Promise<Readonly<Record<string, string>>>;
+/** Variables for an agent that starts, beside VS Code's own. */
+type StartVariables = () => Promise<Readonly<Record<string, string>>>;
 
 type Running = { readonly worker: Worker; readonly connection: ClientConnection };
 
 export class AgentWorker implements vscode.Disposable {
   readonly #script: string;
   readonly #services: ClientServices;
-  readonly #environment: AgentEnvironment;
+  readonly #environment: StartVariables;
   readonly #log: vscode.LogOutputChannel;
   readonly #changed = new vscode.EventEmitter<{ readonly state: AgentState; readonly message?: string }>();
   readonly #deaths: number[] = [];
@@ -34,11 +35,16 @@ export class AgentWorker implements vscode.Disposable {
   /** Tells of starts, deaths and restarts. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(script: string, services: ClientServices, environment: AgentEnvironment, log: vscode.LogOutputChannel) {
+  constructor(script: string, services: ClientServices, environment: StartVariables, log: vscode.LogOutputChannel) {
     this.#script = script;
     this.#services = services;
     this.#environment = environment;
     this.#log = log;
+  }
+
+  /** Whether an agent runs or starts; otherwise the next one to ask for it starts it. */
+  get isStarted(): boolean {
+    return this.#starting !== undefined;
   }
 
   /** The agent's side of the connection; starts the worker when there is none. */

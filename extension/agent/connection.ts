@@ -8,11 +8,11 @@ import {
   type Stream,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import type { HermesClientCapabilities } from "../../agent-core/acp/meta.ts";
+import { type HermesClientCapabilities, LM_CHANGED } from "../../agent-core/acp/meta.ts";
 import type { ClientServices } from "../client/client-method.ts";
 import { table } from "../client/table.gen.ts";
 
-const OURS: HermesClientCapabilities = { expectedText: true, terminals: true };
+const OURS: HermesClientCapabilities = { expectedText: true, terminals: true, languageModels: true };
 
 const CAPABILITIES: ClientCapabilities = {
   fs: { readTextFile: true, writeTextFile: true },
@@ -32,5 +32,9 @@ export async function connect(stream: Stream, services: ClientServices): Promise
     clientInfo: { name: "vscode", title: vscode.env.appName, version: vscode.version },
     clientCapabilities: CAPABILITIES,
   });
+  const changes = vscode.lm.onDidChangeChatModels(() => {
+    connection.agent.notify(LM_CHANGED, {}).catch(() => undefined); // the connection is closing
+  });
+  void connection.closed.finally(() => changes.dispose());
   return connection;
 }

@@ -9,9 +9,12 @@ import {
   type SessionNotification,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
+import type { HermesSessionMeta } from "../../agent-core/acp/meta.ts";
 import type { QueuedPrompt } from "../../webview/panel-protocol.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
+import type { ModelMemory } from "../models/model-memory.ts";
 import type { EventLog } from "./event-log.ts";
+import { type SelectedOption, SessionOptions } from "./session-options.ts";
 
 /** Where the window remembers which session it showed. */
 const MEMENTO_KEY = "hermes.sessionId";
@@ -22,6 +25,9 @@ export class ChatSession implements vscode.Disposable {
   readonly #worker: AgentWorker;
   readonly #log: EventLog;
   readonly #memory: vscode.Memento;
+  readonly #models: ModelMemory;
+  readonly #options = new SessionOptions();
+  readonly #began = new vscode.EventEmitter<void>();
   readonly #changed = new vscode.EventEmitter<ChatState>();
   readonly #subscription: vscode.Disposable;
   #sessionId: string | undefined;
@@ -30,11 +36,16 @@ export class ChatSession implements vscode.Disposable {
   #queue: QueuedPrompt[] = [];
 
   readonly onDidChange = this.#changed.event;
+  /** Mode, model and reasoning effort may be others. */
+  readonly onDidChangeOptions = this.#options.onDidChange;
+  /** Another session has the panel. */
+  readonly onDidBegin = this.#began.event;
 
-  constructor(worker: AgentWorker, log: EventLog, memory: vscode.Memento) {
+  constructor(worker: AgentWorker, log: EventLog, memory: vscode.Memento, models: ModelMemory) {
     this.#worker = worker;
     this.#log = log;
     this.#memory = memory;
+    this.#models = models;
     this.#subscription = worker.onDidChange(({ state, message }) => {
       log.push({ kind: "agent", state, ...(message !== undefined && { message }) });
       if (state === "restarting") this.#reopen();
@@ -91,14 +102,23 @@ export class ChatSession implements vscode.Disposable {
     await this.open();
   }
 
+  /** The option of this category; undefined when the session has none. */
+  option(category: string): SelectedOption | undefined {
+    return this.#options.get(category);
+  }
+
+  /** Sets an option of the session; a model is remembered for new ones. A refusal is shown in the panel. */
   async setConfig(configId: string, value: string): Promise<void> {
-    const sessionId = await this.#session();
-    const agent = await this.#worker.agent();
-    const response = await agent.request(methods.agent.session.setConfigOption, { sessionId, configId, value });
-    this.#log.push({
-      kind: "update",
-      update: { sessionUpdate: "config_option_update", configOptions: response.configOptions },
-    });
+    try {
+      const sessionId = await this.#session();
+      const agent = await this.#worker.agent();
+      const response = await agent.request(methods.agent.session.setConfigOption, { sessionId, configId, value });
+      this.#showOptions(response.configOptions);
+      if (configId === this.#options.get("model")?.id) await this.#models.remember(value);
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      this.#log.push({ kind: "notice", severity: "error", text });
+    }
   }
 
   removeQueued(id: string): void {
@@ -111,12 +131,16 @@ export class ChatSession implements vscode.Disposable {
 
   /** Shows what the agent sent, as it came. */
   show({ sessionId, update }: SessionNotification): void {
-    if (sessionId === this.#sessionId || this.#sessionId === undefined) this.#log.push({ kind: "update", update });
+    if (sessionId !== this.#sessionId && this.#sessionId !== undefined) return;
+    if (update.sessionUpdate === "config_option_update") this.#options.set(update.configOptions);
+    this.#log.push({ kind: "update", update });
   }
 
   dispose(): void {
     this.#subscription.dispose();
     this.#changed.dispose();
+    this.#began.dispose();
+    this.#options.dispose();
   }
 
   #session(): Promise<string> {
@@ -132,12 +156,12 @@ export class ChatSession implements vscode.Disposable {
     const [cwd, ...additionalDirectories] = folders;
     if (cwd === undefined) throw new Error("Open a folder to start: the agent works in a folder.");
     const agent = await this.#worker.agent();
-    const place = {
-      cwd,
-      additionalDirectories,
-      mcpServers: [],
-      _meta: { hermes: { trusted: vscode.workspace.isTrusted } },
+    const { chosen } = this.#models;
+    const hermes: HermesSessionMeta = {
+      trusted: vscode.workspace.isTrusted,
+      ...(chosen !== undefined && { model: chosen }),
     };
+    const place = { cwd, additionalDirectories, mcpServers: [], _meta: { hermes } };
     const remembered = this.#memory.get<string>(MEMENTO_KEY);
     if (remembered !== undefined && (await this.#load(agent, remembered, place))) return remembered;
     this.#sessionId = undefined;
@@ -154,10 +178,7 @@ export class ChatSession implements vscode.Disposable {
     try {
       this.#begin(sessionId, place.cwd, []);
       const { configOptions } = await agent.request(methods.agent.session.load, { sessionId, ...place });
-      this.#log.push({
-        kind: "update",
-        update: { sessionUpdate: "config_option_update", configOptions: configOptions ?? [] },
-      });
+      this.#showOptions(configOptions ?? []);
       return true;
     } catch (error) {
       if (error instanceof RequestError) return false; // nothing was stored, or it is gone: a new one is begun
@@ -169,9 +190,16 @@ export class ChatSession implements vscode.Disposable {
     this.#sessionId = sessionId;
     this.#memory.update(MEMENTO_KEY, sessionId).then(undefined, () => undefined); // forgotten at the next start, no more
     this.#log.clear();
+    this.#options.set(configOptions);
     this.#log.push({ kind: "session", sessionId, cwd, agentName: "Hermes", configOptions, commands: [] });
     this.#log.push({ kind: "agent", state: "ready" });
     this.#log.push({ kind: "queue", prompts: this.#queue });
+    this.#began.fire();
+  }
+
+  #showOptions(configOptions: SessionConfigOption[]): void {
+    this.#options.set(configOptions);
+    this.#log.push({ kind: "update", update: { sessionUpdate: "config_option_update", configOptions } });
   }
 
   /** After the worker died: the session goes on from its journal. */

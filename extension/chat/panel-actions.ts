@@ -1,6 +1,8 @@
 /** What each message of the panel does. Files are only opened when they are the agent's or the workspace's to show. */
 import * as vscode from "vscode";
 import type { PanelMessage } from "../../webview/panel-protocol.ts";
+import { chooseModel } from "../models/choose-model.ts";
+import { enterKey } from "../models/enter-key.ts";
 import type { Services } from "../services.ts";
 
 export async function actOnPanelMessage(message: PanelMessage, services: Services): Promise<void> {
@@ -19,6 +21,17 @@ export async function actOnPanelMessage(message: PanelMessage, services: Service
       return chat.newSession();
     case "set-config":
       return chat.setConfig(message.configId, message.value);
+    case "use-model":
+      await chat.setConfig("model", message.choice);
+      return services.firstRun.close();
+    case "choose-model":
+      return chooseModel(services);
+    case "set-key":
+      return enterKey(services, message.provider);
+    case "open-setup":
+      return services.firstRun.open();
+    case "close-setup":
+      return services.firstRun.close();
     case "permission": {
       const { requestId, optionId, reason } = message;
       return requests.answer(requestId, { kind: "option", optionId, ...(reason !== undefined && { reason }) });

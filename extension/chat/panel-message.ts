@@ -7,6 +7,8 @@ const MAX_TEXT_CHARS = 10_000_000;
 
 const text = z.string().max(MAX_TEXT_CHARS);
 const id = z.string().max(200);
+/** The id of a choice holds the name of a model. */
+const choice = z.string().max(300);
 const path = z.string().max(4_096);
 
 const schema = z.discriminatedUnion("type", [
@@ -15,7 +17,12 @@ const schema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("prompt"), text }),
   z.object({ type: z.literal("cancel") }),
   z.object({ type: z.literal("new-session") }),
-  z.object({ type: z.literal("set-config"), configId: id, value: id }),
+  z.object({ type: z.literal("set-config"), configId: id, value: choice }),
+  z.object({ type: z.literal("use-model"), choice }),
+  z.object({ type: z.literal("choose-model") }),
+  z.object({ type: z.literal("set-key"), provider: id.exactOptional() }),
+  z.object({ type: z.literal("open-setup") }),
+  z.object({ type: z.literal("close-setup") }),
   z.object({ type: z.literal("permission"), requestId: id, optionId: id, reason: text.exactOptional() }),
   z.object({ type: z.literal("answer"), requestId: id, text: text.nullable() }),
   z.object({ type: z.literal("queue-remove"), id }),

@@ -1,8 +1,8 @@
 /** One command of the agent as our own child: complete output and exit code, ended with all it started. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
 import { dirname } from "node:path";
+import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as delay } from "node:timers/promises";
 import {
@@ -10,6 +10,8 @@ import {
   RequestError,
   type WaitForTerminalExitResponse,
 } from "@zed-industries/agent-client-protocol";
+import { openChildPipes } from "./child-pipes.ts";
+import { Guard } from "./guard.ts";
 import { interruptGroup, killTree, MARKER_VARIABLE } from "./kill-tree.ts";
 import type { TerminalRequest } from "./terminal-request.ts";
 
@@ -19,6 +21,9 @@ const DRAIN_MS = 500;
 const MAX_OUTPUT_BYTES = 4 * 1024 ** 3;
 /** So that no program waits for a pager nobody pages. */
 const QUIET_ENVIRONMENT = { PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0" };
+
+/** One for all commands of this window. */
+const guard = new Guard();
 
 export type AgentChild = {
   readonly pid: number;
@@ -38,22 +43,26 @@ export async function startChild(
   { input, outputFile }: TerminalRequest,
   onOutput: (bytes: Buffer, text: string) => void,
 ): Promise<AgentChild> {
-  const marker = randomUUID();
-  const child = spawnChild(request, marker, input);
-  const file = outputFile === undefined ? undefined : openFile(outputFile);
+  const marker = guard.mark();
+  const pipes = await openChildPipes(input === "open");
+  const child = spawnChild(request, marker, [
+    pipes?.stdin ?? (input === "open" ? "pipe" : "ignore"),
+    pipes?.stdout ?? "pipe",
+    pipes?.stdout ?? "pipe",
+  ]);
+  pipes?.handOver();
+  const stdin = pipes?.input ?? child.stdin;
+  stdin?.on("error", () => undefined); // a program that ended without reading; the next write is told
   const ended = new Promise<WaitForTerminalExitResponse>((resolve) => {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
-  const pour = pourOutput(child, file, onOutput, () => void killTree(child.pid ?? 0, marker));
-  await new Promise<void>((resolve, reject) => {
-    child.once("spawn", resolve);
-    child.once("error", (error) =>
-      reject(RequestError.internalError(undefined, `${request.command}: ${error.message}`)),
-    );
+  const outputs = [pipes?.output, child.stdout, child.stderr].filter((stream) => stream != null);
+  const pid = await spawned(child).catch((error: Error) => {
+    for (const stream of [stdin, ...outputs]) stream?.destroy();
+    throw RequestError.internalError(undefined, `${request.command}: ${error.message}`);
   });
-  const pid = child.pid ?? 0;
-  const { stdin } = child;
-  stdin?.on("error", () => undefined); // a program that ended without reading; the next write is told
+  const file = outputFile === undefined ? undefined : openFile(outputFile);
+  const pour = pourOutput(outputs, file, onOutput, () => void killTree(pid, marker));
   return {
     pid,
     marker,
@@ -74,17 +83,28 @@ export async function startChild(
   };
 }
 
+/** The process id once it runs; rejects with the system's error when it cannot be started. */
+function spawned(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("spawn", () => {
+      if (child.pid === undefined) reject(new Error("it has no process id"));
+      else resolve(child.pid);
+    });
+  });
+}
+
 function spawnChild(
   { command, args = [], cwd, env = [] }: CreateTerminalRequest,
   marker: string,
-  input: TerminalRequest["input"],
+  stdio: StdioOptions,
 ): ChildProcess {
   const given = Object.fromEntries(env.map(({ name, value }) => [name, value]));
   return spawn(command, args, {
     ...(cwd != null && { cwd }),
     detached: process.platform !== "win32",
     env: { ...process.env, ...QUIET_ENVIRONMENT, ...given, [MARKER_VARIABLE]: marker },
-    stdio: [input === "open" ? "pipe" : "ignore", "pipe", "pipe"],
+    stdio,
   });
 }
 
@@ -97,12 +117,11 @@ type Pour = { drained(): Promise<void> };
 
 /** Output to the file and to whoever looks on, with back-pressure: memory stays flat. `stop` ends the command. */
 function pourOutput(
-  { stdout, stderr }: ChildProcess,
+  streams: readonly Readable[],
   file: WriteStream | undefined,
   onOutput: (bytes: Buffer, text: string) => void,
   stop: () => void,
 ): Pour {
-  const streams = [stdout, stderr].filter((stream) => stream !== null);
   let lastByteAt = performance.now();
   let total = 0;
   let failure: Error | undefined;

@@ -41,10 +41,14 @@ type AgentTerminal = {
 export class AgentTerminals implements vscode.Disposable {
   readonly #terminals = new Map<string, AgentTerminal>();
   readonly #listener: TerminalListener;
+  readonly #closing: vscode.Disposable;
   #count = 0;
 
   constructor(listener: TerminalListener) {
     this.#listener = listener;
+    this.#closing = vscode.window.onDidCloseTerminal((closed) => {
+      for (const { terminal, child } of this.#terminals.values()) if (terminal === closed) void child.kill();
+    });
   }
 
   async create(request: CreateTerminalRequest): Promise<CreateTerminalResponse> {
@@ -64,7 +68,7 @@ export class AgentTerminals implements vscode.Disposable {
       print(details.hasPty ? text : text.replace(/\r?\n/g, "\r\n"));
       this.#listener.output(id, text);
     });
-    const screen = new Screen(screenInput(child, details), () => void child.kill());
+    const screen = new Screen(screenInput(child, details));
     screen.note(`$ ${details.title.replace(/\r?\n/g, "\r\n  ")}`);
     screen.print(early);
     print = (text) => screen.print(text);
@@ -141,6 +145,7 @@ export class AgentTerminals implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.#closing.dispose();
     void this.endAll();
     for (const { terminal } of this.#terminals.values()) terminal.dispose();
     this.#terminals.clear();

@@ -6,20 +6,26 @@ import { setTimeout as delay } from "node:timers/promises";
 /** What a process may take to end by itself before it is killed. */
 const TERM_GRACE_MS = 1_000;
 const POLL_MS = 25;
+/** What still lives then cannot be ended by us: another user's process, or one that is stuck in the kernel. */
+const GIVE_UP_MS = 4_000;
 
 /** Environment variable that marks a command and all it starts. */
 export const MARKER_VARIABLE = "HERMES_TERMINAL_ID";
 
+/** Resolves when nothing of the tree is left that we can end. */
 export async function killTree(pid: number, marker: string): Promise<void> {
   if (process.platform === "win32") {
     await new Promise<void>((resolve) => execFile("taskkill", ["/PID", String(pid), "/T", "/F"], () => resolve()));
     return;
   }
-  const deadline = performance.now() + TERM_GRACE_MS;
-  for (let signal: NodeJS.Signals = "SIGTERM"; ; signal = performance.now() < deadline ? "SIGTERM" : "SIGKILL") {
+  const begin = performance.now();
+  const waited = (): number => performance.now() - begin;
+  let signal: NodeJS.Signals | undefined = "SIGTERM";
+  while (waited() < GIVE_UP_MS) {
     const members = await livingMembers(pid, marker);
     if (members.length === 0) return;
-    for (const member of [-pid, ...members]) send(member, signal);
+    if (signal !== undefined) for (const member of [-pid, ...members]) send(member, signal);
+    signal = waited() < TERM_GRACE_MS ? undefined : "SIGKILL";
     await delay(POLL_MS);
   }
 }

@@ -14,17 +14,14 @@ export class Screen implements vscode.Pseudoterminal {
   readonly #writes = new vscode.EventEmitter<string>();
   readonly #input: ScreenInput;
   readonly #line: LineInput;
-  readonly #onClose: () => void;
   #early: string | undefined = "";
   #isOver = false as boolean;
   #isHintShown = false as boolean;
 
   readonly onDidWrite = this.#writes.event;
 
-  /** `onClose`: the user has closed the terminal. */
-  constructor(input: ScreenInput, onClose: () => void) {
+  constructor(input: ScreenInput) {
     this.#input = input;
-    this.#onClose = onClose;
     this.#line = new LineInput({
       echo: (text) => this.print(text),
       send: (text) => input.send(text),
@@ -55,8 +52,9 @@ export class Screen implements vscode.Pseudoterminal {
     this.#writes.fire(early);
   }
 
+  /** Closing is told of by VS Code's event, which also comes for a terminal that was never drawn. */
   close(): void {
-    this.#onClose();
+    this.#isOver = true;
   }
 
   handleInput(data: string): void {

@@ -71,6 +71,18 @@ test("a key that comes into the environment is used by a session that is open, a
   expect(currentModel(agent.of("config_option_update").at(-1))).toBe("offline");
 });
 
+test("a key that is taken away is not used any more, even by a session that chose its model", async () => {
+  model.lookUps.set("/models", { data: [{ id: "gpt-4.1" }] });
+  await agent.request("_hermes/set_environment", { variables: { OPENAI_API_KEY: KEY } });
+  const sessionId = await agent.newSession();
+  await agent.request("session/set_config_option", { sessionId, configId: "model", value: "offline" });
+  await agent.request("session/set_config_option", { sessionId, configId: "model", value: "openai:gpt-4.1" });
+  await agent.request("_hermes/set_environment", { variables: { OPENAI_API_KEY: null, OPENAI_BASE_URL: null } });
+  expect(currentModel(agent.of("config_option_update").at(-1))).toBe("offline");
+  await agent.prompt(sessionId, "hi");
+  expect(model.requests).toHaveLength(0);
+});
+
 test("every model there is, however many, for a list that can be searched", async () => {
   const ids = Array.from({ length: 400 }, (_, index) => `m-${index}`);
   model.lookUps.set("/models", { data: ids.map((id) => ({ id })) });

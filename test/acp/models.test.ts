@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -102,6 +102,35 @@ test("a model that does not reason is never sent an effort", async () => {
   model.script(say("hello"));
   await agent.prompt(sessionId, "hi");
   expect(model.requests.at(-1)?.body["reasoning_effort"]).toBeUndefined();
+});
+
+test("the effort of config.yaml holds and is shown until another is chosen, the default too", async () => {
+  const model = await modelServer();
+  const agent = start({ ...reaching(model), HERMES_MODEL: "gpt-5" });
+  writeFileSync(join(agent.home, "config.yaml"), "agent:\n  reasoning_effort: high\n");
+  await agent.initialize();
+  const { sessionId, opened } = await open(agent);
+  expect(optionOf(opened, "reasoning_effort")?.currentValue).toBe("high");
+  model.script(say("one"), say("two"));
+  await agent.prompt(sessionId, "hi");
+  await choose(agent, sessionId, "reasoning_effort", "default");
+  await agent.prompt(sessionId, "again");
+  expect(model.requests.map(({ body }) => body["reasoning_effort"])).toEqual(["high", undefined]);
+});
+
+test("an endpoint that config.yaml describes is offered beside the configured one, with its own key", async () => {
+  const [model, other] = [await modelServer(), await modelServer()];
+  other.lookUps.set("/models", { data: [{ id: "big" }] });
+  const agent = start({ ...reaching(model), ACME_KEY: "sk-acme-key-123456" });
+  const acme = `  acme:\n    base_url: ${other.baseUrl}\n    key_env: ACME_KEY\n`;
+  writeFileSync(join(agent.home, "config.yaml"), `providers:\n${acme}`);
+  await agent.initialize();
+  const { sessionId } = await open(agent);
+  await choose(agent, sessionId, "model", "acme:big");
+  other.script(say("hello"));
+  await agent.prompt(sessionId, "hi");
+  expect(other.requests.at(-1)?.headers.authorization).toBe("Bearer sk-acme-key-123456");
+  expect(JSON.stringify([...model.requests, ...model.lookedUp])).not.toContain("sk-acme");
 });
 
 test("what is not in the lists is refused by name, and nothing changes", async () => {
@@ -228,9 +257,16 @@ test("a missing key is ACP's authentication error, and so are its ways out", asy
   const agent = start({ HERMES_PROVIDER: "openrouter" });
   const { authMethods } = await agent.initialize({ auth: { terminal: true } });
   expect(authMethods).toMatchObject([
-    { id: "hermes-home" },
     { id: "hermes-setup", type: "terminal", args: ["--setup"] },
+    { id: "hermes-home" },
   ]);
+  const { authMethods: earlier } = await agent.initialize({ _meta: { "terminal-auth": true } });
+  expect(earlier).toMatchObject([
+    { _meta: { "terminal-auth": { args: [expect.stringMatching(/dist\/acp\.js$/), "--setup"] } } },
+    {},
+  ]);
+  const { authMethods: plain } = await agent.initialize();
+  expect(plain).toMatchObject([{ id: "hermes-home" }]);
   const { error } = await agent.request("session/new", { cwd: agent.cwd, mcpServers: [] });
   expect(error).toMatchObject({ code: -32000, message: expect.stringContaining("OPENROUTER_API_KEY") });
   expect((await agent.request("authenticate", { methodId: "hermes-home" })).error).toMatchObject({ code: -32000 });

@@ -97,8 +97,22 @@ test("folder and variables persist between calls and turns, and approval judges 
   );
   await agent.prompt(sessionId, "write");
   expect(asked).toMatchObject([{ _meta: { hermes: { command: "touch settings.json" } } }]);
+  expect(JSON.stringify(asked)).toContain(`Runs in ${agent.cwd}/.vscode`);
   expect(existsSync(join(agent.cwd, ".vscode", "settings.json"))).toBe(false);
   expect(existsSync(join(agent.cwd, "settings.json"))).toBe(true);
+});
+
+test("a session that is opened again begins with a new shell, and its model is told", async () => {
+  const { agent, model } = await start();
+  const sessionId = await openSession(agent);
+  model.script({ parts: [call("terminal", { command: "cd /; export A=1" })] }, say("done"));
+  await agent.prompt(sessionId, "go");
+  await agent.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] });
+  model.script({ parts: [call("terminal", { command: "pwd; echo A=$A" })] }, say("done"));
+  await agent.prompt(sessionId, "and now?");
+  const told = model.requests.map(({ body }) => JSON.stringify(body.messages).includes(`the shell is in ${agent.cwd}`));
+  expect(told).toEqual([false, false, true, false]);
+  expect(results(model).at(-1)).toContain(`${agent.cwd}\nA=\n`);
 });
 
 test.each([
@@ -139,6 +153,18 @@ test("the end of stdin ends background processes within two seconds, also those 
   await agent.stop();
   expect(performance.now() - begin).toBeLessThan(2_000);
   expect(isRunning("sleep 7657")).toBe(false);
+});
+
+test("an agent that is killed leaves nothing running either", async () => {
+  const { agent, model } = await start();
+  const sessionId = await openSession(agent);
+  const command = "setsid -f setsid sleep 7658; trap '' TERM HUP; while :; do sleep 7659; done";
+  model.script({ parts: [call("terminal", { command, background: true })] }, say("started"));
+  await agent.prompt(sessionId, "go");
+  expect(isRunning("sleep 7658") && isRunning("sleep 7659")).toBe(true);
+  agent.child.kill("SIGKILL");
+  await agent.exited;
+  await expect.poll(() => isRunning("sleep 765[89]"), { timeout: 5_000 }).toBe(false);
 });
 
 test("an editor's own terminals run background commands too", async () => {

@@ -17,6 +17,8 @@ export class AcpProcess {
   readonly home = realpathSync(mkdtempSync(join(tmpdir(), "hermes-acp-home-")));
   /** Every update in order. */
   readonly updates: Json[] = [];
+  /** Methods of every notification in order. */
+  readonly notifications: string[] = [];
   /** Lines of stdout that were no JSON; must stay empty. */
   readonly strayLines: string[] = [];
   readonly child: ChildProcess;
@@ -108,6 +110,7 @@ export class AcpProcess {
     if (message.method === undefined) {
       this.#waiting.get(message.id ?? null)?.(message);
     } else if (message.id === undefined) {
+      this.notifications.push(message.method);
       if (message.method === "session/update") this.updates.push(message.params?.["update"] as Json);
     } else {
       void this.#answer(message.id, message.method, message.params ?? {});

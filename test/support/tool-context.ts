@@ -3,6 +3,7 @@ import { mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeHost } from "../../agent-core/host/node-host.ts";
+import type { HostTerminals } from "../../agent-core/host/terminals/terminals.ts";
 import { FileMemory } from "../../agent-core/tools/file-memory.ts";
 import { Processes } from "../../agent-core/tools/terminal/processes.ts";
 import { SessionShell } from "../../agent-core/tools/terminal/session-shell.ts";
@@ -17,8 +18,10 @@ export type Bench = {
   run(tool: Tool, input: unknown): Promise<ToolResult>;
 };
 
-export function toolBench(answer: Answer = { kind: "unavailable" }): Bench {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "hermes-tool-")));
+/** Commands run on this machine unless other `terminals` are given. */
+export function toolBench(answer: Answer = { kind: "unavailable" }, terminals?: HostTerminals, place?: string): Bench {
+  const folder = place ?? realpathSync(mkdtempSync(join(tmpdir(), "hermes-tool-")));
+  const host = nodeHost();
   const shown: ToolActivity[] = [];
   const cancel = new AbortController();
   const shell = new SessionShell(folder);
@@ -27,7 +30,7 @@ export function toolBench(answer: Answer = { kind: "unavailable" }): Bench {
     shell,
     shellFolder: folder,
     processes,
-    host: nodeHost(),
+    host: terminals === undefined ? host : { ...host, terminals },
     cwd: folder,
     callId: "call_1",
     spillFolder: join(folder, ".spill"),

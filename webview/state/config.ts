@@ -26,11 +26,22 @@ export function currentChoice(option: SelectOption): string {
   return option.currentValue;
 }
 
+/** The current choice for a place with little room: without what explains it in brackets. */
+export function shortChoice(option: SelectOption): string {
+  return currentChoice(option).replace(/ \(.*\)$/, "");
+}
+
 /** The options with the one of category "mode" set to `modeId`: what `current_mode_update` says. */
 export function withMode(options: readonly SessionConfigOption[], modeId: string): readonly SessionConfigOption[] {
   return options.map((option) =>
     option.type === "select" && option.category === "mode" ? { ...option, currentValue: modeId } : option,
   );
+}
+
+/** Name of the model in use; undefined when the agent does not tell. */
+export function modelName(options: readonly SessionConfigOption[]): string | undefined {
+  const option = options.find(({ category }) => category === "model");
+  return option?.type === "select" ? currentChoice(option) : undefined;
 }
 
 /** True when the chosen model is the built-in one that works without a network. */
@@ -41,4 +52,16 @@ export function isOffline(options: readonly SessionConfigOption[]): boolean {
       option.category === "model" &&
       (option.currentValue === "offline" || /\boffline\b/i.test(currentChoice(option))),
   );
+}
+
+/** The groups with those choices in which every word of `query` occurs; empty groups are left out. */
+export function matchingGroups(groups: readonly ChoiceGroup[], query: string): readonly ChoiceGroup[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = ({ name }: ChoiceGroup, choice: SessionConfigSelectOption): boolean => {
+    const text = `${name ?? ""} ${choice.name} ${choice.value}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
+  return groups
+    .map((group) => ({ ...group, choices: group.choices.filter((choice) => fits(group, choice)) }))
+    .filter(({ choices }) => choices.length > 0);
 }

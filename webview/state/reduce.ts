@@ -29,7 +29,12 @@ const handlers: Handlers = {
     if (life === "failed") return announce(next, message ?? "The agent has stopped");
     return life === "restarting" ? announce(next, "The agent is restarting") : next;
   },
-  prompt: (state, event, at) => beginTurn(state, event.text, at),
+  // Who writes a message has something to write to.
+  prompt: (state, event, at) => beginTurn({ ...state, setup: undefined }, event.text, at),
+  setup: (state, { page }) => {
+    const next: PanelState = { ...state, setup: page ?? undefined };
+    return page === null ? next : announce(next, "Choose which model answers");
+  },
   update: (state, event, at) => applyUpdate(state, event.update, at),
   "turn-end": endTurn,
   "terminal-output": (state, event) => appendOutput(state, event.terminalId, event.text),

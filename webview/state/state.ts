@@ -9,7 +9,7 @@ import type {
   ToolCallStatus,
   ToolKind,
 } from "@zed-industries/agent-client-protocol";
-import type { AgentState, PanelEvent, QueuedPrompt, ReviewedFile } from "../panel-protocol.ts";
+import type { AgentState, PanelEvent, QueuedPrompt, ReviewedFile, SetupPage } from "../panel-protocol.ts";
 import type { StreamedText } from "./streamed-text.ts";
 
 /** A message or a thought. While it grows it is `PanelState.open`, then it moves to the end of `entries`. */
@@ -95,6 +95,8 @@ export type PanelState = {
   readonly usage: UsageState | undefined;
   readonly configOptions: readonly SessionConfigOption[];
   readonly commands: readonly AvailableCommand[];
+  /** Undefined while there is nothing to set up. */
+  readonly setup: SetupPage | undefined;
   /** For screen readers; `serial` changes when the same words are to be said again. */
   readonly announcement: { readonly serial: number; readonly text: string };
   /** The latest wish to put the caret into the composer. */
@@ -119,6 +121,7 @@ export const emptyState: PanelState = {
   usage: undefined,
   configOptions: [],
   commands: [],
+  setup: undefined,
   announcement: { serial: 0, text: "" },
   compose: { serial: 0, text: undefined },
 };

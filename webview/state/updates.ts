@@ -1,8 +1,9 @@
 /** What the agent sent: one entry of the table for each kind of ACP session update. */
 import type { ContentChunk, SessionUpdate } from "@zed-industries/agent-client-protocol";
-import { withMode } from "./config.ts";
+import { modelName, withMode } from "./config.ts";
 import { contentText } from "./content-text.ts";
 import type { NoticeEntry, PanelState, TextEntry } from "./state.ts";
+import { announce } from "./state.ts";
 import { upsertToolCall } from "./tool-calls.ts";
 import { addEntry, growText } from "./transcript.ts";
 
@@ -27,7 +28,7 @@ const handlers: Handlers = {
     ...state,
     configOptions: withMode(state.configOptions, update.currentModeId),
   }),
-  config_option_update: (state, update) => ({ ...state, configOptions: update.configOptions }),
+  config_option_update: (state, update) => withOptions(state, update.configOptions),
   session_info_update: (state) => state,
   usage_update: (state, { used, size, cost }) => ({ ...state, usage: { used, size, cost: cost ?? undefined } }),
   notice: (state, update, at) => {
@@ -53,6 +54,13 @@ export function applyUpdate(state: PanelState, update: SessionUpdate, at: number
     ? (handlers[update.sessionUpdate] as (state: PanelState, update: SessionUpdate, at: number) => PanelState)
     : undefined;
   return handle ? handle(state, update, at) : state;
+}
+
+/** A model that was there before and is another now is said aloud. */
+function withOptions(state: PanelState, configOptions: PanelState["configOptions"]): PanelState {
+  const [before, now] = [modelName(state.configOptions), modelName(configOptions)];
+  const next = { ...state, configOptions };
+  return before === undefined || now === undefined || before === now ? next : announce(next, `Model: ${now}`);
 }
 
 function chunk(state: PanelState, type: TextEntry["type"], update: ContentChunk, at: number): PanelState {

@@ -2,6 +2,7 @@
 import { AgentLine } from "./agent-line.tsx";
 import { Composer } from "./composer.tsx";
 import { EmptyState } from "./empty-state.tsx";
+import { FirstRun } from "./first-run.tsx";
 import { usePanel } from "./panel-context.ts";
 import { PermissionCard } from "./permission-card.tsx";
 import { PlanView } from "./plan-view.tsx";
@@ -12,13 +13,11 @@ import { Transcript } from "./transcript.tsx";
 
 export function App() {
   const { store } = usePanel();
-  const { entries, open, permissions, questions, announcement } = store.shown.value;
-  const isEmpty = entries.length === 0 && open === undefined;
-  const example = (text: string): void => store.apply([{ kind: "compose", text }], false);
+  const { permissions, questions, announcement } = store.shown.value;
   return (
     <main class="panel">
       <AgentLine />
-      {isEmpty ? <EmptyState onExample={example} /> : <Transcript />}
+      <Content />
       <div class="dock">
         {permissions.map((request) => (
           <PermissionCard key={request.requestId} request={request} />
@@ -36,4 +35,13 @@ export function App() {
       </div>
     </main>
   );
+}
+
+/** What fills the panel: the way to a model, the conversation, or what there is before it. */
+function Content() {
+  const { store } = usePanel();
+  const { entries, open, setup } = store.shown.value;
+  if (setup !== undefined) return <FirstRun page={setup} />;
+  if (entries.length > 0 || open !== undefined) return <Transcript />;
+  return <EmptyState onExample={(text) => store.apply([{ kind: "compose", text }], false)} />;
 }

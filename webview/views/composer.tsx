@@ -78,8 +78,9 @@ function ComposerFoot({ canSend, onSend }: { readonly canSend: boolean; readonly
   const { running, configOptions, usage } = store.shown.value;
   return (
     <div class="composer-foot">
-      {configOptions.map((option) => option.type === "select" && <ConfigPicker key={option.id} option={option} />)}
-      <span class="spacer" />
+      <div class="pickers">
+        {configOptions.map((option) => option.type === "select" && <ConfigPicker key={option.id} option={option} />)}
+      </div>
       {usage && <UsageMeter usage={usage} />}
       {running ? (
         <button

@@ -1,11 +1,16 @@
 /** One of the session's settings as a compact list: mode, model, thought level. */
 import { choiceGroups, currentChoice, type SelectOption } from "../state/config.ts";
 import { usePanel } from "./panel-context.ts";
+import { SearchPicker } from "./search-picker.tsx";
+
+/** A longer list is searched. */
+const LONGEST_LIST = 12;
 
 export function ConfigPicker({ option }: { readonly option: SelectOption }) {
   const { post } = usePanel();
-  const groups = choiceGroups(option);
-  const choices = groups.flatMap((group) => group.choices);
+  const choices = choiceGroups(option).flatMap((group) => group.choices);
+  // Models come and go while one looks, and lead to more: theirs is never a mere list.
+  if (option.category === "model" || choices.length > LONGEST_LIST) return <SearchPicker option={option} />;
   // With one choice there is nothing to pick: it is shown as what it is.
   if (choices.length < 2) {
     return (
@@ -25,7 +30,7 @@ export function ConfigPicker({ option }: { readonly option: SelectOption }) {
     >
       {choices.map(({ value, name }) => (
         <option key={value} value={value}>
-          {name}
+          {option.category === "thought_level" ? `${name} effort` : name}
         </option>
       ))}
     </select>

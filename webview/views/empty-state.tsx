@@ -9,7 +9,7 @@ const EXAMPLES = [
 ];
 
 export function EmptyState({ onExample }: { readonly onExample: (text: string) => void }) {
-  const { store } = usePanel();
+  const { store, post } = usePanel();
   const { agentName, configOptions } = store.shown.value;
   return (
     <div class="empty">
@@ -25,7 +25,10 @@ export function EmptyState({ onExample }: { readonly onExample: (text: string) =
       {isOffline(configOptions) && (
         <p class="empty-note">
           You are using the built-in offline interpreter. It understands requests like these and is not a language
-          model; set an API key from the view’s menu to use one.
+          model.{" "}
+          <button type="button" class="text-button" onClick={() => post({ type: "open-setup" })}>
+            Set up a model
+          </button>
         </p>
       )}
     </div>

@@ -6,7 +6,7 @@ import type { Method } from "./method.ts";
 export const method: Method = {
   register(app, server) {
     app.onRequest(HERMES_METHODS.models, z.unknown(), async (): Promise<HermesModels> => {
-      await server.directory.discover();
+      await Promise.all([server.directory.refresh(), server.directory.discover()]);
       return {
         groups: server.directory.groups().map(({ provider, title, models }) => ({
           provider,

@@ -5,9 +5,9 @@ import type { Method } from "./method.ts";
 
 export const method: Method = {
   register(app, server) {
-    app.onRequest(methods.agent.initialize, ({ params }) => {
+    app.onRequest(methods.agent.initialize, ({ params, client }) => {
       const { clientCapabilities = {}, clientInfo } = params;
-      server.identify({ capabilities: clientCapabilities, title: clientInfo?.title ?? clientInfo?.name });
+      server.identify({ capabilities: clientCapabilities, title: clientInfo?.title ?? clientInfo?.name }, client);
       return {
         protocolVersion: PROTOCOL_VERSION,
         agentInfo: { name: "hermes", title: "Hermes", version: server.options.version },

@@ -2,6 +2,8 @@
 import type { Method } from "./method.ts";
 import { method as authenticate } from "./authenticate.ts";
 import { method as hermesCheckKey } from "./hermes-check-key.ts";
+import { method as hermesLmChanged } from "./hermes-lm-changed.ts";
+import { method as hermesLmDelta } from "./hermes-lm-delta.ts";
 import { method as hermesModels } from "./hermes-models.ts";
 import { method as hermesProviders } from "./hermes-providers.ts";
 import { method as hermesSetEnvironment } from "./hermes-set-environment.ts";
@@ -15,4 +17,4 @@ import { method as sessionSetConfigOption } from "./session-set-config-option.ts
 import { method as sessionSetMode } from "./session-set-mode.ts";
 import { method as sessionSteer } from "./session-steer.ts";
 
-export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesModels, hermesProviders, hermesSetEnvironment, initialize, sessionCancel, sessionClose, sessionLoad, sessionNew, sessionPrompt, sessionSetConfigOption, sessionSetMode, sessionSteer];
+export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, initialize, sessionCancel, sessionClose, sessionLoad, sessionNew, sessionPrompt, sessionSetConfigOption, sessionSetMode, sessionSteer];

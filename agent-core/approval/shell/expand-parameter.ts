@@ -2,6 +2,7 @@
 import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
 import { type Arg, isKnown, knownArg, TOKEN, UNKNOWN, UNKNOWN_ARG, UNKNOWN_ARGS } from "./arg.ts";
 import { runsWhenEvaluated } from "./arithmetic.ts";
+import { sensitiveVariable } from "./sensitive-variables.ts";
 import { variable } from "./state.ts";
 import {
   type Change,
@@ -120,10 +121,14 @@ function operator(operation: ParameterOperation, part: ParameterExpansionPart, c
   }
 }
 
-function withDefault(sign: string, operand: Arg, part: ParameterExpansionPart, { setting }: Context): Operator {
+function withDefault(sign: string, operand: Arg, part: ParameterExpansionPart, { setting, walk }: Context): Operator {
   // `${x:?}` ends the shell rather than go on with nothing.
   if (sign.endsWith("?")) return (value) => value;
-  if (sign.endsWith("=")) setting.state.variables.set(part.parameter, [{ ...UNKNOWN_ARG, guess: operand.text }]);
+  if (sign.endsWith("=")) {
+    const reason = sensitiveVariable(part.parameter, operand);
+    if (reason !== undefined) walk.record.ask(reason);
+    setting.state.variables.set(part.parameter, [{ ...UNKNOWN_ARG, guess: operand.text }]);
+  }
   const replaces = sign.endsWith("+");
   const whenEmpty = sign.startsWith(":");
   return (value) => {

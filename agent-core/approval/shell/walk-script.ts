@@ -3,6 +3,7 @@ import type { AndOr, Case, CommandNode, For, If, ParsedScript, Pipeline, Pipelin
 import type { Input } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, TOKEN, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { walkArithmetic } from "./arithmetic.ts";
+import { setVariable } from "./assignments.ts";
 import { expandDocument, expandValue, expandWords } from "./expand-word.ts";
 import { redirect } from "./redirections.ts";
 import { enterFolders, forkState, mergeState, sameState, settleFolders } from "./state.ts";
@@ -200,7 +201,7 @@ function walkFor(node: For | ({ type: "Select" } & Omit<For, "type">), setting: 
     // Asked for by hand in `select`; a word that splits gives several values.
     const one = node.type === "Select" ? UNKNOWN_ARG : { ...value, splits: false };
     const round = () => {
-      state.variables.set(name, [one]);
+      setVariable(name, [one], setting, walk);
       return walkStatements(node.body.commands, setting, walk);
     };
     output += values.length === 1 && (value.splits || value.glob) ? repeat(round, setting) : round();

@@ -14,7 +14,8 @@ export type Plan = {
 export type Backend = {
   /** See `HostTerminals.place`. */
   readonly place: string | undefined;
-  firstFolder(cwd: string): string;
+  /** See `HostTerminals.open`. */
+  open(cwd: string, signal: AbortSignal): Promise<string>;
   /** `givesPty`: whatever starts it does so on a pseudo-terminal. Rejects with a sentence for people. */
   plan(request: CommandRequest, givesPty: boolean, signal: AbortSignal): Promise<Plan>;
   /** After every command has ended. */

@@ -1,11 +1,12 @@
 /** Programs as our own children: every byte of output in a file, ended with all they started. */
-import { spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
+import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, createWriteStream, mkdirSync, openSync, type WriteStream } from "node:fs";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as delay } from "node:timers/promises";
+import { openChildPipes } from "./child-pipes.ts";
+import { Guard } from "./guard.ts";
 import { readOutputFile, readOutputPart } from "./output-file.ts";
 import { interruptGroup, killTree, MARKER_VARIABLE } from "./process-tree.ts";
 import { CTRL_C, CTRL_D, type Launch, type ProcessTree, type Runner, type Started } from "./runner.ts";
@@ -20,6 +21,9 @@ const MAX_OUTPUT_BYTES = 4 * 1024 ** 3;
 /** So that no program waits for a pager or a password that nobody can give. */
 const QUIET_ENVIRONMENT = { PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", TERM: "dumb" };
 
+/** One for all commands of this process. */
+const guard = new Guard();
+
 export function childRunner(): Runner {
   return { givesPty: false, start: startChild };
 }
@@ -29,33 +33,37 @@ async function startChild(launch: Launch): Promise<Started> {
   mkdirSync(dirname(outputFile), { recursive: true, mode: 0o700 });
   closeSync(openSync(outputFile, "w", 0o600));
   const file = createWriteStream(outputFile, { flags: "a" });
-  const marker = randomUUID();
+  const marker = guard.mark();
+  const pipes = await openChildPipes(input === "open");
   const child = spawn(program, [...args], {
     cwd,
     detached: process.platform !== "win32",
     env: { ...process.env, ...QUIET_ENVIRONMENT, ...env, [MARKER_VARIABLE]: marker },
-    stdio: [input === "open" ? "pipe" : "ignore", "pipe", "pipe"],
+    stdio: [pipes?.stdin ?? (input === "open" ? "pipe" : "ignore"), pipes?.stdout ?? "pipe", pipes?.stdout ?? "pipe"],
   });
-  const { stdin, stdout, stderr } = child;
-  if (stdout === null || stderr === null) throw new Error(`${program} was started without its output.`);
-  const tree: ProcessTree = { pid: child.pid ?? 0, marker };
-  const flow = new Flow(file, onOutput, () => void killTree(tree));
-  flow.take(stdout);
-  flow.take(stderr);
-  const ended = new Promise<CommandExit>((resolve, reject) => {
-    child.once("error", reject);
+  pipes?.handOver();
+  const ended = new Promise<CommandExit>((resolve) => {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
+  const stdin = pipes?.input ?? child.stdin;
+  const outputs = [pipes?.output, child.stdout, child.stderr].filter((stream) => stream != null);
+  const release = async (): Promise<void> => {
+    for (const stream of [stdin, ...outputs]) stream?.destroy();
+    await new Promise<void>((resolve) => file.end(() => resolve()));
+  };
+  stdin?.on("error", () => undefined); // a program that ended without reading; the next write is told
+  const pid = await spawned(child).catch(async (error: unknown) => {
+    await release();
+    throw new Error(`${program} could not be started: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  const tree: ProcessTree = { pid, marker };
+  const flow = new Flow(file, onOutput, () => void killTree(tree));
+  for (const stream of outputs) flow.take(stream);
   const exit = ended.then(async (how) => {
     await flow.drained();
     return how;
   });
   exit.catch(() => undefined); // whoever waits for it is told; a second observer must not make it unhandled
-  await new Promise<void>((resolve, reject) => {
-    child.once("spawn", resolve);
-    child.once("error", (error) => reject(new Error(`${program} could not be started: ${error.message}`)));
-  });
-  stdin?.on("error", () => undefined); // a program that ended without reading; the next write is told
   return {
     terminalId: undefined,
     tree,
@@ -64,11 +72,19 @@ async function startChild(launch: Launch): Promise<Started> {
     read: (from, maxBytes) => readOutputPart(outputFile, from, maxBytes),
     write: (text) => typeInto(stdin, text, hasPty ? undefined : tree),
     kill: () => killTree(tree),
-    async release() {
-      for (const stream of [stdin, stdout, stderr]) stream?.destroy();
-      await new Promise<void>((resolve) => file.end(() => resolve()));
-    },
+    release,
   };
+}
+
+/** The process id once it runs; rejects with the system's error when it cannot be started. */
+function spawned(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("spawn", () => {
+      if (child.pid === undefined) reject(new Error("it has no process id"));
+      else resolve(child.pid);
+    });
+  });
 }
 
 /** `tree` is given where no pseudo-terminal makes an interrupt of Ctrl+C and an end of Ctrl+D. */

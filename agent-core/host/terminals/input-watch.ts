@@ -1,6 +1,6 @@
 /** Noticing that a command waits for input, where the system tells: Linux, of our own child processes. */
 import { readdir, readFile, readlink } from "node:fs/promises";
-import { livingMembers, type Member } from "./process-tree.ts";
+import { livingRelatives, type Member } from "./process-tree.ts";
 import type { ProcessTree } from "./runner.ts";
 
 /** Whether this machine tells at all. */
@@ -26,7 +26,7 @@ export class InputWatch {
   /** True when the same processes wait for input as at the last look, and nothing was computed in between. */
   async look(): Promise<boolean> {
     if (!seesWaiting) return false;
-    const members = await livingMembers(this.#tree);
+    const members = await livingRelatives(this.#tree);
     const terminal = await inputOf(this.#tree.pid);
     const waiting = await Promise.all(members.map(async (member) => (await waits(member, terminal)) && member.pid));
     const readers = waiting.filter((pid) => pid !== false).join(" ");

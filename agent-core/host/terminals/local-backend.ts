@@ -15,7 +15,7 @@ export function localBackend(): Backend {
   const states = new ShellStates();
   return {
     place: undefined,
-    firstFolder: (cwd) => cwd,
+    open: (cwd) => Promise.resolve(cwd),
     plan: (request, givesPty) => plan(states, request, givesPty),
     dispose: () => states.dispose(),
   };

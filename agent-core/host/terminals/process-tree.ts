@@ -8,6 +8,8 @@ import type { ProcessTree } from "./runner.ts";
 /** What a process may take to end by itself before it is killed. A cancelled turn leaves none alive after 2 s. */
 const TERM_GRACE_MS = 1_000;
 const POLL_MS = 20;
+/** What still lives then cannot be ended by us: another user's process, or one that is stuck in the kernel. */
+const GIVE_UP_MS = 4_000;
 /** What Linux counts processor time in; 100 a second on every architecture. */
 const TICK_MS = 10;
 
@@ -26,16 +28,17 @@ export type Member = {
   readonly busyMs: number;
 };
 
-/** Ends the tree; resolves when nothing of it is left. */
+/** Ends the tree; resolves when nothing of it is left that we can end. */
 export async function killTree(tree: ProcessTree): Promise<void> {
   if (process.platform === "win32") {
     await run("taskkill", ["/PID", String(tree.pid), "/T", "/F"]).catch(() => undefined); // gone already
     return;
   }
-  const deadline = performance.now() + TERM_GRACE_MS;
+  const begin = performance.now();
+  const waited = (): number => performance.now() - begin;
   await signalTree(tree, "SIGTERM");
-  for (let left = await livingMembers(tree); left.length > 0; left = await livingMembers(tree)) {
-    if (performance.now() >= deadline) await signalTree(tree, "SIGKILL");
+  while (waited() < GIVE_UP_MS && (await livingMembers(tree)).length > 0) {
+    if (waited() >= TERM_GRACE_MS) await signalTree(tree, "SIGKILL");
     await delay(POLL_MS);
   }
 }
@@ -45,23 +48,32 @@ export function interruptGroup({ pid }: ProcessTree): void {
   send(-pid, "SIGINT");
 }
 
-/** Descendants by parent, group and session, and whoever carries the mark. */
-export async function livingMembers({ pid, marker }: ProcessTree): Promise<readonly Member[]> {
+/** All that lives of the tree: relatives, and whoever carries the mark. */
+export async function livingMembers(tree: ProcessTree): Promise<readonly Member[]> {
   if (process.platform === "win32") return [];
   const all = await processes();
+  const found = relativesAmong(all, [tree.pid]);
+  const strangers = all.filter((member) => !found.has(member.pid));
+  const marks = await Promise.all(strangers.map((member) => isMarked(member.pid, tree.marker)));
+  const marked = strangers.filter((_, index) => marks[index]).map(({ pid }) => pid);
+  return [...found.values(), ...relativesAmong(all, marked).values()];
+}
+
+/** What lives of the tree by descent, group and session: a look that costs little. */
+export async function livingRelatives({ pid }: ProcessTree): Promise<readonly Member[]> {
+  return process.platform === "win32" ? [] : [...relativesAmong(await processes(), [pid]).values()];
+}
+
+function relativesAmong(all: readonly Member[], pids: readonly number[]): ReadonlyMap<number, Member> {
   const found = new Map<number, Member>();
   const include = (member: Member): void => {
     if (found.has(member.pid)) return;
     found.set(member.pid, member);
     for (const child of all) if (child.parent === member.pid) include(child);
   };
-  for (const member of all) if ([member.pid, member.group, member.session].includes(pid)) include(member);
-  const strangers = all.filter((member) => !found.has(member.pid));
-  const marks = await Promise.all(strangers.map((member) => isMarked(member.pid, marker)));
-  strangers.forEach((member, index) => {
-    if (marks[index]) include(member);
-  });
-  return [...found.values()];
+  const roots = new Set(pids);
+  for (const member of all) if ([member.pid, member.group, member.session].some((id) => roots.has(id))) include(member);
+  return found;
 }
 
 async function signalTree(tree: ProcessTree, signal: NodeJS.Signals): Promise<void> {

@@ -3,14 +3,17 @@ import type { Backend } from "./backend.ts";
 import { InputWatch, seesWaiting } from "./input-watch.ts";
 import { livingMembers } from "./process-tree.ts";
 import type { Runner } from "./runner.ts";
-import type { CommandRequest, HostTerminals, RunningCommand } from "./terminals.ts";
+import type { CommandExit, CommandRequest, HostTerminals, RunningCommand } from "./terminals.ts";
+
+/** Exit code of `ssh` when it is the connection that failed. */
+const CONNECTION_LOST = 255;
 
 export function sessionTerminals(backend: Backend, runner: Runner): HostTerminals {
   const held = new Set<RunningCommand>();
   return {
     place: backend.place,
     seesWaiting: seesWaiting && backend.place === undefined,
-    firstFolder: (cwd) => backend.firstFolder(cwd),
+    open: (cwd, signal) => backend.open(cwd, signal),
     async start(request, signal) {
       const command = await startCommand(backend, runner, request, signal);
       held.add(command);
@@ -42,6 +45,7 @@ async function startCommand(
   signal.throwIfAborted();
   const started = await runner.start(launch, signal);
   const { terminalId, exit, tree } = started;
+  if (killElsewhere !== undefined) endWhenLost(exit, killElsewhere);
   const watch = tree && new InputWatch(tree);
   return {
     terminalId,
@@ -57,4 +61,13 @@ async function startCommand(
     },
     release: () => started.release(),
   };
+}
+
+/** Whoever ended our side alone (a closed terminal, a lost connection) has left the other side running. */
+function endWhenLost(exit: Promise<CommandExit>, killElsewhere: () => Promise<void>): void {
+  const end = async (): Promise<void> => {
+    const { exitCode, signal } = await exit;
+    if (signal !== null || exitCode === CONNECTION_LOST) await killElsewhere();
+  };
+  end().catch(() => undefined); // the other side is out of reach
 }

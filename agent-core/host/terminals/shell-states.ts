@@ -57,8 +57,11 @@ export function nestedLevel(level: string | undefined): string {
   return String(Math.max(1, Number.parseInt(level ?? "", 10) || 0));
 }
 
+/** Of mode 0700; where the system has one, in the user's folder that does not outlive the login. */
 async function createFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "hermes-shell-")); // of mode 0700
+  const runtime = process.env["XDG_RUNTIME_DIR"];
+  const inRuntime = runtime ? await mkdtemp(join(runtime, "hermes-shell-")).catch(() => undefined) : undefined;
+  const folder = inRuntime ?? (await mkdtemp(join(tmpdir(), "hermes-shell-")));
   await writeFile(join(folder, "preamble"), shellPreamble(MARKER_VARIABLE), { mode: 0o600 });
   return folder;
 }

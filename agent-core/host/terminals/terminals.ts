@@ -69,12 +69,15 @@ export type RunningCommand = {
 };
 
 export type HostTerminals = {
-  /** What the place is called when it is not this machine: `user@host over ssh`. */
+  /** What the place is called when it is not this machine: `user@host (ssh)`. */
   readonly place: string | undefined;
   /** Whether it can be seen there that a command waits for input. */
   readonly seesWaiting: boolean;
-  /** Folder of the first command of a session whose workspace is `cwd`. Absolute. */
-  firstFolder(cwd: string): string;
+  /**
+   * Gives the folder of the first command of a session whose workspace is `cwd`, absolute; connects where that is needed
+   * to know it. Rejects with a sentence for people; the next command tries again.
+   */
+  open(cwd: string, signal: AbortSignal): Promise<string>;
   /** Rejects only when the process cannot be started at all (bad folder, no shell), with a sentence for people. */
   start(request: CommandRequest, signal: AbortSignal): Promise<RunningCommand>;
   /** Ends every command with all it started, and whatever was set up for them. */

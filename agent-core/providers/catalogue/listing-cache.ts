@@ -43,10 +43,12 @@ export class ListingCache {
     this.#now = now;
   }
 
-  /** Takes in what an earlier process kept; the second call does nothing. */
-  load(): Promise<void> {
+  /** Takes in what an earlier process kept. True for the first call, which alone does something. */
+  async load(): Promise<boolean> {
+    const isFirst = this.#loaded === undefined;
     this.#loaded ??= this.#read();
-    return this.#loaded;
+    await this.#loaded;
+    return isFirst;
   }
 
   /** Undefined when this endpoint has told nothing lately. */

@@ -15,6 +15,11 @@ const PROBE_LIMIT_MS = 200;
 /** In the order of preference when several answer. */
 const servers: readonly Deployment[] = [ollama, lmstudio, llamacpp];
 
+/** Whether this provider is a server on this machine, which costs nothing whatever its models are called. */
+export function isLocalServer(provider: string): boolean {
+  return servers.some(({ name }) => name === provider);
+}
+
 /** Those that answer within 200 ms and have a model. */
 export async function findLocalServers(places: readonly Deployment[]): Promise<readonly Found[]> {
   const signal = AbortSignal.timeout(PROBE_LIMIT_MS);
@@ -40,5 +45,6 @@ async function ask(place: Deployment, signal: AbortSignal): Promise<Found | unde
   const listing = await listModels({ mode, endpoint: { provider, baseUrl, apiKey: undefined } }, signal);
   const first = listing.ok ? listing.models[0] : undefined;
   if (!listing.ok || first === undefined) return undefined;
-  return { deployment: { ...place, defaultModel: first.id }, models: listing.models };
+  const models = listing.models.map((model) => ({ ...model, facts: { ...model.facts, price: undefined } }));
+  return { deployment: { ...place, defaultModel: first.id }, models };
 }

@@ -3,6 +3,7 @@ import type { Endpoint } from "../wire/wire.ts";
 import { anthropic } from "./anthropic.ts";
 import { custom } from "./custom.ts";
 import type { ChatQuirks, Deployment } from "./deployment.ts";
+import { editor } from "./editor.ts";
 import { llamacpp } from "./llamacpp.ts";
 import { lmstudio } from "./lmstudio.ts";
 import { offline } from "./offline.ts";
@@ -14,6 +15,7 @@ export const deployments: readonly Deployment[] = [
   openai,
   openrouter,
   anthropic,
+  editor,
   ollama,
   lmstudio,
   llamacpp,

@@ -3,6 +3,7 @@ import type { Wire } from "./wire.ts";
 import { wire as anthropicMessages } from "./anthropic-messages.ts";
 import { wire as chatCompletions } from "./chat-completions.ts";
 import { wire as codexResponses } from "./codex-responses.ts";
+import { wire as editorModel } from "./editor-model.ts";
 import { wire as offline } from "./offline.ts";
 
-export const table: readonly Wire[] = [anthropicMessages, chatCompletions, codexResponses, offline];
+export const table: readonly Wire[] = [anthropicMessages, chatCompletions, codexResponses, editorModel, offline];

@@ -39,6 +39,7 @@ export class BackgroundProcess {
   #failure: string | undefined;
   #end: number | undefined;
   #seenBytes: number;
+  #isReleased = false as boolean;
   /** The model knows that it has ended. */
   isTold = false as boolean;
 
@@ -68,6 +69,20 @@ export class BackgroundProcess {
     if (this.#exit === undefined) return { kind: "running" };
     if (this.#end === undefined && (await this.running.hasSurvivors())) return { kind: "left-behind" };
     return this.#ended(exitNote(this.command, this.#exit));
+  }
+
+  /** Ends what still runs of it; resolves when it is gone. */
+  async kill(): Promise<void> {
+    if ((await this.state()).kind === "ended") return;
+    await this.running.kill();
+    await this.running.exit.catch(() => undefined); // its state says how it failed
+  }
+
+  /** Frees what is held for it, once; its output can still be read from its file. */
+  async release(): Promise<void> {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    await this.running.release().catch(() => undefined); // whoever held it is gone
   }
 
   /** Output since this was last asked, plain; of a great deal its end. */
@@ -130,16 +145,16 @@ export class Processes {
 
   /** Ends what runs; the session is over. */
   async dispose(): Promise<void> {
-    await Promise.allSettled(this.list().map(({ running }) => running.kill()));
-    await Promise.allSettled(this.list().map(({ running }) => running.release()));
+    await Promise.allSettled(this.list().map((process) => process.kill()));
+    await Promise.all(this.list().map((process) => process.release()));
     this.#all.clear();
   }
 
   async #forgetOldest(): Promise<void> {
     const told = this.list().filter(({ isTold }) => isTold);
-    for (const { id, running } of told.slice(0, Math.max(0, told.length - MAX_ENDED))) {
-      this.#all.delete(id);
-      await running.release();
+    for (const process of told.slice(0, Math.max(0, told.length - MAX_ENDED))) {
+      this.#all.delete(process.id);
+      await process.release();
     }
   }
 }

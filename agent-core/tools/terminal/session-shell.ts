@@ -2,13 +2,19 @@
 import type { ShellState } from "../../host/terminals/terminals.ts";
 
 export class SessionShell {
-  readonly #first: string;
+  #first: string;
   #state: ShellState;
 
   /** `folder` is where the session starts. */
   constructor(folder: string) {
     this.#first = folder;
     this.#state = { folder, variables: undefined };
+  }
+
+  /** Commands start in this folder: it was not known before the place where they run was reached. */
+  begin(folder: string): void {
+    this.#first = folder;
+    this.#state = { folder, variables: this.#state.variables };
   }
 
   get folder(): string {

@@ -8,8 +8,9 @@ export type Ending =
   | { readonly kind: "timed-out" }
   | { readonly kind: "cancelled" };
 
-/** Time between two looks at whether it waits for input. */
-const LOOK_MS = 700;
+/** Time between two looks at whether it waits for input; a tenth of what it has run, within these bounds. */
+const FIRST_LOOK_MS = 800;
+const LAST_LOOK_MS = 5_000;
 
 /** Ends nothing itself. Rejects when the host cannot tell how the command ended. */
 export async function waitForEnd(
@@ -38,6 +39,7 @@ class SilenceWatch {
   readonly #onAsks: () => void;
   readonly #onFailure: (error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
+  readonly #begin = performance.now();
   #bytes = -1;
   #stopped = false as boolean;
 
@@ -55,7 +57,8 @@ class SilenceWatch {
 
   #schedule(): void {
     if (this.#stopped) return;
-    this.#timer = setTimeout(() => void this.#look().then(() => this.#schedule(), this.#onFailure), LOOK_MS);
+    const next = Math.min(LAST_LOOK_MS, Math.max(FIRST_LOOK_MS, (performance.now() - this.#begin) / 10));
+    this.#timer = setTimeout(() => void this.#look().then(() => this.#schedule(), this.#onFailure), next);
   }
 
   async #look(): Promise<void> {

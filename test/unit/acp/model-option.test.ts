@@ -27,7 +27,7 @@ test("a long list is bounded, and has the chosen one with what was told of it", 
   expect(choices).toContainEqual({
     value: "openrouter:m-377",
     name: "The 377th",
-    description: "33k context",
+    description: "33k tokens",
   });
 });
 
@@ -40,6 +40,6 @@ test("a model of a provider without a list is there all the same", () => {
 test("a choice says in a line what it takes and costs", () => {
   const openai: ModelGroup = { provider: "openai", title: "OpenAI", told: false, models: [{ id: "gpt-5" }] };
   expect(JSON.stringify(modelOption({ provider: "openai", model: "gpt-5" }, [openai]))).toContain(
-    "400k context · reasons · $1.25 in, $10 out a million tokens",
+    "400k tokens · reasons · $1.25/$10 per M",
   );
 });

@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import { choiceId, parseChoice, resolveChoice, settingsOf } from "../../../agent-core/providers/choice.ts";
 import { resolveModel } from "../../../agent-core/providers/resolve.ts";
 
+const nowhere = { available: [], own: [] };
+
 test.each([
   ["openai:gpt-4.1", { provider: "openai", model: "gpt-4.1" }],
   ["ollama:qwen3:8b", { provider: "ollama", model: "qwen3:8b" }],
@@ -22,7 +24,7 @@ test("a choice of the configured endpoint keeps its address, whatever its name",
     HERMES_API_KEY: "k",
     HERMES_MODEL: "m",
   };
-  const resolution = resolveChoice({ provider: "acme", model: "other" }, environment, []);
+  const resolution = resolveChoice({ provider: "acme", model: "other" }, environment, nowhere);
   expect(resolution).toMatchObject({
     ok: true,
     model: { model: "other", endpoint: { provider: "acme", baseUrl: "https://acme.example/v1", apiKey: "k" } },
@@ -30,11 +32,14 @@ test("a choice of the configured endpoint keeps its address, whatever its name",
 });
 
 test("a choice without its key is refused, and says that a key is what is missing", () => {
-  expect(resolveChoice({ provider: "openrouter", model: "x/y" }, {}, [])).toMatchObject({ ok: false, missing: "key" });
+  expect(resolveChoice({ provider: "openrouter", model: "x/y" }, {}, nowhere)).toMatchObject({
+    ok: false,
+    missing: "key",
+  });
 });
 
 test("what was resolved resolves to itself in an environment that speaks of another model", () => {
-  const chosen = resolveChoice({ provider: "ollama", model: "qwen3" }, {}, []);
+  const chosen = resolveChoice({ provider: "ollama", model: "qwen3" }, {}, nowhere);
   if (!chosen.ok) throw new Error(chosen.message);
   const elsewhere = { HERMES_BASE_URL: "https://x.example/v1", HERMES_API_KEY: "secret", HERMES_MODEL: "m" };
   expect(resolveModel(settingsOf(chosen.model), elsewhere)).toEqual(chosen);

@@ -189,11 +189,13 @@ describe("an API mode that is named", () => {
     expect(refusal({ HERMES_API_MODE: "codex_responses" })).toContain("no key for openai");
   });
 
-  test.each(["editor_model"])("%s: says that it is not there yet", (mode) => {
-    expect(refusal({ HERMES_API_MODE: mode, OPENAI_API_KEY: "o" })).toContain(
-      `The API mode ${mode} is not available yet`,
-    );
-    expect(refusal({}, { apiMode: mode })).toContain(`The API mode ${mode} is not available yet`);
+  test("editor_model: the editor is the address; without a model of its there is none", () => {
+    expect(refusal({ HERMES_API_MODE: "editor_model", OPENAI_API_KEY: "o" })).toContain("The editor offers no model");
+    expect(resolve({}, { apiMode: "editor_model", model: "maker/small" })).toMatchObject({
+      mode: "editor_model",
+      endpoint: { provider: "editor", baseUrl: undefined },
+      model: "maker/small",
+    });
   });
 
   test("Anthropic's address and provider bring their own", () => {

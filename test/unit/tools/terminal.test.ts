@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tool as process } from "../../../agent-core/tools/process.ts";
@@ -17,6 +17,11 @@ test("gives output of both streams in order, and the exit code", async () => {
   expect(result.text).toMatch(/^one\ntwo\nthree\n\[exit code 3, /);
 });
 
+test("output by its device names arrives, in order", async () => {
+  const command = "echo one; echo two | tee /dev/stderr; echo three > /dev/stdout; echo four > /dev/stderr";
+  expect((await toolBench().run(terminal, { command })).text).toMatch(/^one\ntwo\ntwo\nthree\nfour\n\[exit code 0/);
+});
+
 test("says what exit codes mean", async () => {
   const bench = toolBench();
   expect((await bench.run(terminal, { command: "no-such-program-here" })).text).toContain("127: command not found");
@@ -29,6 +34,13 @@ test("a command that waits for input becomes a process that can be answered", as
   expect(asked.text).toMatch(/^Name\?\n\[waits for input as p1: answer with process write/);
   const answered = await bench.run(process, { action: "write", id: "p1", data: "Ada\n" });
   expect(answered.text).toMatch(/^p1 has ended: exit code 4, \d+ s: printf .*\nHello Ada$/s);
+});
+
+test("input by its device name is there", async () => {
+  const bench = toolBench();
+  await bench.run(terminal, { command: "head -1 < /dev/stdin; echo read", background: true });
+  const { text } = await bench.run(process, { action: "write", id: "p1", data: "typed\n" });
+  expect(text).toMatch(/exit code 0.*\ntyped\nread$/s);
 });
 
 test("a search of ripgrep's kind is given no input that it would take for the text to search", async () => {
@@ -47,6 +59,7 @@ test("100 MB of output: both ends for the model, every byte in the file", async 
   expect(result.text).toContain("\nlast\n");
   const file = /file: (\S+)\]$/.exec((await bench.run(process, { action: "log", id: "p1", limit: 1 })).text)?.[1];
   expect(statSync(file ?? "").size).toBe(100_000_006);
+  rmSync(bench.folder, { recursive: true });
 }, 60_000);
 
 test("a command that never ends is stopped after its timeout, with all it started", async () => {

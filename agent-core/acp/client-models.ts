@@ -1,0 +1,127 @@
+/** The client's own models, asked through `_hermes/lm/*`. */
+import { randomUUID } from "node:crypto";
+import type { AgentContext } from "@zed-industries/agent-client-protocol";
+import * as z from "zod";
+import { faultOf } from "../providers/classify.ts";
+import type { Fault, FaultKind } from "../providers/fault.ts";
+import { newCallId } from "../providers/wire/partial-tool-calls.ts";
+import type { EditorModel, EditorModels, ModelEvent, ModelRequest } from "../providers/wire/wire.ts";
+import { EventQueue } from "./event-queue.ts";
+import { type HermesChat, type HermesChatDelta, type HermesChatOutcome, LM_CHAT, LM_LIST } from "./meta.ts";
+
+const listSchema = z.object({
+  models: z.array(
+    z.object({ id: z.string().min(1), name: z.string(), vendor: z.string(), maxInputTokens: z.number().nonnegative() }),
+  ),
+});
+
+const outcomeSchema: z.ZodType<HermesChatOutcome> = z.discriminatedUnion("outcome", [
+  z.object({ outcome: z.literal("finished"), parts: z.number().int().nonnegative() }),
+  z.object({
+    outcome: z.literal("failed"),
+    kind: z.enum(["model-not-found", "not-allowed", "blocked", "failed"]),
+    message: z.string(),
+  }),
+]);
+
+type Part = HermesChatDelta["parts"][number];
+
+export class ClientModels implements EditorModels {
+  readonly #client: AgentContext;
+  readonly #answers = new Map<string, EventQueue<Part>>();
+
+  constructor(client: AgentContext) {
+    this.#client = client;
+  }
+
+  async list(signal: AbortSignal): Promise<readonly EditorModel[]> {
+    const raw = await this.#client.request(LM_LIST, {}, { cancellationSignal: signal, stopWaitingOnCancel: true });
+    return listSchema.parse(raw).models;
+  }
+
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const chatId = randomUUID();
+    const parts = new EventQueue<Part>();
+    this.#answers.set(chatId, parts);
+    const { model, messages, tools } = request;
+    const chat: HermesChat = { chatId, model, messages, tools };
+    const ended = this.#client.request(LM_CHAT, chat, { cancellationSignal: signal, stopWaitingOnCancel: true });
+    let outcome: HermesChatOutcome | undefined;
+    ended.then(
+      (raw) => {
+        outcome = outcomeSchema.safeParse(raw).data;
+        if (outcome?.outcome === "finished") parts.endAfter(outcome.parts);
+        else parts.end();
+      },
+      (error: unknown) => parts.fail(error),
+    );
+    try {
+      const calls = new CallEvents(request);
+      for await (const part of parts) yield* calls.eventsOf(part);
+      if (outcome === undefined) throw new SyntaxError("the editor's answer has another shape than agreed");
+      if (outcome.outcome === "failed") yield { type: "fault", fault: faultFrom(outcome, request) };
+      else yield { type: "finish", reason: calls.count > 0 ? "tool_calls" : "stop", usage: undefined };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof SyntaxError) throw error;
+      // The connection to the editor is gone, or it does not know the method any more.
+      yield { type: "fault", fault: faultOf("cut-off", request) };
+    } finally {
+      this.#answers.delete(chatId);
+    }
+  }
+
+  /** Takes in what the client says of a running answer; one that is over concerns nobody. */
+  receive({ chatId, parts }: HermesChatDelta): void {
+    for (const part of parts) this.#answers.get(chatId)?.push(part);
+  }
+}
+
+/** Numbers the calls of one answer, and gives those an id that have none of their own. */
+class CallEvents {
+  readonly #taken: Set<string>;
+  count = 0;
+
+  constructor({ messages }: ModelRequest) {
+    const calls = messages.flatMap((message) => (message.role === "assistant" ? (message.tool_calls ?? []) : []));
+    this.#taken = new Set(calls.map(({ id }) => id));
+  }
+
+  eventsOf(part: Part): readonly ModelEvent[] {
+    if (part.type !== "call") return [{ type: `${part.type}-delta`, text: part.text }];
+    const id = part.callId === "" || this.#taken.has(part.callId) ? newCallId() : part.callId;
+    this.#taken.add(id);
+    const index = this.count;
+    this.count += 1;
+    const json = JSON.stringify(part.input ?? {});
+    const { name } = part;
+    return [
+      { type: "tool-call-start", index, id, name },
+      { type: "tool-call-delta", index, text: json },
+      { type: "tool-call-end", index, call: { id, type: "function", function: { name, arguments: json } } },
+    ];
+  }
+}
+
+const faultKinds: Readonly<Record<Extract<HermesChatOutcome, { outcome: "failed" }>["kind"], FaultKind>> = {
+  "model-not-found": "model-not-found",
+  "not-allowed": "authentication",
+  blocked: "rate-limit",
+  failed: "server",
+};
+
+function faultFrom(
+  { kind, message }: Extract<HermesChatOutcome, { outcome: "failed" }>,
+  { model }: ModelRequest,
+): Fault {
+  const said = message.replace(/\s+/g, " ").trim().replace(/\.$/, "");
+  const advice = {
+    "model-not-found": "Choose another model.",
+    "not-allowed": "Allow it when the editor asks, or choose another model.",
+    blocked: "Try again later, or choose another model.",
+    failed: "Try again, or choose another model.",
+  }[kind];
+  const fact =
+    kind === "not-allowed" ? `The editor did not let ${model} be used` : `The editor's model ${model} failed`;
+  return { kind: faultKinds[kind], message: `${fact}${said === "" ? "" : `: ${said}`}. ${advice}` };
+}

@@ -1,0 +1,15 @@
+/** Which of our own extensions of ACP a client declares. */
+import type { ClientCapabilities } from "@zed-industries/agent-client-protocol";
+import * as z from "zod";
+import type { HermesClientCapabilities } from "./meta.ts";
+
+const flag = z.boolean().exactOptional();
+
+const metaSchema = z.object({
+  hermes: z.object({ expectedText: flag, terminals: flag, languageModels: flag }),
+});
+
+/** None for a client that is not ours. */
+export function hermesCapabilities({ _meta: meta }: ClientCapabilities): HermesClientCapabilities {
+  return metaSchema.safeParse(meta).data?.hermes ?? {};
+}

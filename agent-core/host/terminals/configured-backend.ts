@@ -1,0 +1,55 @@
+/** The backend that config.yaml asks for. */
+import { homedir } from "node:os";
+import { isAbsolute } from "node:path";
+import type { TerminalConfig } from "../../config/terminal-config.ts";
+import type { Backend } from "./backend.ts";
+import { dockerTransport } from "./docker-transport.ts";
+import { localBackend } from "./local-backend.ts";
+import { remoteBackend } from "./remote-backend.ts";
+import { sshTransport } from "./ssh-transport.ts";
+
+/** `roots` are the workspace folders, absolute. What is not set up as it must be refuses every command. */
+export function configuredBackend(config: TerminalConfig, roots: readonly [string, ...string[]]): Backend {
+  switch (config.backend) {
+    case "local":
+      return localBackend();
+    case "docker":
+      return remoteBackend(
+        dockerTransport({
+          image: config.docker_image,
+          roots,
+          volumes: config.docker_volumes,
+          cpus: config.container_cpu,
+          memoryMb: config.container_memory,
+        }),
+      );
+    case "ssh":
+      if (config.ssh_host === undefined) {
+        return refusingBackend("ssh", "terminal.backend is ssh, but terminal.ssh_host is not set in config.yaml.");
+      }
+      return remoteBackend(
+        sshTransport({
+          host: config.ssh_host,
+          user: config.ssh_user,
+          port: config.ssh_port,
+          key: config.ssh_key?.replace(/^~(?=\/)/, homedir()),
+          cwd: config.cwd !== undefined && isAbsolute(config.cwd) ? config.cwd : undefined,
+        }),
+      );
+    default:
+      return refusingBackend(
+        config.backend,
+        `There is no terminal backend ${JSON.stringify(config.backend)} here; local, ssh and docker are. Change terminal.backend in config.yaml.`,
+      );
+  }
+}
+
+/** Whoever asked for a sandbox must not find the commands on their own machine. */
+function refusingBackend(name: string, message: string): Backend {
+  return {
+    place: name,
+    open: (cwd) => Promise.resolve(cwd),
+    plan: () => Promise.reject(new Error(message)),
+    dispose: () => Promise.resolve(),
+  };
+}

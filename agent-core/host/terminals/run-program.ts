@@ -1,0 +1,42 @@
+/** Running a short helper program of this machine to its end. */
+import { spawn } from "node:child_process";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Output is still taken for this long after the end: a program may leave a child behind that keeps it open. */
+const DRAIN_MS = 100;
+/** More is not taken of either stream. Characters. */
+const MAX_CHARS = 1_000_000;
+
+export type ProgramResult = {
+  /** Null when a signal ended it. */
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+/** `input` is what it finds on its stdin. Rejects when it cannot be started, and when the signal aborts. */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  { input = "", signal }: { readonly input?: string; readonly signal?: AbortSignal } = {},
+): Promise<ProgramResult> {
+  const child = spawn(program, [...args], { stdio: ["pipe", "pipe", "pipe"], ...(signal && { signal }) });
+  const { stdin, stdout, stderr } = child;
+  let [out, err] = ["", ""];
+  stdout.setEncoding("utf8").on("data", (text: string) => {
+    out = (out + text).slice(0, MAX_CHARS);
+  });
+  stderr.setEncoding("utf8").on("data", (text: string) => {
+    err = (err + text).slice(0, MAX_CHARS);
+  });
+  stdin.on("error", () => undefined); // a program that ends without reading
+  stdin.end(input);
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const exitCode = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", resolve);
+  });
+  await Promise.race([closed, delay(DRAIN_MS, undefined, { ref: false })]);
+  for (const stream of [stdout, stderr]) stream.destroy();
+  return { exitCode, stdout: out, stderr: err };
+}

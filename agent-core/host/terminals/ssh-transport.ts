@@ -1,0 +1,62 @@
+/** Commands on another machine, by the system's `ssh`: its configuration, keys and agent are the user's. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { quote } from "./quote.ts";
+import { type ScriptProgram, type Transport, whyNot } from "./remote-backend.ts";
+import { runProgram } from "./run-program.ts";
+
+/** How long the shared connection stays after its last use, and what connecting may take. Seconds. */
+const PERSIST_SECONDS = 600;
+const CONNECT_SECONDS = 15;
+
+export type SshOptions = {
+  readonly host: string;
+  readonly user: string | undefined;
+  readonly port: number | undefined;
+  /** File of the private key. */
+  readonly key: string | undefined;
+  /** Absolute folder there. */
+  readonly cwd: string | undefined;
+};
+
+export function sshTransport({ host, user, port, key, cwd }: SshOptions): Transport {
+  const target = user === undefined ? host : `${user}@${host}`;
+  const place = `${target} (ssh)`;
+  let folder: string | undefined;
+  const ssh = (options: readonly string[], script: string | undefined): ScriptProgram => ({
+    program: "ssh",
+    args: [
+      // No question can be answered here: a missing key or an unknown host is an error at once.
+      ...["-o", "BatchMode=yes", "-o", `ConnectTimeout=${CONNECT_SECONDS}`, "-o", "ServerAliveInterval=15"],
+      ...["-o", "ControlMaster=auto", "-o", `ControlPersist=${PERSIST_SECONDS}`, "-o", `ControlPath=${folder}/control`],
+      ...(port === undefined ? [] : ["-p", String(port)]),
+      ...(key === undefined ? [] : ["-i", key]),
+      ...options,
+      target,
+      // The login shell there may be any: it is given one plain word.
+      ...(script === undefined ? [] : [`exec sh -c ${quote(script)}`]),
+    ],
+  });
+  return {
+    place,
+    firstFolder: cwd,
+    async open(signal) {
+      // In /tmp itself: the path of a socket may not be longer than about a hundred characters.
+      folder ??= await mkdtemp(join("/tmp", "hermes-ssh-"));
+      const { program, args } = ssh([], "exit 0");
+      const result = await runProgram(program, args, { signal }).catch((error: unknown) => {
+        throw new Error(`ssh could not be started: ${error instanceof Error ? error.message : String(error)}`);
+      });
+      if (result.exitCode !== 0) throw new Error(whyNot(place, result));
+    },
+    script: (script, { input }) => ssh(input ? [] : ["-n"], script),
+    pty: (script) => ssh(["-tt"], script),
+    async close() {
+      if (folder === undefined) return;
+      const { program, args } = ssh(["-O", "exit"], undefined);
+      await runProgram(program, args).catch(() => undefined); // there is no connection any more
+      await rm(folder, { recursive: true, force: true });
+      folder = undefined;
+    },
+  };
+}

@@ -1,0 +1,12 @@
+import * as vscode from "vscode";
+import { CHAT_VIEW } from "../chat/chat-view.ts";
+import type { Command } from "./command.ts";
+
+export const command: Command = {
+  id: "hermes.setUpModel",
+  async run({ chat, firstRun }) {
+    await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
+    await chat.open();
+    await firstRun.open();
+  },
+};

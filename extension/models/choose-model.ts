@@ -1,0 +1,58 @@
+/** Every model there is as a list that can be searched, the current one marked. */
+import * as vscode from "vscode";
+import { HERMES_METHODS, type HermesModels } from "../../agent-core/acp/meta.ts";
+import type { Services } from "../services.ts";
+import { enterKey } from "./enter-key.ts";
+
+type Item = vscode.QuickPickItem & { readonly choice?: string };
+
+const SET_KEY: Item = { label: "$(key) Set API Key…", alwaysShow: true };
+
+export async function chooseModel(services: Services): Promise<void> {
+  const { chat, worker, firstRun } = services;
+  await chat.open();
+  const picker = vscode.window.createQuickPick<Item>();
+  picker.title = "Hermes: Choose Model";
+  picker.placeholder = "Type a part of the name";
+  picker.matchOnDescription = true;
+  picker.busy = true;
+  picker.show();
+  const picked = pickedFrom(picker);
+  const agent = await worker.agent();
+  const { groups } = await agent.request<HermesModels>(HERMES_METHODS.models, {});
+  picker.items = itemsOf(groups, chat.option("model")?.currentValue);
+  picker.activeItems = picker.items.filter(({ picked: isCurrent }) => isCurrent);
+  picker.busy = false;
+  const item = await picked;
+  if (item === SET_KEY) return enterKey(services);
+  if (item?.choice === undefined) return;
+  await chat.setConfig("model", item.choice);
+  firstRun.close();
+}
+
+function itemsOf(groups: HermesModels["groups"], current: unknown): readonly Item[] {
+  const items = groups.flatMap(({ title, choices }): readonly Item[] => [
+    { label: title, kind: vscode.QuickPickItemKind.Separator },
+    ...choices.map(({ value, name, description }) => ({
+      label: value === current ? `$(check) ${name}` : name,
+      description: description ?? "",
+      picked: value === current,
+      choice: value,
+    })),
+  ]);
+  return [...items, { label: "", kind: vscode.QuickPickItemKind.Separator }, SET_KEY];
+}
+
+/** Undefined when the list was closed. */
+function pickedFrom(picker: vscode.QuickPick<Item>): Promise<Item | undefined> {
+  return new Promise((resolve) => {
+    picker.onDidAccept(() => {
+      resolve(picker.selectedItems[0]);
+      picker.hide();
+    });
+    picker.onDidHide(() => {
+      resolve(undefined);
+      picker.dispose();
+    });
+  });
+}

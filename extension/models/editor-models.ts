@@ -1,0 +1,90 @@
+/** VS Code's own language models, for the agent: listed, asked, and their answers passed on as they come. */
+import * as vscode from "vscode";
+import type { HermesChat, HermesChatDelta, HermesChatOutcome, HermesModelList } from "../../agent-core/acp/meta.ts";
+import { chatMessages } from "./chat-messages.ts";
+
+/** Shown by VS Code when it asks the user for leave. */
+const JUSTIFICATION = "Hermes asks this model on your behalf when you have chosen it.";
+
+type Part = HermesChatDelta["parts"][number];
+
+export async function listEditorModels(): Promise<HermesModelList> {
+  const models = await vscode.lm.selectChatModels();
+  return {
+    models: models.map((model) => ({
+      id: idOf(model),
+      name: model.name,
+      vendor: model.vendor,
+      maxInputTokens: model.maxInputTokens,
+    })),
+  };
+}
+
+/** `send` is told of every part of the answer. Never rejects. */
+export async function askEditorModel(
+  { model: id, messages, tools }: HermesChat,
+  send: (part: Part) => void,
+  signal: AbortSignal,
+): Promise<HermesChatOutcome> {
+  const stop = new vscode.CancellationTokenSource();
+  const cancel = (): void => stop.cancel();
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    const model = (await vscode.lm.selectChatModels()).find((candidate) => idOf(candidate) === id);
+    if (model === undefined) {
+      return { outcome: "failed", kind: "model-not-found", message: "VS Code does not offer it any more" };
+    }
+    const options: vscode.LanguageModelChatRequestOptions = {
+      justification: JUSTIFICATION,
+      tools: tools.map(({ name, description, parameters }) => ({ name, description, inputSchema: { ...parameters } })),
+    };
+    const response = await model.sendRequest(chatMessages(messages), options, stop.token);
+    let parts = 0;
+    for await (const part of response.stream) {
+      const told = partOf(part);
+      if (told === undefined) continue;
+      send(told);
+      parts += 1;
+    }
+    return { outcome: "finished", parts };
+  } catch (error) {
+    return failure(error);
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    stop.dispose();
+  }
+}
+
+/** Ids are only unique within their vendor. */
+function idOf({ vendor, id }: vscode.LanguageModelChat): string {
+  return `${vendor}/${id}`;
+}
+
+/** Undefined for what is not for us: the API lets providers add parts of their own. */
+function partOf(part: unknown): Part | undefined {
+  if (part instanceof vscode.LanguageModelTextPart) return { type: "text", text: part.value };
+  if (part instanceof vscode.LanguageModelToolCallPart) {
+    return { type: "call", callId: part.callId, name: part.name, input: part.input };
+  }
+  return thought(part);
+}
+
+/** Thinking parts are a proposal still: known by their name where they come. */
+function thought(part: unknown): Part | undefined {
+  if (typeof part !== "object" || part === null || !part.constructor.name.includes("Thinking")) return undefined;
+  const value = "value" in part ? part.value : "";
+  const text = Array.isArray(value) ? value.join("") : String(value);
+  return text === "" ? undefined : { type: "reasoning", text };
+}
+
+const kinds: Readonly<Record<string, "model-not-found" | "not-allowed" | "blocked">> = {
+  NotFound: "model-not-found",
+  NoPermissions: "not-allowed",
+  Blocked: "blocked",
+};
+
+function failure(error: unknown): HermesChatOutcome {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof vscode.LanguageModelError ? error.code : "";
+  return { outcome: "failed", kind: kinds[code] ?? "failed", message };
+}

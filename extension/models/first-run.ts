@@ -1,0 +1,43 @@
+/** The page of the panel that gets from nothing to a model: shown while nothing was configured and nothing chosen. */
+import { HERMES_METHODS, type HermesProviders } from "../../agent-core/acp/meta.ts";
+import type { AgentWorker } from "../agent/agent-worker.ts";
+import type { EventLog } from "../chat/event-log.ts";
+import type { ModelMemory } from "./model-memory.ts";
+
+export class FirstRun {
+  readonly #worker: AgentWorker;
+  readonly #events: EventLog;
+  readonly #memory: ModelMemory;
+
+  constructor(worker: AgentWorker, events: EventLog, memory: ModelMemory) {
+    this.#worker = worker;
+    this.#events = events;
+    this.#memory = memory;
+  }
+
+  /** Shows the page when it is needed. */
+  async begin(): Promise<void> {
+    if (this.#memory.chosen !== undefined) return;
+    const found = await this.#ask();
+    if (found.unset) this.#show(found, false);
+  }
+
+  /** Shows the page because somebody asked for it. */
+  async open(): Promise<void> {
+    this.#show(await this.#ask(), true);
+  }
+
+  close(): void {
+    this.#events.push({ kind: "setup", page: null });
+  }
+
+  #show({ offers, providers }: HermesProviders, canClose: boolean): void {
+    const keys = providers.map(({ name, title, hasKey }) => ({ provider: name, title, hasKey }));
+    this.#events.push({ kind: "setup", page: { offers, keys, canClose } });
+  }
+
+  async #ask(): Promise<HermesProviders> {
+    const agent = await this.#worker.agent();
+    return agent.request<HermesProviders>(HERMES_METHODS.providers, {});
+  }
+}

@@ -1,0 +1,239 @@
+/**
+ * The other places where commands run, with programs in place of `ssh` and `docker` that take the same options, carry
+ * the script out on this machine in a session and an environment of its own, and write down what they were called with.
+ */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { terminalSection } from "../../../agent-core/config/terminal-config.ts";
+import { childRunner } from "../../../agent-core/host/terminals/child-runner.ts";
+import { configuredBackend } from "../../../agent-core/host/terminals/configured-backend.ts";
+import { sessionTerminals } from "../../../agent-core/host/terminals/session-terminals.ts";
+import { tool as processTool } from "../../../agent-core/tools/process.ts";
+import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
+import { type Bench, toolBench } from "../../support/tool-context.ts";
+
+const SSH = `#!/bin/bash
+printf '%s\\n' "ssh $*" >> "$STUB/log"
+tty=
+while [ $# -gt 0 ]; do
+  case $1 in
+    -o | -p | -i) shift 2 ;;
+    -n) exec < /dev/null; shift ;;
+    -tt) tty=1; shift ;;
+    -O) exit 0 ;;
+    *) break ;;
+  esac
+done
+[ "$1" = nobody@nowhere ] && { echo "ssh: connect to host nowhere port 22: Connection refused" >&2; exit 255; }
+shift
+run() { cd "$STUB/home" && exec env -i HOME="$STUB/home" PATH="$PATH" SSH_CLIENT=x setsid -w "$@"; }
+if [ -n "$tty" ]; then run script -qec "$1" /dev/null; else run sh -c "$1"; fi
+`;
+
+const DOCKER = `#!/bin/bash
+printf '%s\\n' "docker $*" >> "$STUB/log"
+case $1 in
+  run) echo "Pulling…" >&2; echo container-1 ;;
+  rm) ;;
+  exec)
+    shift
+    if [ "$1" = --interactive ]; then shift; else exec < /dev/null; fi
+    [ "$1" = container-1 ] || exit 1
+    shift
+    exec env -i HOME=/tmp PATH="$PATH" setsid -w "$@" ;;
+esac
+`;
+
+let stub: string;
+const before = process.env["PATH"] ?? "";
+const benches: Bench[] = [];
+
+beforeEach(() => {
+  stub = realpathSync(mkdtempSync(join(tmpdir(), "hermes-stub-")));
+  mkdirSync(join(stub, "home", "project"), { recursive: true });
+  for (const [name, text] of [
+    ["ssh", SSH],
+    ["docker", DOCKER],
+  ] as const) {
+    writeFileSync(join(stub, name), text);
+    chmodSync(join(stub, name), 0o755);
+  }
+  Object.assign(process.env, { PATH: `${stub}${delimiter}${before}`, STUB: stub });
+});
+
+afterEach(async () => {
+  for (const { context } of benches.splice(0)) {
+    await context.processes.dispose();
+    await context.host.terminals.dispose();
+  }
+  process.env["PATH"] = before;
+});
+
+async function benchWith(section: object): Promise<Bench> {
+  const plain = toolBench();
+  const backend = configuredBackend(terminalSection.parse(section), [plain.folder]);
+  const bench = toolBench({ kind: "unavailable" }, sessionTerminals(backend, childRunner()), plain.folder);
+  benches.push(bench);
+  bench.context.shell.begin(await bench.context.host.terminals.open(plain.folder, bench.cancel.signal));
+  return bench;
+}
+
+function log(): string {
+  return readFileSync(join(stub, "log"), "utf8");
+}
+
+async function run(bench: Bench, command: string, more: object = {}): Promise<string> {
+  return (await bench.run(terminal, { command, ...more })).text;
+}
+
+/** Ends the program that stands for ssh or docker, as closing its terminal does; what it runs is in another session. */
+function endClient(): void {
+  const own = readdirSync("/proc").filter((pid) => {
+    if (!/^\d+$/.test(pid) || !existsSync(`/proc/${pid}/cmdline`)) return false;
+    const line = readFileSync(`/proc/${pid}/cmdline`, "latin1");
+    return line.startsWith("setsid\u0000-w") && line.includes("sleep 8642");
+  });
+  for (const pid of own) process.kill(Number(pid), "SIGKILL");
+}
+
+function livingMarked(): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    if (!/^\d+$/.test(pid) || !existsSync(`/proc/${pid}/cmdline`)) return false;
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("sleep\u00008642");
+  });
+}
+
+const places = [
+  ["ssh", () => ({ backend: "ssh", ssh_host: "host", ssh_user: "me", ssh_port: 2222, cwd: `${stub}/home/project` })],
+  ["docker", () => ({ backend: "docker", docker_image: "image" })],
+] as const;
+
+test.each(places)("%s: output, exit code, folder and variables, as on this machine", async (name, section) => {
+  const bench = await benchWith(section());
+  const start = name === "ssh" ? `${stub}/home/project` : bench.folder;
+  expect(await run(bench, "pwd; echo err >&2; exit 7")).toMatch(
+    new RegExp(`^${start}\nerr\n\\[exit code 7, [\\d.]+ s; on .*\\(${name}\\)\\]$`),
+  );
+  expect(await run(bench, "mkdir -p 'sub dir'; cd 'sub dir'; export A=\"it's \\$A\"; false")).toContain(
+    `the shell is in ${start}/sub dir now`,
+  );
+  expect(await run(bench, "pwd; echo $A; env | grep -c HERMES_SHELL")).toMatch(
+    new RegExp(`^${start}/sub dir\nit's \\$A\n0\n`),
+  );
+  expect(await run(bench, "if then")).toContain("syntax error");
+  expect(await run(bench, "pwd", { workdir: "/" })).toMatch(/^\/\n/);
+});
+
+test.each(places)("%s: a stop ends what runs there, also what left its session", async (_, section) => {
+  const bench = await benchWith(section());
+  await run(bench, "setsid -f sleep 8642; trap '' TERM; sleep 8642; sleep 8642", { timeout: 1 });
+  expect(livingMarked()).toEqual([]);
+});
+
+test.each(places)("%s: background commands take input, and end with the session", async (_, section) => {
+  const bench = await benchWith(section());
+  expect(await run(bench, "while read x; do echo got $x; done; sleep 8642", { background: true })).toContain("as p1");
+  const { text } = await bench.run(processTool, { action: "write", id: "p1", data: "one\n" });
+  expect(text).toContain("got one");
+  await bench.run(processTool, { action: "write", id: "p1", data: "\u0004" });
+  await bench.context.processes.dispose();
+  expect(livingMarked()).toEqual([]);
+});
+
+test.each(places)(
+  "%s: what a command leaves running ends with the session, and what our side lost at once",
+  async (_, section) => {
+    const bench = await benchWith(section());
+    await run(bench, "sleep 8642 > /dev/null 2>&1 &");
+    expect(livingMarked()).toHaveLength(1);
+    await bench.context.host.terminals.dispose();
+    expect(livingMarked()).toEqual([]);
+    const lost = await benchWith(section());
+    await run(lost, "sleep 8642", { background: true });
+    const client = lost.context.processes.find("p1")!.running;
+    await expect.poll(livingMarked).toHaveLength(1);
+    endClient();
+    await client.exit;
+    await expect.poll(livingMarked, { timeout: 5_000 }).toEqual([]);
+  },
+);
+
+test("ssh: a folder that is gone there is said, nothing runs, and the shell goes home", async () => {
+  const bench = await benchWith({ backend: "ssh", ssh_host: "host", cwd: `${stub}/home/project` });
+  await run(bench, "cd ..; rmdir project; mkdir project; cd project; rmdir ../project");
+  expect(await run(bench, "echo ran")).toMatch(
+    /^The folder \S+project is not there: nothing was run\.\n\[exit code 1, .*the shell is in \S+\/home now/,
+  );
+  expect(await run(bench, "pwd")).toContain(`${stub}/home\n`);
+});
+
+test("ssh asks nothing, shares one connection and ends it", async () => {
+  const bench = await benchWith({ backend: "ssh", ssh_host: "host", ssh_user: "me", ssh_port: 2222, ssh_key: "/k" });
+  await run(bench, "true");
+  await bench.context.host.terminals.dispose();
+  const calls = log().split(/^ssh /m).slice(1);
+  for (const call of calls) {
+    expect(call).toContain("-o BatchMode=yes");
+    expect(call).toContain("-o ControlMaster=auto");
+    expect(call).toMatch(/-o ControlPath=\/tmp\/hermes-ssh-\w+\/control -p 2222 -i \/k .*me@host/);
+  }
+  expect(calls.at(-1)).toContain("-O exit");
+  expect(readdirSync(join(stub, "home"))).toEqual(["project"]);
+});
+
+test("ssh: without a folder in config.yaml commands start in the home there", async () => {
+  const bench = await benchWith({ backend: "ssh", ssh_host: "host" });
+  expect(await run(bench, "pwd")).toContain(`${stub}/home\n`);
+});
+
+test("ssh: a pseudo-terminal is the other machine's", async () => {
+  const bench = await benchWith({ backend: "ssh", ssh_host: "host" });
+  expect(await run(bench, "[ -t 0 ] && [ -t 1 ] && tty; exit 3", { pty: true })).toMatch(
+    /^\/dev\/pts\/\d+\n\[exit code 3/,
+  );
+  expect(log()).toContain(" -tt ");
+});
+
+test("a machine that cannot be reached is said in one line, and tried again", async () => {
+  const backend = configuredBackend(
+    terminalSection.parse({ backend: "ssh", ssh_host: "nowhere", ssh_user: "nobody" }),
+    ["/"],
+  );
+  for (const _ of [1, 2]) {
+    await expect(backend.open("/", AbortSignal.timeout(10_000))).rejects.toThrow(
+      "Commands cannot be run in nobody@nowhere (ssh): ssh: connect to host nowhere port 22: Connection refused. Check terminal in config.yaml.",
+    );
+  }
+});
+
+test("docker: one container a session, with the workspace's own files and no more rights than needed", async () => {
+  const bench = await benchWith({ backend: "docker", docker_image: "image", docker_volumes: ["/data:/data:ro"] });
+  await run(bench, "true");
+  await run(bench, "true");
+  await bench.context.host.terminals.dispose();
+  const starts = log().match(/^docker run .*$/gm) ?? [];
+  expect(starts).toHaveLength(1);
+  expect(starts[0]).toMatch(/--rm --init .*--cap-drop ALL --security-opt no-new-privileges --pids-limit 256/);
+  expect(starts[0]).toContain(`--volume ${bench.folder}:${bench.folder} --volume /data:/data:ro`);
+  expect(log()).toMatch(/^docker rm --force container-1$/m);
+  await expect(bench.run(terminal, { command: "tty", pty: true })).rejects.toThrow("no pseudo-terminal");
+});
+
+test("a backend that is not here refuses: nobody who asked for a sandbox runs on the bare machine", async () => {
+  const bench = await benchWith({ backend: "modal" });
+  await expect(bench.run(terminal, { command: "touch ran" })).rejects.toThrow('no terminal backend "modal"');
+  expect(existsSync(join(bench.folder, "ran"))).toBe(false);
+  const unset = await benchWith({ backend: "ssh" });
+  await expect(unset.run(terminal, { command: "true" })).rejects.toThrow("terminal.ssh_host is not set");
+});

@@ -1,0 +1,76 @@
+/** From nothing to an answer in one click, and to a key in two. Below it one can write at once, all the same. */
+import type { SetupPage } from "../panel-protocol.ts";
+import { Icon } from "./icon.tsx";
+import { usePanel } from "./panel-context.ts";
+
+/** The provider of models that the editor offers; every other offer is a server on this machine. */
+const EDITOR = "editor";
+
+type CardProps = {
+  readonly icon: string;
+  readonly name: string;
+  readonly note?: string;
+  readonly isFirst?: boolean;
+  readonly onClick: () => void;
+};
+
+export function FirstRun({ page: { offers, keys, canClose } }: { readonly page: SetupPage }) {
+  const { store, post } = usePanel();
+  const { agentName } = store.shown.value;
+  return (
+    <section class="empty first-run" aria-labelledby="first-run-title">
+      <h1 id="first-run-title">{agentName}</h1>
+      <p>Choose what answers. You can change it at any time, below.</p>
+      <h2>Ready to use</h2>
+      <div class="offers">
+        {offers.map(({ choice, provider, title, model }, index) => (
+          <Card
+            key={choice}
+            icon={provider === EDITOR ? "sparkle" : "server-process"}
+            name={`Use ${title}`}
+            note={model}
+            isFirst={index === 0}
+            onClick={() => post({ type: "use-model", choice })}
+          />
+        ))}
+        <Card
+          icon="debug-disconnect"
+          name="Try it offline"
+          note="No key, no network. It understands a few plain requests and is not a language model."
+          isFirst={offers.length === 0}
+          onClick={() => post({ type: "use-model", choice: "offline" })}
+        />
+      </div>
+      <h2>With an API key</h2>
+      <div class="offers offers-short">
+        {keys.map(({ provider, title, hasKey }) => (
+          <Card
+            key={provider}
+            icon="key"
+            name={title}
+            {...(hasKey && { note: "A key is set" })}
+            onClick={() => post({ type: "set-key", provider })}
+          />
+        ))}
+      </div>
+      <p class="empty-note">Keys are tried at once and kept in VS Code’s secret storage, nowhere else.</p>
+      {canClose && (
+        <button type="button" class="text-button" onClick={() => post({ type: "close-setup" })}>
+          <Icon name="arrow-left" /> Back
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Card({ icon, name, note, isFirst = false, onClick }: CardProps) {
+  return (
+    <button type="button" class={`offer${isFirst ? " offer-first" : ""}`} onClick={onClick}>
+      <Icon name={icon} />
+      <span class="offer-text">
+        <span class="offer-name">{name}</span>
+        {note !== undefined && <span class="offer-note">{note}</span>}
+      </span>
+    </button>
+  );
+}
