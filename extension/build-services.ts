@@ -9,9 +9,7 @@ import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
 import { ModelMemory } from "./models/model-memory.ts";
 import { Requests } from "./requests/requests.ts";
-import { Review } from "./review/review.ts";
-import { ReviewEditors } from "./review/review-editors.ts";
-import { ReviewStore } from "./review/review-store.ts";
+import { buildReview } from "./review/build-review.ts";
 import type { Services } from "./services.ts";
 import { StatusItem } from "./status-item.ts";
 import { AgentTerminals } from "./terminals/agent-terminals.ts";
@@ -20,14 +18,19 @@ import { AgentTerminals } from "./terminals/agent-terminals.ts";
 export function buildServices(context: vscode.ExtensionContext): Services {
   const log = vscode.window.createOutputChannel("Hermes", { log: true });
   const events = new EventLog();
-  const review = new Review(new ReviewStore(context.storageUri));
-  const editors = new ReviewEditors(review);
+  const { review, opener, editReview, onDidSettle } = buildReview(context, log);
   const status = new StatusItem();
+  let asked = 0;
+  const tellWaiting = (): void => {
+    const count = asked + review.files.filter(({ isWaiting }) => isWaiting).length;
+    view.badge(count);
+    status.waiting(count);
+  };
   const requests = new Requests(
     (event) => events.push(event),
     (count) => {
-      view.badge(count);
-      status.waiting(count);
+      asked = count;
+      tellWaiting();
     },
   );
   const terminals = new AgentTerminals({
@@ -42,11 +45,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
       terminals,
       requests,
       sessionUpdate: (notification) => chat.show(notification),
-      edited: (edit) => {
-        review.edited(edit);
-        if (!opensDiffs()) return;
-        editors.openDiff(edit.path, true).catch((error: unknown) => log.error(String(error)));
-      },
+      editReview,
     },
     () => environment.variables(),
     log,
@@ -61,7 +60,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     view,
     requests,
     review,
-    editors,
+    opener,
     terminals,
     environment,
     models,
@@ -75,20 +74,14 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     worker,
     chat,
     terminals,
-    editors,
-    review,
     status,
     // A worker that is gone has taken its list of running commands with it.
     worker.onDidChange(({ state }) => {
       if (state === "restarting" || state === "failed") void terminals.endAll();
     }),
     ...status.follow(chat),
-    review.onDidChange(() => events.push({ kind: "review", files: review.files })),
-    review.onDidChange(() => vscode.commands.executeCommand("setContext", "hermes.hasEdits", review.files.length > 0)),
+    onDidSettle(() => events.push({ kind: "review", files: review.files })),
+    onDidSettle(tellWaiting),
   );
   return services();
-}
-
-function opensDiffs(): boolean {
-  return vscode.workspace.getConfiguration("hermes").get("review.openDiff", true);
 }

@@ -17,7 +17,6 @@ export function activate(context: vscode.ExtensionContext): void {
     ...keepInStep(services),
     vscode.workspace.onDidGrantWorkspaceTrust(() => services.chat.newSession()),
   );
-  services.review.restore().catch((error: unknown) => services.log.error(String(error)));
 }
 
 /** No command outlives the window. */

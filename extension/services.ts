@@ -9,7 +9,7 @@ import type { FirstRun } from "./models/first-run.ts";
 import type { ModelMemory } from "./models/model-memory.ts";
 import type { Requests } from "./requests/requests.ts";
 import type { Review } from "./review/review.ts";
-import type { ReviewEditors } from "./review/review-editors.ts";
+import type { ReviewOpener } from "./review/review-opener.ts";
 import type { AgentTerminals } from "./terminals/agent-terminals.ts";
 
 export type Services = {
@@ -20,7 +20,7 @@ export type Services = {
   readonly view: ChatView;
   readonly requests: Requests;
   readonly review: Review;
-  readonly editors: ReviewEditors;
+  readonly opener: ReviewOpener;
   readonly terminals: AgentTerminals;
   /** Keys and settings, as the agent gets them. */
   readonly environment: AgentEnvironment;

@@ -22,6 +22,8 @@ export type QueuedPrompt = { readonly id: string; readonly text: string; readonl
 export type ReviewedFile = {
   readonly path: string;
   readonly label: string;
+  /** The agent waits for the verdict before anything is written. */
+  readonly isWaiting: boolean;
   readonly pendingHunks: number;
   readonly added: number;
   readonly removed: number;

@@ -1,8 +1,13 @@
 /** HostFiles through the client: its open, unsaved text is what the agent reads, its documents take the edits. */
 import { isAbsolute, relative } from "node:path";
 import { type AgentContext, methods, RequestError } from "@zed-industries/agent-client-protocol";
-import type { ExpectedText, FileFailure, FileText, HostFiles } from "../host/host.ts";
-import { type HermesWriteMeta, WRITE_CONFLICT } from "./meta.ts";
+import * as z from "zod";
+import type { ExpectedText, FileFailure, FileText, FileWritten, HostFiles } from "../host/host.ts";
+import { type HermesWriteMeta, type HermesWriteResult, WRITE_CONFLICT } from "./meta.ts";
+
+const writeResult = z.object({
+  hermes: z.object({ review: z.object({ text: z.string().nullable(), kept: z.number(), rejected: z.number() }) }),
+}) satisfies z.ZodType<{ hermes: HermesWriteResult }>;
 
 export type ClientFilesOptions = {
   readonly client: AgentContext;
@@ -37,7 +42,7 @@ export function clientFiles(options: ClientFilesOptions): HostFiles {
         const conflict = conflictWith(path, present, expected);
         if (conflict !== undefined) return conflict;
       }
-      return writeThrough(options, path, text, expected);
+      return writeThrough(options, { path, content: text, expected }, signal);
     },
   };
 }
@@ -74,17 +79,22 @@ async function clientText(client: AgentContext, sessionId: string, path: string)
   }
 }
 
+type Write = { readonly path: string; readonly content: string; readonly expected: ExpectedText };
+
 async function writeThrough(
   { client, sessionId }: ClientFilesOptions,
-  path: string,
-  content: string,
-  expected: ExpectedText,
-): Promise<{ readonly ok: true } | FileFailure> {
+  { path, content, expected }: Write,
+  signal: AbortSignal,
+): Promise<FileWritten | FileFailure> {
   const hermes: HermesWriteMeta = { expected };
+  const request = { sessionId, path, content, _meta: { hermes } };
   try {
-    await client.request(methods.client.fs.writeTextFile, { sessionId, path, content, _meta: { hermes } });
-    return { ok: true };
+    // Where the user decides first this waits for them, and a stopped turn withdraws it.
+    const written = await client.request(methods.client.fs.writeTextFile, request, { cancellationSignal: signal });
+    const review = writeResult.safeParse(written?._meta).data?.hermes.review;
+    return { ok: true, ...(review && { review }) };
   } catch (error) {
+    signal.throwIfAborted();
     if (!(error instanceof RequestError)) throw error;
     const reason = error.code === WRITE_CONFLICT ? "conflict" : "failed";
     return { ok: false, reason, message: `${path} was not written by the editor: ${error.message}` };

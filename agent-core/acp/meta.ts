@@ -20,6 +20,14 @@ export type HermesWriteMeta = {
   readonly expected: { readonly kind: "absent" } | { readonly kind: "text"; readonly text: string };
 };
 
+/**
+ * `_meta.hermes` of the answer to `fs/write_text_file`: the user decided about the edit before it was written. `text` is
+ * what the file holds now (null: there is none); the numbers count hunks.
+ */
+export type HermesWriteResult = {
+  readonly review: { readonly text: string | null; readonly kept: number; readonly rejected: number };
+};
+
 /** JSON-RPC error code of a refused write; `message` says what changed. */
 export const WRITE_CONFLICT = -32010;
 

@@ -26,6 +26,12 @@ export type FileStat = { readonly kind: "file" | "directory" | "other"; readonly
 /** What the file must hold at the moment of writing; anything else is refused with `conflict`. */
 export type ExpectedText = { readonly kind: "absent" } | { readonly kind: "text"; readonly text: string };
 
+/** What the user let be written of an edit; `text` is what the file holds now (null: there is none). Hunks are counted. */
+export type WriteReview = { readonly text: string | null; readonly kept: number; readonly rejected: number };
+
+/** `review` is there when the user decided before anything was written; otherwise the whole text was. */
+export type FileWritten = { readonly ok: true; readonly review?: WriteReview };
+
 export type HostFiles = {
   /** Reads a whole UTF-8 text file (at most 50 MB). `path` is absolute. */
   readText(path: string, signal: AbortSignal): Promise<FileText | FileFailure>;
@@ -38,7 +44,7 @@ export type HostFiles = {
     text: string,
     expected: ExpectedText,
     signal: AbortSignal,
-  ): Promise<{ readonly ok: true } | FileFailure>;
+  ): Promise<FileWritten | FileFailure>;
   /** Undefined when nothing is there. */
   stat(path: string): Promise<FileStat | undefined>;
   /** Names in a folder, empty when it cannot be read. */

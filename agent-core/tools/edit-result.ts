@@ -1,6 +1,17 @@
 /** What the model gets back of an edit: a unified diff, cut when it is long. */
 import { createTwoFilesPatch } from "diff";
 
+/** What a tool wants to write. */
+export type Edit = {
+  /** For messages. */
+  readonly tool: string;
+  /** Absolute. */
+  readonly path: string;
+  /** Null for a new file. */
+  readonly oldText: string | null;
+  readonly newText: string;
+};
+
 const MAX_DIFF_LINES = 200;
 /** Comparing two large, different texts can take for ever; a diff that needs longer is left out. */
 const DIFF_TIMEOUT_MS = 500;

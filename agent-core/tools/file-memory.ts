@@ -1,10 +1,26 @@
 /** What the model knows of files: the text each had when the model last read or wrote it in this session. */
+/** Edits of a file that can be recognised when somebody undoes them. */
+const REMEMBERED_EDITS = 10;
+
 export class FileMemory {
   readonly #known = new Map<string, string>();
+  /** The texts before the model's last edits of a file, newest first. */
+  readonly #before = new Map<string, readonly string[]>();
 
   /** Notes that the model has seen `text` at `path` (absolute). */
   note(path: string, text: string): void {
     this.#known.set(path, text);
+  }
+
+  /** Notes that the model has changed `before` (empty for a new file) to `after`. */
+  wrote(path: string, before: string, after: string): void {
+    this.#known.set(path, after);
+    this.#before.set(path, [before, ...this.textsBefore(path)].slice(0, REMEMBERED_EDITS));
+  }
+
+  /** What the file held before the model's last edits of it, newest first. */
+  textsBefore(path: string): readonly string[] {
+    return this.#before.get(path) ?? [];
   }
 
   /** The text that the model believes is there; undefined when it never saw the file. */

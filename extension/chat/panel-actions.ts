@@ -6,7 +6,7 @@ import { enterKey } from "../models/enter-key.ts";
 import type { Services } from "../services.ts";
 
 export async function actOnPanelMessage(message: PanelMessage, services: Services): Promise<void> {
-  const { chat, requests, review, editors, terminals } = services;
+  const { chat, requests, review, opener, terminals } = services;
   switch (message.type) {
     case "ready":
       services.events.push({ kind: "review", files: review.files });
@@ -48,16 +48,18 @@ export async function actOnPanelMessage(message: PanelMessage, services: Service
       return chat.interruptWith(message.id);
     case "open-location":
       return openLocation(message.path, message.line);
-    case "open-review":
-      return review.hunks(message.path).length > 0
-        ? editors.openDiff(message.path, false)
-        : openLocation(message.path, undefined);
+    case "open-review": {
+      const [document] = review.documentsOf(message.path);
+      return document === undefined ? openLocation(message.path, undefined) : opener.openDiff(document, false);
+    }
     case "show-terminal":
       return terminals.show(message.terminalId);
     case "keep-file":
-      return review.keepFile(message.path);
+      for (const document of review.documentsOf(message.path)) review.keepFile(document);
+      return;
     case "undo-file":
-      return review.undoFile(message.path);
+      for (const document of review.documentsOf(message.path)) await review.undoFile(document);
+      return;
     case "keep-all":
       return review.keepAll();
     case "undo-all":

@@ -3,16 +3,37 @@ import type { ClientApp, SessionNotification } from "@zed-industries/agent-clien
 import type { Requests } from "../requests/requests.ts";
 import type { AgentTerminals } from "../terminals/agent-terminals.ts";
 
-/** An edit of the agent that has just been made. Paths are absolute; `before` is null for a new file. */
+/** An edit of the agent. Paths are absolute; `before` is null for a new file. */
 export type AgentEdit = { readonly path: string; readonly before: string | null; readonly after: string };
+
+/** What may be written of an edit. */
+export type Verdict =
+  /** All of it; it is reviewed when it has landed. */
+  | { readonly kind: "after" }
+  /** What the user accepted: `before` is the file by now, `after` what shall be in it (the same: nothing is written). */
+  | {
+      readonly kind: "decided";
+      readonly before: string | null;
+      readonly after: string | null;
+      /** Hunks. */
+      readonly kept: number;
+      readonly undone: number;
+    };
+
+/** Who reviews the agent's edits. */
+export type EditReview = {
+  /** Waits for the user where they decide first. */
+  verdict(edit: AgentEdit, signal: AbortSignal): Promise<Verdict>;
+  /** Runs the write of an edit and puts what it changes up for review. Rejects as `write` does. */
+  landing(edit: AgentEdit, write: () => Promise<void>): Promise<void>;
+};
 
 export type ClientServices = {
   readonly terminals: AgentTerminals;
   readonly requests: Requests;
   /** Who shows the session. */
   readonly sessionUpdate: (notification: SessionNotification) => void;
-  /** Who reviews edits. */
-  readonly edited: (edit: AgentEdit) => void;
+  readonly editReview: EditReview;
 };
 
 export type ClientMethod = { register(app: ClientApp, services: ClientServices): void };

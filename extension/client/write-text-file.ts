@@ -1,10 +1,9 @@
-import { methods, RequestError } from "@zed-industries/agent-client-protocol";
+import { methods, RequestError, type WriteTextFileResponse } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import * as z from "zod";
-import { WRITE_CONFLICT } from "../../agent-core/acp/meta.ts";
-import { findDocument } from "../documents/find-document.ts";
-import { minimalEdit } from "../documents/minimal-edit.ts";
-import type { ClientMethod } from "./client-method.ts";
+import { type HermesWriteResult, WRITE_CONFLICT } from "../../agent-core/acp/meta.ts";
+import { ConflictError, type FileNow, readNow, writeNow } from "../documents/write-document.ts";
+import type { AgentEdit, ClientMethod, EditReview } from "./client-method.ts";
 
 const metaSchema = z.object({
   hermes: z.object({
@@ -19,78 +18,59 @@ type Expected = z.infer<typeof metaSchema>["hermes"]["expected"];
 
 /** Edits go through documents, so that they can be undone and never pass over what the user has typed. */
 export const clientMethod: ClientMethod = {
-  register(app, { edited }) {
-    app.onRequest(methods.client.fs.writeTextFile, async ({ params }) => {
+  register(app, { editReview }) {
+    /** The last write of each path: the next one must see what it left. */
+    const writes = new Map<string, Promise<unknown>>();
+    app.onRequest(methods.client.fs.writeTextFile, async ({ params, signal }) => {
       const { path, content } = params;
       if (!vscode.workspace.isTrusted) throw refused(path, "the workspace is not trusted");
       const expected = metaSchema.safeParse(params._meta).data?.hermes.expected;
-      const before = await writeText(path, content, expected);
-      edited({ path, before, after: content });
-      return {};
+      const previous = writes.get(path) ?? Promise.resolve();
+      const write = previous.then(async () => {
+        const edit = editOf(await readNow(path), path, content, expected);
+        return writeReviewed(edit, editReview, signal);
+      });
+      const settled = write.then(
+        () => undefined,
+        () => undefined, // told below, to the agent
+      );
+      writes.set(path, settled);
+      try {
+        return await write;
+      } catch (error) {
+        throw explained(path, error);
+      } finally {
+        if (writes.get(path) === settled) writes.delete(path);
+      }
     });
   },
 };
 
-/** Gives the text that was there before; null for a new file. */
-async function writeText(path: string, content: string, expected: Expected | undefined): Promise<string | null> {
-  const uri = vscode.Uri.file(path);
-  if (findDocument(path) === undefined && !(await exists(uri))) {
-    if (expected?.kind === "text") throw conflict(`${path} is gone by now`);
-    await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(content));
-    return null;
+function editOf({ text, inItsEndings }: FileNow, path: string, content: string, expected?: Expected): AgentEdit {
+  if (expected?.kind === "absent" && text !== null) throw new ConflictError(`${path} exists by now`);
+  if (expected?.kind === "text" && text === null) throw new ConflictError(`${path} is gone by now`);
+  if (expected?.kind === "text" && inItsEndings(expected.text) !== text) {
+    throw new ConflictError(`${path} has changed since it was read`);
   }
-  const document = findDocument(path) ?? (await vscode.workspace.openTextDocument(uri));
-  const wasDirty = document.isDirty;
-  // A clean document may not have heard yet that a command changed the file.
-  if (!wasDirty && !document.isUntitled) await catchUp(document);
-  const before = document.getText();
-  if (expected?.kind === "absent") throw conflict(`${path} exists by now`);
-  // A document has one kind of line end only, whatever the file has.
-  if (expected?.kind === "text" && inEndingsOf(document, expected.text) !== before) {
-    throw conflict(`${path} has changed since it was read`);
-  }
-  const edit = minimalEdit(before, inEndingsOf(document, content));
-  if (edit === undefined) return before;
-  const change = new vscode.WorkspaceEdit();
-  const range = new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end));
-  change.replace(document.uri, range, edit.text);
-  if (!(await vscode.workspace.applyEdit(change))) throw refused(path, "VS Code did not apply the edit");
-  if (!wasDirty && !document.isUntitled && !(await document.save())) {
-    throw refused(path, "it was changed in the editor, but could not be saved");
-  }
-  return before;
+  return { path, before: text, after: inItsEndings(content) };
 }
 
-/** Reloads a clean document whose file says something else. */
-async function catchUp(document: vscode.TextDocument): Promise<void> {
-  const bytes = await vscode.workspace.fs.readFile(document.uri);
-  const onDisk = await vscode.workspace.decode(bytes, { uri: document.uri });
-  const edit = minimalEdit(document.getText(), onDisk);
-  if (edit === undefined) return;
-  const change = new vscode.WorkspaceEdit();
-  change.replace(
-    document.uri,
-    new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end)),
-    edit.text,
-  );
-  await vscode.workspace.applyEdit(change);
-}
-
-function inEndingsOf({ eol }: vscode.TextDocument, text: string): string {
-  return text.replace(/\r\n|\n/g, eol === vscode.EndOfLine.CRLF ? "\r\n" : "\n");
-}
-
-async function exists(uri: vscode.Uri): Promise<boolean> {
-  try {
-    await vscode.workspace.fs.stat(uri);
-    return true;
-  } catch {
-    return false; // nothing there, or nothing that can be seen: the write will say
+async function writeReviewed(edit: AgentEdit, review: EditReview, signal: AbortSignal): Promise<WriteTextFileResponse> {
+  const { path, before, after } = edit;
+  const verdict = await review.verdict(edit, signal);
+  if (verdict.kind === "after") {
+    await review.landing(edit, () => writeNow(path, before, after));
+    return {};
   }
+  if (verdict.after !== verdict.before) await writeNow(path, verdict.before, verdict.after);
+  const { kept, undone } = verdict;
+  const hermes: HermesWriteResult = { review: { text: verdict.after, kept, rejected: undone } };
+  return { _meta: { hermes } };
 }
 
-function conflict(what: string): RequestError {
-  return new RequestError(WRITE_CONFLICT, `${what}; read it again`);
+function explained(path: string, error: unknown): RequestError {
+  if (error instanceof ConflictError) return new RequestError(WRITE_CONFLICT, `${error.message}; read it again`);
+  return refused(path, error instanceof Error ? error.message : String(error));
 }
 
 function refused(path: string, why: string): RequestError {

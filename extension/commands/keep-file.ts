@@ -1,10 +1,10 @@
-import { reviewedPath } from "../review/hunk-at.ts";
+import { reviewedDocument } from "../review/hunk-at.ts";
 import type { Command } from "./command.ts";
 
 export const command: Command = {
   id: "hermes.keepFile",
   run({ review }, ...args) {
-    const path = reviewedPath(review, args);
-    return path === undefined ? undefined : review.keepFile(path);
+    const uri = reviewedDocument(review, args);
+    if (uri) review.keepFile(uri);
   },
 };

@@ -5,6 +5,6 @@ export const command: Command = {
   id: "hermes.keepHunk",
   run({ review }, ...args) {
     const place = hunkAt(review, args);
-    if (place) review.keep(place.path, place.index);
+    if (place) review.keep(place.uri, place.hunk);
   },
 };

@@ -3,5 +3,5 @@ import type { Command } from "./command.ts";
 
 export const command: Command = {
   id: "hermes.nextHunk",
-  run: ({ review }, ...args) => revealHunk(review, 1, args),
+  run: ({ review, opener }, ...args) => revealHunk(review, opener, 1, args),
 };

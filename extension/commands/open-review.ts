@@ -1,10 +1,10 @@
-import { reviewedPath } from "../review/hunk-at.ts";
+import { reviewedDocument } from "../review/hunk-at.ts";
 import type { Command } from "./command.ts";
 
 export const command: Command = {
   id: "hermes.openReview",
-  async run({ review, editors }, ...args) {
-    const path = reviewedPath(review, args) ?? review.files[0]?.path;
-    if (path !== undefined) await editors.openDiff(path, false);
+  async run({ review, opener }, ...args) {
+    const uri = reviewedDocument(review, args) ?? review.documents[0];
+    if (uri) await opener.openDiff(uri, false);
   },
 };

@@ -5,6 +5,6 @@ export const command: Command = {
   id: "hermes.undoHunk",
   async run({ review }, ...args) {
     const place = hunkAt(review, args);
-    if (place) await review.undo(place.path, place.index);
+    if (place) await review.undo(place.uri, place.hunk);
   },
 };

@@ -51,32 +51,45 @@ export function undoHunk(present: string, hunk: Hunk): string {
   return replaceLines(present, hunk.newStart, hunk.newLines.length, hunk.oldLines);
 }
 
+/** `text` with a change of somebody else's taken over; `complete` is false when a part of it had no place there. */
+export type Carried = { readonly text: string; readonly complete: boolean };
+
 /**
- * The baseline after the user changed the present text from `before` to `after`: what they typed outside the agent's
- * hunks is theirs and moves the baseline too; what they typed inside a hunk stays part of it.
+ * Takes the change from `before` to `after` over into `text`, a sibling of `before` that differs from it by hunks.
+ * Whole lines put in find their place also inside a hunk; a change of a hunk's own lines has none and is left out.
  */
-export function followTyping(baseline: string, before: string, after: string): string {
-  const agents = hunksBetween(baseline, before);
-  let moved = baseline;
-  for (const typed of hunksBetween(before, after).toReversed()) {
-    const place = baselineLine(agents, typed);
-    if (place !== undefined) moved = replaceLines(moved, place, typed.oldLines.length, typed.newLines);
+export function carryChange(text: string, before: string, after: string): Carried {
+  const hunks = hunksBetween(text, before);
+  let carried = text;
+  let complete = true;
+  for (const change of hunksBetween(before, after).toReversed()) {
+    const line = lineInSibling(hunks, change);
+    if (line === undefined) complete = false;
+    else carried = replaceLines(carried, line, change.oldLines.length, change.newLines);
   }
-  return moved;
+  return { text: carried, complete };
 }
 
-/** Where a change of the present text stands in the baseline; undefined when it touches one of the agent's hunks. */
-function baselineLine(agents: readonly Hunk[], { oldStart: start, oldLines }: Hunk): number | undefined {
+/**
+ * The baseline after the user changed the present text from `before` to `after`: lines they put in and what they
+ * changed outside the agent's hunks are theirs and move the baseline too; a change of the agent's lines stays the hunk's.
+ */
+export function followTyping(baseline: string, before: string, after: string): string {
+  return carryChange(baseline, before, after).text;
+}
+
+/** Where a change of one text stands in its sibling; undefined when it touches lines that only one of them has. */
+function lineInSibling(hunks: readonly Hunk[], { oldStart: start, oldLines }: Hunk): number | undefined {
   const end = start + oldLines.length;
   let shift = 0;
-  for (const hunk of agents) {
+  for (const hunk of hunks) {
     const hunkEnd = hunk.newStart + hunk.newLines.length;
-    if (end <= hunk.newStart && !(start === end && start === hunk.newStart)) break;
-    if (start >= hunkEnd && !(hunk.newLines.length === 0 && start === hunk.newStart && oldLines.length === 0)) {
-      shift += hunk.oldLines.length - hunk.newLines.length;
-      continue;
+    if (start === end && start >= hunk.newStart && start < hunkEnd) {
+      return hunk.oldStart + (start === hunk.newStart ? 0 : hunk.oldLines.length);
     }
-    return undefined;
+    if (end <= hunk.newStart) break;
+    if (start < hunkEnd) return undefined;
+    shift += hunk.oldLines.length - hunk.newLines.length;
   }
   return start + shift;
 }

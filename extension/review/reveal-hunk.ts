@@ -1,37 +1,57 @@
 /** Going from hunk to hunk, also from file to file. */
 import * as vscode from "vscode";
-import type { Review } from "./review.ts";
+import { hunkAt } from "./hunk-at.ts";
+import { PROPOSAL_SCHEME, type Review } from "./review.ts";
+import type { ReviewOpener } from "./review-opener.ts";
 
-type Place = { readonly path: string; readonly line: number };
+type Place = { readonly uri: vscode.Uri; readonly line: number };
 
-/** `direction` is 1 or -1; `args` may name the hunk to start from (path, index). */
-export async function revealHunk(review: Review, direction: 1 | -1, args: readonly unknown[]): Promise<void> {
-  const places = review.files.flatMap(({ path }) =>
-    review.hunks(path).map(({ newStart }): Place => ({ path, line: newStart })),
+/** `direction` is 1 or -1; `args` may name the hunk to start from (as a lens does). */
+export async function revealHunk(
+  review: Review,
+  opener: ReviewOpener,
+  direction: 1 | -1,
+  args: readonly unknown[],
+): Promise<void> {
+  const places = review.documents.flatMap((uri) =>
+    review.hunks(uri).map(({ newStart }): Place => ({ uri, line: newStart })),
   );
   if (places.length === 0) return;
   const from = startOf(places, review, direction, args);
   const next = places[(from + direction + places.length) % places.length];
   if (next === undefined) return;
-  const document = await vscode.workspace.openTextDocument(vscode.Uri.file(next.path));
-  const at = new vscode.Position(Math.min(next.line, document.lineCount - 1), 0);
-  await vscode.window.showTextDocument(document, { preview: true, selection: new vscode.Range(at, at) });
+  const active = vscode.window.activeTextEditor;
+  const editor = active?.document.uri.toString() === next.uri.toString() ? active : await open(next.uri, opener);
+  const at = new vscode.Position(Math.min(next.line, editor.document.lineCount - 1), 0);
+  editor.selection = new vscode.Selection(at, at);
+  editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+}
+
+async function open(uri: vscode.Uri, opener: ReviewOpener): Promise<vscode.TextEditor> {
+  if (uri.scheme !== PROPOSAL_SCHEME) return vscode.window.showTextDocument(uri, { preview: true });
+  await opener.openDiff(uri, false);
+  const opened = vscode.window.activeTextEditor;
+  if (opened === undefined) throw new Error(`The proposal for ${uri.fsPath} could not be shown.`);
+  return opened;
 }
 
 /** Index of the hunk one is at; before the first one of the file when the caret is above it. */
-function startOf(
-  places: readonly Place[],
-  review: Review,
-  direction: 1 | -1,
-  [path, index]: readonly unknown[],
-): number {
-  if (typeof path === "string" && typeof index === "number") {
-    return places.findIndex((place) => place.path === path && place.line === review.hunks(path)[index]?.newStart);
+function startOf(places: readonly Place[], review: Review, direction: 1 | -1, args: readonly unknown[]): number {
+  const isAt = (place: Place, uri: vscode.Uri): boolean => place.uri.toString() === uri.toString();
+  const named = args.length > 0 ? hunkAt(review, args) : undefined;
+  if (named !== undefined) {
+    return places.findIndex((place) => isAt(place, named.uri) && place.line === named.hunk.newStart);
   }
   const editor = vscode.window.activeTextEditor;
-  const here = editor?.document.uri.fsPath;
-  const line = editor?.selection.active.line ?? 0;
-  if (direction === 1) return places.findLastIndex((place) => place.path === here && place.line <= line);
-  const next = places.findIndex((place) => place.path === here && place.line >= line);
-  return next < 0 ? places.length : next;
+  const uri = editor?.document.uri;
+  if (editor === undefined || uri === undefined || !places.some((place) => isAt(place, uri))) {
+    return direction === 1 ? -1 : 0;
+  }
+  const { line } = editor.selection.active;
+  if (direction === 1) {
+    const last = places.findLastIndex((place) => isAt(place, uri) && place.line <= line);
+    return last >= 0 ? last : places.findIndex((place) => isAt(place, uri)) - 1;
+  }
+  const next = places.findIndex((place) => isAt(place, uri) && place.line >= line);
+  return next >= 0 ? next : places.findLastIndex((place) => isAt(place, uri)) + 1;
 }

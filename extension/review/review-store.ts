@@ -1,43 +1,113 @@
-/** Baselines of the files under review, kept over a reload. */
+/** Texts under review, kept over a reload: one record a file, guarded by a hash. */
+import { createHash } from "node:crypto";
 import * as vscode from "vscode";
 import * as z from "zod";
+import type { ReviewedText } from "./reviewed-text.ts";
 
-const FILE = "review.json";
+const FOLDER = "review";
 
-/** `baseline` is null for a file that the agent created. */
-export type ReviewedText = { readonly path: string; readonly baseline: string | null; readonly present: string };
-
-const schema = z.array(z.object({ path: z.string(), baseline: z.string().nullable(), present: z.string() }));
+const recordSchema = z.object({
+  path: z.string(),
+  baseline: z.string().nullable(),
+  present: z.string(),
+  hash: z.string(),
+});
 
 export class ReviewStore {
   readonly #folder: vscode.Uri | undefined;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #tell: (problem: string) => void;
+  /** What each path's record shall be; undefined is none. */
+  readonly #wanted = new Map<string, ReviewedText | undefined>();
+  #writing: Promise<void> | undefined;
 
-  /** `folder` is the workspace's storage; undefined without a workspace: then nothing is kept. */
-  constructor(folder: vscode.Uri | undefined) {
-    this.#folder = folder;
+  /** `storage` is the workspace's; without a workspace nothing is kept. `tell` gets what could not be kept or read. */
+  constructor(storage: vscode.Uri | undefined, tell: (problem: string) => void) {
+    this.#folder = storage && vscode.Uri.joinPath(storage, FOLDER);
+    this.#tell = tell;
   }
 
+  /** Every whole record; damaged ones are told and left out, for the files themselves are untouched. */
   async load(): Promise<readonly ReviewedText[]> {
-    if (this.#folder === undefined) return [];
-    try {
-      const bytes = await vscode.workspace.fs.readFile(vscode.Uri.joinPath(this.#folder, FILE));
-      return schema.safeParse(JSON.parse(new TextDecoder().decode(bytes))).data ?? [];
-    } catch {
-      return []; // nothing was kept, or it is damaged: the files themselves are untouched
-    }
+    const folder = this.#folder;
+    if (folder === undefined) return [];
+    const entries = await vscode.workspace.fs.readDirectory(folder).then(undefined, () => []); // none kept yet
+    const names = entries.map(([name]) => name).filter((name) => name.endsWith(".json"));
+    const records = await Promise.all(names.map((name) => this.#read(vscode.Uri.joinPath(folder, name))));
+    return records.filter((record) => record !== undefined);
   }
 
-  /** Writes aside and renames, so that a crash leaves the old state or the new one. */
-  save(reviewed: readonly ReviewedText[]): void {
-    const folder = this.#folder;
-    if (folder === undefined) return;
-    const write = async (): Promise<void> => {
-      const temporary = vscode.Uri.joinPath(folder, `${FILE}.tmp`);
-      await vscode.workspace.fs.createDirectory(folder);
-      await vscode.workspace.fs.writeFile(temporary, new TextEncoder().encode(JSON.stringify(reviewed)));
-      await vscode.workspace.fs.rename(temporary, vscode.Uri.joinPath(folder, FILE), { overwrite: true });
-    };
-    this.#writing = this.#writing.then(write).catch(() => undefined); // review goes on; it is only not kept
+  save(text: ReviewedText): void {
+    this.#want(text.path, text);
   }
+
+  remove(path: string): void {
+    this.#want(path, undefined);
+  }
+
+  /** Resolves when everything saved so far is on the disk. */
+  async flush(): Promise<void> {
+    await this.#writing;
+  }
+
+  #want(path: string, text: ReviewedText | undefined): void {
+    if (this.#folder === undefined) return;
+    this.#wanted.set(path, text);
+    this.#writing ??= this.#writeWanted(this.#folder);
+  }
+
+  /** Of several states of a file that come in quick succession only the last is written. */
+  async #writeWanted(folder: vscode.Uri): Promise<void> {
+    for (let next = this.#takeWanted(); next !== undefined; next = this.#takeWanted()) {
+      const [path, text] = next;
+      try {
+        await writeRecord(folder, path, text);
+      } catch (error) {
+        this.#tell(`The review of ${path} is not kept over a reload: ${String(error)}`);
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  #takeWanted(): [string, ReviewedText | undefined] | undefined {
+    const [next] = this.#wanted;
+    if (next !== undefined) this.#wanted.delete(next[0]);
+    return next;
+  }
+
+  async #read(uri: vscode.Uri): Promise<ReviewedText | undefined> {
+    try {
+      const bytes = await vscode.workspace.fs.readFile(uri);
+      const { hash, ...text } = recordSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
+      if (hash === hashOf(text)) return text;
+      this.#tell(`${uri.fsPath} is damaged; its file is no longer under review.`);
+    } catch (error) {
+      this.#tell(`${uri.fsPath} cannot be read; its file is no longer under review: ${String(error)}`);
+    }
+    return undefined;
+  }
+}
+
+/** Writes aside and renames, so that a crash leaves the old record or the new one. */
+async function writeRecord(folder: vscode.Uri, path: string, text: ReviewedText | undefined): Promise<void> {
+  const record = vscode.Uri.joinPath(folder, `${createHash("sha256").update(path).digest("hex")}.json`);
+  if (text === undefined) {
+    await vscode.workspace.fs.delete(record).then(undefined, ignoreMissing);
+    return;
+  }
+  const aside = record.with({ path: `${record.path}.tmp` });
+  const bytes = new TextEncoder().encode(JSON.stringify({ ...text, hash: hashOf(text) }));
+  await vscode.workspace.fs.createDirectory(folder);
+  await vscode.workspace.fs.writeFile(aside, bytes);
+  await vscode.workspace.fs.rename(aside, record, { overwrite: true });
+}
+
+function ignoreMissing(error: unknown): void {
+  if (error instanceof vscode.FileSystemError && error.code === "FileNotFound") return;
+  throw error;
+}
+
+function hashOf({ path, baseline, present }: ReviewedText): string {
+  return createHash("sha256")
+    .update(JSON.stringify([path, baseline, present]))
+    .digest("hex");
 }

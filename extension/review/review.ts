@@ -1,139 +1,122 @@
-/** Which edits of the agent are up for review: a baseline and the present text of each file it changed. */
+/** Everything of the agent that is up for review, by the documents it is shown in, and the verdicts on it. */
 import * as vscode from "vscode";
 import type { ReviewedFile } from "../../webview/panel-protocol.ts";
-import type { AgentEdit } from "../client/client-method.ts";
-import { findDocument } from "../documents/find-document.ts";
-import { minimalEdit } from "../documents/minimal-edit.ts";
-import { followTyping, type Hunk, hunksBetween, keepHunk, undoHunk } from "./hunks.ts";
-import type { ReviewedText, ReviewStore } from "./review-store.ts";
+import type { Hunk } from "./hunks.ts";
+import type { LandedEdits } from "./landed-edits.ts";
+import type { Proposals } from "./proposals.ts";
+import type { Reviewable } from "./reviewable.ts";
+import { hunksOf, type ReviewedText } from "./reviewed-text.ts";
+
+/** Documents with the text before edits that have landed, before a proposal's rest, and with that rest. */
+export const BASELINE_SCHEME = "hermes-baseline";
+export const ACCEPTED_SCHEME = "hermes-accepted";
+export const PROPOSAL_SCHEME = "hermes-proposal";
 
 export class Review implements vscode.Disposable {
-  readonly #files = new Map<string, ReviewedText>();
-  readonly #store: ReviewStore;
-  readonly #changed = new vscode.EventEmitter<void>();
-  readonly #typing: vscode.Disposable;
+  readonly #landed: LandedEdits;
+  readonly #proposals: Proposals;
+  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly #subscriptions: vscode.Disposable[];
 
+  /** Tells the document (the file, or the proposal's) whose hunks changed. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(store: ReviewStore) {
-    this.#store = store;
-    this.#typing = vscode.workspace.onDidChangeTextDocument(({ document }) => this.#textChanged(document));
+  constructor(landed: LandedEdits, proposals: Proposals) {
+    this.#landed = landed;
+    this.#proposals = proposals;
+    this.#subscriptions = [
+      landed.onDidChange((path) => this.#changed.fire(vscode.Uri.file(path))),
+      proposals.onDidChange((path) => this.#changed.fire(proposalUri(path))),
+      this.#changed,
+    ];
   }
 
-  /** Takes up what an earlier window left. */
-  async restore(): Promise<void> {
-    for (const reviewed of await this.#store.load())
-      if (!this.#files.has(reviewed.path)) this.#files.set(reviewed.path, reviewed);
-    this.#changed.fire();
+  /** Documents with hunks: proposals first, for the agent waits for them. */
+  get documents(): readonly vscode.Uri[] {
+    return [
+      ...this.#proposals.texts.map(({ path }) => proposalUri(path)),
+      ...this.#landed.texts.map(({ path }) => vscode.Uri.file(path)),
+    ];
   }
 
+  /** For lists. */
   get files(): readonly ReviewedFile[] {
-    return [...this.#files.values()].map(({ path, baseline, present }) => {
-      const hunks = hunksBetween(baseline ?? "", present);
-      return {
-        path,
-        label: vscode.workspace.asRelativePath(path),
-        pendingHunks: hunks.length,
-        added: hunks.reduce((sum, hunk) => sum + hunk.newLines.length, 0),
-        removed: hunks.reduce((sum, hunk) => sum + hunk.oldLines.length, 0),
-      };
-    });
+    return [
+      ...this.#proposals.texts.map((text) => summary(text, true)),
+      ...this.#landed.texts.map((text) => summary(text, false)),
+    ];
   }
 
-  /** Hunks of a file in order; none when it is not under review. */
-  hunks(path: string): readonly Hunk[] {
-    const file = this.#files.get(path);
-    return file === undefined ? [] : hunksBetween(file.baseline ?? "", file.present);
+  /** The text that a document shows under review. */
+  find(uri: vscode.Uri): ReviewedText | undefined {
+    return this.#side(uri)?.find(uri.fsPath);
   }
 
-  baseline(path: string): string {
-    return this.#files.get(path)?.baseline ?? "";
+  /** Hunks of a document in order; none when it is not under review. */
+  hunks(uri: vscode.Uri): readonly Hunk[] {
+    const text = this.find(uri);
+    return text === undefined ? [] : hunksOf(text);
   }
 
-  /** An edit of the agent: the first one of a file sets its baseline. */
-  edited({ path, before, after }: AgentEdit): void {
-    const known = this.#files.get(path);
-    this.#set({ path, baseline: known === undefined ? before : known.baseline, present: after });
+  /** Documents that show `path`: a proposal, edits in the file, or both. */
+  documentsOf(path: string): readonly vscode.Uri[] {
+    return this.documents.filter(({ fsPath }) => fsPath === path);
   }
 
-  keep(path: string, index: number): void {
-    const file = this.#files.get(path);
-    const hunk = this.hunks(path)[index];
-    if (file && hunk) this.#set({ ...file, baseline: keepHunk(file.baseline ?? "", hunk) });
+  keep(uri: vscode.Uri, hunk: Hunk): void {
+    this.#side(uri)?.keep(uri.fsPath, hunk);
   }
 
-  async undo(path: string, index: number): Promise<void> {
-    const file = this.#files.get(path);
-    const hunk = this.hunks(path)[index];
-    if (file === undefined || hunk === undefined) return;
-    await this.#write(file, undoHunk(file.present, hunk));
+  async undo(uri: vscode.Uri, hunk: Hunk): Promise<void> {
+    await this.#side(uri)?.undo(uri.fsPath, hunk);
   }
 
-  keepFile(path: string): void {
-    this.#files.delete(path);
-    this.#tell();
+  keepFile(uri: vscode.Uri): void {
+    this.#side(uri)?.keepFile(uri.fsPath);
   }
 
-  async undoFile(path: string): Promise<void> {
-    const file = this.#files.get(path);
-    if (file === undefined) return;
-    await this.#write(file, file.baseline ?? "");
+  async undoFile(uri: vscode.Uri): Promise<void> {
+    await this.#side(uri)?.undoFile(uri.fsPath);
   }
 
   keepAll(): void {
-    this.#files.clear();
-    this.#tell();
+    for (const uri of this.documents) this.keepFile(uri);
   }
 
+  /** Goes on with the others when a file cannot be changed, and rejects with the first reason then. */
   async undoAll(): Promise<void> {
-    for (const path of [...this.#files.keys()]) await this.undoFile(path);
+    const undone = await Promise.allSettled(this.documents.map((uri) => this.undoFile(uri)));
+    const failed = undone.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
   }
 
   dispose(): void {
-    this.#typing.dispose();
-    this.#changed.dispose();
+    for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
-  /** Puts text back through the document; a file that the agent created goes when nothing of it is left. */
-  async #write(file: ReviewedText, text: string): Promise<void> {
-    const uri = vscode.Uri.file(file.path);
-    if (file.baseline === null && text === "") {
-      this.#files.delete(file.path);
-      await vscode.workspace.fs.delete(uri, { useTrash: true });
-      this.#tell();
-      return;
-    }
-    this.#files.set(file.path, { ...file, present: text });
-    const document = await vscode.workspace.openTextDocument(uri);
-    const wasDirty = document.isDirty;
-    const edit = minimalEdit(document.getText(), text);
-    if (edit !== undefined) {
-      const change = new vscode.WorkspaceEdit();
-      change.replace(uri, new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end)), edit.text);
-      await vscode.workspace.applyEdit(change);
-      if (!wasDirty) await document.save();
-    }
-    this.#set({ ...file, present: text });
+  #side(uri: vscode.Uri): Reviewable | undefined {
+    if (uri.scheme === PROPOSAL_SCHEME) return this.#proposals;
+    return uri.scheme === "file" || uri.scheme === "untitled" ? this.#landed : undefined;
   }
+}
 
-  /** Typing of the user, an undo, or a reload from disk; the agent's own edits have been noted before. */
-  #textChanged(document: vscode.TextDocument): void {
-    const file = this.#files.get(document.uri.fsPath);
-    if (file === undefined || findDocument(file.path) !== document) return;
-    const text = document.getText();
-    if (text === file.present) return;
-    const baseline = file.baseline === null ? null : followTyping(file.baseline, file.present, text);
-    this.#set({ ...file, baseline, present: text });
-  }
+/** The document on the other side of a document under review: the text before. */
+export function originalUri(uri: vscode.Uri): vscode.Uri {
+  return uri.with({ scheme: uri.scheme === PROPOSAL_SCHEME ? ACCEPTED_SCHEME : BASELINE_SCHEME });
+}
 
-  #set(file: ReviewedText): void {
-    if (file.baseline === file.present) this.#files.delete(file.path);
-    else this.#files.set(file.path, file);
-    this.#tell();
-  }
+export function proposalUri(path: string): vscode.Uri {
+  return vscode.Uri.file(path).with({ scheme: PROPOSAL_SCHEME });
+}
 
-  #tell(): void {
-    this.#store.save([...this.#files.values()]);
-    this.#changed.fire();
-  }
+function summary(text: ReviewedText, isWaiting: boolean): ReviewedFile {
+  const hunks = hunksOf(text);
+  return {
+    path: text.path,
+    label: vscode.workspace.asRelativePath(text.path),
+    isWaiting,
+    pendingHunks: hunks.length,
+    added: hunks.reduce((sum, hunk) => sum + hunk.newLines.length, 0),
+    removed: hunks.reduce((sum, hunk) => sum + hunk.oldLines.length, 0),
+  };
 }

@@ -126,19 +126,18 @@ export class VSCodeWindow {
     // The palette lists the commands known when it opened, and an extension's may come later: then it is opened again.
     for (;;) {
       await this.page.keyboard.press("F1");
-      // An editor that opens just now takes the focus, and the palette closes.
-      const found = await input
+      // An editor or a view that opens just now takes the focus, and the palette closes.
+      const isRun = await input
         .fill(`>${title}`, { timeout: 2000 })
-        .then(() => row.first().waitFor({ timeout: 2000 }))
+        .then(() => row.first().click({ timeout: 2000 }))
         .then(
           () => true,
           () => false,
         );
-      if (found) break;
+      if (isRun) return;
       if (Date.now() > deadline) throw new Error(`The palette offers no command "${title}".`);
       await this.page.keyboard.press("Escape");
     }
-    await row.first().click();
   }
 
   /** Shows the Hermes panel, waits until one can type, and puts the caret into it. */
@@ -182,6 +181,16 @@ export class VSCodeWindow {
   /** The visible diff editor. */
   get diffEditor(): Locator {
     return this.page.locator(".monaco-diff-editor").first();
+  }
+
+  /** The visible text editors. */
+  get editor(): Locator {
+    return this.page.locator(".editor-group-container");
+  }
+
+  /** Lenses over the lines of the visible editors whose title contains `title`, from the top. */
+  lens(title: string): Locator {
+    return this.editor.locator(".codelens-decoration a").filter({ hasText: title });
   }
 
   /** Whether there is a file at `path` below the workspace. */

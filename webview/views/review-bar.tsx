@@ -10,12 +10,19 @@ export function ReviewBar() {
   if (review.length === 0) return null;
   const added = review.reduce((sum, file) => sum + file.added, 0);
   const removed = review.reduce((sum, file) => sum + file.removed, 0);
+  const waiting = review.filter((file) => file.isWaiting).length;
   const summary = (
     <>
       <Icon name="diff-multiple" />
-      <span class="tool-title">{review.length === 1 ? "1 file" : `${review.length} files`}</span>
-      <span class="count-added">+{added}</span>
-      <span class="count-removed">−{removed}</span>
+      <span class={waiting > 0 ? "tool-title review-waiting" : "tool-title"} role="status">
+        {barTitle(review.length, waiting)}
+      </span>
+      {waiting === 0 && (
+        <>
+          <span class="count-added">+{added}</span>
+          <span class="count-removed">−{removed}</span>
+        </>
+      )}
     </>
   );
   return (
@@ -24,31 +31,37 @@ export function ReviewBar() {
         <Fold id="review" openByDefault={false} summary={summary}>
           <ul class="review-list">
             {review.map((file) => (
-              <ReviewLine key={file.path} file={file} />
+              <ReviewLine key={`${file.isWaiting} ${file.path}`} file={file} />
             ))}
           </ul>
         </Fold>
         <button type="button" class="button button-small button-primary" onClick={() => post({ type: "keep-all" })}>
-          Keep
+          {waiting === review.length ? "Accept" : "Keep"}
         </button>
         <button type="button" class="button button-small button-secondary" onClick={() => post({ type: "undo-all" })}>
-          Undo
+          {waiting === review.length ? "Reject" : "Undo"}
         </button>
       </div>
     </section>
   );
 }
 
-function ReviewLine({ file: { path, label, added, removed } }: { readonly file: ReviewedFile }) {
+function barTitle(files: number, waiting: number): string {
+  if (waiting > 0) return waiting === 1 ? "1 waits for you" : `${waiting} wait for you`;
+  return files === 1 ? "1 file" : `${files} files`;
+}
+
+function ReviewLine({ file: { path, label, isWaiting, added, removed } }: { readonly file: ReviewedFile }) {
   const { post } = usePanel();
   return (
     <li>
       <button
         type="button"
         class="review-file"
-        title={`${path}: open the diff`}
+        title={isWaiting ? `${path}: waits for your verdict; open the diff` : `${path}: open the diff`}
         onClick={() => post({ type: "open-review", path })}
       >
+        {isWaiting && <Icon name="clock" />}
         <span class="tool-title">{label}</span>
         <span class="count-added">+{added}</span>
         <span class="count-removed">−{removed}</span>
@@ -56,8 +69,8 @@ function ReviewLine({ file: { path, label, added, removed } }: { readonly file: 
       <button
         type="button"
         class="icon-button"
-        title="Keep"
-        aria-label={`Keep ${label}`}
+        title={isWaiting ? "Accept" : "Keep"}
+        aria-label={`${isWaiting ? "Accept" : "Keep"} ${label}`}
         onClick={() => post({ type: "keep-file", path })}
       >
         <Icon name="check" />
@@ -65,11 +78,11 @@ function ReviewLine({ file: { path, label, added, removed } }: { readonly file: 
       <button
         type="button"
         class="icon-button"
-        title="Undo"
-        aria-label={`Undo ${label}`}
+        title={isWaiting ? "Reject" : "Undo"}
+        aria-label={`${isWaiting ? "Reject" : "Undo"} ${label}`}
         onClick={() => post({ type: "undo-file", path })}
       >
-        <Icon name="discard" />
+        <Icon name={isWaiting ? "close" : "discard"} />
       </button>
     </li>
   );

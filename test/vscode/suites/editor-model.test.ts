@@ -14,7 +14,7 @@ import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import { connect } from "../../../extension/agent/connection.ts";
 import { Requests } from "../../../extension/requests/requests.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
-import { workspaceFolder } from "../support/agent-side.ts";
+import { unreviewed, workspaceFolder } from "../support/agent-side.ts";
 
 // A model that another extension offers (test/vscode/model-provider), through VS Code's own API and the whole agent.
 suite("editor model", () => {
@@ -46,7 +46,7 @@ suite("editor model", () => {
         terminals,
         requests: new Requests(nobody, nobody),
         sessionUpdate: ({ update }) => updates.push(update),
-        edited: nobody,
+        editReview: unreviewed,
       },
     );
     const place = { cwd: workspaceFolder(), mcpServers: [] };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import type { ExpectedText, HostFiles } from "../../../agent-core/host/host.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { closeEditors, openEditor, typeAt } from "../support/editors.ts";
 
 // What the agent reads and writes through the documents of a real editor.
 suite("files", () => {
@@ -14,7 +15,7 @@ suite("files", () => {
 
   suiteSetup(async () => {
     mkdirSync(folder, { recursive: true });
-    side = await connectAgentSide({ edited: () => undefined });
+    side = await connectAgentSide();
     ({ files } = side.host);
   });
 
@@ -121,6 +122,15 @@ suite("files", () => {
     assert.equal(readFileSync(path, "utf8"), "by a command\n");
   });
 
+  test("an edit of what a command wrote is saved, also over an open document", async () => {
+    const path = file("followed.txt", "one\n");
+    const { document } = await openEditor(path);
+    writeFileSync(path, "one\ntwo\n");
+    assert.deepEqual(await write(path, "one\nTWO\n", "one\ntwo\n"), { ok: true });
+    assert.equal(readFileSync(path, "utf8"), "one\nTWO\n");
+    assert.equal(document.isDirty, false);
+  });
+
   test("a new file is written with its folders, and only where nothing is", async () => {
     const path = join(folder, "deep", "er", "new.txt");
     assert.deepEqual(await write(path, "hello\n", null), { ok: true });
@@ -154,20 +164,4 @@ suite("files", () => {
 
 function expectedText(text: string | null): ExpectedText {
   return text === null ? { kind: "absent" } : { kind: "text", text };
-}
-
-async function openEditor(path: string): Promise<vscode.TextEditor> {
-  return vscode.window.showTextDocument(await vscode.workspace.openTextDocument(path), { preview: false });
-}
-
-async function typeAt(editor: vscode.TextEditor, line: number, text: string): Promise<void> {
-  assert.ok(await editor.edit((edit) => edit.insert(new vscode.Position(line, 0), text)));
-}
-
-/** Without the question whether to save. */
-async function closeEditors(): Promise<void> {
-  while (vscode.window.activeTextEditor?.document.isDirty === true) {
-    await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
-  }
-  await vscode.commands.executeCommand("workbench.action.closeAllEditors");
 }

@@ -12,7 +12,7 @@ suite("terminals", () => {
   let count = 0;
 
   suiteSetup(async () => {
-    side = await connectAgentSide({ edited: () => undefined });
+    side = await connectAgentSide();
   });
 
   suiteTeardown(async () => {

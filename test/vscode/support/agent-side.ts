@@ -6,7 +6,7 @@ import type { Host } from "../../../agent-core/host/host.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
 import { connect } from "../../../extension/agent/connection.ts";
-import type { ClientServices } from "../../../extension/client/client-method.ts";
+import type { EditReview } from "../../../extension/client/client-method.ts";
 import { Requests } from "../../../extension/requests/requests.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
 
@@ -27,8 +27,14 @@ export function workspaceFolder(): string {
   return folder.uri.fsPath;
 }
 
-/** Connects with the extension's real services but for those in `given`. */
-export async function connectAgentSide(given: Pick<ClientServices, "edited">): Promise<AgentSide> {
+/** Lets every write pass. */
+export const unreviewed: EditReview = {
+  verdict: () => Promise.resolve({ kind: "after" }),
+  landing: (_edit, write) => write(),
+};
+
+/** Connects to the extension's real client methods. */
+export async function connectAgentSide(editReview: EditReview = unreviewed): Promise<AgentSide> {
   const nobody = (): void => undefined;
   const prints = new Prints();
   const terminals = new AgentTerminals({ output: (id, text) => prints.add(id, text), exit: nobody });
@@ -47,7 +53,7 @@ export async function connectAgentSide(given: Pick<ClientServices, "edited">): P
   const serving = app.connect({ readable: there.readable, writable: back.writable });
   const connection = await connect(
     { readable: back.readable, writable: there.writable },
-    { terminals, requests, sessionUpdate: nobody, ...given },
+    { terminals, requests, sessionUpdate: nobody, editReview },
   );
   return {
     host: await promise,

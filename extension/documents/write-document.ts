@@ -1,0 +1,146 @@
+/** Reading and changing a file through its document, so that the change can be undone and passes over nothing. */
+import { setTimeout as delay } from "node:timers/promises";
+import * as vscode from "vscode";
+import { findDocument } from "./find-document.ts";
+import { minimalEdit } from "./minimal-edit.ts";
+
+/** How long VS Code may take to reload a document whose file a command has changed. */
+const RELOAD_LIMIT_MS = 2_000;
+/**
+ * Within this time after a command wrote a file, VS Code may know its new text but not yet its size and date, and would
+ * refuse to save over it.
+ */
+const SETTLE_MS = 500;
+const BYTE_ORDER_MARK = "\ufeff";
+
+/** When the file of a document was last saved from here, in its own date. */
+const savedAt = new WeakMap<vscode.TextDocument, number>();
+
+/** The text is not the one that the change was made for: somebody changed the file meanwhile. */
+export class ConflictError extends Error {}
+
+/** What stands at a path now; `text` is null when nothing is there. */
+export type FileNow = {
+  readonly text: string | null;
+  /** Gives a text the line ends of the file: a document has one kind only. */
+  readonly inItsEndings: (text: string) => string;
+};
+
+type Place =
+  | { readonly kind: "absent" }
+  | { readonly kind: "document"; readonly document: vscode.TextDocument }
+  /** VS Code has not reloaded the unchanged document (it does not watch the file): the disk is what counts. */
+  | { readonly kind: "disk"; readonly text: string };
+
+/** Reads the file's document, or the disk where the document lags behind it. */
+export async function readNow(path: string): Promise<FileNow> {
+  const place = await openPlace(path);
+  switch (place.kind) {
+    case "absent":
+      return { text: null, inItsEndings: (text) => text };
+    case "disk":
+      return { text: place.text, inItsEndings: (text) => text };
+    case "document": {
+      const { document } = place;
+      return { text: document.getText(), inItsEndings: (text) => inEndingsOf(document, text) };
+    }
+  }
+}
+
+/**
+ * Turns `before` into `after` with the smallest edit, and saves where there were no unsaved changes; null stands for no
+ * file. `after` null deletes the file.
+ * @throws ConflictError when the file holds anything but `before`; Error when VS Code refuses.
+ */
+export async function writeNow(path: string, before: string | null, after: string | null): Promise<void> {
+  const uri = vscode.Uri.file(path);
+  const place = await openPlace(path);
+  if (place.kind === "absent") {
+    if (before !== null) throw new ConflictError(`${path} is gone by now`);
+    if (after !== null) await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(after));
+    return;
+  }
+  if (before === null) throw new ConflictError(`${path} exists by now`);
+  const same =
+    place.kind === "disk" ? place.text === before : place.document.getText() === inEndingsOf(place.document, before);
+  if (!same) throw new ConflictError(`${path} has changed`);
+  if (after === null) await deleteFile(uri);
+  else if (place.kind === "disk") await writeDisk(uri, after);
+  else await writeDocument(place.document, after);
+}
+
+async function openPlace(path: string): Promise<Place> {
+  const open = findDocument(path);
+  const uri = vscode.Uri.file(path);
+  if (open !== undefined && (open.isDirty || open.isUntitled)) return { kind: "document", document: open };
+  // An unchanged document may outlive its file.
+  if (!(await exists(uri))) return { kind: "absent" };
+  if (open !== undefined) await settled(open);
+  const document = open ?? (await vscode.workspace.openTextDocument(uri));
+  const text = await vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { uri });
+  return (await caughtUp(document, text)) ? { kind: "document", document } : { kind: "disk", text };
+}
+
+async function settled(document: vscode.TextDocument): Promise<void> {
+  const { mtime } = await vscode.workspace.fs.stat(document.uri);
+  const age = Date.now() - mtime;
+  if (savedAt.get(document) !== mtime && age >= 0 && age < SETTLE_MS) await delay(SETTLE_MS - age);
+}
+
+/** Waits until VS Code has reloaded an unchanged document; false when it does not. */
+async function caughtUp(document: vscode.TextDocument, onDisk: string): Promise<boolean> {
+  const isThere = (): boolean => document.isDirty || document.getText() === inEndingsOf(document, onDisk);
+  if (isThere()) return true;
+  return new Promise((resolve) => {
+    const end = (result: boolean): void => {
+      clearTimeout(timer);
+      subscription.dispose();
+      resolve(result);
+    };
+    const timer = setTimeout(() => end(false), RELOAD_LIMIT_MS);
+    const subscription = vscode.workspace.onDidChangeTextDocument((change) => {
+      if (change.document === document && isThere()) end(true);
+    });
+  });
+}
+
+async function writeDocument(document: vscode.TextDocument, text: string): Promise<void> {
+  const edit = minimalEdit(document.getText(), inEndingsOf(document, text));
+  if (edit === undefined) return;
+  const wasDirty = document.isDirty;
+  const change = new vscode.WorkspaceEdit();
+  const range = new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end));
+  change.replace(document.uri, range, edit.text);
+  if (!(await vscode.workspace.applyEdit(change))) {
+    throw new ConflictError(`${document.uri.fsPath} was being changed at the same moment`);
+  }
+  if (wasDirty || document.isUntitled) return;
+  if (!(await document.save())) throw new Error("it was changed in the editor, but could not be saved");
+  savedAt.set(document, (await vscode.workspace.fs.stat(document.uri)).mtime);
+}
+
+async function writeDisk(uri: vscode.Uri, text: string): Promise<void> {
+  const before = new TextDecoder("utf-8", { ignoreBOM: true }).decode(await vscode.workspace.fs.readFile(uri));
+  const mark = before.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
+  await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(mark + text));
+}
+
+/** Into the bin where there is one. */
+async function deleteFile(uri: vscode.Uri): Promise<void> {
+  const change = new vscode.WorkspaceEdit();
+  change.deleteFile(uri, { ignoreIfNotExists: true });
+  if (!(await vscode.workspace.applyEdit(change))) throw new Error("VS Code did not delete it");
+}
+
+function inEndingsOf({ eol }: vscode.TextDocument, text: string): string {
+  return text.replace(/\r\n|\n/g, eol === vscode.EndOfLine.CRLF ? "\r\n" : "\n");
+}
+
+async function exists(uri: vscode.Uri): Promise<boolean> {
+  try {
+    await vscode.workspace.fs.stat(uri);
+    return true;
+  } catch {
+    return false; // nothing there, or nothing that can be seen: the write will say
+  }
+}

@@ -1,0 +1,62 @@
+/** Shows what is up for review: in the file, as a diff against the text before, or all files at once. */
+import * as vscode from "vscode";
+import { originalUri, PROPOSAL_SCHEME, proposalUri, type Review } from "./review.ts";
+
+export class ReviewOpener implements vscode.Disposable {
+  readonly #review: Review;
+  readonly #subscription: vscode.Disposable;
+
+  /** `tell` gets what could not be closed. */
+  constructor(review: Review, tell: (problem: string) => void) {
+    this.#review = review;
+    this.#subscription = review.onDidChange((uri) => {
+      if (uri.scheme !== PROPOSAL_SCHEME || review.find(uri) !== undefined) return;
+      closeDiff(uri).catch((error: unknown) => tell(String(error)));
+    });
+  }
+
+  /** Lets the user see a new edit without taking the focus; proposals always, since the agent waits. */
+  async showEdit(path: string, where: "file" | "proposal"): Promise<void> {
+    if (where === "proposal") return this.openDiff(proposalUri(path), true);
+    const uri = vscode.Uri.file(path);
+    const [hunk] = this.#review.hunks(uri);
+    if (hunk === undefined) return;
+    switch (vscode.workspace.getConfiguration("hermes").get<string>("review.open")) {
+      case "diff":
+        return this.openDiff(uri, true);
+      case "file": {
+        const at = new vscode.Position(hunk.newStart, 0);
+        const editor = await vscode.window.showTextDocument(uri, { preserveFocus: true, preview: true });
+        editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+        return;
+      }
+      default:
+    }
+  }
+
+  /** Opens a document under review as a diff against the text before; a file stays editable in it. */
+  async openDiff(uri: vscode.Uri, preserveFocus: boolean): Promise<void> {
+    const label = vscode.workspace.asRelativePath(uri.fsPath);
+    const title = uri.scheme === PROPOSAL_SCHEME ? `${label} (Hermes proposes)` : `${label} (Hermes)`;
+    const options = { preserveFocus, preview: true };
+    await vscode.commands.executeCommand("vscode.diff", originalUri(uri), uri, title, options);
+  }
+
+  /** Everything that is up for review in one multi-file diff. */
+  async openAll(): Promise<void> {
+    const resources = this.#review.documents.map((uri) => [vscode.Uri.file(uri.fsPath), originalUri(uri), uri]);
+    await vscode.commands.executeCommand("vscode.changes", "Edits by Hermes", resources);
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+  }
+}
+
+/** A proposal that has its verdict has nothing more to show. */
+async function closeDiff(uri: vscode.Uri): Promise<void> {
+  const tabs = vscode.window.tabGroups.all
+    .flatMap((group) => group.tabs)
+    .filter(({ input }) => input instanceof vscode.TabInputTextDiff && input.modified.toString() === uri.toString());
+  if (tabs.length > 0) await vscode.window.tabGroups.close(tabs, true);
+}

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
+
+const SOURCE = [
+  "def total(prices):",
+  "    result = 0",
+  "    for price in prices:",
+  "        result += price",
+  "    return result",
+  "",
+  "def average(prices):",
+  "    return total(prices) / len(prices)",
+  "",
+].join("\n");
+const FIRST = { old: "result = 0", new: "result = 0.0" };
+const SECOND = { old: "/ len(prices)", new: "/ max(1, len(prices))" };
+
+const edit = ({ old, new: replacement }: typeof FIRST): string => `replace "${old}" with "${replacement}" in shop.py`;
+
+// Edits land, and the user decides hunk by hunk in the file itself.
+describe("review after the edits have landed", () => {
+  let window: VSCodeWindow;
+
+  beforeAll(async () => {
+    window = await VSCodeWindow.open({ name: "review-after", files: { "shop.py": SOURCE } });
+    await window.openPanel();
+  });
+
+  pictureOfFailure(() => window);
+
+  afterAll(async () => {
+    await window.close();
+  });
+
+  test("the file is open with its hunks marked, and the removed text beside them", async () => {
+    await window.send(edit(FIRST));
+    await expect.poll(() => window.readFile("shop.py"), { timeout: 20_000 }).toContain(FIRST.new);
+    await window.send(edit(SECOND));
+    await expect.poll(() => window.readFile("shop.py"), { timeout: 20_000 }).toContain(SECOND.new);
+    await window.lens("Keep +1 −1").nth(1).waitFor();
+    await window.editor.getByText("Next (1 of 2)").waitFor();
+    for (const theme of ["light", "dark"] as const) {
+      await window.setTheme(theme);
+      await window.setSideBarWidth(320);
+      await window.screenshot("review-after");
+    }
+  });
+
+  test("the gutter's peek shows the removed lines, with a button that keeps them", async () => {
+    await window.editor.locator(".view-line").first().click();
+    await window.runCommand("Show Next Change");
+    const peek = window.page.locator(".peekview-widget");
+    await peek.locator('.action-label[aria-label^="Keep Hermes\' Change"]').waitFor();
+    await peek.getByText("result = 0.0").waitFor();
+    await window.screenshot("review-peek");
+    await window.page.keyboard.press("Escape");
+    await peek.waitFor({ state: "detached" });
+  });
+
+  test("undo over a hunk puts its old lines back and leaves the other hunk", async () => {
+    await window.lens("Undo").first().click();
+    await expect
+      .poll(() => window.readFile("shop.py"), { timeout: 20_000 })
+      .toBe(SOURCE.replace(SECOND.old, SECOND.new));
+    await window.lens("Undo").nth(1).waitFor({ state: "detached" });
+  });
+
+  test("the agent is told what was undone when it edits the file again", async () => {
+    await window.send(edit({ old: "def total", new: "def whole" }));
+    await window.panel.getByText("undid 1 of your edits in shop.py").first().waitFor();
+    expect(window.readFile("shop.py")).not.toContain("def whole");
+  });
+
+  test("after a reload the hunk is still there, and keep ends its review", async () => {
+    await window.reload();
+    await window.runCommand("Hermes: Next Hunk");
+    await window.lens("Keep +1 −1").click();
+    await window.lens("Keep").first().waitFor({ state: "detached" });
+    expect(window.readFile("shop.py")).toBe(SOURCE.replace(SECOND.old, SECOND.new));
+  });
+});
+
+// Nothing is written before the verdict.
+describe("review before anything is written", () => {
+  let window: VSCodeWindow;
+
+  beforeAll(async () => {
+    window = await VSCodeWindow.open({
+      name: "review-before",
+      files: { "shop.py": SOURCE, "list.txt": "a\nb\nc\nd\na\n" },
+      settings: { "hermes.review.mode": "before" },
+    });
+    await window.openPanel();
+  });
+
+  pictureOfFailure(() => window);
+
+  afterAll(async () => {
+    await window.close();
+  });
+
+  test("the edit waits as a diff, and the panel says so", async () => {
+    await window.send('replace all "a" with "A" in list.txt');
+    await window.lens("Accept +1 −1").nth(1).waitFor();
+    await window.panel.getByText("1 waits for you").waitFor();
+    expect(window.readFile("list.txt")).toBe("a\nb\nc\nd\na\n");
+    for (const theme of ["light", "dark"] as const) {
+      await window.setTheme(theme);
+      await window.setSideBarWidth(320);
+      await window.screenshot("review-before");
+    }
+  });
+
+  test("only the accepted hunk is written, and the agent is told which", async () => {
+    await window.lens("Reject").first().click();
+    await window.lens("Accept +1 −1").nth(1).waitFor({ state: "detached" });
+    await window.lens("Accept +1 −1").click();
+    await expect.poll(() => window.readFile("list.txt"), { timeout: 20_000 }).toBe("a\nb\nc\nd\nA\n");
+    await window.panel.getByText("the user accepted 1 of 2 changes").first().waitFor();
+    await window.diffEditor.waitFor({ state: "detached" });
+  });
+
+  test("a rejected edit leaves the file alone", async () => {
+    await window.send(edit(FIRST));
+    await window.lens("Reject").first().click();
+    await window.panel.getByText("nothing was written to shop.py").first().waitFor();
+    expect(window.readFile("shop.py")).toBe(SOURCE);
+  });
+
+  test("after a reload what was accepted is there, and the next edit waits again", async () => {
+    await window.reload();
+    await window.openPanel();
+    expect(window.readFile("list.txt")).toBe("a\nb\nc\nd\nA\n");
+    await window.send(edit(SECOND));
+    await window.lens("Accept +1 −1").first().click();
+    await expect
+      .poll(() => window.readFile("shop.py"), { timeout: 20_000 })
+      .toBe(SOURCE.replace(SECOND.old, SECOND.new));
+  });
+});

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as vscode from "vscode";
+import { proposalUri } from "../../../extension/review/review.ts";
+import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { closeEditors, openEditor, typeAt } from "../support/editors.ts";
+import { ReviewDesk } from "../support/review-desk.ts";
+
+const ORIGINAL = "one\ntwo\nthree\nfour\nfive\n";
+const PROPOSED = "one\nTWO\nthree\nFOUR\nfive\n";
+
+// Edits that wait for the user's verdict: nothing is written before it, and the agent learns what became of them.
+suite("review before writing", () => {
+  const path = join(workspaceFolder(), "review-before-suite", "a.txt");
+  const uri = proposalUri(path);
+  let cancel: AbortController;
+  let desk: ReviewDesk;
+  let side: AgentSide;
+
+  suiteSetup(() => setMode("before"));
+  suiteTeardown(() => setMode(undefined));
+
+  setup(async () => {
+    mkdirSync(join(path, ".."), { recursive: true });
+    writeFileSync(path, ORIGINAL);
+    cancel = new AbortController();
+    desk = new ReviewDesk();
+    side = await connectAgentSide(desk.editReview);
+  });
+
+  teardown(async () => {
+    await closeEditors();
+    await side.dispose();
+    await desk.dispose();
+    rmSync(join(path, ".."), { recursive: true });
+  });
+
+  /** Starts the agent's write; resolves when it waits for the user. */
+  async function propose(after = PROPOSED, before: string | null = ORIGINAL) {
+    const waits = new Promise<void>((resolve) => {
+      const subscription = desk.review.onDidChange(() => {
+        subscription.dispose();
+        resolve();
+      });
+    });
+    const expected = before === null ? { kind: "absent" as const } : { kind: "text" as const, text: before };
+    const written = side.host.files.writeText(path, after, expected, cancel.signal);
+    await Promise.race([waits, written]);
+    return { written };
+  }
+
+  const hunk = (index: number) => desk.review.hunks(uri)[index]!;
+
+  test("nothing is written while the edit waits, and the list says that it does", async () => {
+    const { written } = await propose();
+    assert.equal(readFileSync(path, "utf8"), ORIGINAL);
+    assert.equal(desk.review.files[0]?.isWaiting, true);
+    desk.review.keepFile(uri);
+    assert.deepEqual(await written, { ok: true, review: { text: PROPOSED, kept: 2, rejected: 0 } });
+    assert.equal(readFileSync(path, "utf8"), PROPOSED);
+    assert.deepEqual(desk.review.documents, []);
+  });
+
+  test("only accepted hunks are written, and the agent is told which text is there", async () => {
+    const { written } = await propose();
+    desk.review.keep(uri, hunk(1));
+    await desk.review.undo(uri, hunk(0));
+    const text = ORIGINAL.replace("four", "FOUR");
+    assert.deepEqual(await written, { ok: true, review: { text, kept: 1, rejected: 1 } });
+    assert.equal(readFileSync(path, "utf8"), text);
+  });
+
+  test("a rejected edit leaves the file alone", async () => {
+    const { written } = await propose();
+    await desk.review.undoFile(uri);
+    assert.deepEqual(await written, { ok: true, review: { text: ORIGINAL, kept: 0, rejected: 2 } });
+    assert.equal(readFileSync(path, "utf8"), ORIGINAL);
+  });
+
+  test("a rejected new file does not come to be", async () => {
+    rmSync(path);
+    const { written } = await propose("hello\n", null);
+    await desk.review.undoFile(uri);
+    assert.deepEqual(await written, { ok: true, review: { text: null, kept: 0, rejected: 1 } });
+    assert.equal(existsSync(path), false);
+  });
+
+  test("what the user types in the file meanwhile is joined with what they accept", async () => {
+    const { document } = await openEditor(path);
+    const { written } = await propose();
+    await typeAt(vscode.window.activeTextEditor!, 0, "mine\n");
+    desk.review.keep(uri, hunk(0));
+    await desk.review.undo(uri, hunk(0));
+    const text = `mine\n${ORIGINAL.replace("two", "TWO")}`;
+    assert.deepEqual(await written, { ok: true, review: { text, kept: 1, rejected: 1 } });
+    assert.equal(document.getText(), text);
+    assert.equal(document.isDirty, true);
+  });
+
+  test("what the user types into the very lines refuses the write and stays", async () => {
+    const editor = await openEditor(path);
+    const { written } = await propose();
+    await typeAt(editor, 1, "my ");
+    desk.review.keepFile(uri);
+    const result = await written;
+    assert.ok(!result.ok);
+    assert.equal(result.reason, "conflict");
+    assert.equal(editor.document.getText(), ORIGINAL.replace("two", "my two"));
+  });
+
+  test("a stopped turn withdraws the edit", async () => {
+    const { written } = await propose();
+    const withdrawn = new Promise<void>((resolve) => {
+      desk.review.onDidChange(() => resolve());
+    });
+    cancel.abort(new Error("stopped"));
+    await assert.rejects(written);
+    await withdrawn;
+    assert.deepEqual(desk.review.documents, []);
+    assert.equal(readFileSync(path, "utf8"), ORIGINAL);
+  });
+
+  test("a second edit of the same file waits until the first has its verdict, and sees what that left", async () => {
+    const { written } = await propose();
+    const expected = { kind: "text" as const, text: ORIGINAL };
+    const second = side.host.files.writeText(path, "other\n", expected, cancel.signal);
+    desk.review.keepFile(uri);
+    assert.ok((await written).ok);
+    const result = await second;
+    assert.ok(!result.ok);
+    assert.equal(result.reason, "conflict");
+  });
+
+  test("the proposal is a diff that closes with its verdict", async () => {
+    const { written } = await propose();
+    await desk.opener.openDiff(uri, false);
+    const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+    assert.ok(input instanceof vscode.TabInputTextDiff);
+    assert.equal((await vscode.workspace.openTextDocument(input.modified)).getText(), PROPOSED);
+    assert.equal((await vscode.workspace.openTextDocument(input.original)).getText(), ORIGINAL);
+    const closed = new Promise<void>((resolve) => {
+      const subscription = vscode.window.tabGroups.onDidChangeTabs(({ closed: tabs }) => {
+        if (tabs.length === 0) return;
+        subscription.dispose();
+        resolve();
+      });
+    });
+    await desk.review.undoFile(uri);
+    await written;
+    await closed;
+  });
+});
+
+async function setMode(mode: "before" | undefined): Promise<void> {
+  await vscode.workspace.getConfiguration("hermes").update("review.mode", mode, vscode.ConfigurationTarget.Workspace);
+}

@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as vscode from "vscode";
+import { hunkAt, hunkOfChange } from "../../../extension/review/hunk-at.ts";
+import { originalUri } from "../../../extension/review/review.ts";
+import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { closeEditors, openEditor, typeAt } from "../support/editors.ts";
+import { ReviewDesk } from "../support/review-desk.ts";
+
+const ORIGINAL = "one\ntwo\nthree\nfour\nfive\nsix\n";
+const EDITED = "one\nTWO\nthree\nfour\nsix\nseven\n";
+
+// Edits of the agent that have landed in their files.
+suite("review of landed edits", () => {
+  const folder = join(workspaceFolder(), "review-suite");
+  const { signal } = new AbortController();
+  let desk: ReviewDesk;
+  let side: AgentSide;
+
+  setup(async () => {
+    mkdirSync(folder, { recursive: true });
+    desk = new ReviewDesk();
+    side = await connectAgentSide(desk.editReview);
+  });
+
+  teardown(async () => {
+    await closeEditors();
+    await side.dispose();
+    await desk.dispose();
+    rmSync(folder, { recursive: true });
+  });
+
+  const pathOf = (name: string): string => join(folder, name);
+
+  async function agentWrites(path: string, before: string | null, after: string): Promise<void> {
+    const expected = before === null ? { kind: "absent" as const } : { kind: "text" as const, text: before };
+    assert.deepEqual(await side.host.files.writeText(path, after, expected, signal), { ok: true });
+  }
+
+  /** a.txt with the original text, then edited by the agent. */
+  async function editedFile(): Promise<vscode.Uri> {
+    const path = pathOf("a.txt");
+    writeFileSync(path, ORIGINAL);
+    await agentWrites(path, ORIGINAL, EDITED);
+    return vscode.Uri.file(path);
+  }
+
+  const shownHunks = (uri: vscode.Uri) =>
+    desk.review.hunks(uri).map(({ oldLines, newLines }) => [oldLines.join(""), newLines.join("")]);
+  const hunk = (uri: vscode.Uri, index: number) => desk.review.hunks(uri)[index]!;
+  const onDisk = (uri: vscode.Uri): string => readFileSync(uri.fsPath, "utf8");
+
+  test("an edit becomes hunks of the real file", async () => {
+    const uri = await editedFile();
+    assert.deepEqual(shownHunks(uri), [
+      ["two\n", "TWO\n"],
+      ["five\n", ""],
+      ["", "seven\n"],
+    ]);
+    const [file] = desk.review.files;
+    assert.deepEqual([file?.pendingHunks, file?.added, file?.removed, file?.isWaiting], [3, 2, 2, false]);
+  });
+
+  test("keeping a hunk leaves the file and the other hunks", async () => {
+    const uri = await editedFile();
+    desk.review.keep(uri, hunk(uri, 0));
+    assert.deepEqual(shownHunks(uri), [
+      ["five\n", ""],
+      ["", "seven\n"],
+    ]);
+    assert.equal(onDisk(uri), EDITED);
+  });
+
+  test("undoing a hunk puts its old lines back and saves them", async () => {
+    const uri = await editedFile();
+    await desk.review.undo(uri, hunk(uri, 1));
+    assert.equal(onDisk(uri), "one\nTWO\nthree\nfour\nfive\nsix\nseven\n");
+    assert.deepEqual(shownHunks(uri), [
+      ["two\n", "TWO\n"],
+      ["", "seven\n"],
+    ]);
+  });
+
+  test("the last verdict ends the review of a file", async () => {
+    const uri = await editedFile();
+    desk.review.keep(uri, hunk(uri, 2));
+    await desk.review.undo(uri, hunk(uri, 0));
+    desk.review.keepFile(uri);
+    assert.deepEqual(desk.review.documents, []);
+    assert.equal(onDisk(uri), "one\ntwo\nthree\nfour\nsix\nseven\n");
+  });
+
+  test("a second edit of the agent joins the first, against the first baseline", async () => {
+    const uri = await editedFile();
+    await openEditor(uri.fsPath);
+    await agentWrites(uri.fsPath, EDITED, EDITED.replace("three", "THREE"));
+    assert.deepEqual(shownHunks(uri)[0], ["two\nthree\n", "TWO\nTHREE\n"]);
+    await desk.review.undoFile(uri);
+    assert.equal(onDisk(uri), ORIGINAL);
+  });
+
+  test("what the user types is not the agent's and stays when everything is undone", async () => {
+    const uri = await editedFile();
+    const editor = await openEditor(uri.fsPath);
+    await typeAt(editor, 3, "mine\n");
+    await typeAt(editor, 0, "top\n");
+    assert.equal(desk.review.hunks(uri).length, 3);
+    await desk.review.undoFile(uri);
+    assert.equal(editor.document.getText(), "top\none\ntwo\nthree\nmine\nfour\nfive\nsix\n");
+    assert.equal(editor.document.isDirty, true);
+  });
+
+  test("Ctrl+Z after an undo brings the hunk back for review", async () => {
+    const uri = await editedFile();
+    const { document } = await openEditor(uri.fsPath);
+    await desk.review.undoFile(uri);
+    assert.deepEqual(desk.review.documents, []);
+    await vscode.window.showTextDocument(document);
+    await vscode.commands.executeCommand("undo");
+    assert.equal(document.getText(), EDITED);
+    assert.equal(desk.review.hunks(uri).length, 3);
+  });
+
+  test("a file that the agent made goes when it is undone, but not what the user added to it", async () => {
+    const path = pathOf("new.txt");
+    await agentWrites(path, null, "a\nb\n");
+    const uri = vscode.Uri.file(path);
+    await typeAt(await openEditor(path), 1, "mine\n");
+    await desk.review.undoFile(uri);
+    assert.equal((await vscode.workspace.openTextDocument(uri)).getText(), "mine\n");
+
+    const other = pathOf("other.txt");
+    await agentWrites(other, null, "a\nb\n");
+    await desk.review.undoFile(vscode.Uri.file(other));
+    assert.equal(existsSync(other), false);
+    assert.deepEqual(desk.review.documentsOf(other), []);
+  });
+
+  test("an undo refuses a file that a command has changed, and goes on with what is there", async () => {
+    const uri = await editedFile();
+    writeFileSync(uri.fsPath, EDITED.replace("one", "by a command"));
+    await assert.rejects(desk.review.undo(uri, hunk(uri, 0)));
+    assert.equal(onDisk(uri), EDITED.replace("one", "by a command"));
+    await desk.review.undo(uri, hunk(uri, 0));
+    assert.match(onDisk(uri), /^by a command\ntwo\n/);
+  });
+
+  test("the review is there again after a reload, and what changed meanwhile is not the agent's", async () => {
+    const uri = await editedFile();
+    desk.review.keep(uri, hunk(uri, 0));
+    await desk.store.flush();
+    writeFileSync(uri.fsPath, `top\n${EDITED}`);
+    desk = await desk.reloaded();
+    assert.deepEqual(shownHunks(uri), [
+      ["five\n", ""],
+      ["", "seven\n"],
+    ]);
+    await desk.review.undoAll();
+    assert.equal(onDisk(uri), "top\none\nTWO\nthree\nfour\nfive\nsix\n");
+    desk = await desk.reloaded();
+    assert.deepEqual(desk.review.documents, []);
+    assert.deepEqual(desk.problems, []);
+  });
+
+  test("a damaged record is left out and told, a file that is gone is forgotten", async () => {
+    const uri = await editedFile();
+    await agentWrites(pathOf("b.txt"), null, "b\n");
+    await desk.store.flush();
+    rmSync(pathOf("b.txt"));
+    const records = join(desk.storage, "review");
+    for (const name of readdirSync(records)) {
+      const file = join(records, name);
+      writeFileSync(file, readFileSync(file, "utf8").replace("seven", "SEVEN"));
+    }
+    desk = await desk.reloaded();
+    assert.deepEqual(desk.review.documents, []);
+    assert.equal(desk.problems.length, 1);
+    assert.match(desk.problems[0] ?? "", /damaged/);
+    assert.equal(onDisk(uri), EDITED);
+  });
+
+  test("lenses over each hunk of the file call keep, undo and next", async () => {
+    const uri = await editedFile();
+    const lenses = desk.lenses.provideCodeLenses(await vscode.workspace.openTextDocument(uri));
+    const titles = lenses.map(({ range, command }) => `${range.start.line} ${command?.title}`);
+    assert.deepEqual(titles.slice(0, 4), [
+      "1 $(check)\u00a0Keep +1 −1",
+      "1 $(discard)\u00a0Undo",
+      "1 Next (1 of 3)",
+      "4 $(check)\u00a0Keep −1",
+    ]);
+    const [keep, , , keepSecond] = lenses.map(({ command }) => command?.arguments ?? []);
+    assert.deepEqual(hunkAt(desk.review, keep ?? [])?.hunk, hunk(uri, 0));
+    desk.review.keep(uri, hunk(uri, 0));
+    assert.equal(hunkAt(desk.review, keep ?? []), undefined);
+    assert.deepEqual(hunkAt(desk.review, keepSecond ?? [])?.hunk, hunk(uri, 0));
+  });
+
+  test("the text before is a document, and moves with what is kept", async () => {
+    const uri = await editedFile();
+    await desk.opener.openDiff(uri, false);
+    const before = await vscode.workspace.openTextDocument(originalUri(uri));
+    assert.equal(before.getText(), ORIGINAL);
+    const changed = new Promise<void>((resolve) => {
+      const subscription = vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        if (document !== before) return;
+        subscription.dispose();
+        resolve();
+      });
+    });
+    desk.review.keep(uri, hunk(uri, 0));
+    await changed;
+    assert.equal(before.getText(), ORIGINAL.replace("two", "TWO"));
+    const tab = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+    assert.ok(tab instanceof vscode.TabInputTextDiff);
+    assert.equal(tab.modified.toString(), uri.toString());
+  });
+
+  test("a button of the gutter's peek means the hunk at its lines", async () => {
+    const uri = await editedFile();
+    const change = (modifiedStartLineNumber: number, modifiedEndLineNumber: number) => ({
+      originalStartLineNumber: 1,
+      originalEndLineNumber: 1,
+      modifiedStartLineNumber,
+      modifiedEndLineNumber,
+    });
+    const changes = [change(2, 2), change(4, 0), change(6, 6)];
+    const meant = changes.map((_, index) => hunkOfChange(desk.review, [uri, changes, index])?.hunk);
+    assert.deepEqual(meant, desk.review.hunks(uri));
+  });
+});

@@ -1,0 +1,70 @@
+// The review as the extension builds it, on a store of its own, so that a suite can throw it away and build it again.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as vscode from "vscode";
+import type { EditReview } from "../../../extension/client/client-method.ts";
+import { editReview } from "../../../extension/review/edit-review.ts";
+import { HunkLenses } from "../../../extension/review/hunk-lenses.ts";
+import { HunkMarks } from "../../../extension/review/hunk-marks.ts";
+import { LandedEdits } from "../../../extension/review/landed-edits.ts";
+import { OriginalDocuments } from "../../../extension/review/original-documents.ts";
+import { Proposals } from "../../../extension/review/proposals.ts";
+import { Review } from "../../../extension/review/review.ts";
+import { ReviewOpener } from "../../../extension/review/review-opener.ts";
+import { ReviewStore } from "../../../extension/review/review-store.ts";
+
+export class ReviewDesk {
+  readonly storage: string;
+  readonly store: ReviewStore;
+  readonly landed: LandedEdits;
+  readonly proposals: Proposals;
+  readonly review: Review;
+  readonly opener: ReviewOpener;
+  readonly lenses: HunkLenses;
+  readonly editReview: EditReview;
+  /** What could not be kept or read. */
+  readonly problems: string[] = [];
+  readonly #subscriptions: vscode.Disposable[];
+
+  /** `storage` is the folder that an earlier desk left. */
+  constructor(storage = mkdtempSync(join(tmpdir(), "hermes-review-"))) {
+    this.storage = storage;
+    const tell = (problem: string): void => void this.problems.push(problem);
+    this.store = new ReviewStore(vscode.Uri.file(storage), tell);
+    this.landed = new LandedEdits(this.store);
+    this.proposals = new Proposals();
+    this.review = new Review(this.landed, this.proposals);
+    this.opener = new ReviewOpener(this.review, tell);
+    this.lenses = new HunkLenses(this.review);
+    this.editReview = editReview(this.landed, this.proposals, () => undefined);
+    this.#subscriptions = [
+      this.landed,
+      this.proposals,
+      this.review,
+      this.opener,
+      this.lenses,
+      new HunkMarks(this.review),
+      new OriginalDocuments(this.review),
+    ];
+  }
+
+  /** The desk of the next window on the same storage. */
+  async reloaded(): Promise<ReviewDesk> {
+    await this.store.flush();
+    this.#close();
+    const next = new ReviewDesk(this.storage);
+    await next.landed.restore();
+    return next;
+  }
+
+  async dispose(): Promise<void> {
+    await this.store.flush();
+    this.#close();
+    rmSync(this.storage, { recursive: true });
+  }
+
+  #close(): void {
+    for (const subscription of this.#subscriptions) subscription.dispose();
+  }
+}
