@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import type { AgentEdit } from "../client/client-method.ts";
 import { findDocument } from "../documents/find-document.ts";
+import { readText } from "../documents/read-text.ts";
 import { readNow, writeNow } from "../documents/write-document.ts";
 import { followTyping, type Hunk, keepHunk, undoHunk } from "./hunks.ts";
 import type { ReviewStore } from "./review-store.ts";
@@ -38,14 +39,15 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     return this.#texts.get(path);
   }
 
-  /** Takes up what an earlier window left; what changed in the files since then is not the agent's. */
+  /**
+   * Takes up what an earlier window left; what changed in the files since then is not the agent's. Rejects with the
+   * first reason when files could not be read: their records stay for the next window.
+   */
   async restore(): Promise<void> {
-    for (const kept of await this.#store.load()) {
-      if (this.#texts.has(kept.path)) continue;
-      const now = await readNow(kept.path);
-      if (now.text === null) this.#store.remove(kept.path);
-      else this.#set(followed({ ...kept, present: now.inItsEndings(kept.present) }, now.text));
-    }
+    const records = await this.#store.load();
+    const taken = await Promise.allSettled(records.map((kept) => this.#takeUp(kept)));
+    const failed = taken.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
   }
 
   /** Runs the write of an edit and puts what it changes up for review. Rejects as `write` does. */
@@ -84,6 +86,13 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   dispose(): void {
     this.#typing.dispose();
     this.#changed.dispose();
+  }
+
+  async #takeUp(kept: ReviewedText): Promise<void> {
+    const present = await readText(kept.path);
+    if (this.#texts.has(kept.path)) return; // the agent was faster
+    if (present === null) this.#store.remove(kept.path);
+    else this.#set(followed(kept, present));
   }
 
   /** Puts text back through the document; a file that the agent created goes when nothing of it is left. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createRequire } from "node:module";
 import * as vscode from "vscode";
 
 const EXTENSION_ID = "hermes-agent.hermes-vscode";
@@ -14,10 +15,13 @@ suite("activation", () => {
   });
 
   test("a command of its own activates it", async () => {
+    const loading = performance.now();
+    createRequire(__filename)(extension().extensionPath);
+    console.log(`[suite]     the bundle loads: ${Math.round(performance.now() - loading)} ms`);
     const began = performance.now();
     await vscode.commands.executeCommand("hermes.keepAll");
     console.log(
-      `[suite]     activation by a command that does nothing else: ${Math.round(performance.now() - began)} ms`,
+      `[suite]     a command that does nothing else activates it: ${Math.round(performance.now() - began)} ms`,
     );
     assert.equal(extension().isActive, true);
   });
