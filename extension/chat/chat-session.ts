@@ -79,6 +79,8 @@ export class ChatSession implements vscode.Disposable {
     }
     this.#setRunning(true);
     this.#isChoosing = CHOOSES_MODEL.test(text);
+    // A session that opens clears the panel: the message must come after that. The turn tells why it could not be opened.
+    await this.#session().catch(() => undefined);
     this.#log.push({ kind: "prompt", id: randomUUID(), text });
     const isDone = await this.#runTurn(text);
     this.#setRunning(false);

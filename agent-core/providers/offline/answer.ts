@@ -120,6 +120,12 @@ function requestText(message: Message | undefined): string {
 }
 
 function textParts({ content }: UserMessage): string {
-  if (typeof content === "string") return content;
-  return content.map((part) => (part.type === "text" ? part.text : "")).join("\n\n");
+  const text =
+    typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join("\n\n");
+  return withoutNotes(text);
+}
+
+/** The agent puts notes of its own below what the user says, each a paragraph in brackets. */
+function withoutNotes(text: string): string {
+  return text.replace(/(?:\n\n\[[^\]]*\])+$/, "");
 }

@@ -184,3 +184,12 @@ describe("the conversation", () => {
     expect(performance.now() - begin).toBeLessThan(5_000);
   });
 });
+
+test("notes of the agent below a request are not part of it", () => {
+  const request =
+    "read a.txt\n\n[The session was loaded again: its shell is a new one.]\n\n[Budget: 1 of 4 steps left.]";
+  expect(answerOffline([{ role: "user", content: request }], ALL).call).toEqual({
+    tool: "read_file",
+    input: { path: "a.txt" },
+  });
+});
