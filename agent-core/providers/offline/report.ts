@@ -22,19 +22,17 @@ export function reportOf(steps: readonly OfflineStep[], results: readonly ToolMe
 function outcome({ title, report }: OfflineStep, content: string): string {
   if (content.startsWith(FAILED)) return `**${title}** did not work:\n\n${quote(content.slice(FAILED.length))}`;
   if (report !== undefined) return report(content);
-  const rest = withoutDiff(content);
-  return rest === "" ? `**${title}**: done.` : `**${title}**: done.\n\n${quote(rest)}`;
+  // An edit is on screen already, as a diff where it was made.
+  return isEdit(content) ? `**${title}**: done.` : `**${title}**: done.\n\n${quote(content)}`;
 }
 
-/** Of an edit, everything but its diff: that is on screen already, where the edit is. */
-function withoutDiff(content: string): string {
-  return /^--- .*\n\+\+\+ /m.test(content) ? (content.split(/^--- /m, 1)[0] ?? "").trim() : content;
+function isEdit(content: string): boolean {
+  return /^--- .*\n\+\+\+ /m.test(content);
 }
 
 function quote(text: string): string {
   const cut = text.length > QUOTED_CHARS ? `${text.slice(0, QUOTED_CHARS).toWellFormed()}\n…` : text;
   const longest = Math.max(2, ...(cut.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
-  const language = /^(---|\+\+\+|@@) /m.test(cut) ? "diff" : "text";
-  return `${fence}${language}\n${cut}\n${fence}`;
+  return `${fence}text\n${cut}\n${fence}`;
 }
