@@ -4,6 +4,8 @@ import type { OfflineStep } from "./form.ts";
 
 /** The agent begins the text of a failed call with this. */
 const FAILED = "Error: ";
+/** Tools whose result is an edit. */
+const EDITS: ReadonlySet<string> = new Set(["patch", "write_file"]);
 /** Longest part of a result that is quoted. Characters. */
 const QUOTED_CHARS = 1_500;
 
@@ -19,15 +21,11 @@ export function reportOf(steps: readonly OfflineStep[], results: readonly ToolMe
   return parts.join("\n\n");
 }
 
-function outcome({ title, report }: OfflineStep, content: string): string {
+function outcome({ tool, title, report }: OfflineStep, content: string): string {
   if (content.startsWith(FAILED)) return `**${title}** did not work:\n\n${quote(content.slice(FAILED.length))}`;
   if (report !== undefined) return report(content);
   // An edit is on screen already, as a diff where it was made.
-  return isEdit(content) ? `**${title}**: done.` : `**${title}**: done.\n\n${quote(content)}`;
-}
-
-function isEdit(content: string): boolean {
-  return /^--- .*\n\+\+\+ /m.test(content);
+  return EDITS.has(tool) ? `**${title}**: done.` : `**${title}**: done.\n\n${quote(content)}`;
 }
 
 function quote(text: string): string {
