@@ -9,7 +9,7 @@ import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";
 const input = z.object({
   mode: z.literal("replace").default("replace"),
   path: z.string().min(1).describe("File to change, absolute or relative to the working folder"),
-  old_string: z.string().min(1).describe("Text to replace, exactly as it stands in the file, without line numbers"),
+  old_string: z.string().min(1).describe("Text to replace, as it stands in the file, without line numbers"),
   new_string: z.string().describe("Text to put there"),
   replace_all: z.boolean().default(false).describe("Replace every occurrence instead of exactly one"),
 });
@@ -46,6 +46,21 @@ async function stage(call: z.infer<typeof input>, context: ToolContext): Promise
     case "already":
       return { ok: true, diffs: [], run: () => Promise.resolve({ ok: true, text: replaced.text }) };
     case "changed":
-      return stageEdit({ tool: "patch", path, oldText: read.text, newText: replaced.newText }, context);
+      return noted(
+        stageEdit({ tool: "patch", path, oldText: read.text, newText: replaced.newText }, context),
+        replaced.how,
+      );
   }
+}
+
+/** The model is told when its text does not stand in the file to the letter: it should read again what it goes on with. */
+function noted(staged: StagedCall, how: string | undefined): StagedCall {
+  if (!staged.ok || how === undefined) return staged;
+  return {
+    ...staged,
+    async run() {
+      const result = await staged.run();
+      return result.ok ? { ...result, text: `old_string was found ${how}.\n${result.text}` } : result;
+    },
+  };
 }

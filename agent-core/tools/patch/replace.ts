@@ -1,27 +1,66 @@
 /** Replacing text in a file: found exactly once, or refused with what would help. Pure. */
+import { climb } from "./climb.ts";
 import { nearestText } from "./nearest-text.ts";
 
 export type Replacement =
-  | { readonly kind: "changed"; readonly newText: string; readonly count: number }
+  /** `how` says how the text was found when it does not stand there exactly as it was given. */
+  | { readonly kind: "changed"; readonly newText: string; readonly count: number; readonly how?: string }
   | { readonly kind: "already"; readonly text: string }
   | { readonly kind: "refused"; readonly text: string };
 
-export type ReplaceRequest = {
-  readonly oldString: string;
-  readonly newString: string;
-  readonly replaceAll: boolean;
-};
+export type ReplaceRequest = { readonly oldString: string; readonly newString: string; readonly replaceAll: boolean };
 
 /** Places named when the text is not unique. */
 const NAMED_PLACES = 5;
+/** Lines without a word, such as brackets, stand in many files by chance. */
+const WORD = /\w{3}/;
 
 export function replaceText(text: string, request: ReplaceRequest): Replacement {
   const { oldString, newString } = inFileEndings(text, request);
   if (oldString === newString) return refused("old_string and new_string are the same; there is nothing to change.");
   const places = findAll(text, oldString);
-  if (places.length === 0) return notFound(text, oldString, newString);
+  if (places.length === 0) return replaceInexact(text, { ...request, oldString, newString });
   if (places.length > 1 && !request.replaceAll) return ambiguous(text, places);
   return { kind: "changed", newText: splice(text, places, oldString.length, newString), count: places.length };
+}
+
+/** Not there to the letter: the ladder's first strategy that finds anything decides. */
+function replaceInexact(text: string, request: ReplaceRequest): Replacement {
+  const { oldString, newString, replaceAll } = request;
+  if (standsAsLines(text, newString)) {
+    return { kind: "already", text: "The file has new_string already and not old_string; nothing was changed." };
+  }
+  const found = climb(text, request);
+  if (found === undefined) return notFound(text, oldString);
+  const { places, how, isSimilarity } = found;
+  const [first] = places;
+  if (first === undefined) return notFound(text, oldString);
+  if (places.length > 1 && (!replaceAll || isSimilarity)) {
+    return ambiguous(
+      text,
+      places.map(({ start }) => start),
+    );
+  }
+  const parts: string[] = [];
+  let from = 0;
+  for (const { start, end, replacement } of places) {
+    parts.push(text.slice(from, start), replacement);
+    from = end;
+  }
+  const newText = parts.join("") + text.slice(from);
+  if (newText === text)
+    return refused("old_string and new_string differ in blanks only, and the file has them so already.");
+  return { kind: "changed", newText, count: places.length, how };
+}
+
+/** A word that stands somewhere says nothing; whole lines say that the edit was made before. */
+function standsAsLines(text: string, wanted: string): boolean {
+  const lines = wanted.replace(/\r?\n$/, "");
+  if (!WORD.test(lines)) return false;
+  const at = text.indexOf(lines);
+  if (at < 0) return false;
+  const end = at + lines.length;
+  return (at === 0 || text[at - 1] === "\n") && (end === text.length || /^\r?\n/.test(text.slice(end, end + 2)));
 }
 
 /** A model writes plain newlines; where the file has CRLF throughout, so do the strings. */
@@ -53,10 +92,7 @@ function splice(text: string, places: readonly number[], length: number, replace
   return parts.join("") + text.slice(from);
 }
 
-function notFound(text: string, oldString: string, newString: string): Replacement {
-  if (newString !== "" && text.includes(newString)) {
-    return { kind: "already", text: "The file has new_string already and not old_string; nothing was changed." };
-  }
+function notFound(text: string, oldString: string): Replacement {
   const near = nearestText(text, oldString);
   const hint = near === undefined ? "Read the file again." : `The nearest text is at line ${near.line}:\n${near.text}`;
   return refused(`old_string is not in the file. ${hint}`);
