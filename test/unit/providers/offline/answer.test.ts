@@ -67,7 +67,7 @@ describe("several steps", () => {
       ["completed"],
     ]);
     expect(calls.map(([, input]) => input["merge"])).toEqual([undefined, undefined, true, undefined, true]);
-    expect(text).toContain("patch did it");
+    expect(text).toMatch(/^\*\*Replace .*\*\*: done\.$/m);
     expect(text).toContain("terminal did it");
   });
 
@@ -188,7 +188,7 @@ describe("the conversation", () => {
 test("notes of the agent below a request are not part of it", () => {
   const request =
     "read a.txt\n\n[The session was loaded again: its shell is a new one.]\n\n[Budget: 1 of 4 steps left.]";
-  expect(answerOffline([{ role: "user", content: request }], ALL).call).toEqual({
+  expect(answerOffline([{ role: "user", content: request }], ALL).call).toMatchObject({
     tool: "read_file",
     input: { path: "a.txt" },
   });
