@@ -15,8 +15,15 @@ import type {
 /** Life of the agent behind the panel. */
 export type AgentState = "starting" | "ready" | "restarting" | "failed";
 
-/** A message typed while a turn runs. It waits for the turn's end, or is on its way into the turn. */
-export type QueuedPrompt = { readonly id: string; readonly text: string; readonly state: "waiting" | "steering" };
+/**
+ * A message typed while a turn runs. It waits for the turn's end, is on its way into the turn, or is being changed: then
+ * neither it nor what stands behind it is sent.
+ */
+export type QueuedPrompt = {
+  readonly id: string;
+  readonly text: string;
+  readonly state: "waiting" | "steering" | "editing";
+};
 
 /** Pending hunks of one file. `path` is absolute, `label` is what to show (relative to the workspace). */
 export type ReviewedFile = {
@@ -114,7 +121,8 @@ export type PanelMessage =
   | { readonly type: "ready"; readonly epoch: string; readonly next: number }
   /** Every event below `next` has been shown. */
   | { readonly type: "ack"; readonly epoch: string; readonly next: number }
-  | { readonly type: "prompt"; readonly text: string }
+  /** `now`: into the running turn, instead of waiting for its end. */
+  | { readonly type: "prompt"; readonly text: string; readonly now?: true }
   | { readonly type: "cancel" }
   | { readonly type: "new-session" }
   | { readonly type: "set-config"; readonly configId: string; readonly value: string }
@@ -129,7 +137,11 @@ export type PanelMessage =
   | { readonly type: "permission"; readonly requestId: string; readonly optionId: string; readonly reason?: string }
   | { readonly type: "answer"; readonly requestId: string; readonly text: string | null }
   | { readonly type: "queue-remove"; readonly id: string }
+  /** It is being changed, and not sent until `queue-edit` comes. */
+  | { readonly type: "queue-hold"; readonly id: string }
   | { readonly type: "queue-edit"; readonly id: string; readonly text: string }
+  /** To this place in the queue, counted from 0. */
+  | { readonly type: "queue-move"; readonly id: string; readonly to: number }
   /** Into the running turn, after the step of the moment. */
   | { readonly type: "queue-send"; readonly id: string }
   /** Stops the running turn and begins another with it. */

@@ -10,8 +10,7 @@ import {
   type SessionNotification,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import type { HermesSessionMeta } from "../../agent-core/acp/meta.ts";
-import { type HermesSteerResponse, STEER_METHOD } from "../../agent-core/acp/meta.ts";
+import { type HermesSessionMeta, type HermesSteerResponse, STEER_METHOD } from "../../agent-core/acp/meta.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ModelMemory } from "../models/model-memory.ts";
 import type { EventLog } from "./event-log.ts";
@@ -42,6 +41,8 @@ export class ChatSession implements vscode.Disposable {
   #isChoosing = false as boolean;
   /** The turn is being stopped so that the next message can be sent. */
   #sendsNext = false as boolean;
+  /** The last turn came to its own end: what waits may be sent. */
+  #isDone = false as boolean;
 
   readonly queue: PromptQueue;
 
@@ -82,11 +83,21 @@ export class ChatSession implements vscode.Disposable {
     // A session that opens clears the panel: the message must come after that. The turn tells why it could not be opened.
     await this.#session().catch(() => undefined);
     this.#log.push({ kind: "prompt", id: randomUUID(), text });
-    const isDone = await this.#runTurn(text);
-    this.#setRunning(false);
     // After a stop or an error what waits is the user's to send, unless the stop was made for it.
-    if (!isDone && !this.#sendsNext) return;
+    this.#isDone = (await this.#runTurn(text)) || this.#sendsNext;
     this.#sendsNext = false;
+    this.#setRunning(false);
+    await this.sendHeldUp();
+  }
+
+  /** Says something in the running turn; without one it begins a turn. */
+  async promptNow(text: string): Promise<void> {
+    return this.#running ? this.sendQueued(this.queue.add(text)) : this.prompt(text);
+  }
+
+  /** Sends the next message of the queue, when the last turn came to its own end and nobody changes that message. */
+  async sendHeldUp(): Promise<void> {
+    if (this.#running || !this.#isDone) return;
     const next = this.queue.take();
     if (next !== undefined) await this.prompt(next.text);
   }
@@ -94,7 +105,7 @@ export class ChatSession implements vscode.Disposable {
   /** Gives a queued message to the model in the middle of the running turn; without one it begins a turn. */
   async sendQueued(id: string): Promise<void> {
     if (!this.#running || this.#sessionId === undefined) {
-      this.queue.toFront(id);
+      this.queue.move(id, 0);
       const next = this.queue.take();
       return next && this.prompt(next.text);
     }
@@ -106,15 +117,17 @@ export class ChatSession implements vscode.Disposable {
       await agent.request<HermesSteerResponse>(STEER_METHOD, { sessionId: this.#sessionId, prompt });
     } catch (error) {
       this.queue.unsteer(id);
+      // The turn came to its end while the message was on its way.
+      if (!this.#running && this.#isDone) return this.sendHeldUp();
       const why = error instanceof Error ? error.message : String(error);
-      const message = `The message could not be sent into the running turn; it waits for its end. ${why}`;
+      const message = `The message could not be sent into the running turn and waits in the queue. ${why}`;
       this.#log.push({ kind: "notice", severity: "warning", text: message });
     }
   }
 
   /** Stops the running turn and begins another with this queued message. */
   async interruptWith(id: string): Promise<void> {
-    this.queue.toFront(id);
+    this.queue.move(id, 0);
     if (!this.#running) return this.sendQueued(id);
     this.#sendsNext = true;
     await this.cancel();

@@ -4,17 +4,20 @@ import type { PanelMessage } from "../../webview/panel-protocol.ts";
 import { chooseModel } from "../models/choose-model.ts";
 import { enterKey } from "../models/enter-key.ts";
 import type { Services } from "../services.ts";
+import type { ChatSession } from "./chat-session.ts";
+import { actOnQueue } from "./queue-actions.ts";
 
 export async function actOnPanelMessage(message: PanelMessage, services: Services): Promise<void> {
   const { chat, requests, review, opener, terminals } = services;
   switch (message.type) {
     case "ready":
       services.events.push({ kind: "review", files: review.files });
+      chat.queue.releaseAll();
       return chat.open();
     case "ack":
       return;
     case "prompt":
-      return message.text.trim() === "" ? undefined : chat.prompt(message.text);
+      return say(message, chat);
     case "cancel":
       return chat.cancel();
     case "new-session":
@@ -39,13 +42,12 @@ export async function actOnPanelMessage(message: PanelMessage, services: Service
     case "answer":
       return requests.answer(message.requestId, { kind: "text", text: message.text });
     case "queue-remove":
-      return chat.queue.remove(message.id);
+    case "queue-hold":
     case "queue-edit":
-      return chat.queue.edit(message.id, message.text);
+    case "queue-move":
     case "queue-send":
-      return chat.sendQueued(message.id);
     case "queue-interrupt":
-      return chat.interruptWith(message.id);
+      return actOnQueue(message, chat);
     case "open-location":
       return openLocation(message.path, message.line);
     case "open-review": {
@@ -69,6 +71,11 @@ export async function actOnPanelMessage(message: PanelMessage, services: Service
     case "insert-text":
       return insertText(message.text);
   }
+}
+
+async function say({ text, now }: Extract<PanelMessage, { type: "prompt" }>, chat: ChatSession): Promise<void> {
+  if (text.trim() === "") return;
+  await (now ? chat.promptNow(text) : chat.prompt(text));
 }
 
 async function openLocation(path: string, line: number | undefined): Promise<void> {

@@ -14,7 +14,7 @@ const path = z.string().max(4_096);
 const schema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ready"), epoch: id, next: z.int().min(0) }),
   z.object({ type: z.literal("ack"), epoch: id, next: z.int().min(0) }),
-  z.object({ type: z.literal("prompt"), text }),
+  z.object({ type: z.literal("prompt"), text, now: z.literal(true).exactOptional() }),
   z.object({ type: z.literal("cancel") }),
   z.object({ type: z.literal("new-session") }),
   z.object({ type: z.literal("set-config"), configId: id, value: choice }),
@@ -26,7 +26,9 @@ const schema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("permission"), requestId: id, optionId: id, reason: text.exactOptional() }),
   z.object({ type: z.literal("answer"), requestId: id, text: text.nullable() }),
   z.object({ type: z.literal("queue-remove"), id }),
+  z.object({ type: z.literal("queue-hold"), id }),
   z.object({ type: z.literal("queue-edit"), id, text }),
+  z.object({ type: z.literal("queue-move"), id, to: z.int().min(0) }),
   z.object({ type: z.literal("queue-send"), id }),
   z.object({ type: z.literal("queue-interrupt"), id }),
   z.object({ type: z.literal("open-location"), path, line: z.int().min(1).exactOptional() }),

@@ -15,33 +15,55 @@ export class PromptQueue {
     return this.#prompts;
   }
 
-  add(text: string): void {
-    this.#set([...this.#prompts, { id: randomUUID(), text, state: "waiting" }]);
+  /** Gives its id. */
+  add(text: string): string {
+    const id = randomUUID();
+    this.#set([...this.#prompts, { id, text, state: "waiting" }]);
+    return id;
   }
 
-  /** Without effect on what is on its way already. */
+  /** It is being changed: neither it nor what stands behind it is taken. */
+  hold(id: string): void {
+    if (this.#prompts.some((prompt) => prompt.id === id && isWaiting(prompt))) this.#setState(id, "editing");
+  }
+
+  /** Ends its change. Without effect on what is on its way already. */
   edit(id: string, text: string): void {
-    this.#set(this.#prompts.map((prompt) => (prompt.id === id && isWaiting(prompt) ? { ...prompt, text } : prompt)));
+    this.#set(
+      this.#prompts.map((prompt) =>
+        prompt.id === id && !isSteering(prompt) ? { ...prompt, text, state: "waiting" } : prompt,
+      ),
+    );
+  }
+
+  /** Nobody changes any of them: a panel that begins anew has forgotten what was typed. */
+  releaseAll(): void {
+    if (!this.#prompts.some(({ state }) => state === "editing")) return;
+    this.#set(this.#prompts.map((prompt) => (isSteering(prompt) ? prompt : { ...prompt, state: "waiting" })));
   }
 
   remove(id: string): void {
-    this.#set(this.#prompts.filter((prompt) => prompt.id !== id || !isWaiting(prompt)));
+    this.#set(this.#prompts.filter((prompt) => prompt.id !== id || isSteering(prompt)));
+  }
+
+  /** To this place, counted from 0; beyond the end is the end. */
+  move(id: string, to: number): void {
+    const moved = this.#prompts.find((prompt) => prompt.id === id);
+    if (moved === undefined) return;
+    const others = this.#prompts.filter((prompt) => prompt !== moved);
+    this.#set([...others.slice(0, to), moved, ...others.slice(to)]);
   }
 
   clear(): void {
     this.#set([]);
   }
 
-  /** Takes the next one that waits out of the queue. */
+  /** Takes the next one out of the queue; undefined when there is none, or when it is being changed. */
   take(): QueuedPrompt | undefined {
-    const next = this.#prompts.find(isWaiting);
-    if (next !== undefined) this.remove(next.id);
+    const next = this.#prompts.find((prompt) => !isSteering(prompt));
+    if (next === undefined || !isWaiting(next)) return undefined;
+    this.remove(next.id);
     return next;
-  }
-
-  toFront(id: string): void {
-    const first = this.#prompts.filter((prompt) => prompt.id === id);
-    this.#set([...first, ...this.#prompts.filter((prompt) => prompt.id !== id)]);
   }
 
   /** It is on its way into the running turn; gives its text, undefined when it does not wait (any more). */
@@ -58,13 +80,13 @@ export class PromptQueue {
 
   /** The oldest of those on their way has arrived. */
   arrived(): void {
-    const first = this.#prompts.find((prompt) => !isWaiting(prompt));
+    const first = this.#prompts.find(isSteering);
     if (first !== undefined) this.#set(this.#prompts.filter((prompt) => prompt !== first));
   }
 
   /** The agent is gone, and with it what was on its way. */
   unsteerAll(): void {
-    this.#set(this.#prompts.map((prompt) => ({ ...prompt, state: "waiting" })));
+    this.#set(this.#prompts.map((prompt) => (isSteering(prompt) ? { ...prompt, state: "waiting" } : prompt)));
   }
 
   #setState(id: string, state: QueuedPrompt["state"]): void {
@@ -79,4 +101,8 @@ export class PromptQueue {
 
 function isWaiting({ state }: QueuedPrompt): boolean {
   return state === "waiting";
+}
+
+function isSteering({ state }: QueuedPrompt): boolean {
+  return state === "steering";
 }

@@ -19,6 +19,9 @@ describe("messages typed while a turn runs", () => {
   });
 
   const queue = () => window.panel.getByRole("list", { name: "Queued messages" });
+  const field = () => queue().getByRole("textbox", { name: "Queued message" });
+  const order = () => queue().locator("li .tool-title").allTextContents();
+  const focused = () => window.panel.locator(":focus").getAttribute("aria-label");
   const type = async (text: string): Promise<void> => {
     await window.composer.fill(text);
     await window.composer.press("Enter");
@@ -40,11 +43,46 @@ describe("messages typed while a turn runs", () => {
       await window.screenshot("queue");
     }
     await queue().getByRole("button", { name: "Edit queued message" }).first().click();
-    await window.panel.getByRole("textbox", { name: "Queued message" }).fill("read b.txt");
-    await window.panel.getByRole("textbox", { name: "Queued message" }).press("Enter");
+    await field().fill("read b.txt");
+    for (const theme of ["light", "dark"] as const) {
+      await window.setTheme(theme);
+      await window.screenshot("queue-edit");
+    }
+    await field().press("Enter");
     await queue().getByText("read b.txt").waitFor();
     await queue().getByRole("button", { name: "Remove queued message" }).first().click();
     await expect.poll(() => queue().getByRole("listitem").count()).toBe(1);
+  });
+
+  test("the keyboard alone moves it, changes it, leaves it as it was, and takes it away", async () => {
+    const { keyboard } = window.page;
+    await type("read a.txt");
+    await expect.poll(order).toEqual(["list the files", "read a.txt"]);
+    await window.composer.press("ArrowUp");
+    await keyboard.press("ArrowUp");
+    await expect.poll(order).toEqual(["read a.txt", "list the files"]);
+    await expect.poll(focused).toBe("Move queued message, 1 of 2");
+    await keyboard.press("ArrowDown");
+    await expect.poll(order).toEqual(["list the files", "read a.txt"]);
+    await expect.poll(focused).toBe("Move queued message, 2 of 2");
+    await queue().getByRole("button", { name: "Edit queued message" }).last().press("Enter");
+    await field().press("Shift+Enter");
+    await keyboard.type("and b.txt");
+    await keyboard.press("Escape");
+    await expect.poll(order).toEqual(["list the files", "read a.txt"]);
+    await queue().getByRole("button", { name: "Remove queued message" }).last().press("Enter");
+    await expect.poll(order).toEqual(["list the files"]);
+    await expect.poll(focused).toBe("Send queued message now");
+  });
+
+  test("the mouse drags it to another place", async () => {
+    await type("read a.txt");
+    await expect.poll(order).toEqual(["list the files", "read a.txt"]);
+    const row = (index: number) => queue().getByRole("listitem").nth(index);
+    await row(1).locator(".queue-grip").dragTo(row(0));
+    await expect.poll(order).toEqual(["read a.txt", "list the files"]);
+    await queue().getByRole("button", { name: "Remove queued message" }).first().click();
+    await expect.poll(order).toEqual(["list the files"]);
   });
 
   test("sent now it goes into the running turn, after the command", async () => {
@@ -54,6 +92,28 @@ describe("messages typed while a turn runs", () => {
     await queue().waitFor({ state: "detached" });
     await window.panel.getByText("list the files").first().waitFor();
     await window.panel.getByText("a.txt").last().waitFor();
+  });
+
+  test("Ctrl+Enter sends what is typed into the running turn", async () => {
+    await startWaitingFor("now");
+    await window.composer.fill("list the files");
+    await window.composer.press("Control+Enter");
+    await queue().locator(".codicon-loading").waitFor();
+    writeFileSync(join(window.workspace, "now"), "");
+    await queue().waitFor({ state: "detached" });
+  });
+
+  test("one that is being changed is not sent when the turn ends, but when the change is done", async () => {
+    await startWaitingFor("edited");
+    await type("read nothing.txt");
+    await queue().getByRole("button", { name: "Edit queued message" }).click();
+    await field().fill("read a.txt");
+    writeFileSync(join(window.workspace, "edited"), "");
+    await window.panel.getByRole("button", { name: "Send", exact: true }).waitFor();
+    expect(await field().inputValue()).toBe("read a.txt");
+    await field().press("Enter");
+    await queue().waitFor({ state: "detached" });
+    await window.panel.getByText("1|one").last().waitFor();
   });
 
   test("it can take the place of the running turn", async () => {

@@ -2,6 +2,7 @@
 import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { CommandList } from "./command-list.tsx";
+import { type KeyAction, keyAction } from "./composer-keys.ts";
 import { ConfigPicker } from "./config-picker.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
@@ -9,7 +10,7 @@ import { UsageMeter } from "./usage-meter.tsx";
 
 export function Composer() {
   const { store, memory, post } = usePanel();
-  const { running, commands, compose, agentName } = store.shown.value;
+  const { running, commands, compose, agentName, queue } = store.shown.value;
   const [draft, setDraft] = useState(memory.draft);
   const [chosen, choose] = useState(0);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -30,9 +31,9 @@ export function Composer() {
     element.style.height = `${element.scrollHeight}px`;
   }, [draft]);
   const offered = matching(commands, draft);
-  const send = (): void => {
+  const send = (now: boolean): void => {
     if (draft.trim() === "") return;
-    post({ type: "prompt", text: draft });
+    post({ type: "prompt", text: draft, ...(now && { now }) });
     write("");
   };
   const complete = (command: AvailableCommand): void => {
@@ -43,11 +44,13 @@ export function Composer() {
     next: () => choose((chosen + 1) % offered.length),
     previous: () => choose((chosen - 1 + offered.length) % offered.length),
     complete: () => offered[chosen] && complete(offered[chosen]),
-    send,
+    send: () => send(false),
+    "send-now": () => send(true),
+    queue: () => lastInQueue()?.focus(),
     stop: () => post({ type: "cancel" }),
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const action = keyAction(event, { running, draft, command: offered[chosen] });
+    const action = keyAction(event, { running, draft, command: offered[chosen], hasQueue: queue.length > 0 });
     if (action === undefined) return;
     event.preventDefault();
     act[action]();
@@ -63,11 +66,11 @@ export function Composer() {
           value={draft}
           aria-label={`Message ${agentName}`}
           aria-controls={offered.length > 0 ? "commands" : undefined}
-          placeholder={running ? "Queue a message…" : `Ask ${agentName} to do something…`}
+          placeholder={running ? "Queue… (Ctrl+Enter: say it now)" : `Ask ${agentName} to do something…`}
           onInput={(event) => write(event.currentTarget.value)}
           onKeyDown={onKeyDown}
         />
-        <ComposerFoot canSend={draft.trim() !== ""} onSend={send} />
+        <ComposerFoot canSend={draft.trim() !== ""} onSend={() => send(false)} />
       </div>
     </div>
   );
@@ -82,7 +85,7 @@ function ComposerFoot({ canSend, onSend }: { readonly canSend: boolean; readonly
         {configOptions.map((option) => option.type === "select" && <ConfigPicker key={option.id} option={option} />)}
       </div>
       {usage && <UsageMeter usage={usage} />}
-      {running ? (
+      {running && (
         <button
           type="button"
           class="send-button"
@@ -92,12 +95,13 @@ function ComposerFoot({ canSend, onSend }: { readonly canSend: boolean; readonly
         >
           <Icon name="debug-stop" />
         </button>
-      ) : (
+      )}
+      {(!running || canSend) && (
         <button
           type="button"
           class="send-button"
-          title="Send (Enter)"
-          aria-label="Send"
+          title={running ? "Queue (Enter), send into the running turn (Ctrl+Enter)" : "Send (Enter)"}
+          aria-label={running ? "Queue" : "Send"}
           disabled={!canSend}
           onClick={onSend}
         >
@@ -108,36 +112,11 @@ function ComposerFoot({ canSend, onSend }: { readonly canSend: boolean; readonly
   );
 }
 
-type KeyAction = "next" | "previous" | "complete" | "send" | "stop";
-
-type Typing = {
-  readonly running: boolean;
-  readonly draft: string;
-  /** The command that would complete what is typed. */
-  readonly command: AvailableCommand | undefined;
-};
-
-/** What a key means here; undefined when it is only typing. */
-function keyAction(event: KeyboardEvent, { running, draft, command }: Typing): KeyAction | undefined {
-  // While an input method composes, Enter and Escape are its own.
-  if (event.isComposing) return undefined;
-  // A command that is there already is to be sent, not completed.
-  const completes = command !== undefined && draft.trim() !== `/${command.name}`;
-  switch (event.key) {
-    case "ArrowDown":
-      return command && "next";
-    case "ArrowUp":
-      return command && "previous";
-    case "Tab":
-      return command && "complete";
-    case "Enter":
-      if (event.shiftKey) return undefined;
-      return completes ? "complete" : "send";
-    case "Escape":
-      return running ? "stop" : undefined;
-    default:
-      return undefined;
-  }
+/** The queue is another view: what of it takes the focus from here. */
+function lastInQueue(): HTMLElement | undefined {
+  return (
+    [...document.querySelectorAll<HTMLElement>(".queue [data-queued]")].at(-1)?.querySelector("button") ?? undefined
+  );
 }
 
 function matching(commands: readonly AvailableCommand[], draft: string): readonly AvailableCommand[] {

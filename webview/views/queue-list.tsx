@@ -1,62 +1,97 @@
 /** Messages typed while the agent works: sent when it is done, or now, into the running turn or instead of it. */
-import { useState } from "preact/hooks";
 import type { QueuedPrompt } from "../panel-protocol.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
+import { QueueEditor } from "./queue-editor.tsx";
+import { useFocusKept } from "./queue-focus.ts";
 
 export function QueueList() {
   const { store } = usePanel();
   const { queue } = store.shown.value;
+  const list = useFocusKept(queue);
   if (queue.length === 0) return null;
   return (
-    <ul class="queue" aria-label="Queued messages">
-      {queue.map((prompt) => (
-        <Queued key={prompt.id} prompt={prompt} />
+    <ul class="queue" aria-label="Queued messages" ref={list}>
+      {queue.map((prompt, place) => (
+        <Queued key={prompt.id} prompt={prompt} place={place} />
       ))}
     </ul>
   );
 }
 
-function Queued({ prompt: { id, text, state } }: { readonly prompt: QueuedPrompt }) {
-  const { post, store } = usePanel();
-  const { running } = store.shown.value;
-  const [draft, setDraft] = useState<string | undefined>(undefined);
-  const save = (): void => {
-    if (draft !== undefined && draft.trim() !== "") post({ type: "queue-edit", id, text: draft });
-    setDraft(undefined);
+type QueuedProps = { readonly prompt: QueuedPrompt; readonly place: number };
+
+function Queued({ prompt, place }: QueuedProps) {
+  const { post } = usePanel();
+  const { id, text, state } = prompt;
+  const drop = (event: DragEvent): void => {
+    const dragged = event.dataTransfer?.getData(DRAGGED);
+    if (!dragged) return;
+    event.preventDefault();
+    post({ type: "queue-move", id: dragged, to: place });
   };
-  if (draft !== undefined) {
+  if (state === "editing") {
     return (
-      <li>
-        <input
-          type="text"
-          aria-label="Queued message"
-          value={draft}
-          onInput={(event) => setDraft(event.currentTarget.value)}
-          onKeyDown={(event) => event.key === "Enter" && !event.isComposing && save()}
-        />
-        <button type="button" class="icon-button" title="Save" aria-label="Save" onClick={save}>
-          <Icon name="check" />
-        </button>
-      </li>
-    );
-  }
-  if (state === "steering") {
-    return (
-      <li>
-        <Icon name="loading" spin />
-        <span class="tool-title" dir="auto" title={`${text}\n\nThe agent reads it after the current step.`}>
-          {text}
-        </span>
+      <li data-queued={id}>
+        <QueueEditor text={text} onDone={(edited) => post({ type: "queue-edit", id, text: edited })} />
       </li>
     );
   }
   return (
-    <li>
-      <Icon name="clock" />
-      <span class="tool-title" dir="auto" title={text}>
+    <li
+      data-queued={id}
+      onDragOver={(event) => event.dataTransfer?.types.includes(DRAGGED) && event.preventDefault()}
+      onDrop={drop}
+    >
+      {state === "steering" ? <Icon name="loading" spin /> : <Grip id={id} place={place} />}
+      <span class="tool-title" dir="auto" title={state === "steering" ? `${text}\n\n${STEERING}` : text}>
         {text}
       </span>
+      {state === "steering" ? <span class="visually-hidden">{STEERING}</span> : <Actions id={id} />}
+    </li>
+  );
+}
+
+const STEERING = "The agent reads it after the current step.";
+
+/** Of a drag inside this list: nothing else can be dropped on it. */
+const DRAGGED = "application/x-hermes-queued";
+
+/** What one takes a message by to move it. */
+function Grip({ id, place }: { readonly id: string; readonly place: number }) {
+  const { store, post } = usePanel();
+  const { length } = store.shown.value.queue;
+  if (length === 1) return <Icon name="clock" />;
+  const move = (event: KeyboardEvent): void => {
+    const step = STEPS[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const to = place + step;
+    if (to >= 0 && to < length) post({ type: "queue-move", id, to });
+  };
+  return (
+    <button
+      type="button"
+      class="icon-button queue-grip"
+      title="Drag to move, or press the up and down arrow keys"
+      aria-label={`Move queued message, ${place + 1} of ${length}`}
+      aria-keyshortcuts="ArrowUp ArrowDown"
+      draggable
+      onDragStart={(event) => event.dataTransfer?.setData(DRAGGED, id)}
+      onKeyDown={move}
+    >
+      <Icon name="gripper" />
+    </button>
+  );
+}
+
+const STEPS: Readonly<Record<string, number>> = { ArrowUp: -1, ArrowDown: 1 };
+
+function Actions({ id }: { readonly id: string }) {
+  const { store, post } = usePanel();
+  const { running } = store.shown.value;
+  return (
+    <>
       <Action
         icon="arrow-up"
         name="Send queued message now"
@@ -65,15 +100,15 @@ function Queued({ prompt: { id, text, state } }: { readonly prompt: QueuedPrompt
       />
       {running && (
         <Action
-          icon="debug-restart"
+          icon="stop-circle"
           name="Stop and send queued message"
           title="Stop what runs and send this instead"
           act={() => post({ type: "queue-interrupt", id })}
         />
       )}
-      <Action icon="edit" name="Edit queued message" title="Edit" act={() => setDraft(text)} />
+      <Action icon="edit" name="Edit queued message" title="Edit" act={() => post({ type: "queue-hold", id })} />
       <Action icon="close" name="Remove queued message" title="Remove" act={() => post({ type: "queue-remove", id })} />
-    </li>
+    </>
   );
 }
 
