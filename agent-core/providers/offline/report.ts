@@ -6,6 +6,8 @@ import type { OfflineStep } from "./form.ts";
 const FAILED = "Error: ";
 /** Tools whose result is an edit. */
 const EDITS: ReadonlySet<string> = new Set(["patch", "write_file"]);
+/** What became of an edit that the user decided about is worth telling. */
+const REVIEWED = /^(?:Changed|Created) .*the user accepted/;
 /** Longest part of a result that is quoted. Characters. */
 const QUOTED_CHARS = 1_500;
 
@@ -25,7 +27,8 @@ function outcome({ tool, title, report }: OfflineStep, content: string): string 
   if (content.startsWith(FAILED)) return `**${title}** did not work:\n\n${quote(content.slice(FAILED.length))}`;
   if (report !== undefined) return report(content);
   // An edit is on screen already, as a diff where it was made.
-  return EDITS.has(tool) ? `**${title}**: done.` : `**${title}**: done.\n\n${quote(content)}`;
+  if (EDITS.has(tool) && !REVIEWED.test(content)) return `**${title}**: done.`;
+  return `**${title}**: done.\n\n${quote(content)}`;
 }
 
 function quote(text: string): string {
