@@ -3,10 +3,12 @@ import { isAbsolute } from "node:path";
 import { type AgentContext, RequestError } from "@zed-industries/agent-client-protocol";
 import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
 import { ModelDirectory } from "../agent/model-directory.ts";
-import { type Environment, homeFolder, sessionsFolder } from "../config/home.ts";
+import { type Environment, homeFolder, sessionIndexFile, sessionsFolder, spillFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
 import { findEditorModels } from "../providers/catalogue/editor-models.ts";
 import { deployments } from "../providers/deployment/deployments.ts";
+import { deleteSession } from "../sessions/delete-session.ts";
+import { SessionIndex } from "../sessions/index/session-index.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath, newSessionId } from "../sessions/session-id.ts";
 import { AcpSession } from "./acp-session.ts";
@@ -33,6 +35,8 @@ export class AgentServer {
   readonly options: AgentServerOptions;
   readonly home: string;
   readonly directory: ModelDirectory;
+  /** Every stored session of the home. */
+  readonly index: SessionIndex;
   readonly #sessions = new Map<string, AcpSession>();
   #client: ClientIdentity = { capabilities: {}, title: undefined };
   #clientModels: ClientModels | undefined;
@@ -42,6 +46,11 @@ export class AgentServer {
   constructor(options: AgentServerOptions) {
     this.options = options;
     this.home = homeFolder(options.environment);
+    this.index = new SessionIndex({
+      journals: sessionsFolder(this.home),
+      file: sessionIndexFile(this.home),
+      log: options.log,
+    });
     this.#environment = options.environment;
     this.directory = new ModelDirectory({
       home: this.home,
@@ -130,9 +139,19 @@ export class AgentServer {
     await session?.close();
   }
 
+  /** Removes a stored session and what its tools wrote aside; one that is not there is deleted already. */
+  async deleteSession(id: string): Promise<void> {
+    const path = journalPath(sessionsFolder(this.home), id);
+    if (path === undefined) throw notFound(id, "this is not the id of a session");
+    await this.closeSession(id);
+    const writer = await deleteSession(path, spillFolder(this.home, id));
+    if (writer) throw notFound(id, `another Hermes (process ${writer.pid}) is writing it; close it there first`);
+  }
+
   /** Ends every session and what it runs. */
   async dispose(): Promise<void> {
     await Promise.all([...this.#sessions.keys()].map((id) => this.closeSession(id)));
+    await this.index.close();
   }
 
   async #open(
@@ -156,6 +175,7 @@ export class AgentServer {
           editorModels: this.#clientModels,
           model,
           home: this.home,
+          index: this.index,
           local: this.options.local,
           log: this.options.log,
         }),

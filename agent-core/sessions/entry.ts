@@ -72,6 +72,16 @@ const entrySchema = z.discriminatedUnion("type", [
   /** The model that the user chose, as `provider:model`. */
   z.object({ type: z.literal("model"), choice: z.string(), at }),
   z.object({ type: z.literal("reasoning-effort"), effort: z.string(), at }),
+  /** What a turn's model calls took together. */
+  z.object({
+    type: z.literal("usage"),
+    model: z.string(),
+    inputTokens: z.number(),
+    outputTokens: z.number(),
+    cachedInputTokens: z.number(),
+    reasoningTokens: z.number(),
+    at,
+  }),
   z.object({ type: z.literal("turn-end"), stopReason: z.string(), error: z.string().exactOptional(), at }),
 ]);
 
