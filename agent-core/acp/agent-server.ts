@@ -8,6 +8,7 @@ import type { Host } from "../host/host.ts";
 import { findEditorModels } from "../providers/catalogue/editor-models.ts";
 import { deployments } from "../providers/deployment/deployments.ts";
 import { deleteSession } from "../sessions/delete-session.ts";
+import { forkSession } from "../sessions/fork-session.ts";
 import { SessionIndex } from "../sessions/index/session-index.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath, newSessionId } from "../sessions/session-id.ts";
@@ -105,6 +106,19 @@ export class AgentServer {
     const read = await readJournal(path);
     if (!read.ok) throw notFound(id, read.message);
     return { session: await this.#open(client, place, id, read.session), stored: read.session };
+  }
+
+  /** Opens a new session that begins with what the stored session `id` has come to. */
+  async forkSession(client: AgentContext, place: SessionPlace, id: string): Promise<AcpSession> {
+    await this.#checkFolder(place.cwd);
+    const now = Date.now();
+    const fork = newSessionId(now);
+    const [from, to] = [id, fork].map((name) => journalPath(sessionsFolder(this.home), name));
+    if (from === undefined || to === undefined) throw notFound(id, "this is not the id of a session");
+    const read = await readJournal(from);
+    if (!read.ok) throw notFound(id, read.message);
+    await forkSession(from, to, id, { id: fork, cwd: place.cwd, at: now });
+    return (await this.loadSession(client, place, fork)).session;
   }
 
   /** Reads the configuration, as it is now. */

@@ -39,7 +39,14 @@ const fileDiff = z.object({ path: z.string(), oldText: z.string().nullable(), ne
 
 const entrySchema = z.discriminatedUnion("type", [
   /** First line of every journal. `at` is milliseconds since 1970, as everywhere below. */
-  z.object({ type: z.literal("session"), version: z.number(), id: z.string(), cwd: z.string(), at }),
+  z.object({
+    type: z.literal("session"),
+    version: z.number(),
+    id: z.string(),
+    cwd: z.string(),
+    /** Session it was forked from. */ parent: z.string().exactOptional(),
+    at,
+  }),
   z.object({ type: z.literal("message"), message, at }),
   /** How a tool call was shown, for a replay. */
   z.object({

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AcpProcess, type Json } from "../support/acp-process.ts";
@@ -63,4 +63,23 @@ test("a deleted session is gone, twice deleted is no error, and one in use elsew
   expect((await agent.request("session/delete", { sessionId: id })).result).toEqual({});
   expect(await list(agent)).toEqual([]);
   expect(existsSync(join(agent.home, "vscode", "sessions", `${id}.jsonl`))).toBe(false);
+});
+
+test("a fork begins with the history of its session, and leaves it as it is", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "list files");
+  const { result } = await agent.request("session/fork", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
+  const fork = String(result?.["sessionId"]);
+  expect(fork).not.toBe(id);
+  const journal = (of: string): string[] =>
+    readFileSync(join(agent.home, "vscode", "sessions", `${of}.jsonl`), "utf8").split("\n");
+  const before = journal(id);
+  expect(journal(fork).slice(1)).toEqual(before.slice(1));
+  expect(await agent.prompt(fork, "list files")).toMatchObject({ result: { stopReason: "end_turn" } });
+  expect(journal(id)).toEqual(before);
+  expect(journal(fork).length).toBeGreaterThan(before.length);
+  expect(
+    (await agent.request("session/fork", { sessionId: "nope", cwd: agent.cwd, mcpServers: [] })).error,
+  ).toBeDefined();
 });

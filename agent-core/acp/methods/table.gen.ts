@@ -11,6 +11,7 @@ import { method as initialize } from "./initialize.ts";
 import { method as sessionCancel } from "./session-cancel.ts";
 import { method as sessionClose } from "./session-close.ts";
 import { method as sessionDelete } from "./session-delete.ts";
+import { method as sessionFork } from "./session-fork.ts";
 import { method as sessionList } from "./session-list.ts";
 import { method as sessionLoad } from "./session-load.ts";
 import { method as sessionNew } from "./session-new.ts";
@@ -20,4 +21,4 @@ import { method as sessionSetConfigOption } from "./session-set-config-option.ts
 import { method as sessionSetMode } from "./session-set-mode.ts";
 import { method as sessionSteer } from "./session-steer.ts";
 
-export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, initialize, sessionCancel, sessionClose, sessionDelete, sessionList, sessionLoad, sessionNew, sessionPrompt, sessionResume, sessionSetConfigOption, sessionSetMode, sessionSteer];
+export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, initialize, sessionCancel, sessionClose, sessionDelete, sessionFork, sessionList, sessionLoad, sessionNew, sessionPrompt, sessionResume, sessionSetConfigOption, sessionSetMode, sessionSteer];

@@ -49,7 +49,8 @@ async function journalSizes(folder: string): Promise<ReadonlyMap<string, { path:
       return path === undefined || size === undefined ? [] : [[id, { path, size }] as const];
     }),
   );
-  return new Map(sizes.flat());
+  // By time of birth: a fork comes after what it was forked from.
+  return new Map(sizes.flat().sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 async function sizeOf(path: string): Promise<number | undefined> {
@@ -65,7 +66,7 @@ function forget(database: Database, id: string): void {
 }
 
 function add(database: Database, id: string, entries: readonly JournalEntry[], end: number): void {
-  database.run("INSERT OR IGNORE INTO sessions(id, indexed_bytes) VALUES(?, 0)", [id]);
+  database.run("INSERT OR IGNORE INTO sessions(id, root, indexed_bytes) VALUES(?, ?, 0)", [id, id]);
   for (const entry of entries) addEntry(database, id, entry);
   const last = entries.at(-1)?.at ?? 0;
   database.run("UPDATE sessions SET indexed_bytes = ?, updated_at = max(updated_at, ?) WHERE id = ?", [end, last, id]);
@@ -74,12 +75,11 @@ function add(database: Database, id: string, entries: readonly JournalEntry[], e
 function addEntry(database: Database, id: string, entry: JournalEntry): void {
   switch (entry.type) {
     case "session":
-      database.run("UPDATE sessions SET is_readable = ?, cwd = ?, started_at = ? WHERE id = ?", [
-        entry.version <= JOURNAL_VERSION ? 1 : 0,
-        entry.cwd,
-        entry.at,
-        id,
-      ]);
+      database.run(
+        `UPDATE sessions SET is_readable = ?, cwd = ?, started_at = ?,
+         root = coalesce((SELECT root FROM sessions WHERE id = ?), ?) WHERE id = ?`,
+        [entry.version <= JOURNAL_VERSION ? 1 : 0, entry.cwd, entry.at, entry.parent ?? id, entry.parent ?? id, id],
+      );
       return;
     case "message":
       addMessage(database, id, entry);

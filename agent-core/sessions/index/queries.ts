@@ -28,7 +28,7 @@ const message = z.object({ position: z.number(), role: z.string(), text: z.strin
 /** `position` counts from 0 in its session; `text` is cut at 8,000 characters. */
 export type IndexedMessage = z.infer<typeof message>;
 
-const hit = message.extend({ sessionId: z.string(), info: z.instanceof(Uint8Array) });
+const hit = message.extend({ sessionId: z.string(), root: z.string(), info: z.instanceof(Uint8Array) });
 
 export type SearchHit = IndexedMessage & { readonly sessionId: string; readonly rank: number };
 
@@ -76,13 +76,13 @@ export function messagesBetween(database: Database, id: string, from: number, to
 
 export type SearchFilter = {
   readonly query: string;
-  /** Not in this session. */
+  /** Not in this session, nor in what it shares its beginning with. */
   readonly except: string;
   /** Only messages of these roles; default: of all. */
   readonly roles?: readonly string[] | undefined;
 };
 
-/** The best hit of each session, best first. When no message has all of the terms, those that have any. */
+/** The best hit of each session, forks counted as one with their origin, best first. When no message has all of the terms, those that have any. */
 export function searchMessages(database: Database, { query, except, roles }: SearchFilter): readonly SearchHit[] {
   const expression = matchExpression(query);
   if (expression === undefined) return [];
@@ -99,17 +99,17 @@ function ranked(
   const found = rows(
     database,
     hit,
-    `SELECT m.session_id AS sessionId, m.position, m.role, m.text, m.at, matchinfo(messages_fts, 'pcnalx') AS info
+    `SELECT m.session_id AS sessionId, s.root, m.position, m.role, m.text, m.at, matchinfo(messages_fts, 'pcnalx') AS info
      FROM messages_fts JOIN messages m ON m.id = messages_fts.docid JOIN sessions s ON s.id = m.session_id
-     WHERE messages_fts MATCH ? AND s.is_readable AND m.session_id <> ?
+     WHERE messages_fts MATCH ? AND s.is_readable AND s.root <> coalesce((SELECT root FROM sessions WHERE id = ?), '')
        ${roles.length > 0 ? `AND m.role IN (${roles.map(() => "?").join(", ")})` : ""}
      LIMIT ${RANKED_ROWS}`,
     [match, except, ...roles],
   );
   const best = new Map<string, SearchHit>();
-  for (const { info, ...rest } of found) {
+  for (const { info, root, ...rest } of found) {
     const rank = bm25(info);
-    if (rank > (best.get(rest.sessionId)?.rank ?? -1)) best.set(rest.sessionId, { ...rest, rank });
+    if (rank > (best.get(root)?.rank ?? -1)) best.set(root, { ...rest, rank });
   }
   return [...best.values()].sort((one, other) => other.rank - one.rank);
 }

@@ -5,12 +5,14 @@ export const INDEX_VERSION = 1;
 
 /**
  * `position` is the message's place in its session, from 0: unlike a row's number it outlives a rebuild.
- * Times are milliseconds since 1970. `indexed_bytes` is how far the journal was read.
+ * Times are milliseconds since 1970. `indexed_bytes` is how far the journal was read, `root` the session
+ * that it was forked from in the first place, else itself.
  */
 export const SCHEMA = `
 CREATE TABLE sessions(
   id TEXT PRIMARY KEY,
   indexed_bytes INTEGER NOT NULL,
+  root TEXT NOT NULL,
   is_readable INTEGER NOT NULL DEFAULT 0,
   cwd TEXT NOT NULL DEFAULT '',
   title TEXT,

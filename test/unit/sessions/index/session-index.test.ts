@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { forkSession } from "../../../../agent-core/sessions/fork-session.ts";
 import { SessionIndex } from "../../../../agent-core/sessions/index/session-index.ts";
 import { Journal, type NewEntry } from "../../../../agent-core/sessions/journal.ts";
 
@@ -209,4 +210,16 @@ test("an index that cannot be saved answers all the same, and says so in the log
   expect(await found(made, "alpha")).toEqual(["1:0"]);
   await made.close();
   expect(logged).toEqual([expect.stringContaining("could not be saved")]);
+});
+
+test("a fork is listed by itself, found as one with its origin, and does not find what it was forked from", async () => {
+  write(idOf(1), [user("alpha")]);
+  await forkSession(pathOf(idOf(1)), pathOf(idOf(2)), idOf(1), { id: idOf(2), cwd: "/fork", at: 5_000 });
+  write(idOf(2), [user("beta")]);
+  const made = index();
+  expect(await made.ask((view) => view.find(idOf(2)))).toMatchObject({ cwd: "/fork", messageCount: 2 });
+  expect(await listed(made)).toHaveLength(2);
+  expect(await found(made, "alpha")).toHaveLength(1);
+  expect(await found(made, "beta")).toEqual(["2:1"]);
+  expect(await made.ask((view) => view.search({ query: "alpha", except: idOf(2) }))).toEqual([]);
 });
