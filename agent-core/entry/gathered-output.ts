@@ -17,8 +17,8 @@ export function gatheredOutput(output: Writable): WritableStream<Uint8Array> {
   return new WritableStream<Uint8Array>({
     async write(bytes) {
       if (failure !== undefined) throw failure;
-      // The tick comes when everything that is at hand has been processed.
-      if (gathered.length === 0) process.nextTick(flush);
+      // The moment is over when everything that has arrived is processed.
+      if (gathered.length === 0) setImmediate(flush);
       gathered.push(bytes);
       if (output.writableNeedDrain) await once(output, "drain");
     },

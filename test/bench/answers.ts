@@ -67,15 +67,17 @@ function peakMemory({ child }: AcpProcess): number {
 const waysOfTokens = (): Promise<readonly number[]> =>
   withAgent(async (agent, model, sessionId) => {
     const gates = Array.from({ length: SINGLE_TOKENS }, hold);
+    model.script(say("warm"));
+    await agent.prompt(sessionId, "first");
     model.script({ parts: gates.flatMap((gate, number) => [gate.part, token(number)]) });
     const turn = agent.prompt(sessionId, "go");
     const ways: number[] = [];
     for (const gate of gates) {
       await gate.reached;
-      const seen = agent.updates.length;
+      const arrived = agent.nextUpdate();
       const begin = performance.now();
       gate.release();
-      while (agent.updates.length === seen) await new Promise((resolve) => setImmediate(resolve));
+      await arrived;
       ways.push(performance.now() - begin);
     }
     await turn;

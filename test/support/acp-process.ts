@@ -26,6 +26,7 @@ export class AcpProcess {
   readonly #waiting = new Map<number | null, (reply: Reply) => void>();
   readonly #handlers = new Map<string, Handler>();
   #nextId = 1;
+  #updated = Promise.withResolvers<void>();
 
   constructor(environment: Readonly<Record<string, string>> = {}, home?: string) {
     if (home !== undefined) this.home = home;
@@ -83,6 +84,11 @@ export class AcpProcess {
     return this.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
   }
 
+  /** Settles when the next update has arrived. */
+  nextUpdate(): Promise<void> {
+    return this.#updated.promise;
+  }
+
   /** Updates of one kind. */
   of(kind: string): Json[] {
     return this.updates.filter((update) => update["sessionUpdate"] === kind);
@@ -111,10 +117,17 @@ export class AcpProcess {
       this.#waiting.get(message.id ?? null)?.(message);
     } else if (message.id === undefined) {
       this.notifications.push(message.method);
-      if (message.method === "session/update") this.updates.push(message.params?.["update"] as Json);
+      if (message.method === "session/update") this.#update(message.params?.["update"] as Json);
     } else {
       void this.#answer(message.id, message.method, message.params ?? {});
     }
+  }
+
+  #update(update: Json): void {
+    this.updates.push(update);
+    const { resolve } = this.#updated;
+    this.#updated = Promise.withResolvers<void>();
+    resolve();
   }
 
   async #answer(id: number | null, method: string, params: Json): Promise<void> {

@@ -4,6 +4,8 @@ import type { OfflineStep } from "./form.ts";
 
 /** The agent begins the text of a failed call with this. */
 const FAILED = "Error: ";
+/** Tools whose result is an edit. */
+const EDITS: ReadonlySet<string> = new Set(["patch", "write_file"]);
 /** Longest part of a result that is quoted. Characters. */
 const QUOTED_CHARS = 1_500;
 
@@ -19,22 +21,16 @@ export function reportOf(steps: readonly OfflineStep[], results: readonly ToolMe
   return parts.join("\n\n");
 }
 
-function outcome({ title, report }: OfflineStep, content: string): string {
+function outcome({ tool, title, report }: OfflineStep, content: string): string {
   if (content.startsWith(FAILED)) return `**${title}** did not work:\n\n${quote(content.slice(FAILED.length))}`;
   if (report !== undefined) return report(content);
-  const rest = withoutDiff(content);
-  return rest === "" ? `**${title}**: done.` : `**${title}**: done.\n\n${quote(rest)}`;
-}
-
-/** Of an edit, everything but its diff: that is on screen already, where the edit is. */
-function withoutDiff(content: string): string {
-  return /^--- .*\n\+\+\+ /m.test(content) ? (content.split(/^--- /m, 1)[0] ?? "").trim() : content;
+  // An edit is on screen already, as a diff where it was made.
+  return EDITS.has(tool) ? `**${title}**: done.` : `**${title}**: done.\n\n${quote(content)}`;
 }
 
 function quote(text: string): string {
   const cut = text.length > QUOTED_CHARS ? `${text.slice(0, QUOTED_CHARS).toWellFormed()}\n…` : text;
   const longest = Math.max(2, ...(cut.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
-  const language = /^(---|\+\+\+|@@) /m.test(cut) ? "diff" : "text";
-  return `${fence}${language}\n${cut}\n${fence}`;
+  return `${fence}text\n${cut}\n${fence}`;
 }

@@ -67,7 +67,7 @@ describe("several steps", () => {
       ["completed"],
     ]);
     expect(calls.map(([, input]) => input["merge"])).toEqual([undefined, undefined, true, undefined, true]);
-    expect(text).toContain("patch did it");
+    expect(text).toMatch(/^\*\*Replace .*\*\*: done\.$/m);
     expect(text).toContain("terminal did it");
   });
 
