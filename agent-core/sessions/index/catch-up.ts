@@ -119,7 +119,15 @@ function transact(database: Database, work: () => void): void {
     work();
     database.run("COMMIT");
   } catch (error) {
-    database.run("ROLLBACK");
+    rollBack(database);
     throw error;
+  }
+}
+
+function rollBack(database: Database): void {
+  try {
+    database.run("ROLLBACK");
+  } catch {
+    // SQLite has rolled back by itself, as it does on damage; what failed is what the caller is told
   }
 }

@@ -5,6 +5,7 @@
  */
 import { rm } from "node:fs/promises";
 import type { Database } from "sql.js";
+import * as z from "zod";
 import { catchUp, type Progress } from "./catch-up.ts";
 import {
   findSession,
@@ -115,5 +116,6 @@ export class SessionIndex {
 }
 
 function isDamage(error: unknown): boolean {
+  if (error instanceof z.ZodError) return true; // a row that we did not write like this
   return error instanceof Error && /malformed|not a database|corrupt|vtable constructor failed/i.test(error.message);
 }
