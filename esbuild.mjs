@@ -1,6 +1,6 @@
 // Builds the four bundles into dist/: extension (CommonJS, for VS Code), core (worker, acp, cli; ES modules that share
 // chunks), webview. `--watch` rebuilds on change; metafiles go to dist/meta for the size check.
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import * as esbuild from "esbuild";
 
 const watch = process.argv.includes("--watch");
@@ -19,8 +19,10 @@ const shared = {
 };
 
 // Some dependencies of the core are CommonJS and ask for Node's own modules by require.
-const requireForCommonJs =
-  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+const requireForCommonJs = [
+  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+  "const __dirname = import.meta.dirname, __filename = import.meta.filename;",
+].join(" ");
 
 const bundles = {
   extension: {
@@ -47,6 +49,8 @@ const bundles = {
     format: "esm",
     splitting: true,
     banner: { js: requireForCommonJs },
+    // Seen from dist/chunks, where the lazily loaded index is.
+    define: { ...shared.define, __SQL_WASM__: '"../sql-wasm.wasm"' },
   },
   webview: {
     ...shared,
@@ -76,5 +80,6 @@ for (const [name, options] of chosen) {
   }
   const { metafile } = await esbuild.build(options);
   writeFileSync(`dist/meta/${name}.json`, JSON.stringify(metafile));
+  if (name === "core") copyFileSync("node_modules/sql.js/dist/sql-wasm.wasm", "dist/sql-wasm.wasm");
   if (name === "core") for (const file of ["dist/acp.js", "dist/cli.js"]) chmodSync(file, 0o755);
 }

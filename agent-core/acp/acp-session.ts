@@ -16,6 +16,7 @@ import type { Host } from "../host/host.ts";
 import { configuredBackend } from "../host/terminals/configured-backend.ts";
 import { settingsOf } from "../providers/choice.ts";
 import type { EditorModels } from "../providers/wire/wire.ts";
+import type { SessionIndex } from "../sessions/index/session-index.ts";
 import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-id.ts";
@@ -43,6 +44,8 @@ export type AcpSessionOptions = {
   readonly model: StartingModel;
   /** The client's own models, when it offers any. */
   readonly editorModels: EditorModels | undefined;
+  /** Every stored session. */
+  readonly index: SessionIndex;
   /** Hermes' home folder. */
   readonly home: string;
   /** This machine. */
@@ -100,6 +103,7 @@ export class AcpSession {
         backend: configuredBackend(configured.terminal, [place.cwd, ...place.otherFolders]),
       }),
       journal: this.#journal,
+      sessionIndex: options.index,
       approvalMode: () => this.#mode,
       callbacks: {
         ...this.#updates.callbacks,

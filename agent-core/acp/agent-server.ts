@@ -3,10 +3,13 @@ import { isAbsolute } from "node:path";
 import { type AgentContext, RequestError } from "@zed-industries/agent-client-protocol";
 import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
 import { ModelDirectory } from "../agent/model-directory.ts";
-import { type Environment, homeFolder, sessionsFolder } from "../config/home.ts";
+import { type Environment, homeFolder, sessionIndexFile, sessionsFolder, spillFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
 import { findEditorModels } from "../providers/catalogue/editor-models.ts";
 import { deployments } from "../providers/deployment/deployments.ts";
+import { deleteSession } from "../sessions/delete-session.ts";
+import { forkSession } from "../sessions/fork-session.ts";
+import { SessionIndex } from "../sessions/index/session-index.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath, newSessionId } from "../sessions/session-id.ts";
 import { AcpSession } from "./acp-session.ts";
@@ -33,6 +36,8 @@ export class AgentServer {
   readonly options: AgentServerOptions;
   readonly home: string;
   readonly directory: ModelDirectory;
+  /** Every stored session of the home. */
+  readonly index: SessionIndex;
   readonly #sessions = new Map<string, AcpSession>();
   #client: ClientIdentity = { capabilities: {}, title: undefined };
   #clientModels: ClientModels | undefined;
@@ -42,6 +47,11 @@ export class AgentServer {
   constructor(options: AgentServerOptions) {
     this.options = options;
     this.home = homeFolder(options.environment);
+    this.index = new SessionIndex({
+      journals: sessionsFolder(this.home),
+      file: sessionIndexFile(this.home),
+      log: options.log,
+    });
     this.#environment = options.environment;
     this.directory = new ModelDirectory({
       home: this.home,
@@ -98,6 +108,19 @@ export class AgentServer {
     return { session: await this.#open(client, place, id, read.session), stored: read.session };
   }
 
+  /** Opens a new session that begins with what the stored session `id` has come to. */
+  async forkSession(client: AgentContext, place: SessionPlace, id: string): Promise<AcpSession> {
+    await this.#checkFolder(place.cwd);
+    const now = Date.now();
+    const fork = newSessionId(now);
+    const [from, to] = [id, fork].map((name) => journalPath(sessionsFolder(this.home), name));
+    if (from === undefined || to === undefined) throw notFound(id, "this is not the id of a session");
+    const read = await readJournal(from);
+    if (!read.ok) throw notFound(id, read.message);
+    await forkSession(from, to, id, { id: fork, cwd: place.cwd, at: now });
+    return (await this.loadSession(client, place, fork)).session;
+  }
+
   /** Reads the configuration, as it is now. */
   async configure(): Promise<ConfiguredAgent> {
     const configured = await configuredAgent(this.#environment, PLATFORM);
@@ -130,9 +153,19 @@ export class AgentServer {
     await session?.close();
   }
 
+  /** Removes a stored session and what its tools wrote aside; one that is not there is deleted already. */
+  async deleteSession(id: string): Promise<void> {
+    const path = journalPath(sessionsFolder(this.home), id);
+    if (path === undefined) throw notFound(id, "this is not the id of a session");
+    await this.closeSession(id);
+    const writer = await deleteSession(path, spillFolder(this.home, id));
+    if (writer) throw notFound(id, `another Hermes (process ${writer.pid}) is writing it; close it there first`);
+  }
+
   /** Ends every session and what it runs. */
   async dispose(): Promise<void> {
     await Promise.all([...this.#sessions.keys()].map((id) => this.closeSession(id)));
+    await this.index.close();
   }
 
   async #open(
@@ -156,6 +189,7 @@ export class AgentServer {
           editorModels: this.#clientModels,
           model,
           home: this.home,
+          index: this.index,
           local: this.options.local,
           log: this.options.log,
         }),

@@ -15,6 +15,7 @@ import { ModelChain } from "../providers/call/model-chain.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
 import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
 import type { ApiMode, EditorModels, Sampling } from "../providers/wire/wire.ts";
+import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { Journal } from "../sessions/journal.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
 import type { Todo } from "../tools/todo-list.ts";
@@ -86,6 +87,8 @@ export type AIAgentOptions = {
   readonly sessionId?: string;
   /** Where the conversation is stored; default: nowhere. */
   readonly journal?: Journal;
+  /** Every session of the home, for the tool that searches them; default: there is no such tool. */
+  readonly sessionIndex?: SessionIndex;
   /** An earlier conversation to go on with. */
   readonly history?: readonly Message[];
   readonly todos?: readonly Todo[];
@@ -102,6 +105,7 @@ export type AgentSetup = {
   readonly maxIterations: number;
   readonly parentBudget: IterationBudget | undefined;
   readonly journal: Journal | undefined;
+  readonly sessionIndex: SessionIndex | undefined;
   readonly models: ModelChain;
   /** Read at each call. */
   sampling: Sampling;
@@ -150,6 +154,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,
     parentBudget: options.parentBudget,
     journal: options.journal,
+    sessionIndex: options.sessionIndex,
     models,
     sampling: options.sampling ?? {},
     modelFacts: options.modelFacts ?? (() => ({})),
@@ -173,13 +178,13 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   return setup;
 }
 
-function chooseTools({ enabledToolsets, disabledToolsets }: AIAgentOptions): readonly Tool[] {
+function chooseTools({ enabledToolsets, disabledToolsets, sessionIndex }: AIAgentOptions): readonly Tool[] {
   const chosen = selectTools(toolTable, {
     ...(enabledToolsets && { enabled: enabledToolsets }),
     ...(disabledToolsets && { disabled: disabledToolsets }),
   });
   if (!chosen.ok) throw new Error(chosen.message);
-  return chosen.tools;
+  return chosen.tools.filter((tool) => tool.toolset !== "session_search" || sessionIndex !== undefined);
 }
 
 function resolved(settings: ModelSettings, environment: Environment): ResolvedModel {

@@ -1,6 +1,7 @@
 /** The agent: a conversation with its model, tools and state. One turn at a time; the loop itself is in turn.ts. */
 import { randomUUID } from "node:crypto";
 import type { ContentPart, Message } from "../messages/message.ts";
+import { choiceId, choiceOf } from "../providers/choice.ts";
 import type { Fault } from "../providers/fault.ts";
 import { modelInfo } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
@@ -185,6 +186,14 @@ export class AIAgent {
     await this.#shellOpened;
     const outcome = await runTurn(this.#turn(systemPrompt, signal));
     const { end } = outcome;
+    const result = resultOf(outcome, {
+      messages: this.#history,
+      sessionId: this.sessionId,
+      taskId: options.taskId ?? randomUUID(),
+    });
+    if (outcome.usages.length > 0) {
+      this.#journal({ type: "usage", model: choiceId(choiceOf(this.model)), ...result.usage });
+    }
     this.#journal({
       type: "turn-end",
       stopReason: end.stopReason,
@@ -192,11 +201,7 @@ export class AIAgent {
     });
     await this.#setup.journal?.sync();
     if (this.#title === undefined) this.#makeTitle();
-    return resultOf(outcome, {
-      messages: this.#history,
-      sessionId: this.sessionId,
-      taskId: options.taskId ?? randomUUID(),
-    });
+    return result;
   }
 
   /** Built once and then kept with the session, also when it is resumed: the prefix of its requests never changes. */
@@ -254,10 +259,12 @@ export class AIAgent {
   }
 
   #contextFor(callId: string, signal: AbortSignal): ToolContext {
-    const { host, cwd, callbacks, spillFolder } = this.#setup;
+    const { host, cwd, callbacks, spillFolder, sessionIndex } = this.#setup;
     return {
       host,
       cwd,
+      sessions: sessionIndex,
+      sessionId: this.sessionId,
       shell: this.#shell,
       shellFolder: this.#shell.folder,
       processes: this.#processes,

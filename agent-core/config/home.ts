@@ -18,6 +18,11 @@ export function sessionsFolder(home: string): string {
   return join(home, "vscode", "sessions");
 }
 
+/** Snapshot of the index over all sessions; deleting it costs nothing but building it again. */
+export function sessionIndexFile(home: string): string {
+  return join(home, "vscode", "sessions.sqlite");
+}
+
 /** Folder for what a session's tools wrote aside: long outputs, whole results. */
 export function spillFolder(home: string, sessionId: string): string {
   return join(home, "vscode", "sessions", `${sessionId}.files`);

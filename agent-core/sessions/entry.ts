@@ -39,7 +39,14 @@ const fileDiff = z.object({ path: z.string(), oldText: z.string().nullable(), ne
 
 const entrySchema = z.discriminatedUnion("type", [
   /** First line of every journal. `at` is milliseconds since 1970, as everywhere below. */
-  z.object({ type: z.literal("session"), version: z.number(), id: z.string(), cwd: z.string(), at }),
+  z.object({
+    type: z.literal("session"),
+    version: z.number(),
+    id: z.string(),
+    cwd: z.string(),
+    /** Session it was forked from. */ parent: z.string().exactOptional(),
+    at,
+  }),
   z.object({ type: z.literal("message"), message, at }),
   /** How a tool call was shown, for a replay. */
   z.object({
@@ -72,6 +79,16 @@ const entrySchema = z.discriminatedUnion("type", [
   /** The model that the user chose, as `provider:model`. */
   z.object({ type: z.literal("model"), choice: z.string(), at }),
   z.object({ type: z.literal("reasoning-effort"), effort: z.string(), at }),
+  /** What a turn's model calls took together. */
+  z.object({
+    type: z.literal("usage"),
+    model: z.string(),
+    inputTokens: z.number(),
+    outputTokens: z.number(),
+    cachedInputTokens: z.number(),
+    reasoningTokens: z.number(),
+    at,
+  }),
   z.object({ type: z.literal("turn-end"), stopReason: z.string(), error: z.string().exactOptional(), at }),
 ]);
 

@@ -5,8 +5,9 @@ import { tool as patch } from "./patch.ts";
 import { tool as process } from "./process.ts";
 import { tool as readFile } from "./read-file.ts";
 import { tool as searchFiles } from "./search-files.ts";
+import { tool as sessionSearch } from "./session-search.ts";
 import { tool as terminal } from "./terminal.ts";
 import { tool as todo } from "./todo.ts";
 import { tool as writeFile } from "./write-file.ts";
 
-export const table: readonly Tool[] = [clarify, patch, process, readFile, searchFiles, terminal, todo, writeFile];
+export const table: readonly Tool[] = [clarify, patch, process, readFile, searchFiles, sessionSearch, terminal, todo, writeFile];

@@ -7,6 +7,7 @@ import * as z from "zod";
 import type { Effect } from "../approval/effect.ts";
 import type { Host } from "../host/host.ts";
 import type { ToolSchema } from "../providers/wire/wire.ts";
+import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { FileMemory } from "./file-memory.ts";
 import type { Processes } from "./terminal/processes.ts";
 import type { SessionShell } from "./terminal/session-shell.ts";
@@ -65,6 +66,10 @@ export type ToolContext = {
   /** What the model has read so far. */
   readonly files: FileMemory;
   readonly todos: TodoList;
+  /** Every session of the home; undefined when they are not indexed. */
+  readonly sessions: SessionIndex | undefined;
+  /** Id of the session that the call belongs to. */
+  readonly sessionId: string;
   readonly ask: (question: Question, signal: AbortSignal) => Promise<Answer>;
   readonly show: (activity: ToolActivity) => void;
 };

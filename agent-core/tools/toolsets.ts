@@ -4,7 +4,7 @@ import type { Tool } from "./tool.ts";
 
 /** Names that stand for several toolsets, after the original's. */
 const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
-  coding: ["file", "search", "terminal", "todo", "clarify"],
+  coding: ["file", "search", "terminal", "todo", "clarify", "session_search"],
   safe: ["file-read", "search", "todo", "clarify"],
 };
 
@@ -45,7 +45,6 @@ const FOREIGN_TOOLSETS = [
   "image_gen",
   "skills",
   "memory",
-  "session_search",
   "delegation",
   "code_execution",
   "cronjob",

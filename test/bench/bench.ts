@@ -5,10 +5,11 @@ import { measureAnswers } from "./answers.ts";
 import { measureIterations } from "./iterations.ts";
 import { measureLife } from "./life.ts";
 import type { Row } from "./measuring.ts";
+import { measureSessions } from "./sessions.ts";
 
 const PACKAGE = "dist/hermes-vscode.vsix";
 
-for (const measure of [measureLife, measureIterations, measureAnswers, measureSize]) {
+for (const measure of [measureLife, measureIterations, measureAnswers, measureSessions, measureSize]) {
   for (const row of await measure()) print(row);
 }
 

@@ -48,6 +48,8 @@ export function toolBench(answer: Answer = { kind: "unavailable" }, terminals?: 
     signal: cancel.signal,
     files: new FileMemory(),
     todos: new TodoList(() => undefined),
+    sessions: undefined,
+    sessionId: "20261120_120000_00000000",
     ask: () => Promise.resolve(answer),
     show: (activity) => shown.push(activity),
   };

@@ -14,7 +14,7 @@ export const method: Method = {
         agentCapabilities: {
           loadSession: true,
           promptCapabilities: { image: true, embeddedContext: true },
-          sessionCapabilities: { close: {}, additionalDirectories: {} },
+          sessionCapabilities: { close: {}, list: {}, resume: {}, delete: {}, fork: {}, additionalDirectories: {} },
           _meta: { hermes: { steer: true } satisfies HermesAgentCapabilities },
         },
         authMethods: authMethods(clientCapabilities),

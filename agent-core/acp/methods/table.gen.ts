@@ -10,11 +10,15 @@ import { method as hermesSetEnvironment } from "./hermes-set-environment.ts";
 import { method as initialize } from "./initialize.ts";
 import { method as sessionCancel } from "./session-cancel.ts";
 import { method as sessionClose } from "./session-close.ts";
+import { method as sessionDelete } from "./session-delete.ts";
+import { method as sessionFork } from "./session-fork.ts";
+import { method as sessionList } from "./session-list.ts";
 import { method as sessionLoad } from "./session-load.ts";
 import { method as sessionNew } from "./session-new.ts";
 import { method as sessionPrompt } from "./session-prompt.ts";
+import { method as sessionResume } from "./session-resume.ts";
 import { method as sessionSetConfigOption } from "./session-set-config-option.ts";
 import { method as sessionSetMode } from "./session-set-mode.ts";
 import { method as sessionSteer } from "./session-steer.ts";
 
-export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, initialize, sessionCancel, sessionClose, sessionLoad, sessionNew, sessionPrompt, sessionSetConfigOption, sessionSetMode, sessionSteer];
+export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, initialize, sessionCancel, sessionClose, sessionDelete, sessionFork, sessionList, sessionLoad, sessionNew, sessionPrompt, sessionResume, sessionSetConfigOption, sessionSetMode, sessionSteer];

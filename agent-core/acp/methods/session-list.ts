@@ -1,0 +1,25 @@
+import { methods } from "@zed-industries/agent-client-protocol";
+import type { Method } from "./method.ts";
+
+/** Sessions on a page; the cursor of the next is the id of the last. */
+const PAGE = 50;
+
+export const method: Method = {
+  register(app, server) {
+    app.onRequest(methods.agent.session.list, async ({ params }) => {
+      const filter = { limit: PAGE + 1, cwd: params.cwd ?? undefined, after: params.cursor ?? undefined };
+      const found = await server.index.ask((index) => index.list(filter));
+      const page = found.slice(0, PAGE);
+      const last = found.length > PAGE ? page.at(-1) : undefined;
+      return {
+        sessions: page.map(({ id, cwd, title, updatedAt }) => ({
+          sessionId: id,
+          cwd,
+          title,
+          updatedAt: new Date(updatedAt).toISOString(),
+        })),
+        ...(last !== undefined && { nextCursor: last.id }),
+      };
+    });
+  },
+};

@@ -1,0 +1,34 @@
+/** From what a model types into a search to what FTS4 takes: nothing it types is a syntax error. */
+
+/** A shorter prefix stands for too many words to be looked up in time. Characters. */
+const SHORTEST_PREFIX = 3;
+
+/** Quoted phrases, else words with an optional `*` at their end. */
+const TERM = /"([^"]+)"|([\p{L}\p{N}\p{M}_]+)(\*?)/gu;
+
+/** Undefined when there is nothing to look for. Terms are all needed unless OR stands between them. */
+export function matchExpression(query: string): string | undefined {
+  const terms = [...query.matchAll(TERM)].map(([, phrase, word = "", star = ""]) => {
+    if (phrase !== undefined) return wordsOf(phrase).length === 0 ? undefined : `"${wordsOf(phrase).join(" ")}"`;
+    if (word === "OR") return word;
+    if (word === "AND") return undefined;
+    return `"${word}${star === "*" && word.length >= SHORTEST_PREFIX ? "*" : ""}"`;
+  });
+  const kept = terms.filter((term) => term !== undefined);
+  const joined = kept.filter((term, at) => term !== "OR" || isBetweenTerms(kept, at));
+  return joined.length === 0 ? undefined : joined.join(" ");
+}
+
+/** The same terms, of which any will do. */
+export function anyOf(expression: string): string {
+  return expression.replaceAll('" "', '" OR "');
+}
+
+function isBetweenTerms(terms: readonly string[], at: number): boolean {
+  const [before, after] = [terms[at - 1], terms[at + 1]];
+  return before !== undefined && before !== "OR" && after !== undefined;
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.match(/[\p{L}\p{N}\p{M}_]+/gu) ?? [];
+}

@@ -1,0 +1,115 @@
+/** What the index is asked. */
+import type { Database } from "sql.js";
+import * as z from "zod";
+import { bm25 } from "./bm25.ts";
+import { anyOf, matchExpression } from "./match-expression.ts";
+import { rows } from "./rows.ts";
+
+/** The newest hits that are ranked: as many as the original looks at. */
+const RANKED_ROWS = 300;
+
+const session = z.object({
+  id: z.string(),
+  cwd: z.string(),
+  title: z.string().nullable(),
+  model: z.string().nullable(),
+  startedAt: z.number(),
+  updatedAt: z.number(),
+  messageCount: z.number(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+});
+
+/** A session as lists show it; times are milliseconds since 1970. */
+export type SessionSummary = z.infer<typeof session>;
+
+const message = z.object({ position: z.number(), role: z.string(), text: z.string(), at: z.number() });
+
+/** `position` counts from 0 in its session; `text` is cut at 8,000 characters. */
+export type IndexedMessage = z.infer<typeof message>;
+
+const hit = message.extend({ sessionId: z.string(), root: z.string(), info: z.instanceof(Uint8Array) });
+
+export type SearchHit = IndexedMessage & { readonly sessionId: string; readonly rank: number };
+
+const SESSION_COLUMNS = `id, cwd, title, model, started_at AS startedAt, updated_at AS updatedAt,
+  message_count AS messageCount, input_tokens AS inputTokens, output_tokens AS outputTokens`;
+
+export type ListFilter = {
+  readonly limit: number;
+  /** Only sessions of this folder. */
+  readonly cwd?: string | undefined;
+  /** Id of the session that the list goes on after. */
+  readonly after?: string | undefined;
+  /** Not this session. */
+  readonly except?: string | undefined;
+};
+
+/** Sessions with messages, the last used first. */
+export function listSessions(database: Database, { limit, cwd, after, except }: ListFilter): readonly SessionSummary[] {
+  return rows(
+    database,
+    session,
+    `SELECT ${SESSION_COLUMNS} FROM sessions
+     WHERE is_readable AND message_count > 0 AND ($cwd IS NULL OR cwd = $cwd) AND ($except IS NULL OR id <> $except)
+       AND ($after IS NULL OR (updated_at, id) < (SELECT updated_at, id FROM sessions WHERE id = $after))
+     ORDER BY updated_at DESC, id DESC LIMIT $limit`,
+    { $cwd: cwd ?? null, $after: after ?? null, $except: except ?? null, $limit: limit },
+  );
+}
+
+/** Undefined when there is no such session, or none that can be read. */
+export function findSession(database: Database, id: string): SessionSummary | undefined {
+  return rows(database, session, `SELECT ${SESSION_COLUMNS} FROM sessions WHERE is_readable AND id = ?`, [id])[0];
+}
+
+/** Messages of a session from position `from` to `to`, both included. */
+export function messagesBetween(database: Database, id: string, from: number, to: number): readonly IndexedMessage[] {
+  return rows(
+    database,
+    message,
+    `SELECT position, role, text, at FROM messages
+     WHERE session_id = ? AND position BETWEEN ? AND ? ORDER BY position`,
+    [id, from, to],
+  );
+}
+
+export type SearchFilter = {
+  readonly query: string;
+  /** Not in this session, nor in what it shares its beginning with. */
+  readonly except: string;
+  /** Only messages of these roles; default: of all. */
+  readonly roles?: readonly string[] | undefined;
+};
+
+/** The best hit of each session, forks counted as one with their origin, best first. When no message has all of the terms, those that have any. */
+export function searchMessages(database: Database, { query, except, roles }: SearchFilter): readonly SearchHit[] {
+  const expression = matchExpression(query);
+  if (expression === undefined) return [];
+  const search = (match: string): readonly SearchHit[] => ranked(database, match, { except, roles });
+  const hits = search(expression);
+  return hits.length > 0 ? hits : search(anyOf(expression));
+}
+
+function ranked(
+  database: Database,
+  match: string,
+  { except, roles = [] }: Omit<SearchFilter, "query">,
+): readonly SearchHit[] {
+  const found = rows(
+    database,
+    hit,
+    `SELECT m.session_id AS sessionId, s.root, m.position, m.role, m.text, m.at, matchinfo(messages_fts, 'pcnalx') AS info
+     FROM messages_fts JOIN messages m ON m.id = messages_fts.docid JOIN sessions s ON s.id = m.session_id
+     WHERE messages_fts MATCH ? AND s.is_readable AND s.root <> coalesce((SELECT root FROM sessions WHERE id = ?), '')
+       ${roles.length > 0 ? `AND m.role IN (${roles.map(() => "?").join(", ")})` : ""}
+     LIMIT ${RANKED_ROWS}`,
+    [match, except, ...roles],
+  );
+  const best = new Map<string, SearchHit>();
+  for (const { info, root, ...rest } of found) {
+    const rank = bm25(info);
+    if (rank > (best.get(root)?.rank ?? -1)) best.set(root, { ...rest, rank });
+  }
+  return [...best.values()].sort((one, other) => other.rank - one.rank);
+}

@@ -1,0 +1,20 @@
+/** Rows of a statement, checked where they leave SQLite. */
+import type { BindParams, Database } from "sql.js";
+import type * as z from "zod";
+
+/** Runs `statement` and gives its rows, each parsed by `schema`. Throws on a damaged file or a row that does not fit. */
+export function rows<Row>(
+  database: Database,
+  schema: z.ZodType<Row>,
+  statement: string,
+  parameters: BindParams = [],
+): readonly Row[] {
+  const prepared = database.prepare(statement, parameters);
+  try {
+    const found: Row[] = [];
+    while (prepared.step()) found.push(schema.parse(prepared.getAsObject()));
+    return found;
+  } finally {
+    prepared.free();
+  }
+}

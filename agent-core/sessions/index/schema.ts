@@ -1,0 +1,40 @@
+/** Tables of the index. It is derived from the journals: another version is thrown away and built again. */
+
+/** Counts up with every change of the tables or of what is put into them; kept in the file's `user_version`. */
+export const INDEX_VERSION = 1;
+
+/**
+ * `position` is the message's place in its session, from 0: unlike a row's number it outlives a rebuild.
+ * Times are milliseconds since 1970. `indexed_bytes` is how far the journal was read, `root` the session
+ * that it was forked from in the first place, else itself.
+ */
+export const SCHEMA = `
+CREATE TABLE sessions(
+  id TEXT PRIMARY KEY,
+  indexed_bytes INTEGER NOT NULL,
+  root TEXT NOT NULL,
+  is_readable INTEGER NOT NULL DEFAULT 0,
+  cwd TEXT NOT NULL DEFAULT '',
+  title TEXT,
+  model TEXT,
+  started_at INTEGER NOT NULL DEFAULT 0,
+  updated_at INTEGER NOT NULL DEFAULT 0,
+  message_count INTEGER NOT NULL DEFAULT 0,
+  input_tokens INTEGER NOT NULL DEFAULT 0,
+  output_tokens INTEGER NOT NULL DEFAULT 0,
+  cached_input_tokens INTEGER NOT NULL DEFAULT 0,
+  reasoning_tokens INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX sessions_by_update ON sessions(updated_at DESC, id DESC);
+CREATE TABLE messages(
+  id INTEGER PRIMARY KEY,
+  session_id TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  role TEXT NOT NULL,
+  text TEXT NOT NULL,
+  at INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX messages_by_place ON messages(session_id, position);
+CREATE VIRTUAL TABLE messages_fts USING fts4(content="messages", text, tokenize=unicode61, order=desc);
+PRAGMA user_version = ${INDEX_VERSION};
+`;

@@ -1,0 +1,110 @@
+import * as z from "zod";
+import type { IndexedMessage, SearchHit, SessionSummary } from "../sessions/index/queries.ts";
+import type { IndexView } from "../sessions/index/session-index.ts";
+import { shortTitle } from "./resolve-path.ts";
+import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
+
+const DEFAULT_LIMIT = 3;
+const MAX_LIMIT = 10;
+const DEFAULT_WINDOW = 5;
+const MAX_WINDOW = 20;
+/** A whole session is shown by its first and last messages when it has more than these together. */
+const FIRST_MESSAGES = 20;
+const LAST_MESSAGES = 10;
+/** Of a message among others. Characters. */
+const MAX_MESSAGE_CHARS = 1_500;
+
+const role = z.enum(["user", "assistant", "tool"]);
+
+const input = z.object({
+  query: z.string().optional().describe('Words that must all occur; OR, "a phrase" and prefix* work'),
+  limit: z.number().int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe("Sessions to return"),
+  role_filter: z.array(role).optional().describe("query: only messages of these roles"),
+  sort: z.enum(["newest", "oldest"]).optional().describe("query: by time instead of by rank"),
+  session_id: z.string().optional().describe("Read this session"),
+  around_message_id: z.number().int().min(0).optional().describe("session_id: the messages around this one"),
+  window: z.number().int().min(1).max(MAX_WINDOW).default(DEFAULT_WINDOW).describe("Messages before and after"),
+});
+
+type Input = z.infer<typeof input>;
+
+export const tool = defineTool({
+  name: "session_search",
+  toolset: "session_search",
+  kind: "search",
+  readOnly: true,
+  description:
+    "Look into earlier conversations with the user. With query: the best matches and what stood around the first. With session_id: that session, or a part of it. Without either: the latest sessions.",
+  input,
+  title: ({ query, session_id: id }) => {
+    if (id !== undefined) return shortTitle(`Read session ${id}`);
+    return shortTitle(query === undefined ? "List recent sessions" : `Search sessions: ${query}`);
+  },
+  effect: () => ({ kind: "none" }),
+  run,
+});
+
+async function run(request: Input, { sessions, sessionId, show }: ToolContext): Promise<ToolResult> {
+  if (sessions === undefined) return { ok: false, text: "session_search: sessions are not stored here." };
+  const progress = (done: number, total: number): void => {
+    if (done > 0 && done % 100 === 0) show({ type: "output", text: `Indexed ${done} of ${total} sessions.\n` });
+  };
+  return sessions.ask((index) => answer(index, request, sessionId), progress);
+}
+
+function answer(index: IndexView, request: Input, own: string): ToolResult {
+  const { session_id: id, query = "", limit } = request;
+  if (id !== undefined) return read(index, id, request, own);
+  if (query.trim() !== "") return search(index, query, request, own);
+  const recent = index.list({ limit, except: own });
+  return { ok: true, text: recent.length === 0 ? "There is no earlier session." : recent.map(headline).join("\n") };
+}
+
+function search(index: IndexView, query: string, { limit, role_filter: roles, sort, window }: Input, own: string) {
+  const byRank = index.search({ query, except: own, roles });
+  const hits = (sort === undefined ? byRank : inTime(byRank, sort)).slice(0, limit);
+  if (hits.length === 0) return { ok: true, text: `No earlier session mentions ${JSON.stringify(query)}.` };
+  const blocks = hits.map((hit, at) => {
+    const around = at === 0 ? index.messages(hit.sessionId, hit.position - window, hit.position + window) : [hit];
+    const session = index.find(hit.sessionId);
+    return [session === undefined ? hit.sessionId : headline(session), ...around.map((it) => line(it, hit.position))];
+  });
+  return { ok: true, text: blocks.map((block) => block.join("\n")).join("\n\n") };
+}
+
+function inTime(hits: readonly SearchHit[], sort: "newest" | "oldest"): readonly SearchHit[] {
+  return hits.toSorted((one, other) => (sort === "newest" ? other.at - one.at : one.at - other.at));
+}
+
+function read(index: IndexView, id: string, { around_message_id: around, window }: Input, own: string): ToolResult {
+  const session = id === own ? undefined : index.find(id);
+  if (session === undefined) {
+    const why = id === own ? "this is the session you are in" : "there is none";
+    return { ok: false, text: `session_search: no earlier session ${JSON.stringify(id)}: ${why}. Search for its id.` };
+  }
+  if (around !== undefined) {
+    const part = index.messages(id, around - window, around + window);
+    if (part.length > 0) return { ok: true, text: shown(session, part, around) };
+    return { ok: false, text: `session_search: the messages of ${id} go from 0 to ${session.messageCount - 1}.` };
+  }
+  const count = session.messageCount;
+  if (count <= FIRST_MESSAGES + LAST_MESSAGES) return { ok: true, text: shown(session, index.messages(id, 0, count)) };
+  const first = shown(session, index.messages(id, 0, FIRST_MESSAGES - 1));
+  const last = index.messages(id, count - LAST_MESSAGES, count).map((message) => line(message));
+  const gap = `[${count - FIRST_MESSAGES - LAST_MESSAGES} messages left out; read them with around_message_id]`;
+  return { ok: true, text: [first, gap, ...last].join("\n") };
+}
+
+function shown(session: SessionSummary, messages: readonly IndexedMessage[], marked?: number): string {
+  return [headline(session), ...messages.map((message) => line(message, marked))].join("\n");
+}
+
+function headline({ id, title, cwd, updatedAt, messageCount }: SessionSummary): string {
+  const day = new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");
+  return `session ${id} · ${day} UTC · ${title ?? "untitled"} · ${cwd} · ${messageCount} messages`;
+}
+
+function line({ position, role: who, text }: IndexedMessage, marked?: number): string {
+  const cut = text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS).toWellFormed()} […]` : text;
+  return `${position === marked ? "→" : " "} [${position}] ${who}: ${cut}`;
+}

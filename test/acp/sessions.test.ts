@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpProcess, type Json } from "../support/acp-process.ts";
+
+const running: AcpProcess[] = [];
+
+afterEach(async () => {
+  for (const agent of running.splice(0)) await agent.stop();
+});
+
+async function start(home?: string): Promise<AcpProcess> {
+  const agent = new AcpProcess({}, home);
+  running.push(agent);
+  await agent.initialize();
+  return agent;
+}
+
+async function list(agent: AcpProcess, params: Json = {}): Promise<Json[]> {
+  const { result } = await agent.request("session/list", params);
+  return result?.["sessions"] as Json[];
+}
+
+test("sessions are listed by folder once something was said, also by the next process", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  expect(await list(agent)).toEqual([]);
+  await agent.prompt(id, "list files");
+  const expected = { sessionId: id, cwd: agent.cwd, updatedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) };
+  expect(await list(agent)).toMatchObject([expected]);
+  await agent.stop();
+  expect(existsSync(join(agent.home, "vscode", "sessions.sqlite"))).toBe(true);
+  const next = await start(agent.home);
+  expect(await list(next, { cwd: agent.cwd })).toMatchObject([expected]);
+  expect(await list(next, { cwd: next.cwd })).toEqual([]);
+});
+
+test("a resumed session goes on without its history being sent again", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "list files");
+  await agent.stop();
+  const next = await start(agent.home);
+  const { result } = await next.request("session/resume", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
+  expect(result).toMatchObject({ modes: { currentModeId: expect.any(String) } });
+  expect(next.of("user_message_chunk")).toEqual([]);
+  expect((await next.prompt(id, "list files")).result).toEqual({ stopReason: "end_turn" });
+});
+
+test("a deleted session is gone, twice deleted is no error, and one in use elsewhere is kept", async () => {
+  const agent = await start();
+  const never = await agent.request("session/delete", { sessionId: "20261120_120000_00000000" });
+  expect(never.result).toEqual({});
+  const outside = await agent.request("session/delete", { sessionId: "../../a" });
+  expect(outside.error?.message).toContain("not the id of a session");
+  const id = await agent.newSession();
+  await agent.prompt(id, "list files");
+  const other = await start(agent.home);
+  const { error } = await other.request("session/delete", { sessionId: id });
+  expect(error?.message).toContain("another Hermes");
+  expect(await list(other)).toHaveLength(1);
+  expect((await agent.request("session/delete", { sessionId: id })).result).toEqual({});
+  expect((await agent.request("session/delete", { sessionId: id })).result).toEqual({});
+  expect(await list(agent)).toEqual([]);
+  expect(existsSync(join(agent.home, "vscode", "sessions", `${id}.jsonl`))).toBe(false);
+});
+
+test("a fork begins with the history of its session, and leaves it as it is", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "list files");
+  const { result } = await agent.request("session/fork", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
+  const fork = String(result?.["sessionId"]);
+  expect(fork).not.toBe(id);
+  const journal = (of: string): string[] =>
+    readFileSync(join(agent.home, "vscode", "sessions", `${of}.jsonl`), "utf8").split("\n");
+  const before = journal(id);
+  expect(journal(fork).slice(1)).toEqual(before.slice(1));
+  expect(await agent.prompt(fork, "list files")).toMatchObject({ result: { stopReason: "end_turn" } });
+  expect(journal(id)).toEqual(before);
+  expect(journal(fork).length).toBeGreaterThan(before.length);
+  expect(
+    (await agent.request("session/fork", { sessionId: "nope", cwd: agent.cwd, mcpServers: [] })).error,
+  ).toBeDefined();
+});

@@ -1,0 +1,98 @@
+/** The index over sessions at 100,000 messages: opening it, searching it, and storing a turn beside it. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SessionIndex } from "../../agent-core/sessions/index/session-index.ts";
+import { Journal } from "../../agent-core/sessions/journal.ts";
+import { median, quantile, type Row } from "./measuring.ts";
+
+const SESSIONS = 1_000;
+const MESSAGES = 100;
+const WORDS_A_MESSAGE = 40;
+const VOCABULARY = 5_000;
+const SEARCHES = 200;
+const TURNS = 50;
+const OWN = "20261120_120000_ffffffff";
+
+export async function measureSessions(): Promise<readonly Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), "hermes-bench-sessions-"));
+  try {
+    return await measureIn(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measureIn(folder: string): Promise<readonly Row[]> {
+  const journals = join(folder, "sessions");
+  const open = (): SessionIndex =>
+    new SessionIndex({ journals, file: join(folder, "sessions.sqlite"), log: console.error });
+  writeSessions(journals);
+  const first = open();
+  await first.ask((index) => index.list({ limit: 1 }));
+  await first.close();
+  const opening: number[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    const index = open();
+    opening.push(await timed(() => index.ask((view) => view.list({ limit: 50 }))));
+    await index.close();
+  }
+  const index = open();
+  const searching = await index.ask((view) =>
+    Array.from({ length: SEARCHES }, (_, round) => {
+      const start = performance.now();
+      view.search({ query: round % 2 === 0 ? word() : `${word()} ${word()}`, except: OWN });
+      return performance.now() - start;
+    }),
+  );
+  await index.close();
+  return [
+    { what: "index of 100,000 messages: opened", ours: median(opening), target: 150, unit: "ms" },
+    { what: "index of 100,000 messages: search, p95", ours: quantile(searching, 0.95), target: 10, unit: "ms" },
+    { what: "storing a turn beside 1,000 sessions", ours: await storeTurns(journals), target: 3, unit: "ms" },
+  ];
+}
+
+/** Four messages and a sync each. */
+async function storeTurns(journals: string): Promise<number> {
+  const path = join(journals, `${OWN}.jsonl`);
+  const journal = new Journal({ path, sessionId: OWN, cwd: "/work", now: Date.now, onFailure: console.error });
+  const values: number[] = [];
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    values.push(
+      await timed(async () => {
+        for (let entry = 0; entry < 4; entry += 1) journal.append({ type: "message", message: message() });
+        await journal.sync();
+      }),
+    );
+  }
+  journal.close();
+  return median(values);
+}
+
+function writeSessions(journals: string): void {
+  mkdirSync(journals, { recursive: true });
+  for (let number = 0; number < SESSIONS; number += 1) {
+    const id = `20261119_120000_${number.toString(16).padStart(8, "0")}`;
+    const lines = [{ type: "session", version: 1, id, cwd: "/work", at: number }];
+    const messages = Array.from({ length: MESSAGES }, () => ({ type: "message", message: message(), at: number }));
+    writeFileSync(join(journals, `${id}.jsonl`), [...lines, ...messages, ""].map(asLine).join("\n"));
+  }
+}
+
+const asLine = (entry: object | string): string => (typeof entry === "string" ? entry : JSON.stringify(entry));
+
+function message() {
+  return { role: "user", content: Array.from({ length: WORDS_A_MESSAGE }, word).join(" ") } as const;
+}
+
+/** A few words are said far more often than the rest. */
+function word(): string {
+  return `word${Math.floor(VOCABULARY * Math.random() ** 2)}`;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
