@@ -20,7 +20,7 @@ export function sessionsFolder(home: string): string {
 
 /** Snapshot of the index over all sessions; deleting it costs nothing but building it again. */
 export function sessionIndexFile(home: string): string {
-  return join(home, "vscode", "sessions.sqlite");
+  return join(home, "vscode", "index.sqlite");
 }
 
 /** Folder for what a session's tools wrote aside: long outputs, whole results. */

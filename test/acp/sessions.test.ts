@@ -29,7 +29,7 @@ test("sessions are listed by folder once something was said, also by the next pr
   const expected = { sessionId: id, cwd: agent.cwd, updatedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) };
   expect(await list(agent)).toMatchObject([expected]);
   await agent.stop();
-  expect(existsSync(join(agent.home, "vscode", "sessions.sqlite"))).toBe(true);
+  expect(existsSync(join(agent.home, "vscode", "index.sqlite"))).toBe(true);
   const next = await start(agent.home);
   expect(await list(next, { cwd: agent.cwd })).toMatchObject([expected]);
   expect(await list(next, { cwd: next.cwd })).toEqual([]);

@@ -26,7 +26,7 @@ export async function measureSessions(): Promise<readonly Row[]> {
 async function measureIn(folder: string): Promise<readonly Row[]> {
   const journals = join(folder, "sessions");
   const open = (): SessionIndex =>
-    new SessionIndex({ journals, file: join(folder, "sessions.sqlite"), log: console.error });
+    new SessionIndex({ journals, file: join(folder, "index.sqlite"), log: console.error });
   writeSessions(journals);
   const first = open();
   await first.ask((index) => index.list({ limit: 1 }));

@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const index of open.splice(0)) await index.close();
 });
 
-const snapshot = (): string => join(folder, "sessions.sqlite");
+const snapshot = (): string => join(folder, "index.sqlite");
 const journals = (): string => join(folder, "sessions");
 const pathOf = (id: string): string => join(journals(), `${id}.jsonl`);
 const idOf = (number: number): string => `20261120_120000_${String(number).padStart(8, "0")}`;
