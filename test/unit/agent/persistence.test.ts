@@ -1,0 +1,62 @@
+// What a turn does about faults that only time or the user can end: with the system's clock and a real server.
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type AgentCallbacks, AIAgent, type AIAgentOptions } from "../../../agent-core/index.ts";
+import { fail, hold, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
+
+let model: ModelServer;
+beforeEach(async () => {
+  model = await startModelServer();
+});
+afterEach(() => model.stop());
+
+function agentWith(callbacks: AgentCallbacks, options: Partial<AIAgentOptions> = {}): AIAgent {
+  const cwd = mkdtempSync(join(tmpdir(), "hermes-persistence-"));
+  return new AIAgent({ baseUrl: model.baseUrl, model: "m", cwd, home: cwd, environment: {}, callbacks, ...options });
+}
+
+test("a wait that is long enough to be told of can be cancelled at once, and the agent goes on", async () => {
+  model.script({ ...fail(429, "slow down"), headers: { "retry-after": "60" } }, say("hello"));
+  const notices: string[] = [];
+  const agent = agentWith({
+    status: ({ message, waitMs }) => {
+      notices.push(message);
+      expect(waitMs).toBeGreaterThanOrEqual(60_000);
+      agent.interrupt();
+    },
+  });
+  expect(await agent.runConversation({ userMessage: "go" })).toMatchObject({ stopReason: "cancelled" });
+  expect(notices).toEqual([
+    expect.stringMatching(/limits how often m may be asked.* Waiting \d+ s, then try 2 of 3\./),
+  ]);
+  expect(await agent.chat("again")).toBe("hello");
+});
+
+test("a server that never answers can be cancelled", async () => {
+  model.script({ silent: true }, say("hello"));
+  const agent = agentWith({});
+  const turn = agent.runConversation({ userMessage: "go" });
+  await model.nextRequest();
+  agent.interrupt();
+  expect(await turn).toMatchObject({ stopReason: "cancelled" });
+  expect(await agent.chat("again")).toBe("hello");
+});
+
+test("a server that sends signs of life is not silent", async () => {
+  const gates = Array.from({ length: 6 }, hold);
+  const sign = { type: "bytes", bytes: Buffer.from(": still here\n\n") } as const;
+  model.script({ parts: [...gates.flatMap((gate) => [sign, gate.part]), { type: "text", text: "hello" }] });
+  const signs = (async () => {
+    for (const gate of gates) {
+      await gate.reached;
+      await delay(100); // silence itself is what is tested
+      gate.release();
+    }
+  })();
+  expect(await agentWith({}, { silenceMs: () => 400 }).chat("go")).toBe("hello");
+  await signs;
+  expect(model.requests).toHaveLength(1);
+});
