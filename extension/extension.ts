@@ -1,25 +1,40 @@
-/** Wires the extension; nothing runs until a view is opened or a command is called. */
+/** Wires the extension. What it is made of is loaded and built with its first use: activation itself costs next to nothing. */
 import * as vscode from "vscode";
-import { buildServices } from "./build-services.ts";
-import { CHAT_VIEW } from "./chat/chat-view.ts";
+import { CHAT_VIEW } from "./chat/chat-view-id.ts";
 import { table } from "./commands/table.gen.ts";
-import { keepInStep } from "./models/keep-in-step.ts";
+import type { Services } from "./services.ts";
 
-/** What must be waited for at the end: VS Code gives `deactivate` some seconds, and a disposable none. */
-let endCommands: (() => Promise<void>) | undefined;
+let built: Promise<Services> | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
-  const services = buildServices(context);
-  endCommands = () => services.terminals.endAll();
+  const services = (): Promise<Services> => {
+    built ??= build(context);
+    return built;
+  };
   context.subscriptions.push(
-    vscode.window.registerWebviewViewProvider(CHAT_VIEW, services.view),
-    ...table.map(({ id, run }) => vscode.commands.registerCommand(id, (...args: unknown[]) => run(services, ...args))),
-    ...keepInStep(services),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => services.chat.newSession()),
+    vscode.window.registerWebviewViewProvider(CHAT_VIEW, {
+      resolveWebviewView: async (view) => (await services()).view.resolveWebviewView(view),
+    }),
+    ...table.map(({ id, run }) =>
+      vscode.commands.registerCommand(id, async (...args: unknown[]) => run(await services(), ...args)),
+    ),
   );
 }
 
-/** No command outlives the window. */
+/** No command outlives the window: VS Code gives `deactivate` some seconds, and a disposable none. */
 export async function deactivate(): Promise<void> {
-  await endCommands?.();
+  await (await built)?.terminals.endAll();
+}
+
+async function build(context: vscode.ExtensionContext): Promise<Services> {
+  const [{ buildServices }, { keepInStep }] = await Promise.all([
+    import("./build-services.ts"),
+    import("./models/keep-in-step.ts"),
+  ]);
+  const services = buildServices(context);
+  context.subscriptions.push(
+    ...keepInStep(services),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => services.chat.newSession()),
+  );
+  return services;
 }

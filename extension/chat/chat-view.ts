@@ -5,8 +5,6 @@ import type { EventLog } from "./event-log.ts";
 import { panelHtml } from "./panel-html.ts";
 import { parsePanelMessage } from "./panel-message.ts";
 
-export const CHAT_VIEW = "hermes.chat";
-
 export class ChatView implements vscode.WebviewViewProvider {
   readonly #root: vscode.Uri;
   readonly #log: EventLog;

@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { CHAT_VIEW } from "../chat/chat-view.ts";
+import { CHAT_VIEW } from "../chat/chat-view-id.ts";
 import type { Command } from "./command.ts";
 
 export const command: Command = {
