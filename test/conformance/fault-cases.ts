@@ -46,7 +46,7 @@ export type Seen = {
 };
 
 /** Long enough for a loaded machine to answer in time, short enough to wait for. */
-const SILENCE_MS = 400;
+const SILENCE_MS = 1_000;
 
 const text = (words: string): Part => ({ type: "text", text: words });
 const cut: Part = { type: "cut" };

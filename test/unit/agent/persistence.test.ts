@@ -52,11 +52,11 @@ test("a server that sends signs of life is not silent", async () => {
   const signs = (async () => {
     for (const gate of gates) {
       await gate.reached;
-      await delay(100); // silence itself is what is tested
+      await delay(300); // silence itself is what is tested
       gate.release();
     }
   })();
-  expect(await agentWith({}, { silenceMs: () => 400 }).chat("go")).toBe("hello");
+  expect(await agentWith({}, { silenceMs: () => 1_500 }).chat("go")).toBe("hello");
   await signs;
   expect(model.requests).toHaveLength(1);
 });
