@@ -23,6 +23,7 @@ import { journalPath } from "../sessions/session-id.ts";
 import { acpHost } from "./acp-host.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import { faultError } from "./faults.ts";
+import type { HermesMessageMeta } from "./meta.ts";
 import { DEFAULT_MODE, modeOf, modeOption } from "./modes.ts";
 import { askPermission } from "./permission.ts";
 import { userMessage } from "./prompt-content.ts";
@@ -91,7 +92,7 @@ export class AcpSession {
       trusted: place.trusted,
       onDefect: log,
       ...(title !== undefined && { platform: title }),
-      ...(stored !== undefined && { history: stored.messages, todos: stored.todos }),
+      ...(stored !== undefined && { conversation: stored.conversation, todos: stored.todos }),
       ...(stored?.title !== undefined && { title: stored.title }),
       ...(stored?.systemPrompt !== undefined && { systemPrompt: stored.systemPrompt }),
       host: acpHost({
@@ -182,8 +183,9 @@ export class AcpSession {
     }
     this.model.record();
     try {
-      const { stopReason, fault } = await this.agent.runConversation({ userMessage: message, signal });
-      if (stopReason !== "error") return { stopReason };
+      const { stopReason, fault, position } = await this.agent.runConversation({ userMessage: message, signal });
+      const hermes: HermesMessageMeta = { position };
+      if (stopReason !== "error") return { stopReason, _meta: { hermes } };
       if (fault !== undefined) throw faultError(fault);
       throw new Error("A turn ended in an error without its cause.");
     } finally {

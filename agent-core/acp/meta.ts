@@ -60,6 +60,12 @@ export type HermesPermissionMeta = {
   readonly grant?: string;
 };
 
+/**
+ * `_meta.hermes` of a `user_message_chunk` and of the answer to `session/prompt`: where the user's message stands among
+ * all that were said in the session, from 0.
+ */
+export type HermesMessageMeta = { readonly position: number };
+
 /** `_meta.hermes` of a `tool_call_update` that ends a call. */
 export type HermesToolMeta = { readonly durationMs?: number };
 

@@ -1,6 +1,6 @@
 /** A stored session as the updates that show it again: messages, thoughts, tool calls with their diffs, the plan. */
 import type { SessionUpdate, ToolKind } from "@zed-industries/agent-client-protocol";
-import type { Message } from "../messages/message.ts";
+import type { Said } from "../sessions/conversation.ts";
 import type { JournalEntry } from "../sessions/entry.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { resultContent } from "./tool-content.ts";
@@ -22,18 +22,18 @@ const TOOL_KINDS: ReadonlySet<string> = new Set<ToolKind>([
   "other",
 ]);
 
-export function replay({ entries, todos }: StoredSession): readonly SessionUpdate[] {
+export function replay({ entries, conversation, todos }: StoredSession): readonly SessionUpdate[] {
   const shown = new Map(entries.filter((entry) => entry.type === "tool").map((entry) => [entry.callId, entry]));
-  const updates = entries.flatMap((entry) => (entry.type === "message" ? messageUpdates(entry.message, shown) : []));
+  const updates = conversation.said.flatMap((said) => messageUpdates(said, shown));
   return todos.length > 0 ? [...updates, planUpdate(todos)] : updates;
 }
 
-function messageUpdates(message: Message, shown: ReadonlyMap<string, ToolEntry>): readonly SessionUpdate[] {
+function messageUpdates({ message, position }: Said, shown: ReadonlyMap<string, ToolEntry>): readonly SessionUpdate[] {
   switch (message.role) {
     case "system":
       return [];
     case "user":
-      return userUpdates(message);
+      return userUpdates(message, position);
     case "assistant": {
       const updates: SessionUpdate[] = [];
       if (message.reasoning) updates.push(chunk("agent_thought_chunk", message.reasoning));

@@ -58,10 +58,10 @@ export function updatesTo(sink: UpdateSink): Updates {
         if (event.type === "finished") stopLive(live, event.callId);
         sink.send(progressUpdate(event, announced));
       },
-      steered: ({ message }) => {
+      steered: ({ message, position }) => {
         // With an id, so that nobody takes it for an echo of the prompt.
         const messageId = randomUUID();
-        for (const update of userUpdates(message)) sink.send({ ...update, messageId });
+        for (const update of userUpdates(message, position)) sink.send({ ...update, messageId });
       },
       title: ({ title }) => sink.send({ sessionUpdate: "session_info_update", title }),
       plan: (items) => sink.send(planUpdate(items)),

@@ -1,6 +1,7 @@
 /** What the user said, as updates: in a replay, and when it reached the model in the middle of a turn. */
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
-import type { UserMessage } from "../messages/message.ts";
+import type { ContentPart, UserMessage } from "../messages/message.ts";
+import type { HermesMessageMeta } from "./meta.ts";
 
 type ChunkUpdate = Extract<
   SessionUpdate,
@@ -8,15 +9,18 @@ type ChunkUpdate = Extract<
 >;
 
 /** None for what the agent said in the user's place. */
-export function userUpdates({ content, synthetic }: UserMessage): readonly ChunkUpdate[] {
+export function userUpdates({ content, synthetic }: UserMessage, position: number): readonly ChunkUpdate[] {
   if (synthetic) return [];
-  if (typeof content === "string") return [chunk("user_message_chunk", content)];
-  return content.map((part) => {
-    if (part.type === "text") return chunk("user_message_chunk", part.text);
-    const [head = "", data = ""] = part.image_url.url.split(";base64,");
-    const image = { type: "image", mimeType: head.replace(/^data:/, ""), data } as const;
-    return { sessionUpdate: "user_message_chunk", content: image };
-  });
+  const hermes: HermesMessageMeta = { position };
+  const chunks = typeof content === "string" ? [chunk("user_message_chunk", content)] : content.map(partChunk);
+  return chunks.map((update) => ({ ...update, _meta: { hermes } }));
+}
+
+function partChunk(part: ContentPart): ChunkUpdate {
+  if (part.type === "text") return chunk("user_message_chunk", part.text);
+  const [head = "", data = ""] = part.image_url.url.split(";base64,");
+  const image = { type: "image", mimeType: head.replace(/^data:/, ""), data } as const;
+  return { sessionUpdate: "user_message_chunk", content: image };
 }
 
 /** A piece of text of somebody's. */

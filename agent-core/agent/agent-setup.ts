@@ -5,7 +5,6 @@ import type { ApprovalMode } from "../approval/policy.ts";
 import { type Environment, grantsFile, homeFolder, readSoul, spillFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
-import type { Message } from "../messages/message.ts";
 import { type ContextFiles, projectContext } from "../prompt/project-context.ts";
 import { SubfolderContext } from "../prompt/subfolder-context.ts";
 import { systemPrompt } from "../prompt/system-prompt.ts";
@@ -15,6 +14,7 @@ import { ModelChain } from "../providers/call/model-chain.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
 import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
 import type { ApiMode, EditorModels, Sampling } from "../providers/wire/wire.ts";
+import type { Conversation } from "../sessions/conversation.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { Journal } from "../sessions/journal.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
@@ -89,8 +89,8 @@ export type AIAgentOptions = {
   readonly journal?: Journal;
   /** Every session of the home, for the tool that searches them; default: there is no such tool. */
   readonly sessionIndex?: SessionIndex;
-  /** An earlier conversation to go on with. */
-  readonly history?: readonly Message[];
+  /** An earlier conversation to go on with, which `journal` holds already; the agent adds to it. */
+  readonly conversation?: Conversation;
   readonly todos?: readonly Todo[];
   /** Told of defects that were survived, for the log. */
   readonly onDefect?: (message: string) => void;

@@ -6,6 +6,7 @@ import type { Fault } from "../providers/fault.ts";
 import { modelInfo } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
+import { Conversation, type Said } from "../sessions/conversation.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import { newSessionId } from "../sessions/session-id.ts";
 import { writeSpillFile } from "../sessions/spill-file.ts";
@@ -58,7 +59,7 @@ export class AIAgent {
   #isShellForgotten: boolean;
   /** Settles when the place where commands run was reached for the first time, or could not be. */
   #shellOpened: Promise<void> | undefined;
-  #history: Message[];
+  readonly #conversation: Conversation;
   /** Frozen with the first message of the session. */
   #systemPrompt: string | undefined;
   #running: AbortController | undefined;
@@ -71,10 +72,10 @@ export class AIAgent {
   constructor(options: AIAgentOptions = {}) {
     this.#setup = setUpAgent(options);
     this.sessionId = options.sessionId ?? newSessionId(Date.now());
-    this.#history = [...(options.history ?? [])];
+    this.#conversation = options.conversation ?? new Conversation();
     const { callbacks, onDefect, cwd } = this.#setup;
     this.#shell = new SessionShell(cwd);
-    this.#isShellForgotten = this.#history.some(usesTerminal);
+    this.#isShellForgotten = this.#conversation.messages.some(usesTerminal);
     this.#notify = notifier(
       journalToolProgress(callbacks, (entry) => this.#journal(entry)),
       onDefect,
@@ -100,9 +101,20 @@ export class AIAgent {
     this.#notify.title({ title });
   }
 
-  /** The conversation so far, without the system prompt. */
+  /** The conversation as the model gets it, without the system prompt. */
   get messages(): readonly Message[] {
-    return this.#history;
+    return this.#conversation.messages;
+  }
+
+  /** All that was said and not taken back, compressed or not. */
+  get said(): readonly Said[] {
+    return this.#conversation.said;
+  }
+
+  /** Takes back the messages from this position on. Throws while a turn runs. */
+  rewind(keep: number): void {
+    if (this.isRunning) throw new Error("A turn is running; stop it before anything is taken back.");
+    this.#takeBack(keep);
   }
 
   /** The model in use, and how it is reached. */
@@ -179,15 +191,16 @@ export class AIAgent {
   }
 
   async #run(options: RunOptions, signal: AbortSignal): Promise<ConversationResult> {
-    if (options.conversationHistory) this.#history = [...options.conversationHistory];
-    this.#record({ role: "user", content: contentOf(options.userMessage) });
+    if (options.conversationHistory) this.#replaceHistory(options.conversationHistory);
+    const position = this.#record({ role: "user", content: contentOf(options.userMessage) });
     this.#shellOpened ??= this.#openShell(signal);
     const systemPrompt = await this.#frozenPrompt(options.systemMessage);
     await this.#shellOpened;
     const outcome = await runTurn(this.#turn(systemPrompt, signal));
     const { end } = outcome;
     const result = resultOf(outcome, {
-      messages: this.#history,
+      messages: this.messages,
+      position,
       sessionId: this.sessionId,
       taskId: options.taskId ?? randomUUID(),
     });
@@ -217,7 +230,7 @@ export class AIAgent {
   #makeTitle(): void {
     const { auxiliary, onDefect } = this.#setup;
     const { signal } = this.#closed;
-    sessionTitle(this.#history, auxiliary, signal).then(
+    sessionTitle(this.messages, auxiliary, signal).then(
       (title) => title !== undefined && this.#title === undefined && this.setTitle(title),
       (error: unknown) => signal.aborted || onDefect(`No title could be made: ${String(error)}`),
     );
@@ -226,8 +239,7 @@ export class AIAgent {
   /** What came too late for a turn that was stopped is not lost: it stands before the next message. */
   #keepUnsteered(): void {
     for (const message of this.#steering.take()) {
-      this.#record(message);
-      this.#notify.steered({ message });
+      this.#notify.steered({ message, position: this.#record(message) });
     }
   }
 
@@ -236,7 +248,7 @@ export class AIAgent {
     return {
       budget: new IterationBudget(maxIterations, parentBudget),
       systemPrompt,
-      history: () => this.#history,
+      history: () => this.messages,
       record: (message) => this.#record(message),
       callModel,
       takeSteering: () => this.#steering.take(),
@@ -309,9 +321,20 @@ export class AIAgent {
     };
   }
 
-  #record(message: Message): void {
-    this.#history.push(message);
-    this.#journal({ type: "message", message });
+  #replaceHistory(messages: readonly Message[]): void {
+    if (this.#conversation.said.length > 0) this.#takeBack(0);
+    for (const message of messages) this.#record(message);
+  }
+
+  #takeBack(keep: number): void {
+    this.#conversation.rewind(keep);
+    this.#journal({ type: "rewind", keep });
+  }
+
+  #record(message: Message): number {
+    const position = this.#conversation.append(message);
+    this.#journal({ type: "message", position, message });
+    return position;
   }
 
   #journal(entry: NewEntry): void {

@@ -88,7 +88,7 @@ export type AgentCallbacks = {
   /** A tool call begins to appear in the stream. */
   toolGen?(event: { readonly callId: string; readonly name: string }): void;
   /** What the user said during the turn has reached the conversation. */
-  steered?(event: { readonly message: UserMessage }): void;
+  steered?(event: { readonly message: UserMessage; readonly position: number }): void;
   /** The session has a title, or another one. */
   title?(event: { readonly title: string }): void;
   /** The whole plan, after each change. */

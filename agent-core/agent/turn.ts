@@ -28,8 +28,8 @@ export type Turn = {
   readonly systemPrompt: string;
   /** The conversation so far, the new user message included; grows through `record`. */
   history(): readonly Message[];
-  /** Adds a message to the history and to the journal. */
-  record(message: Message): void;
+  /** Adds a message to the history and to the journal, and gives its position in the session. */
+  record(message: Message): number;
   /** Opens one model call; `withTools` is false for the closing summary. */
   callModel(messages: readonly Message[], withTools: boolean, signal: AbortSignal): AsyncIterable<CallEvent>;
   /** What the user has said since the turn began; each message is given once. */
@@ -154,8 +154,7 @@ function endInWords(turn: Turn, progress: Progress, answer: Answered, messageId:
 function steer(turn: Turn): boolean {
   const said = turn.takeSteering();
   for (const message of said) {
-    turn.record(message);
-    turn.notify.steered({ message });
+    turn.notify.steered({ message, position: turn.record(message) });
   }
   return said.length > 0;
 }

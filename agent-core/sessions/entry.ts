@@ -47,7 +47,22 @@ const entrySchema = z.discriminatedUnion("type", [
     /** Session it was forked from. */ parent: z.string().exactOptional(),
     at,
   }),
-  z.object({ type: z.literal("message"), message, at }),
+  /** `position` counts every message of the session from 0, also those that were taken back. */
+  z.object({ type: z.literal("message"), position: z.number().exactOptional(), message, at }),
+  /** The messages from position `keep` on were taken back; nothing is ever removed from the file. */
+  z.object({ type: z.literal("rewind"), keep: z.number(), at }),
+  /** Older messages gave way to a summary; it replaces the compression before it as a whole. */
+  z.object({
+    type: z.literal("compression"),
+    /** Id of the lineage's next link; the session keeps its own. */ child: z.string(),
+    strategy: z.string(),
+    dropped: z.array(z.tuple([z.number(), z.number()])),
+    summary: z.string().nullable(),
+    shortened: z.array(z.object({ position: z.number(), content: z.string() })),
+    /** Tokens of the conversation, as estimated. */ tokensBefore: z.number(),
+    tokensAfter: z.number(),
+    at,
+  }),
   /** How a tool call was shown, for a replay. */
   z.object({
     type: z.literal("tool"),

@@ -1,6 +1,6 @@
 /** Reads a journal back: from its lines to the session as it stands. */
 import { readFile } from "node:fs/promises";
-import type { Message } from "../messages/message.ts";
+import { Conversation } from "./conversation.ts";
 import { JOURNAL_VERSION, type JournalEntry, parseEntry } from "./entry.ts";
 
 export type StoredSession = {
@@ -13,7 +13,7 @@ export type StoredSession = {
   /** The model that was chosen last, as `provider:model`. */
   readonly model: string | undefined;
   readonly reasoningEffort: string | undefined;
-  readonly messages: readonly Message[];
+  readonly conversation: Conversation;
   /** The plan as it was last. */
   readonly todos: readonly StoredTodo[];
   /** Everything, in order, for a replay. */
@@ -62,10 +62,20 @@ function restore(text: string): ReadSession {
       title: entries.findLast((entry) => entry.type === "title")?.title,
       model: entries.findLast((entry) => entry.type === "model")?.choice,
       reasoningEffort: entries.findLast((entry) => entry.type === "reasoning-effort")?.effort,
-      messages: entries.filter((entry) => entry.type === "message").map((entry) => entry.message),
+      conversation: conversationOf(entries),
       todos: entries.findLast((entry) => entry.type === "todos")?.items ?? [],
       entries,
       damagedLines: lines.length - entries.length,
     },
   };
+}
+
+function conversationOf(entries: readonly JournalEntry[]): Conversation {
+  const conversation = new Conversation();
+  for (const entry of entries) {
+    if (entry.type === "message") conversation.append(entry.message, entry.position);
+    if (entry.type === "rewind") conversation.rewind(entry.keep);
+    if (entry.type === "compression") conversation.compress(entry);
+  }
+  return conversation;
 }

@@ -106,11 +106,11 @@ function addMessage(database: Database, id: string, entry: Extract<JournalEntry,
   const text = messageText(entry.message);
   database.run(
     `INSERT INTO messages(session_id, position, role, text, at)
-     SELECT id, message_count, ?, ?, ? FROM sessions WHERE id = ?`,
-    [entry.message.role, text, entry.at, id],
+     SELECT id, max(message_count, ?), ?, ?, ? FROM sessions WHERE id = ?`,
+    [entry.position ?? 0, entry.message.role, text, entry.at, id],
   );
   database.run("INSERT INTO messages_fts(docid, text) VALUES(last_insert_rowid(), ?)", [text]);
-  database.run("UPDATE sessions SET message_count = message_count + 1 WHERE id = ?", [id]);
+  database.run("UPDATE sessions SET message_count = max(message_count, ?) + 1 WHERE id = ?", [entry.position ?? 0, id]);
 }
 
 function transact(database: Database, work: () => void): void {

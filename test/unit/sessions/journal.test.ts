@@ -26,7 +26,7 @@ beforeEach(() => {
 async function storedTexts(): Promise<unknown[]> {
   const read = await readJournal(path);
   if (!read.ok) throw new Error(read.message);
-  return read.session.messages.map((message) => message.content);
+  return read.session.conversation.messages.map((message) => message.content);
 }
 
 test("a session nobody used leaves no file", () => {
@@ -122,4 +122,25 @@ test("a folder that cannot be made is told once, and the writer goes on", () => 
   journal.append(user("one"));
   journal.append(user("two"));
   expect(failures).toHaveLength(1);
+});
+
+test("what was taken back and what was compressed is so again after reading", async () => {
+  const journal = open();
+  for (const [position, content] of ["one", "two", "three"].entries()) {
+    journal.append({ type: "message", position, message: { role: "user", content } });
+  }
+  journal.append({ type: "rewind", keep: 2 });
+  journal.append({ type: "message", position: 3, message: { role: "user", content: "four" } });
+  journal.append({
+    type: "compression",
+    child: "20261120_120000_0000abce",
+    strategy: "summary",
+    dropped: [[0, 1]],
+    summary: "one and two",
+    shortened: [],
+    tokensBefore: 20,
+    tokensAfter: 10,
+  });
+  journal.close();
+  expect(await storedTexts()).toEqual(["[COMPRESSED: 2 messages summarized]\none and two\n[END COMPRESSED]", "four"]);
 });

@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import type { Message } from "../../../agent-core/messages/message.ts";
+import { Conversation } from "../../../agent-core/sessions/conversation.ts";
+
+const user = (content: string): Message => ({ role: "user", content });
+const assistant = (content: string): Message => ({ role: "assistant", content });
+const contents = (conversation: Conversation): unknown[] => conversation.messages.map(({ content }) => content);
+
+function talk(...texts: readonly string[]): Conversation {
+  const conversation = new Conversation();
+  for (const [index, text] of texts.entries()) conversation.append(index % 2 === 0 ? user(text) : assistant(text));
+  return conversation;
+}
+
+test("messages stand in the order they were said, and each has its position", () => {
+  const conversation = new Conversation();
+  expect([conversation.append(user("one")), conversation.append(assistant("two"))]).toEqual([0, 1]);
+  expect(contents(conversation)).toEqual(["one", "two"]);
+});
+
+test("what is taken back is gone, and its positions are not used again", () => {
+  const conversation = talk("one", "two", "three", "four");
+  conversation.rewind(2);
+  expect(contents(conversation)).toEqual(["one", "two"]);
+  expect(conversation.append(user("other"))).toBe(4);
+  expect(conversation.said.map(({ position }) => position)).toEqual([0, 1, 4]);
+});
+
+test("a message that a damaged journal has lost leaves its position free", () => {
+  const conversation = new Conversation();
+  conversation.append(user("one"), 0);
+  conversation.append(assistant("three"), 2);
+  conversation.rewind(2);
+  expect(contents(conversation)).toEqual(["one"]);
+});
+
+test("a summary stands where the first message was that it replaces", () => {
+  const conversation = talk("a", "b", "c", "d", "e", "f");
+  conversation.compress({ dropped: [[2, 4]], summary: "sum", shortened: [] });
+  expect(contents(conversation)).toEqual(["a", "b", "[COMPRESSED: 3 messages summarized]\nsum\n[END COMPRESSED]", "f"]);
+  expect(conversation.messages[2]).toMatchObject({ role: "user", synthetic: true });
+  expect(conversation.said).toHaveLength(6);
+});
+
+test("messages apart from each other give way to one summary", () => {
+  const conversation = talk("a", "b", "c", "d", "e", "f");
+  conversation.compress({
+    dropped: [
+      [1, 1],
+      [3, 4],
+    ],
+    summary: "sum",
+    shortened: [],
+  });
+  expect(contents(conversation)).toEqual(["a", "[COMPRESSED: 3 messages summarized]\nsum\n[END COMPRESSED]", "c", "f"]);
+});
+
+test("a later compression replaces the earlier one", () => {
+  const conversation = talk("a", "b", "c", "d", "e", "f");
+  conversation.compress({ dropped: [[1, 2]], summary: "first", shortened: [] });
+  conversation.compress({ dropped: [[1, 4]], summary: "second", shortened: [] });
+  expect(contents(conversation)).toEqual(["a", "[COMPRESSED: 4 messages summarized]\nsecond\n[END COMPRESSED]", "f"]);
+});
+
+test("without a summary the dropped messages are just gone", () => {
+  const conversation = talk("a", "b", "c");
+  conversation.compress({ dropped: [[0, 1]], summary: null, shortened: [] });
+  expect(contents(conversation)).toEqual(["c"]);
+});
+
+test("a tool result that was shortened keeps its call", () => {
+  const conversation = new Conversation();
+  conversation.append(user("go"));
+  const position = conversation.append({ role: "tool", tool_call_id: "c1", content: "long" });
+  conversation.compress({ dropped: [], summary: null, shortened: [{ position, content: "short" }] });
+  expect(conversation.messages[1]).toEqual({ role: "tool", tool_call_id: "c1", content: "short" });
+  expect(conversation.said[1]?.message.content).toBe("long");
+});
+
+test("what was said after a compression is added to it", () => {
+  const conversation = talk("a", "b", "c");
+  conversation.compress({ dropped: [[0, 1]], summary: null, shortened: [] });
+  conversation.append(assistant("d"));
+  expect(contents(conversation)).toEqual(["c", "d"]);
+});
+
+test("taking back what a summary covers brings the rest of it back", () => {
+  const conversation = talk("a", "b", "c", "d", "e", "f");
+  conversation.compress({ dropped: [[1, 2]], summary: "first", shortened: [] });
+  conversation.compress({ dropped: [[1, 4]], summary: "second", shortened: [] });
+  conversation.rewind(4);
+  expect(contents(conversation)).toEqual(["a", "[COMPRESSED: 2 messages summarized]\nfirst\n[END COMPRESSED]", "d"]);
+  conversation.rewind(2);
+  expect(contents(conversation)).toEqual(["a", "b"]);
+});
