@@ -5,6 +5,7 @@ import { ChatSession } from "./chat/chat-session.ts";
 import { ChatView } from "./chat/chat-view.ts";
 import { EventLog } from "./chat/event-log.ts";
 import { actOnPanelMessage } from "./chat/panel-actions.ts";
+import { SessionHistory } from "./chat/session-history.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
 import { ModelMemory } from "./models/model-memory.ts";
@@ -13,6 +14,7 @@ import { buildReview } from "./review/build-review.ts";
 import type { Services } from "./services.ts";
 import { StatusItem } from "./status-item.ts";
 import { AgentTerminals } from "./terminals/agent-terminals.ts";
+import { Waiting } from "./waiting.ts";
 
 /** Builds and hands over to the context whatever must be disposed of. Nothing starts yet. */
 export function buildServices(context: vscode.ExtensionContext): Services {
@@ -20,18 +22,13 @@ export function buildServices(context: vscode.ExtensionContext): Services {
   const events = new EventLog();
   const { review, opener, editReview, onDidSettle } = buildReview(context, log);
   const status = new StatusItem();
-  let asked = 0;
-  const tellWaiting = (): void => {
-    const count = asked + review.files.filter(({ isWaiting }) => isWaiting).length;
+  const waiting = new Waiting((count) => {
     view.badge(count);
     status.waiting(count);
-  };
+  });
   const requests = new Requests(
     (event) => events.push(event),
-    (count) => {
-      asked = count;
-      tellWaiting();
-    },
+    (count) => waiting.requests(count),
   );
   const terminals = new AgentTerminals({
     output: (terminalId, text) => events.push({ kind: "terminal-output", terminalId, text }),
@@ -51,12 +48,14 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     log,
   );
   const chat = new ChatSession(worker, events, context.workspaceState, models);
+  const history = new SessionHistory(worker, events, chat);
   const firstRun = new FirstRun(worker, events, models);
   const services = (): Services => ({
     log,
     events,
     worker,
     chat,
+    history,
     view,
     requests,
     review,
@@ -81,7 +80,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     }),
     ...status.follow(chat),
     onDidSettle(() => events.push({ kind: "review", files: review.files })),
-    onDidSettle(tellWaiting),
+    onDidSettle(() => waiting.edits(review.files.filter(({ isWaiting }) => isWaiting).length)),
   );
   return services();
 }

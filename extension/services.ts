@@ -4,6 +4,7 @@ import type { AgentWorker } from "./agent/agent-worker.ts";
 import type { ChatSession } from "./chat/chat-session.ts";
 import type { ChatView } from "./chat/chat-view.ts";
 import type { EventLog } from "./chat/event-log.ts";
+import type { SessionHistory } from "./chat/session-history.ts";
 import type { AgentEnvironment } from "./models/agent-environment.ts";
 import type { FirstRun } from "./models/first-run.ts";
 import type { ModelMemory } from "./models/model-memory.ts";
@@ -17,6 +18,8 @@ export type Services = {
   readonly events: EventLog;
   readonly worker: AgentWorker;
   readonly chat: ChatSession;
+  /** The stored sessions. */
+  readonly history: SessionHistory;
   readonly view: ChatView;
   readonly requests: Requests;
   readonly review: Review;

@@ -3,6 +3,7 @@ import "@vscode/codicons/dist/codicon.css";
 import "./styles/panel.css";
 import "./styles/transcript.css";
 import "./styles/dock.css";
+import "./styles/history.css";
 import "./styles/models.css";
 import { render } from "preact";
 import { Channel, isHostMessage } from "./channel.ts";

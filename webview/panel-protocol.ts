@@ -51,6 +51,36 @@ export type SetupPage = {
   readonly canClose: boolean;
 };
 
+/** A stored session in the list of sessions. */
+export type HistoryItem = {
+  readonly sessionId: string;
+  readonly title: string;
+  /** Milliseconds since 1970. */
+  readonly updatedAt: number;
+  /** Undefined when the agent does not say. */
+  readonly messages: number | undefined;
+  /** What it has cost, as `$0.12`; undefined when unknown. */
+  readonly cost: string | undefined;
+  /** Its folder, when it is another than this workspace's. */
+  readonly folder: string | undefined;
+  readonly isCurrent: boolean;
+  /** Where what was searched for stands in it; `marks` are ranges of `text`, in order. */
+  readonly snippet?: { readonly text: string; readonly marks: readonly (readonly [start: number, end: number])[] };
+};
+
+/** The page with the stored sessions. */
+export type HistoryPage = {
+  /** What was searched for; empty: the sessions as they were used last. */
+  readonly query: string;
+  /** Also those of other folders. */
+  readonly everywhere: boolean;
+  readonly sessions: readonly HistoryItem[];
+  readonly hasMore: boolean;
+  readonly isLoading: boolean;
+  /** What went wrong, in one line. */
+  readonly error?: string;
+};
+
 /** One event of the panel's channel. */
 export type PanelEvent =
   /** A session begins or takes the panel: what was shown before goes away. */
@@ -99,6 +129,8 @@ export type PanelEvent =
   | { readonly kind: "review"; readonly files: readonly ReviewedFile[] }
   /** The page that gets from nothing to a model; null takes it away. */
   | { readonly kind: "setup"; readonly page: SetupPage | null }
+  /** The page with the stored sessions; null takes it away. */
+  | { readonly kind: "history"; readonly page: HistoryPage | null }
   | { readonly kind: "notice"; readonly severity: "info" | "warning" | "error"; readonly text: string }
   /** Asks the panel to put the caret into the composer, with `text` in it when given. */
   | { readonly kind: "compose"; readonly text?: string };
@@ -146,6 +178,19 @@ export type PanelMessage =
   | { readonly type: "queue-send"; readonly id: string }
   /** Stops the running turn and begins another with it. */
   | { readonly type: "queue-interrupt"; readonly id: string }
+  | { readonly type: "history-open" }
+  | { readonly type: "history-close" }
+  | { readonly type: "history-search"; readonly query: string; readonly everywhere: boolean }
+  | { readonly type: "history-more" }
+  /** Shows a stored session and goes on with it. */
+  | { readonly type: "session-open"; readonly sessionId: string }
+  | { readonly type: "session-rename"; readonly sessionId: string; readonly title: string }
+  /** The panel has asked whether it shall go. */
+  | { readonly type: "session-delete"; readonly sessionId: string }
+  /** Asks in the editor in which form and where. */
+  | { readonly type: "session-export"; readonly sessionId: string }
+  /** A new session that begins with what was said in this one. */
+  | { readonly type: "session-fork"; readonly sessionId: string }
   | { readonly type: "open-location"; readonly path: string; readonly line?: number }
   | { readonly type: "open-review"; readonly path: string }
   | { readonly type: "show-terminal"; readonly terminalId: string }

@@ -91,6 +91,61 @@ export type HermesSessionMeta = {
   readonly model?: string;
 };
 
+/** `_meta.hermes` of a session in the answer to `session/list`. */
+export type HermesListedSession = {
+  readonly messages: number;
+  /** In US dollars; absent when nothing is known of it. */
+  readonly costUsd?: number;
+};
+
+/** `_meta.hermes` of `session/fork`: only what was said before this position is taken over; default: all. */
+export type HermesForkMeta = { readonly position?: number };
+
+/** Requests of ours about stored and open sessions; an agent that does not know them answers -32601. */
+export const HERMES_SESSION_METHODS = {
+  /** HermesRename → {} */
+  rename: "_hermes/session/rename",
+  /** HermesExport → HermesExported */
+  export: "_hermes/session/export",
+  /** HermesSearch → HermesSearchHits */
+  search: "_hermes/session/search",
+  /** HermesRewind → HermesRewound: takes back what was said from a position on. Refused (-32600) while a turn runs. */
+  rewind: "_hermes/session/rewind",
+} as const;
+
+export type HermesRename = { readonly sessionId: string; readonly title: string };
+
+export type HermesExport = { readonly sessionId: string; readonly format: "markdown" | "json" };
+
+/** `fileName` is a proposal without a folder. */
+export type HermesExported = { readonly text: string; readonly fileName: string };
+
+/** In titles and messages; `cwd`: only sessions of this folder; `limit`: default 50. */
+export type HermesSearch = { readonly query: string; readonly cwd?: string; readonly limit?: number };
+
+export type HermesSearchHits = {
+  /** Best first, one a session. */
+  readonly hits: readonly {
+    readonly sessionId: string;
+    readonly title: string | null;
+    readonly cwd: string;
+    /** ISO 8601. */
+    readonly updatedAt: string;
+    readonly messages: number;
+    readonly costUsd?: number;
+    /** Of the message that was found; absent when it was the title. */
+    readonly position?: number;
+    /** Around the first place that was found; `marks` are ranges of it, in order. */
+    readonly snippet: string;
+    readonly marks: readonly (readonly [start: number, end: number])[];
+  }[];
+};
+
+export type HermesRewind = { readonly sessionId: string; readonly position: number };
+
+/** What the user's message at that position said, as text; null when it was none of the user's. */
+export type HermesRewound = { readonly prompt: string | null };
+
 /** Requests of ours to the agent; an agent that does not know them answers -32601. */
 export const HERMES_METHODS = {
   /** → HermesProviders: what there is to begin with. */

@@ -10,7 +10,12 @@ import {
   type SessionNotification,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import { type HermesSessionMeta, type HermesSteerResponse, STEER_METHOD } from "../../agent-core/acp/meta.ts";
+import {
+  type HermesForkMeta,
+  type HermesSessionMeta,
+  type HermesSteerResponse,
+  STEER_METHOD,
+} from "../../agent-core/acp/meta.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ModelMemory } from "../models/model-memory.ts";
 import type { EventLog } from "./event-log.ts";
@@ -22,6 +27,9 @@ const MEMENTO_KEY = "hermes.sessionId";
 
 /** A message that chooses a model, as the picker would. */
 const CHOOSES_MODEL = /^\s*\/model\s+\S/;
+
+/** Not in the stable part of ACP yet, so its library offers it no name. */
+const FORK_METHOD = "session/fork";
 
 export type ChatState = "idle" | "running";
 
@@ -36,6 +44,8 @@ export class ChatSession implements vscode.Disposable {
   readonly #subscription: vscode.Disposable;
   #sessionId: string | undefined;
   #opening: Promise<string> | undefined;
+  /** Why the last session that was to be loaded could not be. */
+  #notLoaded: string | undefined;
   #running = false as boolean;
   /** The last message chose a model. */
   #isChoosing = false as boolean;
@@ -62,6 +72,11 @@ export class ChatSession implements vscode.Disposable {
       log.push({ kind: "agent", state, ...(message !== undefined && { message }) });
       if (state === "restarting") this.#reopen();
     });
+  }
+
+  /** The session in the panel; undefined until it is open. */
+  get sessionId(): string | undefined {
+    return this.#sessionId;
   }
 
   get isRunning(): boolean {
@@ -140,13 +155,23 @@ export class ChatSession implements vscode.Disposable {
     await agent.notify(methods.agent.session.cancel, { sessionId: this.#sessionId });
   }
 
-  async newSession(): Promise<void> {
-    await this.cancel();
-    this.#sessionId = undefined;
-    this.#opening = undefined;
-    await this.#memory.update(MEMENTO_KEY, undefined);
-    this.queue.clear();
-    await this.open();
+  newSession(): Promise<void> {
+    return this.#change(undefined);
+  }
+
+  /** Goes on with a stored session; when it cannot be opened, a new one is begun and the panel says why. */
+  async openStored(sessionId: string): Promise<void> {
+    if (sessionId === this.#sessionId) return;
+    await this.#change(sessionId);
+  }
+
+  /** Goes on with a new session that begins with what was said in `sessionId` before `position`; default: with all. */
+  async fork(sessionId: string, position?: number): Promise<void> {
+    const agent = await this.#worker.agent();
+    const { _meta, ...place } = this.#place();
+    const hermes: HermesSessionMeta & HermesForkMeta = { ..._meta.hermes, ...(position !== undefined && { position }) };
+    const forked = await agent.request<{ sessionId: string }>(FORK_METHOD, { sessionId, ...place, _meta: { hermes } });
+    await this.#change(forked.sessionId);
   }
 
   /** The option of this category; undefined when the session has none. */
@@ -201,6 +226,18 @@ export class ChatSession implements vscode.Disposable {
     }
   }
 
+  /** Lets go of the session in the panel and opens another one, or a new one. */
+  async #change(sessionId: string | undefined): Promise<void> {
+    await this.cancel();
+    this.#sessionId = undefined;
+    this.#opening = undefined;
+    await this.#memory.update(MEMENTO_KEY, sessionId);
+    this.queue.clear();
+    await this.open();
+    if (sessionId === undefined || this.#sessionId === sessionId || this.#notLoaded === undefined) return;
+    this.#log.push({ kind: "notice", severity: "error", text: `The session cannot be opened: ${this.#notLoaded}` });
+  }
+
   #session(): Promise<string> {
     this.#opening ??= this.#openSession().catch((error: unknown) => {
       this.#opening = undefined;
@@ -209,22 +246,27 @@ export class ChatSession implements vscode.Disposable {
     return this.#opening;
   }
 
-  async #openSession(): Promise<string> {
+  /** Where a session works. Throws an Error in one line when no folder is open. */
+  #place() {
     const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
     const [cwd, ...additionalDirectories] = folders;
     if (cwd === undefined) throw new Error("Open a folder to start: the agent works in a folder.");
-    const agent = await this.#worker.agent();
     const { chosen } = this.#models;
     const hermes: HermesSessionMeta = {
       trusted: vscode.workspace.isTrusted,
       ...(chosen !== undefined && { model: chosen }),
     };
-    const place = { cwd, additionalDirectories, mcpServers: [], _meta: { hermes } };
+    return { cwd, additionalDirectories, mcpServers: [], _meta: { hermes } };
+  }
+
+  async #openSession(): Promise<string> {
+    const place = this.#place();
+    const agent = await this.#worker.agent();
     const remembered = this.#memory.get<string>(MEMENTO_KEY);
     if (remembered !== undefined && (await this.#load(agent, remembered, place))) return remembered;
     this.#sessionId = undefined;
     const created = await agent.request(methods.agent.session.new, place);
-    this.#begin(created.sessionId, cwd, created.configOptions ?? []);
+    this.#begin(created.sessionId, place.cwd, created.configOptions ?? []);
     return created.sessionId;
   }
 
@@ -239,6 +281,7 @@ export class ChatSession implements vscode.Disposable {
       this.#showOptions(configOptions ?? []);
       return true;
     } catch (error) {
+      this.#notLoaded = error instanceof RequestError ? error.message : undefined;
       if (error instanceof RequestError) return false; // nothing was stored, or it is gone: a new one is begun
       throw error;
     }

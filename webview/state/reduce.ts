@@ -30,10 +30,16 @@ const handlers: Handlers = {
     return life === "restarting" ? announce(next, "The agent is restarting") : next;
   },
   // Who writes a message has something to write to.
-  prompt: (state, event, at) => beginTurn({ ...state, setup: undefined }, event.text, at),
+  prompt: (state, event, at) => beginTurn({ ...state, setup: undefined, history: undefined }, event.text, at),
   setup: (state, { page }) => {
     const next: PanelState = { ...state, setup: page ?? undefined };
     return page === null ? next : announce(next, "Choose which model answers");
+  },
+  history: (state, { page }) => {
+    const next: PanelState = { ...state, history: page ?? undefined };
+    if (page === null || page.isLoading) return next;
+    const count = `${page.sessions.length}${page.hasMore ? " or more" : ""}`;
+    return announce(next, page.error ?? (page.sessions.length === 0 ? "No sessions" : `${count} sessions`));
   },
   update: (state, event, at) => applyUpdate(state, event.update, at),
   "turn-end": endTurn,

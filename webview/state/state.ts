@@ -9,7 +9,7 @@ import type {
   ToolCallStatus,
   ToolKind,
 } from "@zed-industries/agent-client-protocol";
-import type { AgentState, PanelEvent, QueuedPrompt, ReviewedFile, SetupPage } from "../panel-protocol.ts";
+import type { AgentState, HistoryPage, PanelEvent, QueuedPrompt, ReviewedFile, SetupPage } from "../panel-protocol.ts";
 import type { StreamedText } from "./streamed-text.ts";
 
 /** A message or a thought. While it grows it is `PanelState.open`, then it moves to the end of `entries`. */
@@ -97,6 +97,8 @@ export type PanelState = {
   readonly commands: readonly AvailableCommand[];
   /** Undefined while there is nothing to set up. */
   readonly setup: SetupPage | undefined;
+  /** Undefined while the stored sessions are not shown. */
+  readonly history: HistoryPage | undefined;
   /** For screen readers; `serial` changes when the same words are to be said again. */
   readonly announcement: { readonly serial: number; readonly text: string };
   /** The latest wish to put the caret into the composer. */
@@ -122,6 +124,7 @@ export const emptyState: PanelState = {
   configOptions: [],
   commands: [],
   setup: undefined,
+  history: undefined,
   announcement: { serial: 0, text: "" },
   compose: { serial: 0, text: undefined },
 };

@@ -3,6 +3,7 @@ import { AgentLine } from "./agent-line.tsx";
 import { Composer } from "./composer.tsx";
 import { EmptyState } from "./empty-state.tsx";
 import { FirstRun } from "./first-run.tsx";
+import { History } from "./history/history.tsx";
 import { usePanel } from "./panel-context.ts";
 import { PermissionCard } from "./permission-card.tsx";
 import { PlanView } from "./plan-view.tsx";
@@ -37,10 +38,11 @@ export function App() {
   );
 }
 
-/** What fills the panel: the way to a model, the conversation, or what there is before it. */
+/** What fills the panel: the stored sessions, the way to a model, the conversation, or what there is before it. */
 function Content() {
   const { store } = usePanel();
-  const { entries, open, setup } = store.shown.value;
+  const { entries, open, setup, history } = store.shown.value;
+  if (history !== undefined) return <History page={history} />;
   if (setup !== undefined) return <FirstRun page={setup} />;
   if (entries.length > 0 || open !== undefined) return <Transcript />;
   return <EmptyState onExample={(text) => store.apply([{ kind: "compose", text }], false)} />;

@@ -1,4 +1,5 @@
 import { methods } from "@zed-industries/agent-client-protocol";
+import type { HermesListedSession } from "../meta.ts";
 import type { Method } from "./method.ts";
 
 /** Sessions on a page; the cursor of the next is the id of the last. */
@@ -12,12 +13,10 @@ export const method: Method = {
       const page = found.slice(0, PAGE);
       const last = found.length > PAGE ? page.at(-1) : undefined;
       return {
-        sessions: page.map(({ id, cwd, title, updatedAt }) => ({
-          sessionId: id,
-          cwd,
-          title,
-          updatedAt: new Date(updatedAt).toISOString(),
-        })),
+        sessions: page.map(({ id, cwd, title, updatedAt, messageCount }) => {
+          const hermes: HermesListedSession = { messages: messageCount };
+          return { sessionId: id, cwd, title, updatedAt: new Date(updatedAt).toISOString(), _meta: { hermes } };
+        }),
         ...(last !== undefined && { nextCursor: last.id }),
       };
     });

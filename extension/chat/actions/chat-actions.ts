@@ -1,0 +1,23 @@
+/** The conversation: its channel, prompts, answers to what the agent asks. */
+import type { Actions } from "./actions.ts";
+
+export const chatActions: Actions<
+  "ready" | "ack" | "prompt" | "cancel" | "new-session" | "set-config" | "permission" | "answer"
+> = {
+  ready: (_message, { events, review, chat }) => {
+    events.push({ kind: "review", files: review.files });
+    chat.queue.releaseAll();
+    return chat.open();
+  },
+  ack: () => undefined, // the view takes note of it itself
+  prompt: async ({ text, now }, { chat }) => {
+    if (text.trim() === "") return;
+    await (now ? chat.promptNow(text) : chat.prompt(text));
+  },
+  cancel: (_message, { chat }) => chat.cancel(),
+  "new-session": (_message, { chat }) => chat.newSession(),
+  "set-config": ({ configId, value }, { chat }) => chat.setConfig(configId, value),
+  permission: ({ requestId, optionId, reason }, { requests }) =>
+    requests.answer(requestId, { kind: "option", optionId, ...(reason !== undefined && { reason }) }),
+  answer: ({ requestId, text }, { requests }) => requests.answer(requestId, { kind: "text", text }),
+};

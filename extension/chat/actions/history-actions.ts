@@ -1,0 +1,35 @@
+/** The page with the stored sessions: search, open, rename, fork, export, delete. */
+import * as vscode from "vscode";
+import type { PanelMessage } from "../../../webview/panel-protocol.ts";
+import { exportSession } from "../export-session.ts";
+import type { Actions } from "./actions.ts";
+
+export const historyActions: Actions<Extract<PanelMessage["type"], `history-${string}` | `session-${string}`>> = {
+  "history-open": (_message, { history }) => history.open(),
+  "history-close": (_message, { history }) => history.close(),
+  "history-search": ({ query, everywhere }, { history }) => history.search(query, everywhere),
+  "history-more": (_message, { history }) => history.more(),
+  "session-open": async ({ sessionId }, { chat, history }) => {
+    await chat.openStored(sessionId);
+    history.close();
+  },
+  "session-rename": ({ sessionId, title }, { history }) => history.rename(sessionId, title),
+  "session-delete": ({ sessionId }, { history }) => history.remove(sessionId),
+  "session-fork": ({ sessionId }, { chat, history }) =>
+    told("The session cannot be forked", async () => {
+      await chat.fork(sessionId);
+      history.close();
+    }),
+  "session-export": ({ sessionId }, { worker }) =>
+    told("The session cannot be exported", () => exportSession(worker, sessionId)),
+};
+
+/** Says in the editor why something could not be done. */
+async function told(what: string, action: () => Promise<void>): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    vscode.window.showErrorMessage(`${what}: ${why}`);
+  }
+}

@@ -1,0 +1,30 @@
+/** Writes a session into a file that the user chooses. */
+import * as vscode from "vscode";
+import { HERMES_SESSION_METHODS, type HermesExport, type HermesExported } from "../../agent-core/acp/meta.ts";
+import type { AgentWorker } from "../agent/agent-worker.ts";
+
+type Form = vscode.QuickPickItem & { readonly format: HermesExport["format"]; readonly extension: string };
+
+const FORMS: readonly Form[] = [
+  { label: "Markdown", description: "To read: messages, tool calls, diffs", format: "markdown", extension: "md" },
+  { label: "JSON", description: "Everything, for programs", format: "json", extension: "json" },
+];
+
+/** Asks in which form and where; nothing happens when the user changes their mind. */
+export async function exportSession(worker: AgentWorker, sessionId: string): Promise<void> {
+  const form = await vscode.window.showQuickPick(FORMS, { title: "Export Session", placeHolder: "In which form?" });
+  if (form === undefined) return;
+  const { format, extension, label } = form;
+  const agent = await worker.agent();
+  const request: HermesExport = { sessionId, format };
+  const { text, fileName } = await agent.request<HermesExported>(HERMES_SESSION_METHODS.export, request);
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+  const uri = await vscode.window.showSaveDialog({
+    ...(folder && { defaultUri: vscode.Uri.joinPath(folder, fileName) }),
+    filters: { [label]: [extension] },
+    saveLabel: "Export",
+  });
+  if (uri === undefined) return;
+  await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));
+  await vscode.window.showTextDocument(uri, { preview: false });
+}

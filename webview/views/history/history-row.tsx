@@ -1,0 +1,194 @@
+/** One stored session, and what can be done with it. */
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { HistoryItem } from "../../panel-protocol.ts";
+import { Icon } from "../icon.tsx";
+import { usePanel } from "../panel-context.ts";
+import { shortTime } from "./day.ts";
+
+type Stage = "shown" | "renaming" | "deleting";
+
+type RowProps = { readonly item: HistoryItem };
+type StageProps = RowProps & { readonly onDone: () => void };
+
+export function HistoryRow({ item }: RowProps) {
+  const [stage, setStage] = useState<Stage>("shown");
+  const name = useRef<HTMLButtonElement>(null);
+  const done = (): void => setStage("shown");
+  useReturningFocus(name, stage);
+  switch (stage) {
+    case "renaming":
+      return <Renaming item={item} onDone={done} />;
+    case "deleting":
+      return <Deleting item={item} onDone={done} />;
+    case "shown":
+      return (
+        <li class={`history-row${item.isCurrent ? " history-current" : ""}`}>
+          <Name
+            item={item}
+            field={name}
+            onKey={{ F2: () => setStage("renaming"), Delete: () => setStage("deleting") }}
+          />
+          <Actions item={item} onRename={() => setStage("renaming")} onDelete={() => setStage("deleting")} />
+        </li>
+      );
+  }
+}
+
+/** Whoever renamed a session or kept it after all goes on where it stands. */
+function useReturningFocus(name: { readonly current: HTMLButtonElement | null }, stage: Stage): void {
+  const before = useRef<Stage>(stage);
+  useLayoutEffect(() => {
+    if (stage === "shown" && before.current !== "shown") name.current?.focus();
+    before.current = stage;
+  }, [stage]);
+}
+
+type NameProps = RowProps & {
+  readonly field: { current: HTMLButtonElement | null };
+  readonly onKey: Readonly<Record<string, () => void>>;
+};
+
+function Name({ item, field, onKey }: NameProps) {
+  const { post } = usePanel();
+  const { sessionId, title, updatedAt, messages, cost, folder, isCurrent, snippet } = item;
+  const facts = [
+    shortTime(updatedAt, Date.now()),
+    messages === undefined ? undefined : `${messages} ${messages === 1 ? "message" : "messages"}`,
+    cost,
+    folder,
+  ];
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const act = onKey[event.key];
+    if (act === undefined) return;
+    event.preventDefault();
+    act();
+  };
+  return (
+    <button
+      type="button"
+      class="history-name"
+      ref={field}
+      aria-current={isCurrent ? "true" : undefined}
+      aria-keyshortcuts="F2 Delete"
+      title={title}
+      onClick={() => post({ type: "session-open", sessionId })}
+      onKeyDown={onKeyDown}
+    >
+      <span class="history-title" dir="auto">
+        {title}
+      </span>
+      {snippet && <Snippet text={snippet.text} marks={snippet.marks} />}
+      <span class="history-facts">{facts.filter((fact) => fact !== undefined).join(" · ")}</span>
+    </button>
+  );
+}
+
+function Snippet({ text, marks }: NonNullable<HistoryItem["snippet"]>) {
+  const pieces = marks.map(([start, end], index) => (
+    <>
+      {text.slice(marks[index - 1]?.[1] ?? 0, start)}
+      <mark key={start}>{text.slice(start, end)}</mark>
+    </>
+  ));
+  return (
+    <span class="history-snippet" dir="auto">
+      {pieces}
+      {text.slice(marks.at(-1)?.[1] ?? 0)}
+    </span>
+  );
+}
+
+type ActionsProps = RowProps & { readonly onRename: () => void; readonly onDelete: () => void };
+
+function Actions({ item: { sessionId, title }, onRename, onDelete }: ActionsProps) {
+  const { post } = usePanel();
+  return (
+    <span class="history-actions">
+      <Action icon="edit" name={`Rename ${title}`} tip="Rename (F2)" act={onRename} />
+      <Action
+        icon="repo-forked"
+        name={`Fork ${title}`}
+        tip="Fork: a new session that begins with this one"
+        act={() => post({ type: "session-fork", sessionId })}
+      />
+      <Action
+        icon="save-as"
+        name={`Export ${title}`}
+        tip="Export…"
+        act={() => post({ type: "session-export", sessionId })}
+      />
+      <Action icon="trash" name={`Delete ${title}`} tip="Delete…" act={onDelete} />
+    </span>
+  );
+}
+
+type ActionProps = { readonly icon: string; readonly name: string; readonly tip: string; readonly act: () => void };
+
+function Action({ icon, name, tip, act }: ActionProps) {
+  return (
+    <button type="button" class="icon-button" title={tip} aria-label={name} onClick={act}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+function Renaming({ item: { sessionId, title }, onDone }: StageProps) {
+  const { post } = usePanel();
+  const [draft, setDraft] = useState(title);
+  const field = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => field.current?.select(), []);
+  const save = (): void => {
+    const wanted = draft.trim();
+    if (wanted !== "" && wanted !== title) post({ type: "session-rename", sessionId, title: wanted });
+    onDone();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (event.key === "Enter") save();
+    else onDone();
+  };
+  return (
+    <li class="history-row history-editing">
+      <input
+        ref={field}
+        dir="auto"
+        aria-label="Title of the session"
+        maxLength={200}
+        value={draft}
+        onInput={(event) => setDraft(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      <Action icon="check" name="Save the title" tip="Save (Enter)" act={save} />
+      <Action icon="discard" name="Leave the title as it was" tip="Leave as it was (Escape)" act={onDone} />
+    </li>
+  );
+}
+
+function Deleting({ item: { sessionId, title }, onDone }: StageProps) {
+  const { post } = usePanel();
+  const keep = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => keep.current?.focus(), []);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    event.stopPropagation();
+    onDone();
+  };
+  return (
+    <li class="history-row history-editing" onKeyDown={onKeyDown}>
+      <span class="history-question" dir="auto">
+        Delete “{title}” for good?
+      </span>
+      <span class="ask-buttons">
+        <button type="button" class="button button-primary" onClick={() => post({ type: "session-delete", sessionId })}>
+          Delete
+        </button>
+        <button type="button" class="button button-secondary" ref={keep} onClick={onDone}>
+          Keep
+        </button>
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,125 @@
+/** The stored sessions: search, open, rename, fork, export, delete. */
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { HistoryItem, HistoryPage } from "../../panel-protocol.ts";
+import { Icon } from "../icon.tsx";
+import { usePanel } from "../panel-context.ts";
+import { dayHeading } from "./day.ts";
+import { HistoryRow } from "./history-row.tsx";
+
+/** After the last key, before it is searched. Milliseconds. */
+const TYPING_PAUSE_MS = 150;
+
+export function History({ page }: { readonly page: HistoryPage }) {
+  const { post } = usePanel();
+  const rows = useRef<HTMLDivElement>(null);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === "Escape") {
+      event.preventDefault();
+      post({ type: "history-close" });
+      return;
+    }
+    const step = STEPS[event.key];
+    if (step === undefined || event.target instanceof HTMLInputElement === step < 0) return;
+    const names = [...(rows.current?.querySelectorAll<HTMLElement>(".history-name") ?? [])];
+    const place = names.findIndex((name) => name.closest(".history-row")?.contains(document.activeElement));
+    const next = names[place + step];
+    if (next === undefined) return;
+    event.preventDefault();
+    next.focus();
+  };
+  return (
+    <section class="history" aria-labelledby="history-title" onKeyDown={onKeyDown}>
+      <div class="history-head">
+        <button
+          type="button"
+          class="icon-button"
+          title="Back to the conversation (Escape)"
+          aria-label="Back to the conversation"
+          onClick={() => post({ type: "history-close" })}
+        >
+          <Icon name="arrow-left" />
+        </button>
+        <h1 id="history-title">Sessions</h1>
+        {page.isLoading && <Icon name="loading" spin />}
+      </div>
+      <Search page={page} />
+      <div class="history-rows" ref={rows}>
+        {page.error !== undefined && (
+          <p class="notice notice-error">
+            <Icon name="error" /> {page.error}
+          </p>
+        )}
+        <Days page={page} />
+        {page.hasMore && (
+          <button type="button" class="text-button history-more" onClick={() => post({ type: "history-more" })}>
+            Show more
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
+
+function Search({ page }: { readonly page: HistoryPage }) {
+  const { post } = usePanel();
+  const [query, setQuery] = useState(page.query);
+  const [everywhere, setEverywhere] = useState(page.everywhere);
+  const field = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    if (query === page.query && everywhere === page.everywhere) return;
+    const timer = setTimeout(() => post({ type: "history-search", query, everywhere }), TYPING_PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [query, everywhere]);
+  return (
+    <div class="history-search">
+      <input
+        ref={field}
+        type="search"
+        dir="auto"
+        placeholder="Search titles and messages…"
+        aria-label="Search sessions"
+        value={query}
+        onInput={(event) => setQuery(event.currentTarget.value)}
+      />
+      <label>
+        <input type="checkbox" checked={everywhere} onChange={(event) => setEverywhere(event.currentTarget.checked)} />{" "}
+        All folders
+      </label>
+    </div>
+  );
+}
+
+/** Search results stand by rank; what was used last stands under its days. */
+function Days({ page: { sessions, query, everywhere, isLoading, error } }: { readonly page: HistoryPage }) {
+  if (sessions.length === 0) {
+    if (isLoading || error !== undefined) return null;
+    const where = everywhere ? "" : " in this folder";
+    return <p class="history-none">{query === "" ? `No sessions${where} yet.` : `Nothing found${where}.`}</p>;
+  }
+  if (query !== "") return <Rows sessions={sessions} />;
+  const now = Date.now();
+  const days = Map.groupBy(sessions, ({ updatedAt }) => dayHeading(updatedAt, now));
+  return (
+    <>
+      {[...days].map(([day, ofDay]) => (
+        <div key={day}>
+          <h2>{day}</h2>
+          <Rows sessions={ofDay} />
+        </div>
+      ))}
+    </>
+  );
+}
+
+function Rows({ sessions }: { readonly sessions: readonly HistoryItem[] }) {
+  return (
+    <ul class="history-list">
+      {sessions.map((item) => (
+        <HistoryRow key={item.sessionId} item={item} />
+      ))}
+    </ul>
+  );
+}
