@@ -99,6 +99,8 @@ export type PanelEvent =
   | { readonly kind: "update"; readonly update: SessionUpdate }
   /** The turn is over: why, or what went wrong in one line. */
   | { readonly kind: "turn-end"; readonly stopReason?: StopReason; readonly error?: string }
+  /** The messages from this position on were taken back. */
+  | { readonly kind: "rewind"; readonly position: number }
   /** A piece of output of a terminal that a tool call shows. */
   | { readonly kind: "terminal-output"; readonly terminalId: string; readonly text: string }
   | {
@@ -156,6 +158,10 @@ export type PanelMessage =
   /** `now`: into the running turn, instead of waiting for its end. */
   | { readonly type: "prompt"; readonly text: string; readonly now?: true }
   | { readonly type: "cancel" }
+  /** Takes the user's message at this position back, with all that followed, and sends `text` instead. */
+  | { readonly type: "resend"; readonly position: number; readonly text: string }
+  /** A new session with what was said before this position; the message there goes into the composer. */
+  | { readonly type: "fork-here"; readonly position: number; readonly text: string }
   | { readonly type: "new-session" }
   | { readonly type: "set-config"; readonly configId: string; readonly value: string }
   /** A model of the first-run page: from now on it answers. */

@@ -23,7 +23,6 @@ import { journalPath } from "../sessions/session-id.ts";
 import { acpHost } from "./acp-host.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import { faultError } from "./faults.ts";
-import type { HermesMessageMeta } from "./meta.ts";
 import { DEFAULT_MODE, modeOf, modeOption } from "./modes.ts";
 import { askPermission } from "./permission.ts";
 import { userMessage } from "./prompt-content.ts";
@@ -183,9 +182,8 @@ export class AcpSession {
     }
     this.model.record();
     try {
-      const { stopReason, fault, position } = await this.agent.runConversation({ userMessage: message, signal });
-      const hermes: HermesMessageMeta = { position };
-      if (stopReason !== "error") return { stopReason, _meta: { hermes } };
+      const { stopReason, fault } = await this.agent.runConversation({ userMessage: message, signal });
+      if (stopReason !== "error") return { stopReason };
       if (fault !== undefined) throw faultError(fault);
       throw new Error("A turn ended in an error without its cause.");
     } finally {

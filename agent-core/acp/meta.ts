@@ -61,8 +61,8 @@ export type HermesPermissionMeta = {
 };
 
 /**
- * `_meta.hermes` of a `user_message_chunk` and of the answer to `session/prompt`: where the user's message stands among
- * all that were said in the session, from 0.
+ * `_meta.hermes` of a `user_message_chunk`, and of the `session_info_update` that a turn begins with: where the user's
+ * message stands among all that were said in the session, from 0.
  */
 export type HermesMessageMeta = { readonly position: number };
 

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { SessionUpdate, ToolCallContent } from "@zed-industries/agent-client-protocol";
 import type { AgentCallbacks, StatusEvent, ToolProgressEvent } from "../agent/callbacks.ts";
 import type { Todo } from "../tools/todo-list.ts";
-import type { HermesToolMeta } from "./meta.ts";
+import type { HermesMessageMeta, HermesToolMeta } from "./meta.ts";
 import { diffContent, resultContent, terminalContent, textContent } from "./tool-content.ts";
 import { userUpdates } from "./user-updates.ts";
 
@@ -25,7 +25,16 @@ export type UpdateSink = {
 type Telling = Required<
   Pick<
     AgentCallbacks,
-    "toolProgress" | "reasoning" | "streamDelta" | "toolGen" | "steered" | "title" | "plan" | "status" | "step"
+    | "toolProgress"
+    | "reasoning"
+    | "streamDelta"
+    | "toolGen"
+    | "prompted"
+    | "steered"
+    | "title"
+    | "plan"
+    | "status"
+    | "step"
   >
 >;
 
@@ -57,6 +66,10 @@ export function updatesTo(sink: UpdateSink): Updates {
         }
         if (event.type === "finished") stopLive(live, event.callId);
         sink.send(progressUpdate(event, announced));
+      },
+      prompted: ({ position }) => {
+        const hermes: HermesMessageMeta = { position };
+        sink.send({ sessionUpdate: "session_info_update", _meta: { hermes } });
       },
       steered: ({ message, position }) => {
         // With an id, so that nobody takes it for an echo of the prompt.

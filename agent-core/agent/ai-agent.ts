@@ -192,7 +192,7 @@ export class AIAgent {
 
   async #run(options: RunOptions, signal: AbortSignal): Promise<ConversationResult> {
     if (options.conversationHistory) this.#replaceHistory(options.conversationHistory);
-    const position = this.#record({ role: "user", content: contentOf(options.userMessage) });
+    this.#notify.prompted({ position: this.#record({ role: "user", content: contentOf(options.userMessage) }) });
     this.#shellOpened ??= this.#openShell(signal);
     const systemPrompt = await this.#frozenPrompt(options.systemMessage);
     await this.#shellOpened;
@@ -200,7 +200,6 @@ export class AIAgent {
     const { end } = outcome;
     const result = resultOf(outcome, {
       messages: this.messages,
-      position,
       sessionId: this.sessionId,
       taskId: options.taskId ?? randomUUID(),
     });

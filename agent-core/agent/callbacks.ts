@@ -87,6 +87,8 @@ export type AgentCallbacks = {
   streamDelta?(event: { readonly text: string; readonly messageId: string }): void;
   /** A tool call begins to appear in the stream. */
   toolGen?(event: { readonly callId: string; readonly name: string }): void;
+  /** The turn's user message has reached the conversation; `position` counts all that were said in the session, from 0. */
+  prompted?(event: { readonly position: number }): void;
   /** What the user said during the turn has reached the conversation. */
   steered?(event: { readonly message: UserMessage; readonly position: number }): void;
   /** The session has a title, or another one. */

@@ -9,8 +9,6 @@ export type ConversationResult = {
   readonly finalResponse: string;
   /** The whole conversation, without the system prompt. */
   readonly messages: readonly Message[];
-  /** Where the turn's user message stands among all that were said in the session, from 0. */
-  readonly position: number;
   /** Sum over the turn's model calls. */
   readonly usage: Usage;
   /** Usage of the turn's last model call: its input is what fills the context window. */
@@ -25,17 +23,18 @@ export type ConversationResult = {
 
 export function resultOf(
   { end, iterations, usages }: TurnOutcome,
-  conversation: Pick<ConversationResult, "messages" | "position" | "sessionId" | "taskId">,
+  conversation: Pick<ConversationResult, "messages" | "sessionId" | "taskId">,
 ): ConversationResult {
   return {
     finalResponse: end.text,
-    ...conversation,
     messages: [...conversation.messages],
     usage: usages.reduce(addUsage, { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }),
     lastUsage: usages.at(-1),
     iterations,
     stopReason: end.stopReason,
     fault: end.stopReason === "error" ? end.fault : undefined,
+    sessionId: conversation.sessionId,
+    taskId: conversation.taskId,
   };
 }
 

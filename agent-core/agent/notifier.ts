@@ -25,6 +25,7 @@ export function notifier(callbacks: AgentCallbacks, onDefect: (message: string) 
     step: guard("step", callbacks.step?.bind(callbacks)),
     streamDelta: guard("streamDelta", callbacks.streamDelta?.bind(callbacks)),
     toolGen: guard("toolGen", callbacks.toolGen?.bind(callbacks)),
+    prompted: guard("prompted", callbacks.prompted?.bind(callbacks)),
     steered: guard("steered", callbacks.steered?.bind(callbacks)),
     title: guard("title", callbacks.title?.bind(callbacks)),
     plan: guard("plan", callbacks.plan?.bind(callbacks)),

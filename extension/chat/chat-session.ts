@@ -11,7 +11,10 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import {
+  HERMES_SESSION_METHODS,
   type HermesForkMeta,
+  type HermesRewind,
+  type HermesRewound,
   type HermesSessionMeta,
   type HermesSteerResponse,
   STEER_METHOD,
@@ -117,6 +120,21 @@ export class ChatSession implements vscode.Disposable {
     if (next !== undefined) await this.prompt(next.text);
   }
 
+  /** Takes the user's message at this position back, with all that followed, and says `text` instead. */
+  async resend(position: number, text: string): Promise<void> {
+    if (this.#sessionId === undefined) return;
+    if (this.#running) return this.#notice("warning", "Stop the running turn before you change what was said.");
+    try {
+      const agent = await this.#worker.agent();
+      const rewind: HermesRewind = { sessionId: this.#sessionId, position };
+      await agent.request<HermesRewound>(HERMES_SESSION_METHODS.rewind, rewind);
+    } catch (error) {
+      return this.#notice("error", `The message cannot be taken back. ${messageOf(error)}`);
+    }
+    this.#log.push({ kind: "rewind", position });
+    await this.prompt(text);
+  }
+
   /** Gives a queued message to the model in the middle of the running turn; without one it begins a turn. */
   async sendQueued(id: string): Promise<void> {
     if (!this.#running || this.#sessionId === undefined) {
@@ -134,9 +152,8 @@ export class ChatSession implements vscode.Disposable {
       this.queue.unsteer(id);
       // The turn came to its end while the message was on its way.
       if (!this.#running && this.#isDone) return this.sendHeldUp();
-      const why = error instanceof Error ? error.message : String(error);
-      const message = `The message could not be sent into the running turn and waits in the queue. ${why}`;
-      this.#log.push({ kind: "notice", severity: "warning", text: message });
+      const what = "The message could not be sent into the running turn and waits in the queue.";
+      this.#notice("warning", `${what} ${messageOf(error)}`);
     }
   }
 
@@ -188,8 +205,7 @@ export class ChatSession implements vscode.Disposable {
       this.#showOptions(response.configOptions);
       if (configId === this.#options.get("model")?.id) this.#rememberModel();
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
-      this.#log.push({ kind: "notice", severity: "error", text });
+      this.#notice("error", messageOf(error));
     }
   }
 
@@ -235,7 +251,7 @@ export class ChatSession implements vscode.Disposable {
     this.queue.clear();
     await this.open();
     if (sessionId === undefined || this.#sessionId === sessionId || this.#notLoaded === undefined) return;
-    this.#log.push({ kind: "notice", severity: "error", text: `The session cannot be opened: ${this.#notLoaded}` });
+    this.#notice("error", `The session cannot be opened: ${this.#notLoaded}`);
   }
 
   #session(): Promise<string> {
@@ -317,12 +333,19 @@ export class ChatSession implements vscode.Disposable {
   }
 
   #fail(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    this.#log.push({ kind: "turn-end", error: message });
+    this.#log.push({ kind: "turn-end", error: messageOf(error) });
+  }
+
+  #notice(severity: "warning" | "error", text: string): void {
+    this.#log.push({ kind: "notice", severity, text });
   }
 
   #setRunning(running: boolean): void {
     this.#running = running;
     this.#changed.fire(running ? "running" : "idle");
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

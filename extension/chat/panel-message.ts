@@ -16,6 +16,8 @@ const schema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ack"), epoch: id, next: z.int().min(0) }),
   z.object({ type: z.literal("prompt"), text, now: z.literal(true).exactOptional() }),
   z.object({ type: z.literal("cancel") }),
+  z.object({ type: z.literal("resend"), position: z.int().min(0), text }),
+  z.object({ type: z.literal("fork-here"), position: z.int().min(0), text }),
   z.object({ type: z.literal("new-session") }),
   z.object({ type: z.literal("set-config"), configId: id, value: choice }),
   z.object({ type: z.literal("use-model"), choice }),

@@ -4,7 +4,7 @@ import { addPermission, addQuestion, endPermission, endQuestion } from "./reques
 import type { PanelState } from "./state.ts";
 import { announce, emptyState } from "./state.ts";
 import { appendOutput, endTerminal } from "./terminals.ts";
-import { addEntry } from "./transcript.ts";
+import { addEntry, rewindTo } from "./transcript.ts";
 import { beginTurn, endTurn } from "./turns.ts";
 import { applyUpdate } from "./updates.ts";
 
@@ -43,6 +43,7 @@ const handlers: Handlers = {
   },
   update: (state, event, at) => applyUpdate(state, event.update, at),
   "turn-end": endTurn,
+  rewind: (state, { position }, at) => rewindTo(state, position, at),
   "terminal-output": (state, event) => appendOutput(state, event.terminalId, event.text),
   "terminal-exit": (state, { terminalId, exitCode, signal }) => endTerminal(state, terminalId, { exitCode, signal }),
   permission: addPermission,

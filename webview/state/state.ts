@@ -17,6 +17,8 @@ export type TextEntry = {
   readonly type: "user" | "answer" | "thought";
   readonly key: string;
   readonly messageId: string | undefined;
+  /** Of a message of the user's: its place among all of the session, once the agent has said it. */
+  readonly position: number | undefined;
   readonly text: StreamedText;
   readonly growing: boolean;
   /** Milliseconds of the clock; undefined when the entry was replayed. */

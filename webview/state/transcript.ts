@@ -7,6 +7,8 @@ export type TextChunk = {
   readonly type: TextEntry["type"];
   readonly text: string;
   readonly messageId: string | undefined;
+  /** Of a message of the user's. */
+  readonly position?: number | undefined;
 };
 
 type NewEntry = Omit<NoticeEntry, "key"> | Omit<TurnEndEntry, "key">;
@@ -27,6 +29,7 @@ export function growText(state: PanelState, chunk: TextChunk, at: number): Panel
       type: chunk.type,
       key: `e${sealed.nextKey}`,
       messageId: chunk.messageId,
+      position: chunk.position,
       text: appendText(emptyText, chunk.text),
       growing: true,
       startedAt: sealed.running ? at : undefined,
@@ -50,7 +53,23 @@ export function addEntry(state: PanelState, entry: NewEntry, at: number): PanelS
   return { ...sealed, nextKey: sealed.nextKey + 1, entries: [...sealed.entries, keyed] };
 }
 
+/** The last message of the user's stands at this place of the session. */
+export function placeLastPrompt(state: PanelState, position: number): PanelState {
+  const place = state.entries.findLastIndex((entry) => entry.type === "user");
+  const entry = state.entries[place];
+  if (entry?.type !== "user" || entry.position !== undefined) return state;
+  return { ...state, entries: state.entries.with(place, { ...entry, position }) };
+}
+
+/** Leaves out the message of the user's at this position and all that followed. */
+export function rewindTo(state: PanelState, position: number, at: number): PanelState {
+  const sealed = sealOpen(state, at);
+  const isTakenBack = (entry: Entry): boolean => entry.type === "user" && (entry.position ?? -1) >= position;
+  const place = sealed.entries.findIndex(isTakenBack);
+  return place < 0 ? sealed : { ...sealed, entries: sealed.entries.slice(0, place) };
+}
+
 function continues(open: TextEntry, chunk: TextChunk): boolean {
-  if (open.type !== chunk.type) return false;
+  if (open.type !== chunk.type || open.position !== chunk.position) return false;
   return open.messageId === undefined || chunk.messageId === undefined || open.messageId === chunk.messageId;
 }

@@ -2,10 +2,11 @@
 import type { ContentChunk, SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { modelName, withMode } from "./config.ts";
 import { contentText } from "./content-text.ts";
+import { positionIn } from "./message-position.ts";
 import type { NoticeEntry, PanelState, TextEntry } from "./state.ts";
 import { announce } from "./state.ts";
 import { upsertToolCall } from "./tool-calls.ts";
-import { addEntry, growText } from "./transcript.ts";
+import { addEntry, growText, placeLastPrompt } from "./transcript.ts";
 
 type UpdateKind = SessionUpdate["sessionUpdate"];
 type Handlers = {
@@ -29,7 +30,10 @@ const handlers: Handlers = {
     configOptions: withMode(state.configOptions, update.currentModeId),
   }),
   config_option_update: (state, update) => withOptions(state, update.configOptions),
-  session_info_update: (state) => state,
+  session_info_update: (state, { _meta }) => {
+    const position = positionIn(_meta);
+    return position === undefined ? state : placeLastPrompt(state, position);
+  },
   usage_update: (state, { used, size, cost }) => ({ ...state, usage: { used, size, cost: cost ?? undefined } }),
   notice: (state, update, at) => {
     const text = update.description ? `${update.title}: ${update.description}` : update.title;
@@ -65,7 +69,11 @@ function withOptions(state: PanelState, configOptions: PanelState["configOptions
 
 function chunk(state: PanelState, type: TextEntry["type"], update: ContentChunk, at: number): PanelState {
   const messageId = update.messageId ?? undefined;
-  return growText(state, { type, text: contentText(update.content), messageId }, at);
+  return growText(
+    state,
+    { type, text: contentText(update.content), messageId, position: positionIn(update._meta) },
+    at,
+  );
 }
 
 // Some agents repeat the prompt they were given; it is on screen already.

@@ -8,6 +8,7 @@ import { Icon } from "./icon.tsx";
 import { MarkdownView } from "./markdown-view.tsx";
 import { usePanel } from "./panel-context.ts";
 import { ToolCard } from "./tool-card.tsx";
+import { UserMessage } from "./user-message/user-message.tsx";
 import { formatDuration } from "./words.ts";
 
 /** Nearer to the end than this counts as being there. Pixels. */
@@ -104,17 +105,6 @@ const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) 
       );
   }
 });
-
-function UserMessage({ entry }: { readonly entry: TextEntry }) {
-  return (
-    <div class="entry user">
-      <h2 class="visually-hidden">You</h2>
-      <div class="bubble" dir="auto">
-        {[...entry.text.pieces, entry.text.tail].join("")}
-      </div>
-    </div>
-  );
-}
 
 function Thought({ entry }: { readonly entry: TextEntry }) {
   const time = entry.durationMs === undefined ? "Thoughts" : `Thought for ${formatDuration(entry.durationMs)}`;

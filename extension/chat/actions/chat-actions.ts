@@ -1,8 +1,18 @@
 /** The conversation: its channel, prompts, answers to what the agent asks. */
+import { told } from "../told.ts";
 import type { Actions } from "./actions.ts";
 
 export const chatActions: Actions<
-  "ready" | "ack" | "prompt" | "cancel" | "new-session" | "set-config" | "permission" | "answer"
+  | "ready"
+  | "ack"
+  | "prompt"
+  | "cancel"
+  | "resend"
+  | "fork-here"
+  | "new-session"
+  | "set-config"
+  | "permission"
+  | "answer"
 > = {
   ready: (_message, { events, review, chat }) => {
     events.push({ kind: "review", files: review.files });
@@ -15,6 +25,16 @@ export const chatActions: Actions<
     await (now ? chat.promptNow(text) : chat.prompt(text));
   },
   cancel: (_message, { chat }) => chat.cancel(),
+  resend: async ({ position, text }, { chat }) => {
+    if (text.trim() === "") return;
+    await chat.resend(position, text);
+  },
+  "fork-here": async ({ position, text }, { chat, events }) => {
+    const { sessionId } = chat;
+    if (sessionId === undefined) return;
+    await told("The session cannot be forked", () => chat.fork(sessionId, position));
+    events.push({ kind: "compose", text });
+  },
   "new-session": (_message, { chat }) => chat.newSession(),
   "set-config": ({ configId, value }, { chat }) => chat.setConfig(configId, value),
   permission: ({ requestId, optionId, reason }, { requests }) =>

@@ -1,7 +1,7 @@
 /** The page with the stored sessions: search, open, rename, fork, export, delete. */
-import * as vscode from "vscode";
 import type { PanelMessage } from "../../../webview/panel-protocol.ts";
 import { exportSession } from "../export-session.ts";
+import { told } from "../told.ts";
 import type { Actions } from "./actions.ts";
 
 export const historyActions: Actions<Extract<PanelMessage["type"], `history-${string}` | `session-${string}`>> = {
@@ -23,13 +23,3 @@ export const historyActions: Actions<Extract<PanelMessage["type"], `history-${st
   "session-export": ({ sessionId }, { worker }) =>
     told("The session cannot be exported", () => exportSession(worker, sessionId)),
 };
-
-/** Says in the editor why something could not be done. */
-async function told(what: string, action: () => Promise<void>): Promise<void> {
-  try {
-    await action();
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    vscode.window.showErrorMessage(`${what}: ${why}`);
-  }
-}

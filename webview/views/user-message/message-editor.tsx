@@ -1,0 +1,52 @@
+/** Changes a message that was sent: Enter sends it again, Escape leaves all as it was. */
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+
+type MessageEditorProps = {
+  readonly text: string;
+  readonly onSend: (text: string) => void;
+  readonly onCancel: () => void;
+};
+
+export function MessageEditor({ text, onSend, onCancel }: MessageEditorProps) {
+  const [draft, setDraft] = useState(text);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => {
+    field.current?.focus();
+    field.current?.setSelectionRange(text.length, text.length);
+  }, []);
+  useLayoutEffect(() => {
+    if (field.current === null) return;
+    field.current.style.height = "auto";
+    field.current.style.height = `${field.current.scrollHeight}px`;
+  }, [draft]);
+  const canSend = draft.trim() !== "";
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.isComposing || event.shiftKey || (event.key !== "Enter" && event.key !== "Escape")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (event.key === "Escape") onCancel();
+    else if (canSend) onSend(draft);
+  };
+  return (
+    <div class="message-editor">
+      <textarea
+        ref={field}
+        rows={1}
+        dir="auto"
+        aria-label="Message to send again"
+        value={draft}
+        onInput={(event) => setDraft(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      <p class="message-editor-note">What followed this message is taken back. Files stay as they are.</p>
+      <div class="ask-buttons">
+        <button type="button" class="button button-primary" disabled={!canSend} onClick={() => onSend(draft)}>
+          Send
+        </button>
+        <button type="button" class="button button-secondary" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+/** What the user said; it can be changed and said again, or taken as the beginning of another session. */
+import { useMemo, useState } from "preact/hooks";
+import type { TextEntry } from "../../state/state.ts";
+import { wholeText } from "../../state/streamed-text.ts";
+import { Icon } from "../icon.tsx";
+import { usePanel } from "../panel-context.ts";
+import { MessageEditor } from "./message-editor.tsx";
+
+export function UserMessage({ entry }: { readonly entry: TextEntry }) {
+  const { post } = usePanel();
+  const [isEditing, setEditing] = useState(false);
+  const text = wholeText(entry.text);
+  const { position } = entry;
+  const resend = (edited: string): void => {
+    setEditing(false);
+    if (position !== undefined) post({ type: "resend", position, text: edited });
+  };
+  return (
+    <div class="entry user">
+      <h2 class="visually-hidden">You</h2>
+      {isEditing ? (
+        <MessageEditor text={text} onSend={resend} onCancel={() => setEditing(false)} />
+      ) : (
+        <div class="bubble" dir="auto">
+          {text}
+        </div>
+      )}
+      {position !== undefined && !isEditing && (
+        <Actions position={position} text={text} onEdit={() => setEditing(true)} />
+      )}
+    </div>
+  );
+}
+
+type ActionsProps = { readonly position: number; readonly text: string; readonly onEdit: () => void };
+
+function Actions({ position, text, onEdit }: ActionsProps) {
+  const { store, post } = usePanel();
+  const running = useMemo(() => store.select((state) => state.running), [store]);
+  // What was said cannot be changed under a turn that builds on it.
+  if (running.value) return null;
+  return (
+    <div class="message-actions">
+      <Action icon="edit" name="Edit message and send it again" tip="Edit and send again" act={onEdit} />
+      <Action
+        icon="refresh"
+        name="Send message again"
+        tip="Send again: what followed is taken back"
+        act={() => post({ type: "resend", position, text })}
+      />
+      <Action
+        icon="repo-forked"
+        name="Fork the session before this message"
+        tip="Fork: a new session with what was said before"
+        act={() => post({ type: "fork-here", position, text })}
+      />
+    </div>
+  );
+}
+
+type ActionProps = { readonly icon: string; readonly name: string; readonly tip: string; readonly act: () => void };
+
+function Action({ icon, name, tip, act }: ActionProps) {
+  return (
+    <button type="button" class="icon-button" title={tip} aria-label={name} onClick={act}>
+      <Icon name={icon} />
+    </button>
+  );
+}
