@@ -3,6 +3,8 @@ import { defineConfig } from "vitest/config";
 // One real VS Code and one browser at a time: they need both cores of a small machine.
 export default defineConfig({
   test: {
+    // A window of VS Code on a busy machine takes its time.
+    expect: { poll: { timeout: 20_000 } },
     include: ["test/e2e/**/*.test.ts"],
     pool: "forks",
     fileParallelism: false,

@@ -108,8 +108,12 @@ export class AgentServer {
     return { session: await this.#open(client, place, id, read.session), stored: read.session };
   }
 
-  /** Opens a new session that begins with what the stored session `id` has come to. */
-  async forkSession(client: AgentContext, place: SessionPlace, id: string): Promise<AcpSession> {
+  /** Opens a new session that begins with what the stored session `id` has come to, or what it was before `position`. */
+  async forkSession(
+    client: AgentContext,
+    place: SessionPlace,
+    { id, position }: { readonly id: string; readonly position?: number },
+  ): Promise<AcpSession> {
     await this.#checkFolder(place.cwd);
     const now = Date.now();
     const fork = newSessionId(now);
@@ -117,7 +121,7 @@ export class AgentServer {
     if (from === undefined || to === undefined) throw notFound(id, "this is not the id of a session");
     const read = await readJournal(from);
     if (!read.ok) throw notFound(id, read.message);
-    await forkSession(from, to, id, { id: fork, cwd: place.cwd, at: now });
+    await forkSession(from, to, id, { id: fork, cwd: place.cwd, at: now, position });
     return (await this.loadSession(client, place, fork)).session;
   }
 

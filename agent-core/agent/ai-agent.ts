@@ -18,7 +18,7 @@ import type { ShellView, ToolContext } from "../tools/tool.ts";
 import { type AgentSetup, type AIAgentOptions, setUpAgent } from "./agent-setup.ts";
 import { IterationBudget } from "./budget.ts";
 import { type ConversationResult, resultOf } from "./conversation-result.ts";
-import { journalToolProgress } from "./journal-tools.ts";
+import { journalledProgress } from "./journal-tools.ts";
 import { type Notifier, notifier } from "./notifier.ts";
 import { sessionTitle } from "./session-title.ts";
 import { Steering } from "./steering.ts";
@@ -76,10 +76,8 @@ export class AIAgent {
     const { callbacks, onDefect, cwd } = this.#setup;
     this.#shell = new SessionShell(cwd);
     this.#isShellForgotten = this.#conversation.messages.some(usesTerminal);
-    this.#notify = notifier(
-      journalToolProgress(callbacks, (entry) => this.#journal(entry)),
-      onDefect,
-    );
+    const told = notifier(callbacks, onDefect);
+    this.#notify = { ...told, toolProgress: journalledProgress(told.toolProgress, (entry) => this.#journal(entry)) };
     this.#todos = new TodoList((items) => {
       this.#journal({ type: "todos", items: [...items] });
       this.#notify.plan(items);

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { announceCommands } from "../greet.ts";
+import type { HermesForkMeta } from "../meta.ts";
 import { modeState } from "../modes.ts";
 import { sessionPlace } from "../session-place.ts";
 import type { Method } from "./method.ts";
@@ -14,10 +15,13 @@ const params = z.object({
   _meta: z.unknown().optional(),
 });
 
+const forkMeta = z.object({ hermes: z.object({ position: z.int().min(0).exactOptional() }) });
+
 export const method: Method = {
   register(app, server) {
     app.onRequest(SESSION_FORK, params, async ({ params: { sessionId, ...place }, client }) => {
-      const session = await server.forkSession(client, sessionPlace(place), sessionId);
+      const fork: HermesForkMeta = forkMeta.safeParse(place._meta).data?.hermes ?? {};
+      const session = await server.forkSession(client, sessionPlace(place), { id: sessionId, ...fork });
       announceCommands(session);
       return { sessionId: session.id, modes: modeState(session.mode), configOptions: session.configOptions };
     });

@@ -19,7 +19,8 @@ export function History({ page }: { readonly page: HistoryPage }) {
       return;
     }
     const step = STEPS[event.key];
-    if (step === undefined || event.target instanceof HTMLInputElement === step < 0) return;
+    const isTyping = event.target instanceof HTMLInputElement;
+    if (step === undefined || (isTyping && (step < 0 || event.target.type !== "search"))) return;
     const names = [...(rows.current?.querySelectorAll<HTMLElement>(".history-name") ?? [])];
     const place = names.findIndex((name) => name.closest(".history-row")?.contains(document.activeElement));
     const next = names[place + step];
@@ -79,7 +80,7 @@ function Search({ page }: { readonly page: HistoryPage }) {
         ref={field}
         type="search"
         dir="auto"
-        placeholder="Search titles and messages…"
+        placeholder="Search sessions…"
         aria-label="Search sessions"
         value={query}
         onInput={(event) => setQuery(event.currentTarget.value)}

@@ -1,0 +1,71 @@
+import { afterEach, expect, test } from "vitest";
+import { AcpProcess, type Json } from "../support/acp-process.ts";
+
+const running: { stop(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.stop();
+});
+
+async function start(): Promise<AcpProcess> {
+  const agent = new AcpProcess();
+  running.push(agent);
+  await agent.initialize();
+  return agent;
+}
+
+const positions = (agent: AcpProcess): unknown[] =>
+  agent
+    .of("session_info_update")
+    .map(({ _meta }) => (_meta as { hermes?: { position?: number } } | undefined)?.hermes?.position)
+    .filter((position) => position !== undefined);
+
+const replayed = async (agent: AcpProcess, sessionId: string): Promise<unknown[]> => {
+  const before = agent.updates.length;
+  await agent.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] });
+  return agent.updates
+    .slice(before)
+    .filter(({ sessionUpdate }) => sessionUpdate === "user_message_chunk")
+    .map(({ content, _meta }) => [(content as Json)["text"], ((_meta as Json)["hermes"] as Json)["position"]]);
+};
+
+test("a message that is taken back is gone for the model and for those who load the session", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "read a.txt");
+  await agent.prompt(id, "list files");
+  const [first, second] = positions(agent);
+  expect(first).toBe(0);
+  const rewound = await agent.request("_hermes/session/rewind", { sessionId: id, position: second });
+  expect(rewound.result).toEqual({ prompt: "list files" });
+  await agent.prompt(id, "search two");
+  expect(await replayed(agent, id)).toEqual([
+    ["read a.txt", 0],
+    ["search two", positions(agent).at(-1)],
+  ]);
+});
+
+test("nothing is taken back while a turn runs, and wrong parameters are named", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  const turn = agent.prompt(id, "run sleep 30");
+  while (!agent.of("tool_call_update").some(({ status }) => status === "in_progress")) await agent.nextUpdate();
+  const refused = await agent.request("_hermes/session/rewind", { sessionId: id, position: 0 });
+  expect(refused.error).toMatchObject({ code: -32600, message: expect.stringContaining("A turn is running") });
+  agent.notify("session/cancel", { sessionId: id });
+  await turn;
+  const wrong = await agent.request("_hermes/session/rewind", { sessionId: id, position: -1 });
+  expect(wrong.error?.code).toBe(-32602);
+});
+
+test("a fork before a message holds what was said until then", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "read a.txt");
+  await agent.prompt(id, "list files");
+  const meta = { hermes: { position: positions(agent)[1] } };
+  const place = { cwd: agent.cwd, mcpServers: [] };
+  const { result } = await agent.request("session/fork", { sessionId: id, ...place, _meta: meta });
+  expect(await replayed(agent, String(result?.["sessionId"]))).toEqual([["read a.txt", 0]]);
+  expect((await replayed(agent, id)).map((said) => (said as unknown[])[0])).toEqual(["read a.txt", "list files"]);
+});

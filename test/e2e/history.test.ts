@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
+
+// Stored sessions: found, opened, renamed, forked and deleted in the panel; and what was said can be said otherwise.
+describe("sessions in the panel", () => {
+  let window: VSCodeWindow;
+
+  beforeAll(async () => {
+    window = await VSCodeWindow.open({ name: "history" });
+    await window.openPanel();
+  });
+
+  pictureOfFailure(() => window);
+
+  afterAll(async () => {
+    await window.close();
+  });
+
+  const page = () => window.panel.getByRole("region", { name: "Sessions" });
+  const rows = () => page().getByRole("listitem");
+  const names = () => page().locator(".history-title").allTextContents();
+  const bubbles = () => window.panel.locator(".user .bubble").allTextContents();
+  const say = async (text: string, answer: string): Promise<void> => {
+    await window.send(text);
+    await window.panel.getByText(answer).last().waitFor();
+    await window.panel.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+  };
+  const pictures = async (name: string): Promise<void> => {
+    for (const theme of ["light", "dark"] as const) {
+      await window.setTheme(theme);
+      await window.setSideBarWidth(320);
+      await window.screenshot(name);
+    }
+  };
+
+  test("a message is changed and sent again, and what followed it is gone", async () => {
+    await say("read a.txt", "three");
+    await say("list the files", "a.txt");
+    await window.panel.locator(".user").first().hover();
+    await pictures("message-actions");
+    await window.panel.getByRole("button", { name: "Edit message and send it again" }).first().click();
+    const field = window.panel.getByRole("textbox", { name: "Message to send again" });
+    await pictures("message-edit");
+    await field.fill("list the files");
+    await field.press("Enter");
+    await expect.poll(bubbles).toEqual(["list the files"]);
+    await window.reload();
+    await window.openPanel();
+    await expect.poll(bubbles).toEqual(["list the files"]);
+  });
+
+  test("a fork begins with what was said before a message, which waits in the composer", async () => {
+    await say("read a.txt", "three");
+    await window.panel.locator(".user").last().hover();
+    await window.panel.getByRole("button", { name: "Fork the session before this message" }).last().click();
+    await expect.poll(() => window.composer.inputValue()).toBe("read a.txt");
+    await expect.poll(bubbles).toEqual(["list the files"]);
+    await window.composer.press("Enter");
+    await expect.poll(bubbles).toEqual(["list the files", "read a.txt"]);
+  });
+
+  test("the list shows what was used last, and opens it", async () => {
+    await window.runCommand("Hermes: New Session");
+    await say("search two", "a.txt");
+    await window.runCommand("Hermes: Show Sessions");
+    await expect.poll(() => rows().count()).toBe(3);
+    expect((await names())[0]).toContain("search two");
+    await rows().nth(1).hover();
+    await pictures("history");
+    await page().locator(".history-name").nth(1).click();
+    await page().waitFor({ state: "detached" });
+    await expect.poll(bubbles).toEqual(["list the files", "read a.txt"]);
+  });
+
+  test("the keyboard alone moves in the list, and Escape leads back", async () => {
+    const { keyboard } = window.page;
+    await window.runCommand("Hermes: Show Sessions");
+    await expect.poll(() => rows().count()).toBe(3);
+    // The list takes the focus by itself, once the palette has given it back.
+    await expect.poll(() => window.panel.locator("input[type=search]:focus").count()).toBe(1);
+    await keyboard.press("ArrowDown");
+    await window.panel.locator(".history-name:focus").waitFor();
+    await keyboard.press("ArrowDown");
+    await expect.poll(() => window.panel.locator(":focus .history-title").textContent()).toBe((await names())[1]);
+    await keyboard.press("ArrowUp");
+    await expect.poll(() => window.panel.locator(":focus .history-title").textContent()).toBe((await names())[0]);
+    await keyboard.press("Escape");
+    await page().waitFor({ state: "detached" });
+  });
+
+  test("a session is deleted after a question", async () => {
+    await window.runCommand("Hermes: Show Sessions");
+    await expect.poll(() => rows().count()).toBe(3);
+    const [, second] = await names();
+    await page().locator(".history-name").nth(1).press("Delete");
+    await pictures("history-delete");
+    await page().getByRole("button", { name: "Delete", exact: true }).click();
+    await expect.poll(() => rows().count()).toBe(2);
+    expect(second).toBeDefined();
+  });
+});

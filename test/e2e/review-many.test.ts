@@ -1,0 +1,114 @@
+import { execFileSync } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
+
+const FILES = {
+  "a.txt": "one\ntwo\nthree\n",
+  "b.txt": "four\nfive\nsix\nseven\neight\nnine\nten\n",
+  "c.txt": "eleven\ntwelve\n",
+};
+
+// Edits in several files of a git repository: gone through by keys, in the list, and all at once.
+describe("review across files", () => {
+  let window: VSCodeWindow;
+  const git = (...args: string[]): string =>
+    execFileSync("git", ["-c", "user.name=A", "-c", "user.email=a@b.invalid", ...args], {
+      cwd: window.workspace,
+      encoding: "utf8",
+    });
+
+  beforeAll(async () => {
+    window = await VSCodeWindow.open({ name: "review-many", files: FILES });
+    git("init", "-q");
+    git("add", ".");
+    git("commit", "-qm", "first");
+    await window.reload();
+    await window.openPanel();
+    const edits = [
+      "two with TWO in a.txt",
+      "four with FOUR in b.txt",
+      "ten with TEN in b.txt",
+      "twelve with TWELVE in c.txt",
+    ];
+    await window.send(edits.map((edit) => `replace ${edit}`).join(" then "));
+    await window.panel.getByText("3 files").first().waitFor();
+  });
+
+  pictureOfFailure(() => window);
+
+  afterAll(async () => {
+    await window.close();
+  });
+
+  const tab = () => window.page.locator(".tab.active").first().getAttribute("data-resource-name");
+  /** File and line of the caret. */
+  const place = async (): Promise<string> => {
+    const selection = (await window.page.locator("#status\\.editor\\.selection").textContent()) ?? "";
+    return `${await tab()} ${/Ln (\d+)/.exec(selection)?.[1]}`;
+  };
+  const press = (key: string) => window.page.keyboard.press(key);
+  const editsView = () =>
+    window.page.locator(".pane", { has: window.page.locator('.pane-header[aria-label^="Edits to Review"]') });
+
+  test("the keys lead from hunk to hunk across the files, and back", async () => {
+    const hunks = ["a.txt 2", "b.txt 1", "b.txt 7", "c.txt 2"];
+    await window.runCommand("Hermes: Next Hunk");
+    await expect.poll(async () => hunks.includes(await place())).toBe(true);
+    const first = hunks.indexOf(await place());
+    for (const step of [1, 2, 3, 4]) {
+      await press("Alt+F6");
+      await expect.poll(place).toBe(hunks[(first + step) % 4]);
+    }
+    await press("Shift+Alt+F6");
+    await expect.poll(place).toBe(hunks[(first + 3) % 4]);
+  });
+
+  test("a key undoes the hunk under the caret, another keeps it", async () => {
+    while ((await place()) !== "b.txt 1") {
+      const before = await place();
+      await press("Alt+F6");
+      await expect.poll(place).not.toBe(before);
+    }
+    await press("Control+Alt+u");
+    await expect.poll(() => window.readFile("b.txt")).toBe(FILES["b.txt"].replace("ten", "TEN"));
+    await press("Alt+F6");
+    await expect.poll(place).toBe("b.txt 7");
+    await press("Control+Alt+y");
+    await window.panel.getByText("2 files").first().waitFor();
+    expect(window.readFile("b.txt")).toContain("TEN");
+  });
+
+  test("all edits open as one comparison", async () => {
+    await window.runCommand("Hermes: Review All Edits");
+    await window.page.locator(".multiDiffEntry").nth(1).waitFor();
+    for (const theme of ["light", "dark"] as const) {
+      await window.setTheme(theme);
+      await window.setSideBarWidth(320);
+      await window.screenshot("review-all");
+    }
+  });
+
+  test("the list has a button to keep and one to undo each file", async () => {
+    await window.runCommand("Hermes: Focus on Edits to Review View");
+    const row = (name: string) => editsView().locator(".monaco-list-row", { hasText: name });
+    await row("a.txt").hover();
+    await row("a.txt").locator('.action-label[aria-label^="Undo File"]').click();
+    await expect.poll(() => window.readFile("a.txt")).toBe(FILES["a.txt"]);
+    await row("c.txt").hover();
+    await window.screenshot("review-list");
+    await row("c.txt").locator('.action-label[aria-label^="Keep File"]').click();
+    await row("c.txt").waitFor({ state: "detached" });
+    expect(window.readFile("c.txt")).toContain("TWELVE");
+  });
+
+  test("the user's repository has the kept edits as changes, and nothing of ours", async () => {
+    expect(
+      git("status", "--porcelain")
+        .trim()
+        .split("\n")
+        .map((entry) => entry.trim()),
+    ).toEqual(["M b.txt", "M c.txt"]);
+    expect(git("log", "--oneline", "--all").trim().split("\n")).toHaveLength(1);
+    expect(git("stash", "list")).toBe("");
+  });
+});
