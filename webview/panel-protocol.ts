@@ -134,6 +134,8 @@ export type PanelEvent =
   /** The page with the stored sessions; null takes it away. */
   | { readonly kind: "history"; readonly page: HistoryPage | null }
   | { readonly kind: "notice"; readonly severity: "info" | "warning" | "error"; readonly text: string }
+  /** The messages under a summary are shown, or folded away again; the panel says so to itself. */
+  | { readonly kind: "toggle-summary"; readonly key: string }
   /** Asks the panel to put the caret into the composer, with `text` in it when given. */
   | { readonly kind: "compose"; readonly text?: string };
 

@@ -3,6 +3,7 @@ import type { PanelEvent } from "../panel-protocol.ts";
 import { addPermission, addQuestion, endPermission, endQuestion } from "./requests.ts";
 import type { PanelState } from "./state.ts";
 import { announce, emptyState } from "./state.ts";
+import { toggleSummary } from "./summaries.ts";
 import { appendOutput, endTerminal } from "./terminals.ts";
 import { addEntry, rewindTo } from "./transcript.ts";
 import { beginTurn, endTurn } from "./turns.ts";
@@ -52,6 +53,7 @@ const handlers: Handlers = {
   "question-end": (state, event, at) => endQuestion(state, event.requestId, event.label, at),
   queue: (state, event) => ({ ...state, queue: event.prompts }),
   review: (state, event) => ({ ...state, review: event.files }),
+  "toggle-summary": (state, { key }) => toggleSummary(state, key),
   notice: (state, { severity, text }, at) => announce(addEntry(state, { type: "notice", severity, text }, at), text),
   compose: (state, event) => ({ ...state, compose: { serial: state.compose.serial + 1, text: event.text } }),
 };

@@ -64,7 +64,20 @@ export type TurnEndEntry = {
   readonly text: string;
 };
 
-export type Entry = TextEntry | ToolEntry | NoticeEntry | TurnEndEntry;
+/** Stands before entries that the model gets a summary of instead. */
+export type SummaryEntry = {
+  readonly type: "summary";
+  readonly key: string;
+  readonly messages: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** Markdown; empty when the messages were just left out. */
+  readonly summary: string;
+  /** Key of the first entry after them. */
+  readonly until: string;
+};
+
+export type Entry = TextEntry | ToolEntry | NoticeEntry | TurnEndEntry | SummaryEntry;
 
 export type TerminalState = {
   readonly text: StreamedText;
@@ -82,6 +95,8 @@ export type PanelState = {
   readonly agentName: string;
   readonly agent: { readonly state: AgentState; readonly message: string | undefined };
   readonly entries: readonly Entry[];
+  /** Keys of the summaries whose messages are shown. */
+  readonly openSummaries: readonly string[];
   /** The entry that still grows; it follows `entries`. */
   readonly open: TextEntry | undefined;
   /** Number of the next entry's key. */
@@ -112,6 +127,7 @@ export const emptyState: PanelState = {
   agentName: "Hermes",
   agent: { state: "starting", message: undefined },
   entries: [],
+  openSummaries: [],
   open: undefined,
   nextKey: 0,
   running: false,

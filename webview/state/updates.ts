@@ -5,6 +5,7 @@ import { contentText } from "./content-text.ts";
 import { positionIn } from "./message-position.ts";
 import type { NoticeEntry, PanelState, TextEntry } from "./state.ts";
 import { announce } from "./state.ts";
+import { addSummary, compressionIn } from "./summaries.ts";
 import { upsertToolCall } from "./tool-calls.ts";
 import { addEntry, growText, placeLastPrompt } from "./transcript.ts";
 
@@ -30,9 +31,11 @@ const handlers: Handlers = {
     configOptions: withMode(state.configOptions, update.currentModeId),
   }),
   config_option_update: (state, update) => withOptions(state, update.configOptions),
-  session_info_update: (state, { _meta }) => {
+  session_info_update: (state, { _meta }, at) => {
     const position = positionIn(_meta);
-    return position === undefined ? state : placeLastPrompt(state, position);
+    const compression = compressionIn(_meta);
+    const placed = position === undefined ? state : placeLastPrompt(state, position);
+    return compression === undefined ? placed : addSummary(placed, compression, at);
   },
   usage_update: (state, { used, size, cost }) => ({ ...state, usage: { used, size, cost: cost ?? undefined } }),
   notice: (state, update, at) => {

@@ -3,10 +3,12 @@ import { memo } from "preact/compat";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Entry, TextEntry } from "../state/state.ts";
 import { isBlank } from "../state/streamed-text.ts";
+import { visibleEntries } from "../state/summaries.ts";
 import { Fold } from "./fold.tsx";
 import { Icon } from "./icon.tsx";
 import { MarkdownView } from "./markdown-view.tsx";
 import { usePanel } from "./panel-context.ts";
+import { SummaryLine } from "./summary-line.tsx";
 import { ToolCard } from "./tool-card.tsx";
 import { UserMessage } from "./user-message/user-message.tsx";
 import { formatDuration } from "./words.ts";
@@ -52,7 +54,7 @@ export function Transcript() {
         onScroll={onScroll}
       >
         <div ref={content}>
-          {entries.map((entry) => (
+          {visibleEntries(store.shown.value).map((entry) => (
             <EntryView key={entry.key} entry={entry} />
           ))}
           {open && <EntryView key={open.key} entry={open} />}
@@ -97,6 +99,8 @@ const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) 
           <Icon name={entry.severity} /> <span dir="auto">{entry.text}</span>
         </div>
       );
+    case "summary":
+      return <SummaryLine entry={entry} />;
     case "turn-end":
       return (
         <div class={`entry turn-end turn-end-${entry.tone}`} role={entry.tone === "error" ? "alert" : undefined}>
