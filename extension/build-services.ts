@@ -6,6 +6,7 @@ import { ChatView } from "./chat/chat-view.ts";
 import { EventLog } from "./chat/event-log.ts";
 import { actOnPanelMessage } from "./chat/panel-actions.ts";
 import { SessionHistory } from "./chat/session-history.ts";
+import { FileTurns } from "./documents/file-turns.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
 import { ModelMemory } from "./models/model-memory.ts";
@@ -43,6 +44,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
       requests,
       sessionUpdate: (notification) => chat.show(notification),
       editReview,
+      fileTurns: new FileTurns(),
     },
     () => environment.variables(),
     log,

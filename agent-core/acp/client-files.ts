@@ -2,12 +2,21 @@
 import { isAbsolute, relative } from "node:path";
 import { type AgentContext, methods, RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
-import type { ExpectedText, FileFailure, FileText, FileWritten, HostFiles } from "../host/host.ts";
-import { type HermesWriteMeta, type HermesWriteResult, WRITE_CONFLICT } from "./meta.ts";
+import type { ExpectedText, FileFailure, FileMove, FileText, FileWritten, HostFiles } from "../host/host.ts";
+import {
+  CLIENT_FILES,
+  type HermesMove,
+  type HermesRemove,
+  type HermesWriteMeta,
+  type HermesWriteResult,
+  WRITE_CONFLICT,
+} from "./meta.ts";
 
 const writeResult = z.object({
-  hermes: z.object({ review: z.object({ text: z.string().nullable(), kept: z.number(), rejected: z.number() }) }),
-}) satisfies z.ZodType<{ hermes: HermesWriteResult }>;
+  _meta: z.object({
+    hermes: z.object({ review: z.object({ text: z.string().nullable(), kept: z.number(), rejected: z.number() }) }),
+  }),
+}) satisfies z.ZodType<{ _meta: { hermes: HermesWriteResult } }>;
 
 export type ClientFilesOptions = {
   readonly client: AgentContext;
@@ -18,6 +27,8 @@ export type ClientFilesOptions = {
   readonly canWrite: boolean;
   /** The client checks the expected text itself. */
   readonly checksExpected: boolean;
+  /** The client removes and moves files itself. */
+  readonly movesFiles: boolean;
   /** This machine's own files. */
   readonly disk: HostFiles;
 };
@@ -29,6 +40,11 @@ export function clientFiles(options: ClientFilesOptions): HostFiles {
   const { disk, roots, canRead, canWrite } = options;
   const seen = new Map<string, Seen>();
   const isClients = (path: string): boolean => roots.some((root) => isInside(path, root));
+  /** Where the client has other text than the disk: what it has would be lost. */
+  const unsaved = async (path: string, text: string, signal: AbortSignal): Promise<FileFailure | undefined> => {
+    if (!canRead || !isClients(path)) return undefined;
+    return conflictWith(path, await readThrough(options, seen, path, signal), { kind: "text", text });
+  };
   return {
     stat: (path) => disk.stat(path),
     list: (folder) => disk.list(folder),
@@ -43,6 +59,15 @@ export function clientFiles(options: ClientFilesOptions): HostFiles {
         if (conflict !== undefined) return conflict;
       }
       return writeThrough(options, { path, content: text, expected }, signal);
+    },
+    async remove(path, expected, signal) {
+      if (canWrite && options.movesFiles && isClients(path)) return removeThrough(options, path, expected, signal);
+      return (await unsaved(path, expected, signal)) ?? disk.remove(path, expected, signal);
+    },
+    async rename(move, signal) {
+      const { from, to, expected } = move;
+      if (canWrite && options.movesFiles && isClients(from) && isClients(to)) return moveThrough(options, move, signal);
+      return (await unsaved(from, expected, signal)) ?? disk.rename(move, signal);
     },
   };
 }
@@ -81,23 +106,54 @@ async function clientText(client: AgentContext, sessionId: string, path: string)
 
 type Write = { readonly path: string; readonly content: string; readonly expected: ExpectedText };
 
-async function writeThrough(
+function writeThrough(
   { client, sessionId }: ClientFilesOptions,
   { path, content, expected }: Write,
   signal: AbortSignal,
 ): Promise<FileWritten | FileFailure> {
   const hermes: HermesWriteMeta = { expected };
   const request = { sessionId, path, content, _meta: { hermes } };
+  const { writeTextFile } = methods.client.fs;
+  // Where the user decides first this waits for them, and a stopped turn withdraws it.
+  const answer = client.request(writeTextFile, request, { cancellationSignal: signal });
+  return settled(answer, `${path} was not written by the editor`, signal);
+}
+
+function removeThrough(
+  { client, sessionId }: ClientFilesOptions,
+  path: string,
+  expected: string,
+  signal: AbortSignal,
+): Promise<FileWritten | FileFailure> {
+  const request: HermesRemove = { sessionId, path, expected };
+  const answer = client.request(CLIENT_FILES.remove, request, { cancellationSignal: signal });
+  return settled(answer, `${path} was not removed by the editor`, signal);
+}
+
+function moveThrough(
+  { client, sessionId }: ClientFilesOptions,
+  move: FileMove,
+  signal: AbortSignal,
+): Promise<FileWritten | FileFailure> {
+  const request: HermesMove = { sessionId, ...move };
+  const answer = client.request(CLIENT_FILES.rename, request, { cancellationSignal: signal });
+  return settled(answer, `${move.from} was not moved by the editor`, signal);
+}
+
+/** The client's answer to a change of a file; `failed` begins the message of a refusal. */
+async function settled(
+  answer: Promise<unknown>,
+  failed: string,
+  signal: AbortSignal,
+): Promise<FileWritten | FileFailure> {
   try {
-    // Where the user decides first this waits for them, and a stopped turn withdraws it.
-    const written = await client.request(methods.client.fs.writeTextFile, request, { cancellationSignal: signal });
-    const review = writeResult.safeParse(written?._meta).data?.hermes.review;
+    const review = writeResult.safeParse(await answer).data?._meta.hermes.review;
     return { ok: true, ...(review && { review }) };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof RequestError)) throw error;
     const reason = error.code === WRITE_CONFLICT ? "conflict" : "failed";
-    return { ok: false, reason, message: `${path} was not written by the editor: ${error.message}` };
+    return { ok: false, reason, message: `${failed}: ${error.message}` };
   }
 }
 

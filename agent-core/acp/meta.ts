@@ -9,6 +9,8 @@ import type { EditorModel, ToolSchema } from "../providers/wire/wire.ts";
 export type HermesClientCapabilities = {
   /** `fs/write_text_file` honours `_meta.hermes.expected`. */
   readonly expectedText?: boolean;
+  /** `_hermes/fs/*` is there. */
+  readonly fileMoves?: boolean;
   /** `terminal/create` honours `_meta.hermes`, and `_hermes/terminal/input` is there. */
   readonly terminals?: boolean;
   /** `_hermes/lm/*` is there. */
@@ -26,6 +28,22 @@ export type HermesWriteMeta = {
  */
 export type HermesWriteResult = {
   readonly review: { readonly text: string | null; readonly kept: number; readonly rejected: number };
+};
+
+/** Requests of the agent about whole files; each is refused (-32010) when the document holds anything but `expected`. */
+export const CLIENT_FILES = {
+  /** HermesRemove → {}; `_meta.hermes` as of a write when the user decided first. */
+  remove: "_hermes/fs/remove",
+  /** HermesMove → {} */
+  rename: "_hermes/fs/rename",
+} as const;
+
+export type HermesRemove = { readonly sessionId: string; readonly path: string; readonly expected: string };
+export type HermesMove = {
+  readonly sessionId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly expected: string;
 };
 
 /** JSON-RPC error code of a refused write; `message` says what changed. */

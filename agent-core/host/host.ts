@@ -32,6 +32,9 @@ export type WriteReview = { readonly text: string | null; readonly kept: number;
 /** `review` is there when the user decided before anything was written; otherwise the whole text was. */
 export type FileWritten = { readonly ok: true; readonly review?: WriteReview };
 
+/** Paths are absolute; `expected` is the text that the file must hold. */
+export type FileMove = { readonly from: string; readonly to: string; readonly expected: string };
+
 export type HostFiles = {
   /** Reads a whole UTF-8 text file (at most 50 MB). `path` is absolute. */
   readText(path: string, signal: AbortSignal): Promise<FileText | FileFailure>;
@@ -45,6 +48,10 @@ export type HostFiles = {
     expected: ExpectedText,
     signal: AbortSignal,
   ): Promise<FileWritten | FileFailure>;
+  /** Removes a file that holds `expected`; of a symbolic link the link itself, never what it points to. */
+  remove(path: string, expected: string, signal: AbortSignal): Promise<FileWritten | FileFailure>;
+  /** Gives a file that holds `expected` another path, where nothing is; makes folders that are missing. */
+  rename(move: FileMove, signal: AbortSignal): Promise<FileWritten | FileFailure>;
   /** Undefined when nothing is there. */
   stat(path: string): Promise<FileStat | undefined>;
   /** Names in a folder, empty when it cannot be read. */

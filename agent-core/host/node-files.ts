@@ -1,23 +1,31 @@
 /** Text files of this machine, read and written so that nothing is lost: strict UTF-8, guarded, atomic. */
-import { constants, readFileSync } from "node:fs";
-import { access, chmod, lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, chmod, lstat, mkdir, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { BYTE_ORDER_MARK, type DecodedFile, readDecoded } from "./decode-file.ts";
+import { failure, systemFailure } from "./file-failure.ts";
 import type { ExpectedText, FileFailure, FileStat, FileText, HostFiles } from "./host.ts";
-
-/** Larger files are searched or read by a command, not held in memory. */
-const MAX_FILE_BYTES = 50_000_000;
-const SMALL_FILE_BYTES = 65_536;
-/** A NUL byte this early means that the file is not text; the same look as git's. */
-const BINARY_PROBE_BYTES = 8_000;
-const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+import { removeFile, renameFile } from "./node-file-moves.ts";
 
 type Written = { readonly ok: true } | FileFailure;
 
-/** A file's text with what must survive an edit but is not text. */
-type Decoded = { readonly ok: true; readonly text: string; readonly hasMark: boolean };
-
 export function nodeFiles(): HostFiles {
   const writes = new Map<string, Promise<unknown>>();
+  /** Two changes of one path in a row: the second must see what the first left. */
+  const inTurn = <Result>(path: string, change: () => Promise<Result>): Promise<Result> => {
+    const previous = writes.get(path) ?? Promise.resolve();
+    const write = previous.then(change);
+    const settled = write
+      .then(
+        () => undefined,
+        () => undefined, // told to who asked for it
+      )
+      .finally(() => {
+        if (writes.get(path) === settled) writes.delete(path);
+      });
+    writes.set(path, settled);
+    return write;
+  };
   return {
     async readText(path, signal) {
       const decoded = await readDecoded(path, signal);
@@ -25,18 +33,9 @@ export function nodeFiles(): HostFiles {
       const { text } = decoded;
       return { ok: true, text, source: "disk" } satisfies FileText;
     },
-    writeText(path, text, expected, signal) {
-      // Two writes of one path in a row: the second must see what the first left.
-      const previous = writes.get(path) ?? Promise.resolve();
-      const write = previous.then(() => writeGuarded(path, text, expected, signal));
-      const settled = write
-        .catch(() => undefined)
-        .finally(() => {
-          if (writes.get(path) === settled) writes.delete(path);
-        });
-      writes.set(path, settled);
-      return write;
-    },
+    writeText: (path, text, expected, signal) => inTurn(path, () => writeGuarded(path, text, expected, signal)),
+    remove: (path, expected, signal) => inTurn(path, () => removeFile(path, expected, signal)),
+    rename: (move, signal) => inTurn(move.from, () => renameFile(move, signal)),
     async stat(path): Promise<FileStat | undefined> {
       const found = await stat(path).catch(() => undefined);
       if (found === undefined) return undefined;
@@ -45,49 +44,6 @@ export function nodeFiles(): HostFiles {
     },
     list: (folder) => readdir(folder).catch(() => []),
   };
-}
-
-async function readDecoded(path: string, signal: AbortSignal): Promise<Decoded | FileFailure> {
-  try {
-    const found = await stat(path);
-    if (found.isDirectory()) return failure("directory", `${path} is a folder, not a file.`);
-    // Opening a pipe or a device can wait for ever.
-    if (!found.isFile()) return failure("binary", `${path} is not a regular file (a device, pipe or socket).`);
-    if (found.size > MAX_FILE_BYTES) {
-      const size = `${Math.round(found.size / 1_000_000)} MB`;
-      return failure(
-        "too-large",
-        `${path} has ${size}; at most ${MAX_FILE_BYTES / 1_000_000} MB can be read at once. Search it, or read a part of it with a command.`,
-      );
-    }
-    return decode(path, await readBytes(path, found.size, signal));
-  } catch (error) {
-    signal.throwIfAborted();
-    return systemFailure(path, error, "read");
-  }
-}
-
-/** A small file of a disk that has just answered is read at once: four turns through the thread pool take ten times as long. */
-async function readBytes(path: string, size: number, signal: AbortSignal): Promise<Buffer> {
-  return size > 0 && size <= SMALL_FILE_BYTES ? readFileSync(path) : readFile(path, { signal });
-}
-
-function decode(path: string, bytes: Buffer): Decoded | FileFailure {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe)
-    return failure("encoding", `${path} is UTF-16 text, which cannot be edited here.`);
-  if (bytes[0] === 0xfe && bytes[1] === 0xff)
-    return failure("encoding", `${path} is UTF-16 text, which cannot be edited here.`);
-  if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0))
-    return failure("binary", `${path} is a binary file (${bytes.length} bytes).`);
-  const hasMark = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
-      hasMark ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes,
-    );
-    return { ok: true, text, hasMark };
-  } catch {
-    return failure("encoding", `${path} is not valid UTF-8 text, so an edit could damage it.`);
-  }
 }
 
 async function writeGuarded(path: string, text: string, expected: ExpectedText, signal: AbortSignal): Promise<Written> {
@@ -105,7 +61,11 @@ async function writeGuarded(path: string, text: string, expected: ExpectedText, 
   }
 }
 
-function conflictWith(path: string, present: Decoded | FileFailure, expected: ExpectedText): FileFailure | undefined {
+function conflictWith(
+  path: string,
+  present: DecodedFile | FileFailure,
+  expected: ExpectedText,
+): FileFailure | undefined {
   if (expected.kind === "absent") {
     return present.ok ? failure("conflict", `${path} exists by now; read it before changing it.`) : undefined;
   }
@@ -167,24 +127,4 @@ async function writeInPlace(target: string, bytes: Buffer): Promise<Written> {
     await file.close();
   }
   return { ok: true };
-}
-
-const REASONS: Readonly<Record<string, FileFailure["reason"]>> = {
-  ENOENT: "missing",
-  ENOTDIR: "missing",
-  EACCES: "denied",
-  EPERM: "denied",
-  EROFS: "denied",
-};
-
-function systemFailure(path: string, error: unknown, action: "read" | "written"): FileFailure {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const reason = REASONS[code] ?? "failed";
-  if (reason === "missing") return failure(reason, `${path} does not exist.`);
-  if (reason === "denied") return failure(reason, `${path} cannot be ${action}: permission denied.`);
-  return failure(reason, `${path} cannot be ${action}: ${error instanceof Error ? error.message : String(error)}`);
-}
-
-function failure(reason: FileFailure["reason"], message: string): FileFailure {
-  return { ok: false, reason, message };
 }

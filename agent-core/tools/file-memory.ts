@@ -1,4 +1,5 @@
 /** What the model knows of files: the text each had when the model last read or wrote it in this session. */
+
 /** Edits of a file that can be recognised when somebody undoes them. */
 const REMEMBERED_EDITS = 10;
 
@@ -6,6 +7,8 @@ export class FileMemory {
   readonly #known = new Map<string, string>();
   /** The texts before the model's last edits of a file, newest first. */
   readonly #before = new Map<string, readonly string[]>();
+  /** How often a file has refused an edit since it last took one. */
+  readonly #refusals = new Map<string, number>();
 
   /** Notes that the model has seen `text` at `path` (absolute). */
   note(path: string, text: string): void {
@@ -14,8 +17,16 @@ export class FileMemory {
 
   /** Notes that the model has changed `before` (empty for a new file) to `after`. */
   wrote(path: string, before: string, after: string): void {
+    this.#refusals.delete(path);
     this.#known.set(path, after);
     this.#before.set(path, [before, ...this.textsBefore(path)].slice(0, REMEMBERED_EDITS));
+  }
+
+  /** Notes that an edit of the file was refused, and says how often that was so in a row. */
+  refused(path: string): number {
+    const times = (this.#refusals.get(path) ?? 0) + 1;
+    this.#refusals.set(path, times);
+    return times;
   }
 
   /** What the file held before the model's last edits of it, newest first. */

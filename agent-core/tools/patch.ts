@@ -1,18 +1,44 @@
 import * as z from "zod";
 import { nearFiles } from "./missing-file.ts";
+import { refusedEdit } from "./patch/refusal.ts";
 import { replaceText } from "./patch/replace.ts";
+import { candidatePaths } from "./patch/v4a/candidate-paths.ts";
+import { parsePatch } from "./patch/v4a/parse-patch.ts";
+import type { FileSection } from "./patch/v4a/patch-text.ts";
+import { stagePatch } from "./patch/v4a/stage-patch.ts";
 import { absolutePath, shortTitle } from "./resolve-path.ts";
 import { stageEdit } from "./stage-edit.ts";
 import { staleReason } from "./stale-text.ts";
 import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";
 
-const input = z.object({
-  mode: z.literal("replace").default("replace"),
-  path: z.string().min(1).describe("File to change, absolute or relative to the working folder"),
-  old_string: z.string().min(1).describe("Text to replace, as it stands in the file, without line numbers"),
-  new_string: z.string().describe("Text to put there"),
-  replace_all: z.boolean().default(false).describe("Replace every occurrence instead of exactly one"),
-});
+const input = z
+  .object({
+    mode: z.enum(["replace", "patch"]).default("replace"),
+    path: z.string().min(1).exactOptional().describe("replace: file to change"),
+    old_string: z
+      .string()
+      .min(1)
+      .exactOptional()
+      .describe("replace: text to replace, as it stands in the file, without line numbers"),
+    new_string: z.string().exactOptional().describe("replace: text to put there"),
+    replace_all: z.boolean().default(false).describe("replace: every occurrence instead of exactly one"),
+    patch: z
+      .string()
+      .min(1)
+      .exactOptional()
+      .describe(
+        "patch: V4A text. *** Begin Patch, then for each file *** Add File: p (lines with +), *** Delete File: p, or *** Update File: p (*** Move to: q), hunks of @@ context line, then lines with ' ', - or +; *** End Patch",
+      ),
+  })
+  .superRefine((call, refinement) => {
+    const needed = call.mode === "patch" ? (["patch"] as const) : (["path", "old_string", "new_string"] as const);
+    for (const name of needed) {
+      if (call[name] !== undefined) continue;
+      refinement.addIssue({ code: "custom", path: [name], message: `is needed in mode ${call.mode}` });
+    }
+  });
+
+type Call = z.infer<typeof input>;
 
 export const tool = defineTool({
   name: "patch",
@@ -20,17 +46,43 @@ export const tool = defineTool({
   kind: "edit",
   readOnly: false,
   description:
-    "Change a file by replacing old_string with new_string. old_string must stand in the file exactly once, unless replace_all is set. Gives the diff.",
+    "Change files. Mode replace: old_string, which must stand in the file exactly once unless replace_all is set, becomes new_string. Mode patch: several changes of several files, all or nothing. Gives the diff.",
   input,
-  title: ({ path }) => shortTitle(`Edit ${path}`),
-  locations: ({ path }, cwd) => [{ path: absolutePath(path, cwd) }],
-  effect: ({ path }, cwd) => ({ kind: "edit", paths: [absolutePath(path, cwd)] }),
-  stage,
+  title: (call) => shortTitle(titleOf(call)),
+  locations: (call, cwd) => pathsOf(call, cwd).map((path) => ({ path })),
+  effect: (call, cwd) => ({ kind: "edit", paths: pathsOf(call, cwd) }),
+  stage: (call, context) =>
+    call.mode === "patch" ? stagePatch(call.patch ?? "", context) : stageReplace(call, context),
 });
 
-async function stage(call: z.infer<typeof input>, context: ToolContext): Promise<StagedCall> {
+function titleOf(call: Call): string {
+  if (call.mode === "replace") return `Edit ${call.path}`;
+  const sections = sectionsOf(call);
+  const [first] = sections;
+  if (first === undefined) return "Edit files";
+  const verb = { add: "Create", update: "Edit", delete: "Delete" }[first.kind];
+  return sections.length === 1 ? `${verb} ${first.path}` : `${verb} ${first.path} and ${sections.length - 1} more`;
+}
+
+function pathsOf(call: Call, cwd: string): readonly string[] {
+  if (call.mode === "replace") return [absolutePath(call.path ?? "", cwd)];
+  const paths = sectionsOf(call).flatMap((section) => {
+    const moveTo = section.kind === "update" ? section.moveTo : undefined;
+    return [...candidatePaths(section.path, cwd), ...(moveTo === undefined ? [] : [absolutePath(moveTo, cwd)])];
+  });
+  return [...new Set(paths)];
+}
+
+/** None of a patch that cannot be read: it is refused before anything is done. */
+function sectionsOf({ patch = "" }: Call): readonly FileSection[] {
+  const parsed = parsePatch(patch);
+  return parsed.ok ? parsed.sections : [];
+}
+
+async function stageReplace(call: Call, context: ToolContext): Promise<StagedCall> {
+  const { path: written = "", old_string: oldString = "", new_string: newString = "", replace_all: replaceAll } = call;
   const { host, cwd, signal } = context;
-  const path = absolutePath(call.path, cwd);
+  const path = absolutePath(written, cwd);
   const read = await host.files.readText(path, signal);
   if (!read.ok) {
     const hint = read.reason === "missing" ? await nearFiles(path, cwd, host) : "";
@@ -38,11 +90,10 @@ async function stage(call: z.infer<typeof input>, context: ToolContext): Promise
   }
   const stale = staleReason(path, read.text, context);
   if (stale !== undefined) return { ok: false, text: `patch: ${stale}` };
-  const { old_string: oldString, new_string: newString, replace_all: replaceAll } = call;
   const replaced = replaceText(read.text, { oldString, newString, replaceAll });
   switch (replaced.kind) {
     case "refused":
-      return { ok: false, text: `patch: ${call.path}: ${replaced.text}` };
+      return refusedEdit(path, `${written}: ${replaced.text}`, context);
     case "already":
       return { ok: true, diffs: [], run: () => Promise.resolve({ ok: true, text: replaced.text }) };
     case "changed":

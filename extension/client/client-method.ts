@@ -1,10 +1,11 @@
 /** What an ACP client method of ours is: one file in this folder that exports `clientMethod`. */
 import type { ClientApp, SessionNotification } from "@zed-industries/agent-client-protocol";
+import type { FileTurns } from "../documents/file-turns.ts";
 import type { Requests } from "../requests/requests.ts";
 import type { AgentTerminals } from "../terminals/agent-terminals.ts";
 
-/** An edit of the agent. Paths are absolute; `before` is null for a new file. */
-export type AgentEdit = { readonly path: string; readonly before: string | null; readonly after: string };
+/** An edit of the agent. Paths are absolute; `before` is null for a new file, `after` for one that goes. */
+export type AgentEdit = { readonly path: string; readonly before: string | null; readonly after: string | null };
 
 /** What may be written of an edit. */
 export type Verdict =
@@ -26,6 +27,8 @@ export type EditReview = {
   verdict(edit: AgentEdit, signal: AbortSignal): Promise<Verdict>;
   /** Runs the write of an edit and puts what it changes up for review. Rejects as `write` does. */
   landing(edit: AgentEdit, write: () => Promise<void>): Promise<void>;
+  /** Runs a move and takes what is up for review along. Rejects as `move` does. */
+  moving(from: string, to: string, move: () => Promise<void>): Promise<void>;
 };
 
 export type ClientServices = {
@@ -34,6 +37,8 @@ export type ClientServices = {
   /** Who shows the session. */
   readonly sessionUpdate: (notification: SessionNotification) => void;
   readonly editReview: EditReview;
+  /** Changes of one file wait for each other. */
+  readonly fileTurns: FileTurns;
 };
 
 export type ClientMethod = { register(app: ClientApp, services: ClientServices): void };

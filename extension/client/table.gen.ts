@@ -1,6 +1,8 @@
 // Written by scripts/tables.mjs; do not edit. Run `npm run tables` after adding a file to this folder.
 import type { ClientMethod } from "./client-method.ts";
 import { clientMethod as elicitationCreate } from "./elicitation-create.ts";
+import { clientMethod as fsRemove } from "./fs-remove.ts";
+import { clientMethod as fsRename } from "./fs-rename.ts";
 import { clientMethod as lmChat } from "./lm-chat.ts";
 import { clientMethod as lmList } from "./lm-list.ts";
 import { clientMethod as readTextFile } from "./read-text-file.ts";
@@ -14,4 +16,4 @@ import { clientMethod as terminalRelease } from "./terminal-release.ts";
 import { clientMethod as terminalWaitForExit } from "./terminal-wait-for-exit.ts";
 import { clientMethod as writeTextFile } from "./write-text-file.ts";
 
-export const table: readonly ClientMethod[] = [elicitationCreate, lmChat, lmList, readTextFile, requestPermission, sessionUpdate, terminalCreate, terminalInput, terminalKill, terminalOutput, terminalRelease, terminalWaitForExit, writeTextFile];
+export const table: readonly ClientMethod[] = [elicitationCreate, fsRemove, fsRename, lmChat, lmList, readTextFile, requestPermission, sessionUpdate, terminalCreate, terminalInput, terminalKill, terminalOutput, terminalRelease, terminalWaitForExit, writeTextFile];

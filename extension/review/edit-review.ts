@@ -13,15 +13,17 @@ export function editReview(
   return {
     async verdict(edit: AgentEdit, signal: AbortSignal): Promise<Verdict> {
       const mode = vscode.workspace.getConfiguration("hermes").get<string>("review.mode");
-      // A new, empty file has no hunk to decide about.
-      if (mode !== "before" || edit.after === (edit.before ?? "")) return { kind: "after" };
-      const verdict = proposals.propose(edit, signal);
+      const proposed = { ...edit, after: edit.after ?? "" };
+      // An empty file that comes or goes has no hunk to decide about.
+      if (mode !== "before" || proposed.after === (edit.before ?? "")) return { kind: "after" };
+      const verdict = proposals.propose(proposed, signal);
       shown(edit.path, "proposal");
       return verdict;
     },
     async landing(edit, write) {
       await landed.landing(edit, write);
-      shown(edit.path, "file");
+      if (edit.after !== null) shown(edit.path, "file");
     },
+    moving: (from, to, move) => landed.moving(from, to, move),
   };
 }

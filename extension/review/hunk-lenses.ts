@@ -1,9 +1,9 @@
 /** Keep, Undo and Next over each hunk, in the file itself and in a proposal. */
 import * as vscode from "vscode";
 import type { Hunk } from "./hunks.ts";
-import { PROPOSAL_SCHEME, type Review } from "./review.ts";
+import { GONE_SCHEME, PROPOSAL_SCHEME, type Review } from "./review.ts";
 
-const SELECTOR = [{ scheme: "file" }, { scheme: "untitled" }, { scheme: PROPOSAL_SCHEME }];
+const SELECTOR = [{ scheme: "file" }, { scheme: "untitled" }, { scheme: PROPOSAL_SCHEME }, { scheme: GONE_SCHEME }];
 
 export class HunkLenses implements vscode.CodeLensProvider, vscode.Disposable {
   readonly #review: Review;

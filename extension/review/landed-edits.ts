@@ -7,12 +7,13 @@ import { readNow, writeNow } from "../documents/write-document.ts";
 import { followTyping, type Hunk, keepHunk, undoHunk } from "./hunks.ts";
 import type { ReviewStore } from "./review-store.ts";
 import type { Reviewable } from "./reviewable.ts";
-import type { ReviewedText } from "./reviewed-text.ts";
+import { type ReviewedText, textInFile } from "./reviewed-text.ts";
 
 /** States of a file that Ctrl+Z can bring back with the review they had. */
 const REMEMBERED_STATES = 20;
 
-type Planned = { readonly text: string; readonly noted: () => void };
+/** `text` is what a document will tell of; undefined when none will. */
+type Planned = { readonly text: string | undefined; readonly noted: () => void };
 
 export class LandedEdits implements Reviewable, vscode.Disposable {
   readonly #texts = new Map<string, ReviewedText>();
@@ -55,8 +56,17 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     const { path, before, after } = edit;
     const known = this.#texts.get(path);
     // The file was changed where no document told of it.
-    if (known !== undefined && known.present !== before) this.#set(followed(known, before ?? ""));
-    await this.#plan(path, { text: after, noted: () => this.#land(edit) }, write);
+    if (known !== undefined && textInFile(known) !== before) this.#set(followed(known, before ?? ""));
+    await this.#plan(path, { text: after ?? undefined, noted: () => this.#land(edit) }, write);
+  }
+
+  /** Runs the move of a file and takes its review along. Rejects as `move` does. */
+  async moving(from: string, to: string, move: () => Promise<void>): Promise<void> {
+    await move();
+    const text = this.#texts.get(from);
+    if (text === undefined) return;
+    this.#forget(from);
+    this.#set({ ...text, path: to });
   }
 
   keep(path: string, hunk: Hunk): void {
@@ -91,8 +101,9 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   async #takeUp(kept: ReviewedText): Promise<void> {
     const present = await readText(kept.path);
     if (this.#texts.has(kept.path)) return; // the agent was faster
-    if (present === null) this.#store.remove(kept.path);
-    else this.#set(followed(kept, present));
+    if (present !== null) this.#set(followed(kept, present));
+    else if (kept.isGone) this.#set(kept);
+    else this.#store.remove(kept.path);
   }
 
   /** Puts text back through the document; a file that the agent created goes when nothing of it is left. */
@@ -102,10 +113,10 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     const noted = (): void => {
       this.#remember(text);
       if (goes) this.#forget(path);
-      else this.#set({ ...text, present });
+      else this.#set({ path, baseline: text.baseline, present });
     };
     try {
-      await this.#plan(path, { text: present, noted }, () => writeNow(path, text.present, goes ? null : present));
+      await this.#plan(path, { text: present, noted }, () => writeNow(path, textInFile(text), goes ? null : present));
     } catch (error) {
       await this.#catchUp(path);
       throw error;
@@ -127,7 +138,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   async #catchUp(path: string): Promise<void> {
     const { text: present } = await readNow(path);
     const text = this.#texts.get(path);
-    if (text === undefined || present === text.present) return;
+    if (text === undefined || present === textInFile(text)) return;
     if (present === null) this.#forget(path);
     else this.#set(followed(text, present));
   }
@@ -154,8 +165,12 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
 
   #land({ path, before, after }: AgentEdit): void {
     const known = this.#texts.get(path);
+    const baseline = known === undefined ? before : known.baseline;
     if (known !== undefined) this.#remember(known);
-    this.#set({ path, baseline: known === undefined ? before : known.baseline, present: after });
+    if (after !== null) this.#set({ path, baseline, present: after });
+    else if (baseline === null)
+      this.#forget(path); // the agent had made it itself
+    else this.#set({ path, baseline, present: "", isGone: true });
   }
 
   #remember(text: ReviewedText): void {

@@ -39,7 +39,10 @@ export class Proposals implements Reviewable, vscode.Disposable {
    * Settles when every hunk has its verdict. There is one proposal for a path at a time.
    * Rejects with the signal's reason when the agent withdraws the edit.
    */
-  async propose({ path, before, after }: AgentEdit, signal: AbortSignal): Promise<Verdict> {
+  async propose(
+    { path, before, after }: AgentEdit & { readonly after: string },
+    signal: AbortSignal,
+  ): Promise<Verdict> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
     const withdraw = (): void => reject(signal.reason);

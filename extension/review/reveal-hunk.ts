@@ -1,7 +1,7 @@
 /** Going from hunk to hunk, also from file to file. */
 import * as vscode from "vscode";
 import { hunkAt } from "./hunk-at.ts";
-import { PROPOSAL_SCHEME, type Review } from "./review.ts";
+import { GONE_SCHEME, PROPOSAL_SCHEME, type Review } from "./review.ts";
 import type { ReviewOpener } from "./review-opener.ts";
 
 type Place = { readonly uri: vscode.Uri; readonly line: number };
@@ -28,10 +28,11 @@ export async function revealHunk(
 }
 
 async function open(uri: vscode.Uri, opener: ReviewOpener): Promise<vscode.TextEditor> {
-  if (uri.scheme !== PROPOSAL_SCHEME) return vscode.window.showTextDocument(uri, { preview: true });
+  if (uri.scheme !== PROPOSAL_SCHEME && uri.scheme !== GONE_SCHEME)
+    return vscode.window.showTextDocument(uri, { preview: true });
   await opener.openDiff(uri, false);
   const opened = vscode.window.activeTextEditor;
-  if (opened === undefined) throw new Error(`The proposal for ${uri.fsPath} could not be shown.`);
+  if (opened === undefined) throw new Error(`What is proposed for ${uri.fsPath} could not be shown.`);
   return opened;
 }
 

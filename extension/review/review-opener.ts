@@ -1,6 +1,11 @@
 /** Shows what is up for review: in the file, as a diff against the text before, or all files at once. */
 import * as vscode from "vscode";
-import { originalUri, PROPOSAL_SCHEME, proposalUri, type Review } from "./review.ts";
+import { GONE_SCHEME, originalUri, PROPOSAL_SCHEME, proposalUri, type Review } from "./review.ts";
+
+const TITLES: Readonly<Record<string, string>> = {
+  [PROPOSAL_SCHEME]: "Hermes proposes",
+  [GONE_SCHEME]: "deleted by Hermes",
+};
 
 export class ReviewOpener implements vscode.Disposable {
   readonly #review: Review;
@@ -37,7 +42,7 @@ export class ReviewOpener implements vscode.Disposable {
   /** Opens a document under review as a diff against the text before; a file stays editable in it. */
   async openDiff(uri: vscode.Uri, preserveFocus: boolean): Promise<void> {
     const label = vscode.workspace.asRelativePath(uri.fsPath);
-    const title = uri.scheme === PROPOSAL_SCHEME ? `${label} (Hermes proposes)` : `${label} (Hermes)`;
+    const title = `${label} (${TITLES[uri.scheme] ?? "Hermes"})`;
     const options = { preserveFocus, preview: true };
     await vscode.commands.executeCommand("vscode.diff", originalUri(uri), uri, title, options);
   }

@@ -10,6 +10,7 @@ const recordSchema = z.object({
   path: z.string(),
   baseline: z.string().nullable(),
   present: z.string(),
+  isGone: z.literal(true).exactOptional(),
   hash: z.string(),
 });
 

@@ -1,9 +1,11 @@
 /** The list of files under review, with what each has to decide about. */
 import * as vscode from "vscode";
 import type { Hunk } from "./hunks.ts";
-import { PROPOSAL_SCHEME, type Review } from "./review.ts";
+import { GONE_SCHEME, PROPOSAL_SCHEME, type Review } from "./review.ts";
 
 export const REVIEW_VIEW = "hermes.edits";
+
+const STATES: Readonly<Record<string, string>> = { [PROPOSAL_SCHEME]: "waits for you · ", [GONE_SCHEME]: "deleted · " };
 
 export class ReviewTree implements vscode.TreeDataProvider<vscode.Uri>, vscode.Disposable {
   readonly #review: Review;
@@ -28,7 +30,7 @@ export class ReviewTree implements vscode.TreeDataProvider<vscode.Uri>, vscode.D
     const isProposal = uri.scheme === PROPOSAL_SCHEME;
     const item = new vscode.TreeItem(file, vscode.TreeItemCollapsibleState.None);
     const hunks = this.#review.hunks(uri);
-    item.description = `${isProposal ? "waits for you · " : ""}${counts(hunks)}`;
+    item.description = `${STATES[uri.scheme] ?? ""}${counts(hunks)}`;
     item.tooltip = `${vscode.workspace.asRelativePath(file)}: ${hunks.length === 1 ? "1 hunk" : `${hunks.length} hunks`}`;
     item.contextValue = isProposal ? "proposal" : "edit";
     item.command = { title: "Open", command: "hermes.openReview", arguments: [uri.toString()] };

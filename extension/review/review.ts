@@ -11,6 +11,8 @@ import { hunksOf, type ReviewedText } from "./reviewed-text.ts";
 export const BASELINE_SCHEME = "hermes-baseline";
 export const ACCEPTED_SCHEME = "hermes-accepted";
 export const PROPOSAL_SCHEME = "hermes-proposal";
+/** Stands for a file that the agent has removed. */
+export const GONE_SCHEME = "hermes-gone";
 
 export class Review implements vscode.Disposable {
   readonly #landed: LandedEdits;
@@ -25,7 +27,7 @@ export class Review implements vscode.Disposable {
     this.#landed = landed;
     this.#proposals = proposals;
     this.#subscriptions = [
-      landed.onDidChange((path) => this.#changed.fire(vscode.Uri.file(path))),
+      landed.onDidChange((path) => this.#changed.fire(landedUri(path, landed.find(path)?.isGone))),
       proposals.onDidChange((path) => this.#changed.fire(proposalUri(path))),
       this.#changed,
     ];
@@ -35,7 +37,7 @@ export class Review implements vscode.Disposable {
   get documents(): readonly vscode.Uri[] {
     return [
       ...this.#proposals.texts.map(({ path }) => proposalUri(path)),
-      ...this.#landed.texts.map(({ path }) => vscode.Uri.file(path)),
+      ...this.#landed.texts.map(({ path, isGone }) => landedUri(path, isGone)),
     ];
   }
 
@@ -96,7 +98,7 @@ export class Review implements vscode.Disposable {
 
   #side(uri: vscode.Uri): Reviewable | undefined {
     if (uri.scheme === PROPOSAL_SCHEME) return this.#proposals;
-    return uri.scheme === "file" || uri.scheme === "untitled" ? this.#landed : undefined;
+    return ["file", "untitled", GONE_SCHEME].includes(uri.scheme) ? this.#landed : undefined;
   }
 }
 
@@ -107,6 +109,11 @@ export function originalUri(uri: vscode.Uri): vscode.Uri {
 
 export function proposalUri(path: string): vscode.Uri {
   return vscode.Uri.file(path).with({ scheme: PROPOSAL_SCHEME });
+}
+
+function landedUri(path: string, isGone: true | undefined): vscode.Uri {
+  const uri = vscode.Uri.file(path);
+  return isGone ? uri.with({ scheme: GONE_SCHEME }) : uri;
 }
 
 function summary(text: ReviewedText, isWaiting: boolean): ReviewedFile {

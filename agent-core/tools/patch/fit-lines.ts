@@ -22,8 +22,8 @@ export function fitLines(
   return fitted;
 }
 
-/** By the first line that says something on both sides. */
-function reindenter(given: readonly string[], oldLines: readonly string[]): (line: string) => string {
+/** What indents a new line as the place is, by the first line that says something on both sides. */
+export function reindenter(given: readonly string[], oldLines: readonly string[]): (line: string) => string {
   const index = oldLines.findIndex((line, position) => line.trim() !== "" && given[position]?.trim() !== "");
   const from = indentOf(oldLines[index] ?? "");
   const to = indentOf(given[index] ?? "");

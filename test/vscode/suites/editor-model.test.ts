@@ -12,6 +12,7 @@ import * as vscode from "vscode";
 import { serve } from "../../../agent-core/acp/serve.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import { connect } from "../../../extension/agent/connection.ts";
+import { FileTurns } from "../../../extension/documents/file-turns.ts";
 import { Requests } from "../../../extension/requests/requests.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
 import { unreviewed, workspaceFolder } from "../support/agent-side.ts";
@@ -47,6 +48,7 @@ suite("editor model", () => {
         requests: new Requests(nobody, nobody),
         sessionUpdate: ({ update }) => updates.push(update),
         editReview: unreviewed,
+        fileTurns: new FileTurns(),
       },
     );
     const place = { cwd: workspaceFolder(), mcpServers: [] };

@@ -7,6 +7,7 @@ import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
 import { connect } from "../../../extension/agent/connection.ts";
 import type { EditReview } from "../../../extension/client/client-method.ts";
+import { FileTurns } from "../../../extension/documents/file-turns.ts";
 import { Requests } from "../../../extension/requests/requests.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
 
@@ -31,6 +32,7 @@ export function workspaceFolder(): string {
 export const unreviewed: EditReview = {
   verdict: () => Promise.resolve({ kind: "after" }),
   landing: (_edit, write) => write(),
+  moving: (_from, _to, move) => move(),
 };
 
 /** Connects to the extension's real client methods. */
@@ -53,7 +55,7 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
   const serving = app.connect({ readable: there.readable, writable: back.writable });
   const connection = await connect(
     { readable: back.readable, writable: there.writable },
-    { terminals, requests, sessionUpdate: nobody, editReview },
+    { terminals, requests, sessionUpdate: nobody, editReview, fileTurns: new FileTurns() },
   );
   return {
     host: await promise,

@@ -16,6 +16,7 @@ export const blockAnchor: Strategy = {
     if (first === "" || last === "") return [];
     const found: Window[] = [];
     for (let at = 0; at + wanted.length <= file.length; at += 1) {
+      if (!file[at]?.text.includes(first)) continue;
       const isAnchored = file[at]?.text.trim() === first && file[at + wanted.length - 1]?.text.trim() === last;
       if (isAnchored && middleSimilarity(file.slice(at, at + wanted.length), wanted) >= LEAST_SIMILARITY) {
         found.push({ first: at, count: wanted.length });

@@ -18,12 +18,22 @@ export const contextAware: Strategy = {
     const sought = wanted.map((line) => line.trim());
     const given = file.map(({ text }) => text.trim());
     const found: Window[] = [];
-    for (let first = 0; first + sought.length <= given.length; first += 1) {
+    for (const first of candidates(given, sought)) {
       if (isLike(given, first, sought)) found.push({ first, count: sought.length });
     }
     return found;
   },
 };
+
+/** Starts of windows with at least one line that is the same, in order. */
+function candidates(given: readonly string[], sought: readonly string[]): readonly number[] {
+  const places = Map.groupBy(sought.keys(), (index) => sought[index] ?? "");
+  places.delete("");
+  const starts = new Set<number>();
+  for (const [at, line] of given.entries()) for (const index of places.get(line) ?? []) starts.add(at - index);
+  const last = given.length - sought.length;
+  return [...starts].filter((start) => start >= 0 && start <= last).sort((one, other) => one - other);
+}
 
 function isLike(given: readonly string[], first: number, sought: readonly string[]): boolean {
   const equal = sought.filter((line, index) => line !== "" && line === given[first + index]).length;

@@ -10,12 +10,16 @@ const PLAIN: readonly (readonly [RegExp, string])[] = [
   [/[\u200b-\u200d\u2060\ufeff]/g, ""],
 ];
 
+/** Without a typographic character. */
+const ASCII = /^[\t -~]*$/;
+
 export const unicodeNormalized: Strategy = {
   how: "apart from typographic characters",
   isSimilarity: false,
-  find: (file, wanted) => equalWindows(file, wanted, plain),
+  find: (file, wanted) => equalWindows(file, wanted, plain, false),
 };
 
 function plain(line: string): string {
+  if (ASCII.test(line)) return line.trim();
   return PLAIN.reduce((text, [from, to]) => text.replace(from, to), line.normalize("NFKC")).trim();
 }

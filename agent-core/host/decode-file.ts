@@ -1,0 +1,60 @@
+/** Reads a text file as a person would see it: strict UTF-8, without its byte order mark; anything else is refused. */
+import { readFileSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { failure, systemFailure } from "./file-failure.ts";
+import type { FileFailure } from "./host.ts";
+
+/** Larger files are searched or read by a command, not held in memory. */
+const MAX_FILE_BYTES = 50_000_000;
+const SMALL_FILE_BYTES = 65_536;
+/** A NUL byte this early means that the file is not text; the same look as git's. */
+const BINARY_PROBE_BYTES = 8_000;
+
+/** Of UTF-8. */
+export const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** `hasMark`: a byte order mark stands before the text. */
+export type DecodedFile = { readonly ok: true; readonly text: string; readonly hasMark: boolean };
+
+export async function readDecoded(path: string, signal: AbortSignal): Promise<DecodedFile | FileFailure> {
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) return failure("directory", `${path} is a folder, not a file.`);
+    // Opening a pipe or a device can wait for ever.
+    if (!found.isFile()) return failure("binary", `${path} is not a regular file (a device, pipe or socket).`);
+    if (found.size > MAX_FILE_BYTES) {
+      const size = `${Math.round(found.size / 1_000_000)} MB`;
+      return failure(
+        "too-large",
+        `${path} has ${size}; at most ${MAX_FILE_BYTES / 1_000_000} MB can be read at once. Search it, or read a part of it with a command.`,
+      );
+    }
+    return decode(path, await readBytes(path, found.size, signal));
+  } catch (error) {
+    signal.throwIfAborted();
+    return systemFailure(path, error, "read");
+  }
+}
+
+/** A small file of a disk that has just answered is read at once: four turns through the thread pool take ten times as long. */
+async function readBytes(path: string, size: number, signal: AbortSignal): Promise<Buffer> {
+  return size > 0 && size <= SMALL_FILE_BYTES ? readFileSync(path) : readFile(path, { signal });
+}
+
+function decode(path: string, bytes: Buffer): DecodedFile | FileFailure {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe)
+    return failure("encoding", `${path} is UTF-16 text, which cannot be edited here.`);
+  if (bytes[0] === 0xfe && bytes[1] === 0xff)
+    return failure("encoding", `${path} is UTF-16 text, which cannot be edited here.`);
+  if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0))
+    return failure("binary", `${path} is a binary file (${bytes.length} bytes).`);
+  const hasMark = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+      hasMark ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes,
+    );
+    return { ok: true, text, hasMark };
+  } catch {
+    return failure("encoding", `${path} is not valid UTF-8 text, so an edit could damage it.`);
+  }
+}

@@ -1,0 +1,28 @@
+/** Why something could not be done to a file, from the system's error codes. */
+import type { FileFailure } from "./host.ts";
+
+const REASONS: Readonly<Record<string, FileFailure["reason"]>> = {
+  ENOENT: "missing",
+  ENOTDIR: "missing",
+  EACCES: "denied",
+  EPERM: "denied",
+  EROFS: "denied",
+};
+
+/** `action` ends the sentence "… cannot be". */
+export function systemFailure(
+  path: string,
+  error: unknown,
+  action: "read" | "written" | "removed" | "moved",
+): FileFailure {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const reason = REASONS[code] ?? "failed";
+  if (reason === "missing") return failure(reason, `${path} does not exist.`);
+  if (reason === "denied") return failure(reason, `${path} cannot be ${action}: permission denied.`);
+  return failure(reason, `${path} cannot be ${action}: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+/** `message` is one sentence for the model, naming the path. */
+export function failure(reason: FileFailure["reason"], message: string): FileFailure {
+  return { ok: false, reason, message };
+}

@@ -1,0 +1,147 @@
+/** From the sections of a patch to what becomes of each file: everything is read and checked, nothing is changed yet. */
+import type { FileFailure } from "../../../host/host.ts";
+import { nearFiles } from "../../missing-file.ts";
+import { absolutePath, shownPath } from "../../resolve-path.ts";
+import { staleReason } from "../../stale-text.ts";
+import type { ToolContext } from "../../tool.ts";
+import { applyHunks } from "./apply-hunks.ts";
+import { candidatePaths } from "./candidate-paths.ts";
+import type { FileSection } from "./patch-text.ts";
+
+/** What becomes of one file; null: there is no file. `movedFrom`: its path before, then `oldText` stood there. */
+export type FileChange = {
+  readonly path: string;
+  readonly oldText: string | null;
+  readonly newText: string | null;
+  readonly movedFrom?: string;
+};
+
+export type PlannedPatch =
+  /** `notes`: what was not found to the letter. */
+  | { readonly ok: true; readonly changes: readonly FileChange[]; readonly notes: readonly string[] }
+  /** `path`: of the file that is at fault, absolute. */
+  | { readonly ok: false; readonly path: string; readonly text: string };
+
+type Refusal = { readonly ok: false; readonly text: string };
+
+/** Plans in the sections' order: a later one sees what the earlier ones have made of a file. */
+export async function planChanges(sections: readonly FileSection[], context: ToolContext): Promise<PlannedPatch> {
+  const plan = new Plan(context);
+  for (const section of sections) {
+    const refusal = await plan.take(section);
+    if (refusal === undefined) continue;
+    const path = absolutePath(section.path, context.cwd);
+    return { ok: false, path, text: `${section.path}: ${refusal.text} Nothing was changed.` };
+  }
+  return { ok: true, changes: plan.changes, notes: plan.notes };
+}
+
+class Plan {
+  readonly notes: string[] = [];
+  readonly #context: ToolContext;
+  readonly #files = new Map<string, FileChange>();
+
+  constructor(context: ToolContext) {
+    this.#context = context;
+  }
+
+  /** Files that end up as they were are left out. */
+  get changes(): readonly FileChange[] {
+    return [...this.#files.values()].filter(
+      ({ oldText, newText, movedFrom }) => oldText !== newText || movedFrom !== undefined,
+    );
+  }
+
+  async take(section: FileSection): Promise<Refusal | undefined> {
+    switch (section.kind) {
+      case "add":
+        return this.#add(section.path, section.text);
+      case "delete":
+        return this.#delete(section.path);
+      case "update":
+        return this.#update(section);
+    }
+  }
+
+  async #add(written: string, text: string): Promise<Refusal | undefined> {
+    const path = absolutePath(written, this.#context.cwd);
+    const present = await this.#present(path);
+    if (!present.ok && present.reason !== "missing") return refused(present.message);
+    if (present.ok) return refused("it exists already. Update it, or delete it first.");
+    this.#set({ path, oldText: this.#files.get(path)?.oldText ?? null, newText: text });
+    return undefined;
+  }
+
+  async #delete(written: string): Promise<Refusal | undefined> {
+    const found = await this.#find(written);
+    if (!found.ok) return found;
+    const { path, text } = found;
+    const known = this.#files.get(path);
+    // A file that this patch has added is not there at all then.
+    if (known?.oldText === null) this.#files.delete(path);
+    else this.#set({ path, oldText: known?.oldText ?? text, newText: null });
+    return undefined;
+  }
+
+  async #update({
+    path: written,
+    moveTo,
+    hunks,
+  }: Extract<FileSection, { kind: "update" }>): Promise<Refusal | undefined> {
+    const found = await this.#find(written);
+    if (!found.ok) return found;
+    const { path, text } = found;
+    const applied = applyHunks(text, hunks);
+    if (!applied.ok) return applied;
+    if (hunks.length === 0 && moveTo === undefined) return refused("its section holds no change.");
+    this.notes.push(...applied.how.map((how) => `${shownPath(path, this.#context.cwd)}: ${how}.`));
+    const known = this.#files.get(path);
+    const change = { path, oldText: known?.oldText ?? (known ? null : text), newText: applied.text };
+    if (moveTo === undefined) {
+      this.#set({ ...change, ...(known?.movedFrom !== undefined && { movedFrom: known.movedFrom }) });
+      return undefined;
+    }
+    return this.#move(change, moveTo);
+  }
+
+  async #move(change: FileChange, moveTo: string): Promise<Refusal | undefined> {
+    const to = absolutePath(moveTo, this.#context.cwd);
+    const taken = await this.#present(to);
+    if (taken.ok || taken.reason !== "missing") return refused(`${moveTo}, where it should move, exists already.`);
+    this.#files.delete(change.path);
+    // A file that this patch has added begins at its last path.
+    this.#set(change.oldText === null ? { ...change, path: to } : { ...change, path: to, movedFrom: change.path });
+    return undefined;
+  }
+
+  /** The file that a path of the patch means, with the text that it has by now. */
+  async #find(written: string): Promise<{ readonly ok: true; readonly path: string; readonly text: string } | Refusal> {
+    const { cwd, host } = this.#context;
+    for (const path of candidatePaths(written, cwd)) {
+      const present = await this.#present(path);
+      if (!present.ok && present.reason !== "missing") return refused(present.message);
+      if (!present.ok) continue;
+      const stale = this.#files.has(path) ? undefined : staleReason(path, present.text, this.#context);
+      return stale === undefined ? { ok: true, path, text: present.text } : refused(stale);
+    }
+    const path = absolutePath(written, cwd);
+    return refused(`it does not exist.${await nearFiles(path, cwd, host)}`);
+  }
+
+  /** As the patch has left it so far. */
+  async #present(path: string): Promise<{ readonly ok: true; readonly text: string } | FileFailure> {
+    const known = this.#files.get(path);
+    const gone: FileFailure = { ok: false, reason: "missing", message: `${path} does not exist.` };
+    if (known !== undefined) return known.newText === null ? gone : { ok: true, text: known.newText };
+    if ([...this.#files.values()].some(({ movedFrom }) => movedFrom === path)) return gone;
+    return this.#context.host.files.readText(path, this.#context.signal);
+  }
+
+  #set(change: FileChange): void {
+    this.#files.set(change.path, change);
+  }
+}
+
+function refused(text: string): Refusal {
+  return { ok: false, text };
+}

@@ -1,0 +1,46 @@
+import * as vscode from "vscode";
+import * as z from "zod";
+import { CLIENT_FILES, type HermesRemove, type HermesWriteResult } from "../../agent-core/acp/meta.ts";
+import { refusedChange } from "../documents/refused-change.ts";
+import { ConflictError, readNow, writeNow } from "../documents/write-document.ts";
+import type { ClientMethod, EditReview } from "./client-method.ts";
+
+const params = z.object({
+  sessionId: z.string(),
+  path: z.string(),
+  expected: z.string(),
+}) satisfies z.ZodType<HermesRemove>;
+
+type Removed = { readonly _meta?: { readonly hermes: HermesWriteResult } };
+
+/** A file that the agent removes goes through VS Code, so that this can be undone, and is reviewed like an edit. */
+export const clientMethod: ClientMethod = {
+  register(app, { editReview, fileTurns }) {
+    app.onRequest(CLIENT_FILES.remove, params, async ({ params: { path, expected }, signal }) => {
+      try {
+        if (!vscode.workspace.isTrusted) throw new Error("the workspace is not trusted");
+        return await fileTurns.take(path, async () => {
+          const { text, inItsEndings } = await readNow(path);
+          if (text === null) throw new ConflictError(`${path} is gone by now`);
+          if (inItsEndings(expected) !== text) throw new ConflictError(`${path} has changed since it was read`);
+          return remove(path, text, editReview, signal);
+        });
+      } catch (error) {
+        throw refusedChange(`${path} was not removed`, error);
+      }
+    });
+  },
+};
+
+async function remove(path: string, before: string, review: EditReview, signal: AbortSignal): Promise<Removed> {
+  const edit = { path, before, after: null };
+  const verdict = await review.verdict(edit, signal);
+  if (verdict.kind === "after") {
+    await review.landing(edit, () => writeNow(path, before, null));
+    return {};
+  }
+  // Lines that the user keeps keep their file.
+  const after = verdict.after === "" ? null : verdict.after;
+  if (after !== verdict.before) await writeNow(path, verdict.before, after);
+  return { _meta: { hermes: { review: { text: after, kept: verdict.kept, rejected: verdict.undone } } } };
+}

@@ -1,0 +1,81 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+
+const running: { stop(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.stop();
+});
+
+async function start(patch: readonly string[]): Promise<{ agent: AcpProcess; model: ModelServer }> {
+  const model = await startModelServer();
+  model.script(callTools(call("patch", { mode: "patch", patch: patch.join("\n") })), say("done"));
+  const agent = new AcpProcess({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-1" });
+  running.push(agent, model);
+  await agent.initialize();
+  writeFileSync(join(agent.cwd, "b.txt"), "bee\n");
+  writeFileSync(join(agent.cwd, "c.txt"), "sea\n");
+  return { agent, model };
+}
+
+const file = (agent: AcpProcess, name: string): string => readFileSync(join(agent.cwd, name), "utf8");
+const toolResult = (model: ModelServer): string =>
+  String(model.requests.at(-1)?.body.messages.findLast(({ role }) => role === "tool")?.["content"]);
+
+test("a patch of several files is announced with its diffs, and done", async () => {
+  const { agent, model } = await start([
+    ...["*** Begin Patch", "*** Add File: new/d.txt", "+dee"],
+    ...["*** Update File: a.txt", "@@ one", "-two", "+TWO"],
+    ...["*** Update File: b.txt", "*** Move to: moved/b.txt", "-bee", "+BEE"],
+    ...["*** Delete File: c.txt", "*** End Patch"],
+  ]);
+  const { result } = await agent.prompt(await agent.newSession(), "go");
+  expect(result).toEqual({ stopReason: "end_turn" });
+  expect([file(agent, "new/d.txt"), file(agent, "a.txt"), file(agent, "moved/b.txt")]).toEqual([
+    "dee\n",
+    "one\nTWO\nthree\n",
+    "BEE\n",
+  ]);
+  expect([existsSync(join(agent.cwd, "b.txt")), existsSync(join(agent.cwd, "c.txt"))]).toEqual([false, false]);
+  const announced = agent.of("tool_call_update").find(({ status }) => status === "in_progress");
+  const diffs = ((announced?.["content"] ?? []) as Json[]).map(({ type, path }) => [
+    type,
+    String(path).slice(agent.cwd.length),
+  ]);
+  expect(diffs).toEqual([
+    ["diff", "/new/d.txt"],
+    ["diff", "/a.txt"],
+    ["diff", "/b.txt"],
+    ["diff", "/moved/b.txt"],
+    ["diff", "/c.txt"],
+  ]);
+  expect(toolResult(model)).toContain("Deleted c.txt.");
+});
+
+test("a patch with a part that cannot be done changes nothing, and the model is told why", async () => {
+  const { agent, model } = await start([
+    ...["*** Begin Patch", "*** Delete File: c.txt"],
+    ...["*** Update File: a.txt", "-twoo", "+TWO", "*** End Patch"],
+  ]);
+  await agent.prompt(await agent.newSession(), "go");
+  expect([file(agent, "a.txt"), file(agent, "c.txt")]).toEqual(["one\ntwo\nthree\n", "sea\n"]);
+  expect(toolResult(model)).toContain("a.txt: its hunk: its lines are not in the file.");
+  expect(toolResult(model)).toContain("Nothing was changed.");
+});
+
+test("text that the editor has and the disk has not is not removed", async () => {
+  const { agent, model } = await start(["*** Begin Patch", "*** Delete File: a.txt", "*** End Patch"]);
+  const unsaved = { content: "one\nunsaved\n" };
+  let reads = 0;
+  agent.on("fs/read_text_file", () => (reads++ === 0 ? { content: "one\ntwo\nthree\n" } : unsaved));
+  await agent.request("initialize", {
+    protocolVersion: 1,
+    clientCapabilities: { fs: { readTextFile: true, writeTextFile: true } },
+  });
+  await agent.prompt(await agent.newSession(), "go");
+  expect(file(agent, "a.txt")).toBe("one\ntwo\nthree\n");
+  expect(toolResult(model)).toContain("has changed since it was read");
+});

@@ -1,0 +1,88 @@
+/** What an edit of a large file costs: matching, diffing, guarding, writing. Floor: read, search, splice, write. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Host } from "../../agent-core/host/host.ts";
+import { nodeFiles } from "../../agent-core/host/node-files.ts";
+import { FileMemory } from "../../agent-core/tools/file-memory.ts";
+import { tool } from "../../agent-core/tools/patch.ts";
+import type { ToolContext } from "../../agent-core/tools/tool.ts";
+import { type Row, times } from "./measuring.ts";
+
+const LINES = 60_000;
+/** targets of the edit tools: a file of that many lines in so many milliseconds. */
+const TARGET_MS = 50;
+const ROUNDS = 9;
+
+type Case = { readonly what: string; readonly input: (line: string) => Record<string, unknown> };
+
+const cases: readonly Case[] = [
+  {
+    what: "found to the letter",
+    input: (line) => ({ path: "a.ts", old_string: line, new_string: `${line} // changed` }),
+  },
+  {
+    what: "found by the ladder",
+    input: (line) => ({ path: "a.ts", old_string: `${line.trim()}  \n`, new_string: "changed\n" }),
+  },
+  {
+    what: "refused, with the nearest text",
+    input: (line) => ({ path: "a.ts", old_string: `${line} and what\nis not there`, new_string: "x" }),
+  },
+  {
+    what: "mode patch, three hunks",
+    input: () => ({
+      mode: "patch",
+      patch: [
+        "*** Update File: a.ts",
+        ...[100, 30_000, 59_900].flatMap((at) => ["@@", `-${lineAt(at)}`, "+changed"]),
+      ].join("\n"),
+    }),
+  },
+];
+
+export async function measureEdits(): Promise<readonly Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), "hermes-bench-edits-"));
+  const path = join(folder, "a.ts");
+  const text = `${Array.from({ length: LINES }, (_, index) => lineAt(index)).join("\n")}\n`;
+  try {
+    const floor = await times(ROUNDS, async () => plainReplace(path, text));
+    const rows: Row[] = [];
+    for (const { what, input } of cases) {
+      const ours = await times(ROUNDS, () => edit(folder, path, text, input(lineAt(LINES / 2))));
+      rows.push({ what: `60,000-line file patched: ${what}`, ours, floor, target: TARGET_MS, unit: "ms" });
+    }
+    return rows;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function lineAt(index: number): string {
+  return `  const value${index} = compute(${index}, "line ${index}");`;
+}
+
+function plainReplace(path: string, text: string): number {
+  writeFileSync(path, text);
+  const begin = performance.now();
+  const read = readFileSync(path, "utf8");
+  const at = read.indexOf(lineAt(LINES / 2));
+  writeFileSync(path, `${read.slice(0, at)}changed${read.slice(at)}`);
+  return performance.now() - begin;
+}
+
+async function edit(folder: string, path: string, text: string, input: Record<string, unknown>): Promise<number> {
+  writeFileSync(path, text);
+  const context = {
+    host: { files: nodeFiles() } as Host, // the tool touches files only
+    cwd: folder,
+    files: new FileMemory(),
+    signal: new AbortController().signal,
+  } as ToolContext;
+  const begin = performance.now();
+  const prepared = tool.prepare(input, folder);
+  if (!prepared.ok) throw new Error(prepared.text);
+  const staged = await prepared.call.stage(context);
+  if (staged.ok) await staged.run();
+  return performance.now() - begin;
+}

@@ -1,0 +1,114 @@
+import * as assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as vscode from "vscode";
+import { GONE_SCHEME } from "../../../extension/review/review.ts";
+import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { closeEditors, openEditor, typeAt } from "../support/editors.ts";
+import { ReviewDesk } from "../support/review-desk.ts";
+
+const TEXT = "one\ntwo\nthree\n";
+
+suite("review of files that the agent removes and moves", () => {
+  const folder = join(workspaceFolder(), "review-removed-suite");
+  const { signal } = new AbortController();
+  const path = join(folder, "a.txt");
+  const gone = vscode.Uri.file(path).with({ scheme: GONE_SCHEME });
+  let desk: ReviewDesk;
+  let side: AgentSide;
+
+  setup(async () => {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path, TEXT);
+    desk = new ReviewDesk();
+    side = await connectAgentSide(desk.editReview);
+  });
+
+  teardown(async () => {
+    await vscode.workspace.getConfiguration("hermes").update("review.mode", undefined, true);
+    await closeEditors();
+    await side.dispose();
+    await desk.dispose();
+    rmSync(folder, { recursive: true });
+  });
+
+  test("a removed file is up for review, and undo puts it back as it was", async () => {
+    assert.deepEqual(await side.host.files.remove(path, TEXT, signal), { ok: true });
+    assert.equal(existsSync(path), false);
+    assert.deepEqual(desk.review.documents.map(String), [gone.toString()]);
+    const [file] = desk.review.files;
+    assert.deepEqual([file?.added, file?.removed], [0, 3]);
+    await desk.opener.openDiff(gone, false);
+    await desk.review.undoFile(gone);
+    assert.equal(readFileSync(path, "utf8"), TEXT);
+    assert.deepEqual(desk.review.documents, []);
+  });
+
+  test("keeping ends the review, and the file stays away", async () => {
+    await side.host.files.remove(path, TEXT, signal);
+    desk.review.keepFile(gone);
+    assert.deepEqual(desk.review.documents, []);
+    assert.equal(existsSync(path), false);
+  });
+
+  test("a removal is still up for review after a reload", async () => {
+    await side.host.files.remove(path, TEXT, signal);
+    desk = await desk.reloaded();
+    assert.deepEqual(desk.review.documents.map(String), [gone.toString()]);
+    await desk.review.undoFile(gone);
+    assert.equal(readFileSync(path, "utf8"), TEXT);
+  });
+
+  test("a file that the agent made and removes leaves nothing to review", async () => {
+    const fresh = join(folder, "fresh.txt");
+    await side.host.files.writeText(fresh, "x\n", { kind: "absent" }, signal);
+    await side.host.files.remove(fresh, "x\n", signal);
+    assert.deepEqual(desk.review.documentsOf(fresh), []);
+  });
+
+  test("a file with unsaved text of the user is not removed", async () => {
+    await typeAt(await openEditor(path), 0, "mine\n");
+    const refused = await side.host.files.remove(path, TEXT, signal);
+    assert.equal(refused.ok, false);
+    assert.equal(readFileSync(path, "utf8"), TEXT);
+  });
+
+  test("where the user decides first, a removal waits, and a line that they keep keeps its file", async () => {
+    await vscode.workspace.getConfiguration("hermes").update("review.mode", "before", true);
+    const removal = side.host.files.remove(path, TEXT, signal);
+    await new Promise<void>((resolve) => {
+      const subscription = desk.review.onDidChange(() => {
+        subscription.dispose();
+        resolve();
+      });
+    });
+    assert.equal(readFileSync(path, "utf8"), TEXT);
+    const [proposal] = desk.review.documents;
+    assert.ok(proposal);
+    desk.review.keepFile(proposal);
+    assert.deepEqual(await removal, { ok: true, review: { text: null, kept: 1, rejected: 0 } });
+    assert.equal(existsSync(path), false);
+  });
+
+  test("a moved file takes its open editor and its hunks along", async () => {
+    const to = join(folder, "deeper", "b.txt");
+    await side.host.files.writeText(path, TEXT.replace("two", "TWO"), { kind: "text", text: TEXT }, signal);
+    await openEditor(path);
+    const moved = await side.host.files.rename({ from: path, to, expected: TEXT.replace("two", "TWO") }, signal);
+    assert.deepEqual(moved, { ok: true });
+    assert.deepEqual([existsSync(path), readFileSync(to, "utf8")], [false, TEXT.replace("two", "TWO")]);
+    assert.deepEqual(
+      desk.review.documents.map(({ fsPath }) => fsPath),
+      [to],
+    );
+    assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, to);
+  });
+
+  test("nothing is moved over a file that is there", async () => {
+    const to = join(folder, "b.txt");
+    writeFileSync(to, "b\n");
+    const refused = await side.host.files.rename({ from: path, to, expected: TEXT }, signal);
+    assert.equal(refused.ok, false);
+    assert.deepEqual([readFileSync(path, "utf8"), readFileSync(to, "utf8")], [TEXT, "b\n"]);
+  });
+});
