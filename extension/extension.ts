@@ -32,9 +32,6 @@ async function build(context: vscode.ExtensionContext): Promise<Services> {
     import("./models/keep-in-step.ts"),
   ]);
   const services = buildServices(context);
-  context.subscriptions.push(
-    ...keepInStep(services),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => services.chat.newSession()),
-  );
+  context.subscriptions.push(...keepInStep(services));
   return services;
 }

@@ -93,6 +93,8 @@ export type PanelEvent =
       readonly commands: readonly AvailableCommand[];
     }
   | { readonly kind: "agent"; readonly state: AgentState; readonly message?: string }
+  /** In a workspace that is not trusted the agent only talks and reads. */
+  | { readonly kind: "trust"; readonly isTrusted: boolean }
   /** The user's own message, when its turn begins. */
   | { readonly kind: "prompt"; readonly id: string; readonly text: string }
   /** What the agent sent, verbatim. Message chunks may have been merged. */
@@ -186,6 +188,8 @@ export type PanelMessage =
   | { readonly type: "queue-send"; readonly id: string }
   /** Stops the running turn and begins another with it. */
   | { readonly type: "queue-interrupt"; readonly id: string }
+  /** Opens the page of the editor where trust is given. */
+  | { readonly type: "manage-trust" }
   | { readonly type: "history-open" }
   | { readonly type: "history-close" }
   | { readonly type: "history-search"; readonly query: string; readonly everywhere: boolean }

@@ -61,6 +61,7 @@ export class AcpSession {
   readonly #journal: Journal;
   readonly #updates: Updates;
   #mode: ApprovalMode;
+  #isTrusted: boolean;
   /** Settles when the last prompt that was sent is over. */
   #queue: Promise<unknown> = Promise.resolve();
   /** Aborted by cancel: ends the running prompt and those that wait behind it. */
@@ -72,6 +73,7 @@ export class AcpSession {
     this.id = id;
     this.#client = client;
     this.#mode = modeOf(stored?.mode ?? "") ?? DEFAULT_MODE;
+    this.#isTrusted = place.trusted;
     this.#updates = updatesTo({
       send: (update) => this.send(update),
       showsNotices: capabilities.session?.notices != null,
@@ -88,7 +90,7 @@ export class AcpSession {
       sessionId: id,
       cwd: place.cwd,
       otherFolders: place.otherFolders,
-      trusted: place.trusted,
+      trusted: () => this.#isTrusted,
       onDefect: log,
       ...(title !== undefined && { platform: title }),
       ...(stored !== undefined && { conversation: stored.conversation, todos: stored.todos }),
@@ -137,6 +139,11 @@ export class AcpSession {
 
   get configOptions(): SessionConfigOption[] {
     return [modeOption(this.#mode), ...this.model.options];
+  }
+
+  /** The user has come to trust the workspace. */
+  trust(): void {
+    this.#isTrusted = true;
   }
 
   /** Sends an update; what a closed connection cannot take is dropped. */

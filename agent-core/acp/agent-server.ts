@@ -145,6 +145,11 @@ export class AgentServer {
     await this.reconfigure();
   }
 
+  /** The user has come to trust the workspace. */
+  trust(): void {
+    for (const session of this.#sessions.values()) session.trust();
+  }
+
   /** Reads the configuration again, for the open sessions too. */
   async reconfigure(): Promise<void> {
     await this.configure();

@@ -174,7 +174,24 @@ export const HERMES_METHODS = {
   checkKey: "_hermes/check_key",
   /** HermesEnvironment → {}: open sessions go on with it. */
   setEnvironment: "_hermes/set_environment",
+  /** {} → {}: the user has come to trust the workspace; open sessions may write and run commands from now on. */
+  trust: "_hermes/trust",
+  /** {sessionId} → HermesGrants: answers of the user that last. */
+  grants: "_hermes/grants/list",
+  /** HermesRevoke → {}: from now on it asks again. */
+  revokeGrant: "_hermes/grants/revoke",
 } as const;
+
+export type HermesGrants = {
+  /** Those for always first; `description` says in plain words what is allowed, and where. */
+  readonly grants: readonly {
+    readonly id: string;
+    readonly description: string;
+    readonly lasting: "session" | "always";
+  }[];
+};
+
+export type HermesRevoke = { readonly sessionId: string; readonly id: string };
 
 export type HermesProvider = {
   readonly name: string;

@@ -79,8 +79,8 @@ export type AIAgentOptions = {
   readonly environment?: Environment;
   /** Read before each call, so it may change during a turn; default `code`. */
   readonly approvalMode?: () => ApprovalMode;
-  /** False until the user trusts the workspace: then nothing is written and nothing runs. Default true. */
-  readonly trusted?: boolean;
+  /** False until the user trusts the workspace: nothing is written and nothing runs until then. Default: always true. */
+  readonly trusted?: () => boolean;
   /** Name of the editor or program the user sits at. */
   readonly platform?: string;
   /** Default: a new one. */
@@ -101,6 +101,8 @@ export type AgentSetup = {
   readonly cwd: string;
   readonly tools: readonly Tool[];
   readonly policy: Policy;
+  /** Answers that last. */
+  readonly grants: Grants;
   readonly callbacks: AgentCallbacks;
   readonly maxIterations: number;
   readonly parentBudget: IterationBudget | undefined;
@@ -127,7 +129,10 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const cwd = options.cwd ?? process.cwd();
   const host = options.host ?? nodeHost();
   const tools = chooseTools(options);
-  const projectFiles = contextFiles(host, options.trusted ?? true);
+  const trusted = options.trusted ?? (() => true);
+  const projectFiles = contextFiles(host, trusted);
+  const onDefect = options.onDefect ?? ((message) => process.stderr.write(`${message}\n`));
+  const grants = new Grants(grantsFile(home), onDefect);
   const resolvable = (settings: ModelSettings): ResolvedModel | undefined => {
     const resolution = resolveModel(settings, environment);
     return resolution.ok ? resolution.model : undefined;
@@ -136,7 +141,6 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const standIns = (options.fallbacks ?? []).map(resolvable).filter((model) => model !== undefined);
   const models = new ModelChain(resolved(options, environment), standIns);
   const line = modelLine(options, models);
-  const onDefect = options.onDefect ?? ((message) => process.stderr.write(`${message}\n`));
   const setup: AgentSetup = {
     host,
     cwd,
@@ -147,9 +151,10 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
       home: homedir(),
       hermesHome: home,
       mode: options.approvalMode ?? (() => "code"),
-      trusted: options.trusted ?? true,
-      grants: new Grants(grantsFile(home), onDefect),
+      trusted,
+      grants,
     }),
+    grants,
     callbacks: options.callbacks ?? {},
     maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,
     parentBudget: options.parentBudget,

@@ -1,5 +1,6 @@
 /** The agent: a conversation with its model, tools and state. One turn at a time; the loop itself is in turn.ts. */
 import { randomUUID } from "node:crypto";
+import type { Grants } from "../approval/grants.ts";
 import type { ContentPart, Message } from "../messages/message.ts";
 import { choiceId, choiceOf } from "../providers/choice.ts";
 import type { Fault } from "../providers/fault.ts";
@@ -134,6 +135,11 @@ export class AIAgent {
   /** Tokens that the model can see. */
   get contextWindow(): number {
     return modelInfo(this.model.model, this.#setup.modelFacts(this.model)).contextWindow;
+  }
+
+  /** Answers of the user that last, for this session and for always. */
+  get grants(): Pick<Grants, "list" | "revoke"> {
+    return this.#setup.grants;
   }
 
   get toolNames(): readonly string[] {

@@ -13,7 +13,8 @@ export type PolicyOptions = {
   readonly hermesHome: string;
   /** Read at each decision. */
   readonly mode: () => ApprovalMode;
-  readonly trusted: boolean;
+  /** Read at each decision. */
+  readonly trusted: () => boolean;
   readonly grants: Grants;
 };
 
@@ -21,7 +22,7 @@ export function sessionPolicy({ mode, trusted, grants, ...where }: PolicyOptions
   const scope = { ...where, resolvePath };
   return {
     decide(effect) {
-      const decision = decide(effect, { mode: mode(), scope, trusted, grants });
+      const decision = decide(effect, { mode: mode(), scope, trusted: trusted(), grants });
       if (decision.kind !== "ask") return decision;
       const { grant, reasons } = decision;
       return {

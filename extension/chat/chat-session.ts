@@ -191,6 +191,11 @@ export class ChatSession implements vscode.Disposable {
     await this.#change(forked.sessionId);
   }
 
+  /** Tells the panel whether the workspace is trusted. */
+  showTrust(): void {
+    this.#log.push({ kind: "trust", isTrusted: vscode.workspace.isTrusted });
+  }
+
   /** The option of this category; undefined when the session has none. */
   option(category: string): SelectedOption | undefined {
     return this.#options.get(category);
@@ -310,6 +315,7 @@ export class ChatSession implements vscode.Disposable {
     this.#options.set(configOptions);
     this.#log.push({ kind: "session", sessionId, cwd, agentName: "Hermes", configOptions, commands: [] });
     this.#log.push({ kind: "agent", state: "ready" });
+    this.showTrust();
     this.#log.push({ kind: "queue", prompts: this.queue.prompts });
     this.#began.fire();
   }

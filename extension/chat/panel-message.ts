@@ -33,6 +33,7 @@ const schema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("queue-move"), id, to: z.int().min(0) }),
   z.object({ type: z.literal("queue-send"), id }),
   z.object({ type: z.literal("queue-interrupt"), id }),
+  z.object({ type: z.literal("manage-trust") }),
   z.object({ type: z.literal("history-open") }),
   z.object({ type: z.literal("history-close") }),
   z.object({ type: z.literal("history-search"), query: z.string().max(1_000), everywhere: z.boolean() }),

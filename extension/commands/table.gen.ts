@@ -9,6 +9,7 @@ import { command as keepAll } from "./keep-all.ts";
 import { command as keepChange } from "./keep-change.ts";
 import { command as keepFile } from "./keep-file.ts";
 import { command as keepHunk } from "./keep-hunk.ts";
+import { command as manageGrants } from "./manage-grants.ts";
 import { command as newSession } from "./new-session.ts";
 import { command as nextHunk } from "./next-hunk.ts";
 import { command as openAllReviews } from "./open-all-reviews.ts";
@@ -26,4 +27,4 @@ import { command as undoChange } from "./undo-change.ts";
 import { command as undoFile } from "./undo-file.ts";
 import { command as undoHunk } from "./undo-hunk.ts";
 
-export const table: readonly Command[] = [askSelection, chooseModel, chooseReasoningEffort, exportSession, focusChat, keepAll, keepChange, keepFile, keepHunk, newSession, nextHunk, openAllReviews, openReview, previousHunk, restartAgent, resumeSession, setKey, setUpModel, showHistory, showLog, stop, undoAll, undoChange, undoFile, undoHunk];
+export const table: readonly Command[] = [askSelection, chooseModel, chooseReasoningEffort, exportSession, focusChat, keepAll, keepChange, keepFile, keepHunk, manageGrants, newSession, nextHunk, openAllReviews, openReview, previousHunk, restartAgent, resumeSession, setKey, setUpModel, showHistory, showLog, stop, undoAll, undoChange, undoFile, undoHunk];

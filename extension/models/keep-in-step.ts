@@ -1,5 +1,6 @@
-/** Keys and settings change while the agent runs: it is told, and the first-run page comes when it is needed. */
+/** Keys, settings and trust change while the agent runs: it is told, and the first-run page comes when it is needed. */
 import * as vscode from "vscode";
+import { passOnTrust } from "../agent/pass-on-trust.ts";
 import type { Services } from "../services.ts";
 import { MODEL_SETTINGS } from "./model-memory.ts";
 
@@ -10,6 +11,7 @@ export function keepInStep({ chat, environment, firstRun, log, worker }: Service
   };
   return [
     chat.onDidBegin(() => logged(firstRun.begin())),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => logged(passOnTrust(chat, worker))),
     environment.onDidChangeKeys(() => logged(environment.sync(worker))),
     vscode.workspace.onDidChangeConfiguration((change) => {
       const changed = (...names: readonly string[]): boolean =>

@@ -30,6 +30,7 @@ const handlers: Handlers = {
     if (life === "failed") return announce(next, message ?? "The agent has stopped");
     return life === "restarting" ? announce(next, "The agent is restarting") : next;
   },
+  trust: (state, { isTrusted }) => ({ ...state, isTrusted }),
   // Who writes a message has something to write to.
   prompt: (state, event, at) => beginTurn({ ...state, setup: undefined, history: undefined }, event.text, at),
   setup: (state, { page }) => {

@@ -94,6 +94,7 @@ export type PanelState = {
   readonly sessionId: string | undefined;
   readonly agentName: string;
   readonly agent: { readonly state: AgentState; readonly message: string | undefined };
+  readonly isTrusted: boolean;
   readonly entries: readonly Entry[];
   /** Keys of the summaries whose messages are shown. */
   readonly openSummaries: readonly string[];
@@ -126,6 +127,7 @@ export const emptyState: PanelState = {
   sessionId: undefined,
   agentName: "Hermes",
   agent: { state: "starting", message: undefined },
+  isTrusted: true,
   entries: [],
   openSummaries: [],
   open: undefined,

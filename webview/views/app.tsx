@@ -11,6 +11,7 @@ import { QuestionCard } from "./question-card.tsx";
 import { QueueList } from "./queue-list.tsx";
 import { ReviewBar } from "./review-bar.tsx";
 import { Transcript } from "./transcript.tsx";
+import { TrustLine } from "./trust-line.tsx";
 
 export function App() {
   const { store } = usePanel();
@@ -18,6 +19,7 @@ export function App() {
   return (
     <main class="panel">
       <AgentLine />
+      <TrustLine />
       <Content />
       <div class="dock">
         {permissions.map((request) => (

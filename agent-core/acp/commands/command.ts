@@ -1,11 +1,12 @@
 /** What a slash command is: one file in commands/ that exports `command`; the table is generated. */
+import type { AIAgent } from "../../agent/ai-agent.ts";
 import type { ApprovalMode } from "../../approval/policy.ts";
 import type { SessionModel } from "../session-model.ts";
 
 /** What a command may see and change. */
 export type CommandSession = {
   readonly mode: ApprovalMode;
-  readonly agent: { readonly model: { readonly model: string }; readonly toolNames: readonly string[] };
+  readonly agent: Pick<AIAgent, "toolNames" | "grants"> & { readonly model: { readonly model: string } };
   readonly model: Pick<SessionModel, "current" | "all" | "choose">;
   setMode(mode: ApprovalMode): void;
 };

@@ -2,11 +2,13 @@
 import type { Method } from "./method.ts";
 import { method as authenticate } from "./authenticate.ts";
 import { method as hermesCheckKey } from "./hermes-check-key.ts";
+import { method as hermesGrants } from "./hermes-grants.ts";
 import { method as hermesLmChanged } from "./hermes-lm-changed.ts";
 import { method as hermesLmDelta } from "./hermes-lm-delta.ts";
 import { method as hermesModels } from "./hermes-models.ts";
 import { method as hermesProviders } from "./hermes-providers.ts";
 import { method as hermesSetEnvironment } from "./hermes-set-environment.ts";
+import { method as hermesTrust } from "./hermes-trust.ts";
 import { method as initialize } from "./initialize.ts";
 import { method as sessionCancel } from "./session-cancel.ts";
 import { method as sessionClose } from "./session-close.ts";
@@ -22,4 +24,4 @@ import { method as sessionSetConfigOption } from "./session-set-config-option.ts
 import { method as sessionSetMode } from "./session-set-mode.ts";
 import { method as sessionSteer } from "./session-steer.ts";
 
-export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, initialize, sessionCancel, sessionClose, sessionDelete, sessionFork, sessionList, sessionLoad, sessionNew, sessionPrompt, sessionResume, sessionRewind, sessionSetConfigOption, sessionSetMode, sessionSteer];
+export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesGrants, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, hermesTrust, initialize, sessionCancel, sessionClose, sessionDelete, sessionFork, sessionList, sessionLoad, sessionNew, sessionPrompt, sessionResume, sessionRewind, sessionSetConfigOption, sessionSetMode, sessionSteer];

@@ -3,12 +3,14 @@ import * as vscode from "vscode";
 import { openLocation } from "../open-location.ts";
 import type { Actions } from "./actions.ts";
 
-export const editorActions: Actions<"open-location" | "show-terminal" | "open-link" | "insert-text"> = {
-  "open-location": ({ path, line }) => openLocation(path, line),
-  "show-terminal": ({ terminalId }, { terminals }) => terminals.show(terminalId),
-  "open-link": ({ href }) => openLink(href),
-  "insert-text": ({ text }) => insertText(text),
-};
+export const editorActions: Actions<"open-location" | "show-terminal" | "open-link" | "insert-text" | "manage-trust"> =
+  {
+    "manage-trust": () => vscode.commands.executeCommand("workbench.trust.manage"),
+    "open-location": ({ path, line }) => openLocation(path, line),
+    "show-terminal": ({ terminalId }, { terminals }) => terminals.show(terminalId),
+    "open-link": ({ href }) => openLink(href),
+    "insert-text": ({ text }) => insertText(text),
+  };
 
 /** Web and mail links go to VS Code's own confirmation; anything else is a file of the workspace, or nothing. */
 async function openLink(href: string): Promise<void> {

@@ -17,7 +17,11 @@ function put(path: string, text: string): void {
   mkdirSync(dirname(join(root, path)), { recursive: true });
   writeFileSync(join(root, path), text);
 }
-const contextOf = (folder = "", trusted = true) => projectContext(join(root, folder), contextFiles(host, trusted));
+const contextOf = (folder = "", trusted = true) =>
+  projectContext(
+    join(root, folder),
+    contextFiles(host, () => trusted),
+  );
 
 describe("which file counts", () => {
   test("none: nothing is said", async () => {
@@ -115,7 +119,10 @@ describe("sub-folders", () => {
     put("AGENTS.md", "of the root");
     put("a/AGENTS.md", "of a");
     put("a/b/CLAUDE.md", "of b");
-    const context = new SubfolderContext(root, contextFiles(host, true));
+    const context = new SubfolderContext(
+      root,
+      contextFiles(host, () => true),
+    );
     expect(await context.of([join(root, "x.txt")])).toBe("");
     expect((await context.of([join(root, "a/b/c.txt")])).match(/of a|of b|of the root/g)).toEqual(["of a", "of b"]);
     expect(await context.of([join(root, "a/d.txt"), join(root, "a/b/e.txt")])).toBe("");

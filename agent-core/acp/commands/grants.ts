@@ -1,0 +1,28 @@
+import type { Command } from "./command.ts";
+
+const REVOKE = /^revoke\s+(\d+|all)$/;
+
+export const command: Command = {
+  name: "grants",
+  description: "Show what you have allowed for longer, or take it back",
+  hint: "revoke NUMBER | revoke all",
+  run(argument, { agent }) {
+    const grants = agent.grants.list();
+    const which = REVOKE.exec(argument)?.[1];
+    if (argument !== "" && which === undefined)
+      return "Type `/grants`, `/grants revoke NUMBER` or `/grants revoke all`.";
+    if (grants.length === 0) return "Nothing is allowed for longer: whatever needs your approval asks.";
+    if (which === undefined) {
+      const lines = grants.map(
+        ({ description, lasting }, index) => `${index + 1}. ${description} (${LASTING[lasting]})`,
+      );
+      return ["Allowed without asking:", "", ...lines, "", "`/grants revoke NUMBER` takes one back."].join("\n");
+    }
+    const meant = which === "all" ? grants : grants.slice(Number(which) - 1, Number(which));
+    if (meant.length === 0) return `There is no number ${which}; there are ${grants.length}.`;
+    for (const { id } of meant) agent.grants.revoke(id);
+    return `It asks again for: ${meant.map(({ description }) => description).join("; ")}.`;
+  },
+};
+
+const LASTING = { session: "this session", always: "always" } as const;

@@ -1,0 +1,12 @@
+import * as z from "zod";
+import { HERMES_METHODS } from "../meta.ts";
+import type { Method } from "./method.ts";
+
+export const method: Method = {
+  register(app, server) {
+    app.onRequest(HERMES_METHODS.trust, z.object({}), () => {
+      server.trust();
+      return {};
+    });
+  },
+};

@@ -1,0 +1,53 @@
+import * as vscode from "vscode";
+import { HERMES_METHODS, type HermesGrants, type HermesRevoke } from "../../agent-core/acp/meta.ts";
+import type { Services } from "../services.ts";
+import type { Command } from "./command.ts";
+
+type Item = vscode.QuickPickItem & { readonly grantId?: string };
+
+const REVOKE: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("trash"), tooltip: "Ask again from now on" };
+const LASTING = { session: "This session", always: "Always" } as const;
+
+export const command: Command = { id: "hermes.manageGrants", run: manageGrants };
+
+/** A list with a button beside each; it stays open, so that several can be taken back. */
+async function manageGrants({ chat, worker, log }: Services): Promise<void> {
+  await chat.open();
+  const { sessionId } = chat;
+  if (sessionId === undefined) return;
+  const agent = await worker.agent();
+  const list = vscode.window.createQuickPick<Item>();
+  list.title = "What Hermes May Do Without Asking";
+  list.placeholder = "The bin beside an entry takes it back";
+  const refresh = async (): Promise<void> => {
+    const { grants } = await agent.request<HermesGrants>(HERMES_METHODS.grants, { sessionId });
+    list.items = grants.length === 0 ? [NOTHING] : grants.map(itemOf);
+  };
+  const revoke = async (id: string): Promise<void> => {
+    const request: HermesRevoke = { sessionId, id };
+    await agent.request(HERMES_METHODS.revokeGrant, request);
+    await refresh();
+  };
+  list.onDidTriggerItemButton(({ item }) => {
+    if (item.grantId === undefined) return;
+    revoke(item.grantId).catch((error: unknown) => {
+      log.error(String(error));
+      vscode.window.showErrorMessage(`Hermes: it could not be taken back. ${String(error)}`);
+    });
+  });
+  list.onDidHide(() => list.dispose());
+  list.show();
+  list.busy = true;
+  await refresh();
+  list.busy = false;
+}
+
+const NOTHING: Item = {
+  label: "Nothing is allowed for longer",
+  detail: "Whatever needs your approval asks.",
+  alwaysShow: true,
+};
+
+function itemOf({ id, description, lasting }: HermesGrants["grants"][number]): Item {
+  return { label: description, description: LASTING[lasting], buttons: [REVOKE], grantId: id };
+}

@@ -1,0 +1,116 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpProcess, type Json } from "../support/acp-process.ts";
+
+const running: AcpProcess[] = [];
+
+afterEach(async () => {
+  for (const agent of running.splice(0)) await agent.stop();
+});
+
+/** An editor that answers every permission request with the option of this id. */
+async function start(optionId: string, home?: string): Promise<{ agent: AcpProcess; asked: Json[] }> {
+  const agent = new AcpProcess({}, home);
+  running.push(agent);
+  const asked: Json[] = [];
+  agent.on("session/request_permission", (params) => {
+    asked.push(params);
+    return { outcome: { outcome: "selected", optionId } };
+  });
+  await agent.initialize();
+  writeFileSync(join(agent.cwd, "package.json"), JSON.stringify({ scripts: { hello: "echo hello > made.txt" } }));
+  return { agent, asked };
+}
+
+/** A session in the mode where every change asks. */
+async function askingSession(agent: AcpProcess): Promise<string> {
+  const sessionId = await agent.newSession();
+  await agent.request("session/set_mode", { sessionId, modeId: "ask" });
+  return sessionId;
+}
+
+const made = (agent: AcpProcess): boolean => existsSync(join(agent.cwd, "made.txt"));
+const COMMAND = "run npm run hello --silent";
+
+test("a request shows the whole command, why it asks, and what a lasting answer would cover", async () => {
+  const { agent, asked } = await start("reject");
+  await agent.prompt(await askingSession(agent), COMMAND);
+  const [request] = asked;
+  const { toolCall, options, _meta } = request as { toolCall: Json; options: Json[]; _meta: { hermes: Json } };
+  expect(options.map(({ optionId, kind }) => [optionId, kind])).toEqual([
+    ["once", "allow_once"],
+    ["session", "allow_always"],
+    ["always", "allow_always"],
+    ["reject", "reject_once"],
+  ]);
+  expect(_meta.hermes["command"]).toBe("npm run hello --silent");
+  expect(_meta.hermes["reasons"]).not.toEqual([]);
+  expect(JSON.stringify(toolCall["content"])).toContain("npm run hello --silent");
+  expect(JSON.stringify(toolCall["content"])).toContain("A lasting answer covers: `npm run hello` with any arguments");
+  expect(made(agent)).toBe(false);
+});
+
+test("once is once, and for the session is until its end", async () => {
+  const once = await start("once");
+  const session = await askingSession(once.agent);
+  await once.agent.prompt(session, COMMAND);
+  await once.agent.prompt(session, COMMAND);
+  expect([once.asked.length, made(once.agent)]).toEqual([2, true]);
+  const lasting = await start("session");
+  const first = await askingSession(lasting.agent);
+  await lasting.agent.prompt(first, COMMAND);
+  await lasting.agent.prompt(first, COMMAND);
+  expect(lasting.asked).toHaveLength(1);
+  await lasting.agent.prompt(await askingSession(lasting.agent), COMMAND);
+  expect(lasting.asked).toHaveLength(2);
+});
+
+test("always is for the next process too, until the script changes or it is taken back", async () => {
+  const { agent, asked } = await start("always");
+  const first = await askingSession(agent);
+  await agent.prompt(first, COMMAND);
+  await agent.prompt(await askingSession(agent), COMMAND);
+  expect(asked).toHaveLength(1);
+  expect(readFileSync(join(agent.home, "vscode", "grants.json"), "utf8")).toContain("npm run hello");
+
+  const listed = await agent.request("_hermes/grants/list", { sessionId: first });
+  const [grant] = (listed.result?.["grants"] ?? []) as Json[];
+  expect(grant).toMatchObject({ lasting: "always", description: expect.stringContaining("until its script changes") });
+  await agent.prompt(first, "/grants");
+  expect(agent.text()).toContain("1. `npm run hello` with any arguments");
+
+  expect((await agent.request("_hermes/grants/revoke", { sessionId: first, id: grant?.["id"] })).result).toEqual({});
+  expect((await agent.request("_hermes/grants/revoke", { sessionId: first, id: "x" })).error?.code).toBe(-32602);
+  await agent.prompt(await askingSession(agent), COMMAND);
+  expect(asked).toHaveLength(2);
+
+  writeFileSync(join(agent.cwd, "package.json"), JSON.stringify({ scripts: { hello: "echo other > made.txt" } }));
+  await agent.prompt(await askingSession(agent), COMMAND);
+  expect(asked).toHaveLength(3);
+  await agent.prompt(first, "/grants revoke all");
+  expect((await agent.request("_hermes/grants/list", { sessionId: first })).result).toEqual({ grants: [] });
+});
+
+test("a client that cannot ask gets a no, and a cancelled question is none", async () => {
+  const agent = new AcpProcess();
+  running.push(agent);
+  await agent.initialize();
+  writeFileSync(join(agent.cwd, "package.json"), JSON.stringify({ scripts: { hello: "echo hello > made.txt" } }));
+  await agent.prompt(await askingSession(agent), COMMAND);
+  expect(made(agent)).toBe(false);
+  expect(agent.text()).toContain("approval");
+});
+
+test("before the workspace is trusted nothing is written and nothing runs; from then on it may", async () => {
+  const { agent } = await start("once");
+  const meta = { hermes: { trusted: false } };
+  const created = await agent.request("session/new", { cwd: agent.cwd, mcpServers: [], _meta: meta });
+  const id = String(created.result?.["sessionId"]);
+  await agent.prompt(id, "replace two with TWO in a.txt then run echo x > made.txt then read a.txt");
+  expect([readFileSync(join(agent.cwd, "a.txt"), "utf8"), made(agent)]).toEqual(["one\ntwo\nthree\n", false]);
+  expect(agent.text()).toContain("not trusted");
+  await agent.request("_hermes/trust", {});
+  await agent.prompt(id, "replace two with TWO in a.txt");
+  expect(readFileSync(join(agent.cwd, "a.txt"), "utf8")).toBe("one\nTWO\nthree\n");
+});
