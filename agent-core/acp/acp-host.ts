@@ -31,6 +31,7 @@ export function acpHost({ client, capabilities, sessionId, roots, local, backend
       canRead: capabilities.fs?.readTextFile === true,
       canWrite: capabilities.fs?.writeTextFile === true,
       checksExpected: ours.expectedText === true,
+      putsBack: ours.putBack === true,
       disk: local.files,
     }),
     terminals: sessionTerminals(

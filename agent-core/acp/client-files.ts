@@ -3,10 +3,17 @@ import { isAbsolute, relative } from "node:path";
 import { type AgentContext, methods, RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import type { ExpectedText, FileFailure, FileText, FileWritten, HostFiles } from "../host/host.ts";
-import { type HermesWriteMeta, type HermesWriteResult, WRITE_CONFLICT } from "./meta.ts";
+import { type HermesPutBack, type HermesWriteMeta, type HermesWriteResult, PUT_BACK, WRITE_CONFLICT } from "./meta.ts";
 
 const writeResult = z.object({
-  hermes: z.object({ review: z.object({ text: z.string().nullable(), kept: z.number(), rejected: z.number() }) }),
+  hermes: z.object({
+    review: z.object({
+      text: z.string().nullable(),
+      before: z.string().nullable().exactOptional(),
+      kept: z.number(),
+      rejected: z.number(),
+    }),
+  }),
 }) satisfies z.ZodType<{ hermes: HermesWriteResult }>;
 
 export type ClientFilesOptions = {
@@ -18,6 +25,8 @@ export type ClientFilesOptions = {
   readonly canWrite: boolean;
   /** The client checks the expected text itself. */
   readonly checksExpected: boolean;
+  /** The client puts earlier texts back itself. */
+  readonly putsBack: boolean;
   /** This machine's own files. */
   readonly disk: HostFiles;
 };
@@ -29,6 +38,10 @@ export function clientFiles(options: ClientFilesOptions): HostFiles {
   const { disk, roots, canRead, canWrite } = options;
   const seen = new Map<string, Seen>();
   const isClients = (path: string): boolean => roots.some((root) => isInside(path, root));
+  const guarded = async (path: string, expected: ExpectedText, signal: AbortSignal) => {
+    const present = canRead ? await readThrough(options, seen, path, signal) : await disk.readText(path, signal);
+    return conflictWith(path, present, expected);
+  };
   return {
     stat: (path) => disk.stat(path),
     list: (folder) => disk.list(folder),
@@ -38,10 +51,18 @@ export function clientFiles(options: ClientFilesOptions): HostFiles {
     async writeText(path, text, expected, signal) {
       if (!canWrite || !isClients(path)) return disk.writeText(path, text, expected, signal);
       if (!options.checksExpected) {
-        const present = canRead ? await readThrough(options, seen, path, signal) : await disk.readText(path, signal);
-        const conflict = conflictWith(path, present, expected);
+        const conflict = await guarded(path, expected, signal);
         if (conflict !== undefined) return conflict;
       }
+      return writeThrough(options, { path, content: text, expected }, signal);
+    },
+    async putBack(path, text, expected, signal) {
+      if (!canWrite || !isClients(path)) return disk.putBack(path, text, expected, signal);
+      if (options.putsBack) return putBackThrough(options, { path, text, expected }, signal);
+      const conflict = await guarded(path, expected, signal);
+      if (conflict !== undefined) return conflict;
+      // ACP has no way to take a file away.
+      if (text === null) return disk.putBack(path, null, expected, signal);
       return writeThrough(options, { path, content: text, expected }, signal);
     },
   };
@@ -94,11 +115,30 @@ async function writeThrough(
     const review = writeResult.safeParse(written?._meta).data?.hermes.review;
     return { ok: true, ...(review && { review }) };
   } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof RequestError)) throw error;
-    const reason = error.code === WRITE_CONFLICT ? "conflict" : "failed";
-    return { ok: false, reason, message: `${path} was not written by the editor: ${error.message}` };
+    return refusal(path, error, signal);
   }
+}
+
+async function putBackThrough(
+  { client, sessionId }: ClientFilesOptions,
+  back: Omit<HermesPutBack, "sessionId">,
+  signal: AbortSignal,
+): Promise<FileWritten | FileFailure> {
+  const request: HermesPutBack = { sessionId, ...back };
+  try {
+    await client.request(PUT_BACK, request, { cancellationSignal: signal });
+    return { ok: true };
+  } catch (error) {
+    return refusal(back.path, error, signal);
+  }
+}
+
+/** Why the client did not write; throws what is no answer of its. */
+function refusal(path: string, error: unknown, signal: AbortSignal): FileFailure {
+  signal.throwIfAborted();
+  if (!(error instanceof RequestError)) throw error;
+  const reason = error.code === WRITE_CONFLICT ? "conflict" : "failed";
+  return { ok: false, reason, message: `${path} was not written by the editor: ${error.message}` };
 }
 
 function conflictWith(path: string, present: FileText | FileFailure, expected: ExpectedText): FileFailure | undefined {

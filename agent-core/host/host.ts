@@ -27,7 +27,13 @@ export type FileStat = { readonly kind: "file" | "directory" | "other"; readonly
 export type ExpectedText = { readonly kind: "absent" } | { readonly kind: "text"; readonly text: string };
 
 /** What the user let be written of an edit; `text` is what the file holds now (null: there is none). Hunks are counted. */
-export type WriteReview = { readonly text: string | null; readonly kept: number; readonly rejected: number };
+export type WriteReview = {
+  readonly text: string | null;
+  /** What it held at the moment of writing; absent where that is not told. */
+  readonly before?: string | null;
+  readonly kept: number;
+  readonly rejected: number;
+};
 
 /** `review` is there when the user decided before anything was written; otherwise the whole text was. */
 export type FileWritten = { readonly ok: true; readonly review?: WriteReview };
@@ -42,6 +48,16 @@ export type HostFiles = {
   writeText(
     path: string,
     text: string,
+    expected: ExpectedText,
+    signal: AbortSignal,
+  ): Promise<FileWritten | FileFailure>;
+  /**
+   * Gives a file an earlier text again, or takes it away (null): as `writeText`, but never up for review. Never
+   * touches anything but `expected`.
+   */
+  putBack(
+    path: string,
+    text: string | null,
     expected: ExpectedText,
     signal: AbortSignal,
   ): Promise<FileWritten | FileFailure>;

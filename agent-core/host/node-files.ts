@@ -18,6 +18,18 @@ type Decoded = { readonly ok: true; readonly text: string; readonly hasMark: boo
 
 export function nodeFiles(): HostFiles {
   const writes = new Map<string, Promise<unknown>>();
+  /** Two writes of one path in a row: the second must see what the first left. */
+  const inTurn = (path: string, write: () => Promise<Written>): Promise<Written> => {
+    const previous = writes.get(path) ?? Promise.resolve();
+    const written = previous.then(write);
+    const settled = written
+      .catch(() => undefined)
+      .finally(() => {
+        if (writes.get(path) === settled) writes.delete(path);
+      });
+    writes.set(path, settled);
+    return written;
+  };
   return {
     async readText(path, signal) {
       const decoded = await readDecoded(path, signal);
@@ -25,18 +37,11 @@ export function nodeFiles(): HostFiles {
       const { text } = decoded;
       return { ok: true, text, source: "disk" } satisfies FileText;
     },
-    writeText(path, text, expected, signal) {
-      // Two writes of one path in a row: the second must see what the first left.
-      const previous = writes.get(path) ?? Promise.resolve();
-      const write = previous.then(() => writeGuarded(path, text, expected, signal));
-      const settled = write
-        .catch(() => undefined)
-        .finally(() => {
-          if (writes.get(path) === settled) writes.delete(path);
-        });
-      writes.set(path, settled);
-      return write;
-    },
+    writeText: (path, text, expected, signal) => inTurn(path, () => writeGuarded(path, text, expected, signal)),
+    putBack: (path, text, expected, signal) =>
+      inTurn(path, () =>
+        text === null ? removeGuarded(path, expected, signal) : writeGuarded(path, text, expected, signal),
+      ),
     async stat(path): Promise<FileStat | undefined> {
       const found = await stat(path).catch(() => undefined);
       if (found === undefined) return undefined;
@@ -100,6 +105,20 @@ async function writeGuarded(path: string, text: string, expected: ExpectedText, 
   try {
     if (!present.ok) return await createFile(path, bytes);
     return await replaceFile(path, present.hasMark ? Buffer.concat([BYTE_ORDER_MARK, bytes]) : bytes);
+  } catch (error) {
+    return systemFailure(path, error, "written");
+  }
+}
+
+async function removeGuarded(path: string, expected: ExpectedText, signal: AbortSignal): Promise<Written> {
+  signal.throwIfAborted();
+  const present = await readDecoded(path, signal);
+  if (!present.ok) return present.reason === "missing" ? { ok: true } : present;
+  const conflict = conflictWith(path, present, expected);
+  if (conflict !== undefined) return conflict;
+  try {
+    await rm(path);
+    return { ok: true };
   } catch (error) {
     return systemFailure(path, error, "written");
   }

@@ -1,12 +1,19 @@
 /** What a slash command is: one file in commands/ that exports `command`; the table is generated. */
 import type { ApprovalMode } from "../../approval/policy.ts";
 import type { SessionModel } from "../session-model.ts";
+import type { SessionRestores } from "../session-restores.ts";
 
 /** What a command may see and change. */
 export type CommandSession = {
   readonly mode: ApprovalMode;
   readonly agent: { readonly model: { readonly model: string }; readonly toolNames: readonly string[] };
   readonly model: Pick<SessionModel, "current" | "all" | "choose">;
+  /** The way back to earlier messages. */
+  readonly restores: SessionRestores;
+  /** Working folder, absolute. */
+  readonly cwd: string;
+  /** Ends the command. */
+  readonly signal: AbortSignal;
   setMode(mode: ApprovalMode): void;
 };
 

@@ -16,10 +16,11 @@ import { method as sessionList } from "./session-list.ts";
 import { method as sessionLoad } from "./session-load.ts";
 import { method as sessionNew } from "./session-new.ts";
 import { method as sessionPrompt } from "./session-prompt.ts";
+import { method as sessionRestore } from "./session-restore.ts";
 import { method as sessionResume } from "./session-resume.ts";
 import { method as sessionRewind } from "./session-rewind.ts";
 import { method as sessionSetConfigOption } from "./session-set-config-option.ts";
 import { method as sessionSetMode } from "./session-set-mode.ts";
 import { method as sessionSteer } from "./session-steer.ts";
 
-export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, initialize, sessionCancel, sessionClose, sessionDelete, sessionFork, sessionList, sessionLoad, sessionNew, sessionPrompt, sessionResume, sessionRewind, sessionSetConfigOption, sessionSetMode, sessionSteer];
+export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, initialize, sessionCancel, sessionClose, sessionDelete, sessionFork, sessionList, sessionLoad, sessionNew, sessionPrompt, sessionRestore, sessionResume, sessionRewind, sessionSetConfigOption, sessionSetMode, sessionSteer];

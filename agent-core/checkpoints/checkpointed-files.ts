@@ -1,0 +1,138 @@
+/** Files as the tools of one call change them: what stood there is kept before, what stands there is noted after. */
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { ExpectedText, FileFailure, FileWritten, HostFiles } from "../host/host.ts";
+import type { FileState } from "../sessions/file-change.ts";
+import { type ChangeLog, isSameContent } from "./change-log.ts";
+import { lookAt, type OnDisk, stateOf, textOf } from "./look.ts";
+import type { ObjectStore } from "./object-store.ts";
+import { hashOf } from "./object-store.ts";
+import { realPathOf } from "./real-path.ts";
+
+export type CheckpointedFiles = {
+  readonly files: HostFiles;
+  readonly store: ObjectStore;
+  readonly log: ChangeLog;
+  /** Id of the tool call. */
+  readonly source: string;
+  /** Settles when what commands have changed is noted. */
+  readonly settled: () => Promise<void>;
+  /** Told in a line for people when no earlier copy could be kept. */
+  readonly tell: (problem: string) => void;
+};
+
+export function checkpointedFiles(options: CheckpointedFiles): HostFiles {
+  const { files, settled } = options;
+  return {
+    ...files,
+    async writeText(path, text, expected, signal) {
+      await settled();
+      const begun = await begin(options, path);
+      let written: FileWritten | FileFailure | undefined;
+      try {
+        written = await files.writeText(path, text, expected, signal);
+        return written;
+      } finally {
+        // Also after a failure: it may have come when the file was changed already.
+        await finish(options, begun, { text, expected, written, signal });
+      }
+    },
+  };
+}
+
+type Begun = {
+  /** Links followed. */
+  readonly path: string;
+  readonly found: OnDisk;
+  readonly kept: FileState | null | "unknown";
+  readonly folders: readonly string[];
+};
+
+type Outcome = {
+  readonly text: string;
+  readonly expected: ExpectedText;
+  readonly written: FileWritten | FileFailure | undefined;
+  readonly signal: AbortSignal;
+};
+
+async function begin({ store, tell }: CheckpointedFiles, path: string): Promise<Begun> {
+  const real = await realPathOf(path);
+  const found = await lookAt(real);
+  const state = stateOf(found);
+  let kept: Begun["kept"] = state === undefined || found.kind === "large" ? "unknown" : state;
+  if (found.kind === "file") {
+    kept = await store.put(found.bytes).then(
+      () => kept,
+      (error: unknown) => {
+        tell(`${path} is changed without a copy of what it held: ${messageOf(error)}`);
+        return "unknown" as const;
+      },
+    );
+  }
+  return { path: real, found, kept, folders: found.kind === "absent" ? await missingFolders(real) : [] };
+}
+
+async function finish(options: CheckpointedFiles, begun: Begun, outcome: Outcome): Promise<void> {
+  const { log, source } = options;
+  const { path, kept, folders } = begun;
+  const after = await stateAfter(options, path, outcome);
+  if (after === undefined) return;
+  const before = await stateBefore(options, begun, outcome);
+  if (before !== "unknown" && isSameContent(before, after)) return;
+  const isNew = kept === null && folders.length > 0;
+  log.add({ path, by: "edit", source, before, after, ...(isNew && { folders: [...folders] }) });
+}
+
+/** What was on the disk, with the text that the editor held over it. */
+async function stateBefore(
+  { store, tell }: CheckpointedFiles,
+  { path, found, kept }: Begun,
+  { expected, written }: Outcome,
+): Promise<Begun["kept"]> {
+  if (kept === "unknown" || written?.ok !== true) return kept;
+  const shown = shownBefore(expected, written);
+  const onDisk = found.kind === "file" ? textOf(found.bytes) : undefined;
+  if (shown === null || shown === onDisk) return kept;
+  const unsaved = await store.put(Buffer.from(shown)).catch((error: unknown) => {
+    tell(`${path} is changed without a copy of its unsaved text: ${messageOf(error)}`);
+    return undefined;
+  });
+  if (unsaved === undefined) return "unknown";
+  return { ...(kept ?? { hash: null, mode: 0 }), unsaved };
+}
+
+async function stateAfter(
+  { files }: CheckpointedFiles,
+  path: string,
+  { text, written, signal }: Outcome,
+): Promise<FileState | null | undefined> {
+  const found = await lookAt(path);
+  const state = stateOf(found);
+  if (state === undefined || written?.ok !== true) return state;
+  const shown = written.review === undefined ? text : written.review.text;
+  if (found.kind === "file" && textOf(found.bytes) === shown) return state;
+  // The disk holds something else: the editor has the text, in its own line ends, and has not saved it.
+  const read = await files.readText(path, signal).catch(() => undefined);
+  if (read?.ok !== true || read.source !== "editor") return state;
+  return { ...(state ?? { hash: null, mode: 0 }), unsaved: hashOf(read.text) };
+}
+
+/** A review may have waited while the user went on typing. */
+function shownBefore(expected: ExpectedText, { review }: FileWritten): string | null {
+  if (review?.before !== undefined) return review.before;
+  return expected.kind === "text" ? expected.text : null;
+}
+
+/** Folders that do not exist yet, the outermost first. */
+export async function missingFolders(path: string): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+    if ((await stat(folder).catch(() => undefined)) !== undefined) break;
+    missing.unshift(folder);
+  }
+  return missing;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
