@@ -12,7 +12,7 @@ import { type HermesClientCapabilities, LM_CHANGED } from "../../agent-core/acp/
 import type { ClientServices } from "../client/client-method.ts";
 import { table } from "../client/table.gen.ts";
 
-const OURS: HermesClientCapabilities = { expectedText: true, terminals: true, languageModels: true };
+const OURS: HermesClientCapabilities = { expectedText: true, terminals: true, languageModels: true, putBack: true };
 
 const CAPABILITIES: ClientCapabilities = {
   fs: { readTextFile: true, writeTextFile: true },

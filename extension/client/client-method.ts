@@ -26,6 +26,8 @@ export type EditReview = {
   verdict(edit: AgentEdit, signal: AbortSignal): Promise<Verdict>;
   /** Runs the write of an edit and puts what it changes up for review. Rejects as `write` does. */
   landing(edit: AgentEdit, write: () => Promise<void>): Promise<void>;
+  /** Runs a write that gives a file an earlier text (null: takes it away), with the review that it had then. */
+  puttingBack(path: string, after: string | null, write: () => Promise<void>): Promise<void>;
 };
 
 export type ClientServices = {

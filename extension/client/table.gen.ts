@@ -3,6 +3,7 @@ import type { ClientMethod } from "./client-method.ts";
 import { clientMethod as elicitationCreate } from "./elicitation-create.ts";
 import { clientMethod as lmChat } from "./lm-chat.ts";
 import { clientMethod as lmList } from "./lm-list.ts";
+import { clientMethod as putBack } from "./put-back.ts";
 import { clientMethod as readTextFile } from "./read-text-file.ts";
 import { clientMethod as requestPermission } from "./request-permission.ts";
 import { clientMethod as sessionUpdate } from "./session-update.ts";
@@ -14,4 +15,4 @@ import { clientMethod as terminalRelease } from "./terminal-release.ts";
 import { clientMethod as terminalWaitForExit } from "./terminal-wait-for-exit.ts";
 import { clientMethod as writeTextFile } from "./write-text-file.ts";
 
-export const table: readonly ClientMethod[] = [elicitationCreate, lmChat, lmList, readTextFile, requestPermission, sessionUpdate, terminalCreate, terminalInput, terminalKill, terminalOutput, terminalRelease, terminalWaitForExit, writeTextFile];
+export const table: readonly ClientMethod[] = [elicitationCreate, lmChat, lmList, putBack, readTextFile, requestPermission, sessionUpdate, terminalCreate, terminalInput, terminalKill, terminalOutput, terminalRelease, terminalWaitForExit, writeTextFile];

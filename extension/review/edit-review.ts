@@ -23,5 +23,6 @@ export function editReview(
       await landed.landing(edit, write);
       shown(edit.path, "file");
     },
+    puttingBack: (path, after, write) => landed.puttingBack(path, after, write),
   };
 }

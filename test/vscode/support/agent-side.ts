@@ -31,6 +31,7 @@ export function workspaceFolder(): string {
 export const unreviewed: EditReview = {
   verdict: () => Promise.resolve({ kind: "after" }),
   landing: (_edit, write) => write(),
+  puttingBack: (_path, _after, write) => write(),
 };
 
 /** Connects to the extension's real client methods. */
