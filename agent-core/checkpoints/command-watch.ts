@@ -2,16 +2,19 @@
  * What commands change: the workspace is scanned before one starts and after it has ended, and what differs is noted
  * with a copy of what was there before, as far as there is one.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import type { FileState } from "../sessions/file-change.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { GitBlobs } from "./git-blobs.ts";
 import { lookAt, stateOf } from "./look.ts";
-import { Mirror } from "./mirror.ts";
+import { type FoundFile, Mirror } from "./mirror.ts";
 import type { ObjectStore } from "./object-store.ts";
 import type { Scan, SeenFile, WorkspaceScan } from "./workspace-scan.ts";
 
-/** Before a command starts, copies are made for this long at most; what is left is copied beside it. */
+/** Commands of a session wait together for this long at most until there is a copy of everything. */
 const PATIENCE_MS = 300;
+/** So many changed files are copied at once, before a command may change them again; more are copied beside it. */
+const MAX_COPIED_AT_ONCE = 200;
 /** More changes of one command are not read and noted one by one. */
 const MAX_CHANGES = 2_000;
 
@@ -35,7 +38,10 @@ export class CommandWatch {
   #isClosed = false as boolean;
   /** One look at the workspace at a time. */
   #looking: Promise<unknown> = Promise.resolve();
-  #filling: Promise<void> = Promise.resolve();
+  /** Files that wait for their copy. */
+  readonly #waiting = new Map<string, FoundFile>();
+  #filling: Promise<void> | undefined;
+  #patienceMs = PATIENCE_MS;
 
   constructor(options: CommandWatchOptions) {
     this.#options = options;
@@ -52,7 +58,10 @@ export class CommandWatch {
     this.#running += 1;
     // Beside a command that runs, what is new may be that one's: it is noted with the first that ends.
     await (this.#running === 1 ? this.look() : this.#looking);
-    await Promise.race([this.#filling, pause(PATIENCE_MS)]);
+    if (this.#filling === undefined) return;
+    const begin = performance.now();
+    await Promise.race([this.#filling, delay(Math.max(0, this.#patienceMs), undefined, { ref: false })]);
+    this.#patienceMs -= performance.now() - begin;
   }
 
   /** After a command: notes what it changed. */
@@ -95,25 +104,36 @@ export class CommandWatch {
   }
 
   async #look(): Promise<void> {
+    const before = this.#known;
     const scan = await this.#scan();
     if (scan === undefined) return;
     this.#known = scan;
-    this.#fill(scan);
+    await this.#copy(scan, before);
   }
 
-  #fill(scan: Scan): void {
+  /** Copies what is new since the last look at once, and the rest, or a great many, beside what goes on. */
+  async #copy(scan: Scan, before: Scan | undefined): Promise<void> {
     const missing = this.#mirror.missing(scan);
-    if (missing.length === 0) return;
-    this.#filling = this.#filling.then(() => this.#copy(missing, scan));
+    const isFresh = ({ path, seen }: FoundFile): boolean => before?.files.get(path)?.signature !== seen.signature;
+    const fresh = before === undefined ? [] : missing.filter(isFresh);
+    const atOnce = new Set(fresh.length > MAX_COPIED_AT_ONCE ? [] : fresh);
+    await Promise.all([...atOnce].map((file) => this.#mirror.copy(file)));
+    for (const file of missing) if (!atOnce.has(file)) this.#waiting.set(file.path, file);
+    if (this.#waiting.size > 0) this.#filling ??= this.#fill();
   }
 
-  async #copy(paths: readonly string[], scan: Scan): Promise<void> {
-    for (const path of await this.#mirror.takeFromGit(paths, scan)) {
-      // What changed meanwhile is copied with the scan that has seen it.
-      if (this.#isClosed || (this.#known !== scan && this.#known?.files.get(path) === undefined)) continue;
-      const seen = scan.files.get(path);
-      if (seen !== undefined) await this.#mirror.copy(path, seen);
+  async #fill(): Promise<void> {
+    while (this.#waiting.size > 0 && !this.#isClosed) await this.#fillBatch([...this.#waiting.values()]);
+    this.#filling = undefined;
+  }
+
+  async #fillBatch(batch: readonly FoundFile[]): Promise<void> {
+    // Another scan may have seen a file change meanwhile.
+    const isCurrent = (file: FoundFile): boolean => !this.#isClosed && this.#waiting.get(file.path) === file;
+    for (const file of await this.#mirror.takeFromGit(batch)) {
+      if (isCurrent(file)) await this.#mirror.copy(file);
     }
+    for (const file of batch.filter(isCurrent)) this.#waiting.delete(file.path);
   }
 
   async #note(source: string): Promise<void> {
@@ -127,7 +147,7 @@ export class CommandWatch {
     if (rest > 0) {
       this.#options.tell(`A command changed ${changed.length} files; ${rest} of them cannot be taken back.`);
     }
-    this.#fill(after);
+    await this.#copy(after, before);
   }
 
   async #noteFile(path: string, scans: { readonly before: Scan; readonly after: Scan }, source: string): Promise<void> {
@@ -167,10 +187,4 @@ function newFolders(path: string, { before, after }: { readonly before: Scan; re
 
 function isAround(folder: string, path: string): boolean {
   return path.startsWith(folder) && /[\\/]/.test(path[folder.length] ?? "");
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

@@ -13,7 +13,12 @@ const MAX_FILE_BYTES = 1_000_000;
 /** All copies of a session together. */
 const MAX_BYTES = 200_000_000;
 
-type Copy = { readonly signature: string; readonly from: "store" | "git"; readonly hash: string };
+export type FoundFile = { readonly path: string; readonly seen: SeenFile };
+
+/** `none`: it could not be copied, and is not tried again while it stays as it is. */
+type Copy =
+  | { readonly signature: string; readonly from: "store" | "git"; readonly hash: string }
+  | { readonly signature: string; readonly from: "none" };
 
 export class Mirror {
   readonly #store: ObjectStore;
@@ -27,50 +32,45 @@ export class Mirror {
   }
 
   /** Files of the scan that have no copy, or one of something older. */
-  missing({ files }: Scan): readonly string[] {
-    return [...files].flatMap(([path, seen]) => (this.#isCurrent(path, seen) || !isSmall(seen) ? [] : [path]));
+  missing({ files }: Scan): readonly FoundFile[] {
+    return [...files].flatMap(([path, seen]) =>
+      this.#copies.get(path)?.signature === seen.signature || !isSmall(seen) ? [] : [{ path, seen }],
+    );
   }
 
   /** Takes over what git has of these files, unchanged; gives those it has not. */
-  async takeFromGit(paths: readonly string[], { files }: Scan): Promise<readonly string[]> {
+  async takeFromGit(files: readonly FoundFile[]): Promise<readonly FoundFile[]> {
     const blobs = await this.#git.unchanged();
-    return paths.filter((path) => {
+    return files.filter(({ path, seen }) => {
       const blob = blobs.get(path);
-      const seen = files.get(path);
       // A file that a filter of git's wrote (line ends, large file storage) has another size than its object.
-      if (blob === undefined || seen === undefined || seen.isLink || blob.size !== seen.size) return true;
+      if (blob === undefined || seen.isLink || blob.size !== seen.size) return true;
       this.#copies.set(path, { signature: seen.signature, from: "git", hash: blob.hash });
       return false;
     });
   }
 
   /** Copies one file. */
-  async copy(path: string, seen: SeenFile): Promise<void> {
-    if (this.#bytes > MAX_BYTES) return;
-    const content = contentOf(await lookAt(path));
-    if (content === undefined) return;
-    this.#bytes += content.length;
+  async copy({ path, seen: { signature } }: FoundFile): Promise<void> {
+    const content = this.#bytes > MAX_BYTES ? undefined : contentOf(await lookAt(path));
+    this.#bytes += content?.length ?? 0;
     // A full disk: what a command changes there cannot be put back, and the restore says so.
-    const hash = await this.#store.put(content).catch(() => undefined);
-    if (hash !== undefined) this.#copies.set(path, { signature: seen.signature, from: "store", hash });
+    const hash = content && (await this.#store.put(content).catch(() => undefined));
+    this.#copies.set(path, hash === undefined ? { signature, from: "none" } : { signature, from: "store", hash });
   }
 
   /** The hash, in the store, of what the file held when it was seen; undefined when there is no copy of that. */
   async hashOf(path: string, seen: SeenFile): Promise<string | undefined> {
     const copy = this.#copies.get(path);
-    if (copy === undefined || copy.signature !== seen.signature) return undefined;
+    if (copy === undefined || copy.signature !== seen.signature || copy.from === "none") return undefined;
     if (copy.from === "store") return (await this.#store.has(copy.hash)) ? copy.hash : undefined;
     const content = await this.#git.read(copy.hash);
     return content && content.length === seen.size ? this.#store.put(content) : undefined;
   }
-
-  #isCurrent(path: string, { signature }: SeenFile): boolean {
-    return this.#copies.get(path)?.signature === signature;
-  }
 }
 
 /** What a restore would need, as the store keeps it. */
-export function contentOf(found: OnDisk): Buffer | undefined {
+function contentOf(found: OnDisk): Buffer | undefined {
   if (found.kind === "file") return found.bytes;
   return found.kind === "link" ? Buffer.from(found.target) : undefined;
 }
