@@ -3,6 +3,7 @@ import { RequestError, type SessionUpdate } from "@zed-industries/agent-client-p
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { PlannedFile } from "../checkpoints/plan-file.ts";
 import type { RestoredFile } from "../checkpoints/restore.ts";
+import type { Message } from "../messages/message.ts";
 import type { HermesRestored, HermesRestoredFile, HermesRestorePreview, HermesRewoundMeta } from "./meta.ts";
 import { userText } from "./user-text.ts";
 
@@ -51,7 +52,7 @@ export class SessionRestores {
     const planned = (await checkpoints?.preview(position, signal)) ?? [];
     return {
       files: planned.map((file) => ({ ...fileOf(file), ...(withTexts && textOf(file)) })),
-      messages: said.filter((candidate) => candidate.position >= position).length,
+      messages: said.filter((candidate) => candidate.position >= position && isRead(candidate.message)).length,
       prompt: this.#promptAt(position),
     };
   }
@@ -91,6 +92,11 @@ export class SessionRestores {
   #promptAt(position: number): string | null {
     return userText(this.#agent.said.find((candidate) => candidate.position === position)?.message);
   }
+}
+
+/** Whether people read it as a message: tool calls and their results are none. */
+function isRead(message: Message): boolean {
+  return message.role === "assistant" ? Boolean(message.content) : userText(message) !== null;
 }
 
 function fileOf({ path, change, added, removed, leftAlone }: RestoredFile): HermesRestoredFile {

@@ -64,9 +64,10 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
    * back, else the change counts as the user's own: nothing new is up. Rejects as `write` does.
    */
   async puttingBack(path: string, after: string | null, write: () => Promise<void>): Promise<void> {
+    const before = this.#texts.get(path);
+    if (before !== undefined) this.#remember(before); // Ctrl+Z brings it back
     await write();
-    const text = this.#texts.get(path);
-    if (text === undefined) return;
+    if (!this.#texts.has(path)) return;
     if (after === null) this.#forget(path);
     // A file that no document shows tells of no change.
     else this.#follow(path, after);

@@ -22,6 +22,7 @@ describe("restore to here", () => {
 
   const card = () => window.panel.getByRole("region", { name: "Restore to here" });
   const bubbles = () => window.panel.locator(".user .bubble").allTextContents();
+  const line = (text: string) => window.panel.locator(".restore-line", { hasText: text });
   const files = () => card().getByRole("listitem").allInnerTexts();
   const say = async (text: string): Promise<void> => {
     await window.send(text);
@@ -52,7 +53,7 @@ describe("restore to here", () => {
     expect(lines[0]).toContain("a.txt");
     expect(lines[2]).toContain("Left alone: you changed it since");
     await pictures("restore-card");
-    await window.page.keyboard.press("Escape");
+    await card().getByRole("button", { name: "Cancel" }).press("Escape");
     await card().waitFor({ state: "detached" });
     expect(window.readFile("a.txt")).toBe("ONE\ntwo\nthree\n");
   });
@@ -67,15 +68,15 @@ describe("restore to here", () => {
 
   test("files go back, the line says what was done, and Undo brings them again", async () => {
     await card().getByRole("button", { name: "Files", exact: true }).click();
-    await window.panel.getByText("Restored 2 files").waitFor();
-    await window.panel.getByText("b.txt left alone: you changed it since").waitFor();
+    await line("Restored 2 files").waitFor();
+    await line("b.txt left alone: you changed it since").waitFor();
     expect(window.readFile("a.txt")).toBe(FILES["a.txt"]);
     expect(window.readFile("b.txt")).toBe("B and mine\n");
     expect(existsSync(join(window.workspace, "made.txt"))).toBe(false);
     expect(await bubbles()).toHaveLength(3);
     await pictures("restore-line");
-    await window.panel.getByRole("button", { name: "Undo", exact: true }).last().click();
-    await window.panel.getByText("Undid the restore of 2 files").waitFor();
+    await window.panel.locator(".restore-line").getByRole("button", { name: "Undo" }).click();
+    await line("Undid the restore of 2 files").waitFor();
     expect(window.readFile("a.txt")).toBe("ONE\ntwo\nthree\n");
     expect(window.readFile("made.txt")).toContain("made by the agent");
   });
@@ -94,7 +95,7 @@ describe("restore to here", () => {
   test("/undo takes back the last message and its files", async () => {
     await window.composer.fill("");
     await window.send("/undo");
-    await window.panel.getByText("Took back").waitFor();
+    await window.panel.locator(".answer", { hasText: "Took back" }).waitFor();
     await expect.poll(() => window.readFile("a.txt")).toBe(FILES["a.txt"]);
     await expect.poll(() => window.composer.inputValue()).toBe('replace "one" with "ONE" in a.txt');
     await window.screenshot("restore-undo");
