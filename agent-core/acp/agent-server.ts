@@ -166,6 +166,11 @@ export class AgentServer {
     for (const session of this.#sessions.values()) await session.model.reconfigure();
   }
 
+  /** The user saved this file in the editor. */
+  userSaved(path: string): void {
+    for (const { agent } of this.#sessions.values()) agent.checkpoints?.userSaved(path);
+  }
+
   async closeSession(id: string): Promise<void> {
     const session = this.#sessions.get(id);
     this.#sessions.delete(id);

@@ -327,5 +327,10 @@ export type HermesChatDelta = {
   )[];
 };
 
+/** Client → agent: the user saved a file. What commands change at the same time is told apart from it. */
+export const FILE_SAVED = "_hermes/file_saved";
+
+export type HermesFileSaved = { readonly path: string };
+
 /** Client → agent: the editor's models are others than before. */
 export const LM_CHANGED = "_hermes/lm/changed";

@@ -7,12 +7,14 @@ import { type ChangeLog, isSameContent } from "./change-log.ts";
 import { lookAt, type OnDisk, stateOf, textOf } from "./look.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { hashOf } from "./object-store.ts";
-import { realPathOf } from "./real-path.ts";
+import { fileName } from "./real-path.ts";
 
 export type CheckpointedFiles = {
   readonly files: HostFiles;
   readonly store: ObjectStore;
   readonly log: ChangeLog;
+  /** Workspace folders, absolute. */
+  readonly roots: readonly string[];
   /** Id of the tool call. */
   readonly source: string;
   /** Settles when what commands have changed is noted. */
@@ -55,9 +57,9 @@ type Outcome = {
   readonly signal: AbortSignal;
 };
 
-async function begin({ store, tell }: CheckpointedFiles, path: string): Promise<Begun> {
-  const real = await realPathOf(path);
-  const found = await lookAt(real);
+async function begin({ store, roots, tell }: CheckpointedFiles, path: string): Promise<Begun> {
+  const name = await fileName(path, roots);
+  const found = await lookAt(name);
   const state = stateOf(found);
   let kept: Begun["kept"] = state === undefined || found.kind === "large" ? "unknown" : state;
   if (found.kind === "file") {
@@ -69,7 +71,7 @@ async function begin({ store, tell }: CheckpointedFiles, path: string): Promise<
       },
     );
   }
-  return { path: real, found, kept, folders: found.kind === "absent" ? await missingFolders(real) : [] };
+  return { path: name, found, kept, folders: found.kind === "absent" ? await missingFolders(name) : [] };
 }
 
 async function finish(options: CheckpointedFiles, begun: Begun, outcome: Outcome): Promise<void> {

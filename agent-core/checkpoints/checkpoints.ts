@@ -20,6 +20,8 @@ export type CheckpointsOptions = ChangeLogOptions & {
   readonly objects: string;
   /** False: nothing is written and no command runs, so nothing is watched. */
   readonly trusted: boolean;
+  /** Files beyond which a workspace is not watched for what commands change; default 20,000. */
+  readonly maxFiles?: number;
   readonly onlyReads: (command: string, folder: string) => boolean;
   /** A line for people. */
   readonly tell: (problem: string) => void;
@@ -36,12 +38,12 @@ export class Checkpoints {
   readonly #watch: CommandWatch;
 
   constructor(options: CheckpointsOptions) {
-    const { roots, objects, tell } = options;
+    const { roots, objects, maxFiles, tell } = options;
     this.#options = options;
     this.#log = new ChangeLog(options);
     this.#store = new ObjectStore(objects);
     this.#watch = new CommandWatch({
-      scan: new WorkspaceScan(roots),
+      scan: new WorkspaceScan(roots, maxFiles),
       store: this.#store,
       git: gitBlobs(roots),
       log: this.#log,
@@ -61,13 +63,14 @@ export class Checkpoints {
 
   /** The Host for one tool call: what it changes is kept and noted. */
   hostFor(source: string): Host {
-    const { host, onlyReads, onDefect, tell } = this.#options;
+    const { host, roots, onlyReads, onDefect, tell } = this.#options;
     return {
       ...host,
       files: checkpointedFiles({
         files: host.files,
         store: this.#store,
         log: this.#log,
+        roots,
         source,
         settled: () => this.#watch.settled(),
         tell,
@@ -81,6 +84,11 @@ export class Checkpoints {
     const { trusted, onDefect } = this.#options;
     if (!trusted) return;
     this.#watch.look().catch((error: unknown) => onDefect(`The workspace cannot be watched: ${String(error)}`));
+  }
+
+  /** The user saved a file in the editor: also while a command runs it is theirs. `path` is absolute. */
+  userSaved(path: string): void {
+    this.#watch.userSaved(path);
   }
 
   /** How many files were changed with or after the message at this position. */

@@ -38,6 +38,8 @@ export class CommandWatch {
   #isClosed = false as boolean;
   /** One look at the workspace at a time. */
   #looking: Promise<unknown> = Promise.resolve();
+  /** What the user saved while commands ran. */
+  readonly #saved = new Set<string>();
   /** Files that wait for their copy. */
   readonly #waiting = new Map<string, FoundFile>();
   #filling: Promise<void> | undefined;
@@ -55,6 +57,7 @@ export class CommandWatch {
 
   /** To be awaited before a command starts: what the user changed until now is not the command's. */
   async before(): Promise<void> {
+    if (this.#running === 0) this.#saved.clear();
     this.#running += 1;
     // Beside a command that runs, what is new may be that one's: it is noted with the first that ends.
     await (this.#running === 1 ? this.look() : this.#looking);
@@ -68,6 +71,11 @@ export class CommandWatch {
   after(source: string): Promise<void> {
     this.#running -= 1;
     return this.#next(() => this.#note(source));
+  }
+
+  /** The user saved this file: if a command runs, it is not that one's. */
+  userSaved(path: string): void {
+    this.#saved.add(path);
   }
 
   /** A command is not followed any further. */
@@ -141,7 +149,7 @@ export class CommandWatch {
     const after = await this.#scan();
     this.#known = after;
     if (before === undefined || after === undefined) return;
-    const changed = [...differences(before, after)];
+    const changed = [...differences(before, after)].filter((path) => !this.#saved.has(path));
     for (const path of changed.slice(0, MAX_CHANGES)) await this.#noteFile(path, { before, after }, source);
     const rest = changed.length - MAX_CHANGES;
     if (rest > 0) {

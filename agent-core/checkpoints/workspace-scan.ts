@@ -8,7 +8,7 @@ import { setImmediate as nextTick } from "node:timers/promises";
 import { type FolderRules, ignoreFilesIn, isIgnored, rulesFrom } from "../host/ignore-rules.ts";
 
 /** Files beyond which a workspace is not watched. */
-export const MAX_FILES = 20_000;
+const MAX_FILES = 20_000;
 /** A scan that takes longer is given up, and the workspace not watched any more. */
 const MAX_SCAN_MS = 5_000;
 /** Nobody waits longer than this for the thread that a scan runs in. */

@@ -84,8 +84,8 @@ describe("restore to here", () => {
   test("by keyboard: files and conversation go back, and the message waits in the composer", async () => {
     await window.panel.getByRole("button", { name: "Restore to here" }).nth(1).focus();
     await window.page.keyboard.press("Enter");
-    await card().getByRole("button", { name: "Both" }).waitFor();
-    await window.page.keyboard.press("Enter");
+    await window.panel.locator(".restore-card:focus").waitFor();
+    for (const key of ["Tab", "Tab", "Enter"]) await window.page.keyboard.press(key);
     await expect.poll(bubbles).toEqual(['replace "one" with "ONE" in a.txt']);
     expect(existsSync(join(window.workspace, "made.txt"))).toBe(false);
     expect(window.readFile("a.txt")).toBe("ONE\ntwo\nthree\n");

@@ -10,7 +10,7 @@ import type { JournalEntry } from "../../agent-core/sessions/entry.ts";
 const { signal } = new AbortController();
 
 export class CheckpointBench {
-  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), "hermes-checkpoints-")));
+  readonly folder: string;
   readonly objects: string;
   readonly host: Host = nodeHost();
   readonly journal: JournalEntry[] = [];
@@ -21,7 +21,11 @@ export class CheckpointBench {
   position = 0;
   #calls = 0;
 
-  constructor(options: Partial<CheckpointsOptions> = {}) {
+  constructor(
+    options: Partial<CheckpointsOptions> = {},
+    folder = realpathSync(mkdtempSync(join(tmpdir(), "hermes-checkpoints-"))),
+  ) {
+    this.folder = folder;
     this.objects = options.objects ?? realpathSync(mkdtempSync(join(tmpdir(), "hermes-objects-")));
     this.checkpoints = this.#open(options);
   }

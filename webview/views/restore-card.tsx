@@ -33,7 +33,8 @@ function Card({ position, preview: { files, messages } }: CardProps) {
   const changing = files.filter(({ leftAlone }) => leftAlone === undefined);
   const card = useRef<HTMLElement>(null);
   const isEmpty = changing.length === 0;
-  useEffect(() => card.current?.querySelector<HTMLElement>("button.button")?.focus(), []);
+  // Not a button of it: what is held down a moment too long must not restore anything.
+  useEffect(() => card.current?.focus(), []);
   const close = (): void => {
     post({ type: "restore-close" });
     card.current?.closest(".user")?.querySelector<HTMLElement>(".message-actions button")?.focus();
@@ -44,6 +45,7 @@ function Card({ position, preview: { files, messages } }: CardProps) {
     <section
       ref={card}
       class="restore-card"
+      tabIndex={-1}
       aria-label="Restore to here"
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;

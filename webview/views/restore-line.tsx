@@ -1,12 +1,20 @@
 /** What a restore did to files, with the way back. */
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { RestoredEntry } from "../state/state.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
-export function RestoreLine({ entry: { text, leftAlone, restoreId } }: { readonly entry: RestoredEntry }) {
-  const { post } = usePanel();
+export function RestoreLine({ entry: { key, text, leftAlone, restoreId } }: { readonly entry: RestoredEntry }) {
+  const { store, post } = usePanel();
+  const line = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    // What it came from stood anywhere above; the button that had the focus is gone.
+    if (store.shown.value.entries.at(-1)?.key !== key) return;
+    line.current?.scrollIntoView({ block: "end" });
+    if (document.hasFocus() && document.activeElement === document.body) line.current?.querySelector("button")?.focus();
+  }, []);
   return (
-    <div class="entry notice restore-line">
+    <div class="entry notice restore-line" ref={line}>
       <Icon name="history" /> <span>{text}</span>
       {restoreId !== undefined && (
         <>

@@ -2,6 +2,7 @@
 import type { Method } from "./method.ts";
 import { method as authenticate } from "./authenticate.ts";
 import { method as hermesCheckKey } from "./hermes-check-key.ts";
+import { method as hermesFileSaved } from "./hermes-file-saved.ts";
 import { method as hermesLmChanged } from "./hermes-lm-changed.ts";
 import { method as hermesLmDelta } from "./hermes-lm-delta.ts";
 import { method as hermesModels } from "./hermes-models.ts";
@@ -23,4 +24,4 @@ import { method as sessionSetConfigOption } from "./session-set-config-option.ts
 import { method as sessionSetMode } from "./session-set-mode.ts";
 import { method as sessionSteer } from "./session-steer.ts";
 
-export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, initialize, sessionCancel, sessionClose, sessionDelete, sessionFork, sessionList, sessionLoad, sessionNew, sessionPrompt, sessionRestore, sessionResume, sessionRewind, sessionSetConfigOption, sessionSetMode, sessionSteer];
+export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesFileSaved, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, initialize, sessionCancel, sessionClose, sessionDelete, sessionFork, sessionList, sessionLoad, sessionNew, sessionPrompt, sessionRestore, sessionResume, sessionRewind, sessionSetConfigOption, sessionSetMode, sessionSteer];

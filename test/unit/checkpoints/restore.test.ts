@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -216,4 +217,78 @@ test("each content is kept once, readable by its owner only", async () => {
   expect(objects.filter(({ mode }) => (mode & 0o777) !== 0o600)).toEqual([]);
   expect(objects.length).toBeLessThanOrEqual(3);
   expect(Math.max(...objects.map(({ size }) => size))).toBeLessThan(text.length / 10);
+});
+
+test("what the user saves while a command runs is theirs", async () => {
+  bench.write("a.txt", "a\n");
+  bench.write("b.txt", "b\n");
+  const first = bench.turn();
+  const running = bench.run("echo more >> b.txt; while [ ! -e go ]; do sleep 0.05; done; rm go");
+  await expect.poll(() => bench.read("b.txt")).toContain("more");
+  bench.write("a.txt", "mine\n");
+  bench.checkpoints.userSaved(bench.path("a.txt"));
+  bench.write("go", "");
+  await running;
+  expect(await bench.restore(first)).toEqual(["restore b.txt"]);
+  expect(bench.read("a.txt")).toBe("mine\n");
+});
+
+test("with git, unchanged files need no copies: git's objects are read, and git is left as it is", async () => {
+  const lines = "line\n".repeat(100);
+  for (const name of ["a.txt", "b.txt", "changed.txt"]) bench.write(name, `${name}\n${lines}`);
+  const git = (...args: string[]) => execFileSync("git", ["-C", bench.folder, ...args], { encoding: "utf8" });
+  git("init", "--quiet");
+  git("add", ".");
+  git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "--quiet", "-m", "first");
+  bench.write("changed.txt", "changed\n");
+  bench.write("untracked.txt", "untracked\n");
+  const state = (): string[] => [git("status", "--porcelain"), git("rev-parse", "HEAD"), git("count-objects")];
+  const before = state();
+  const index = statSync(bench.path(".git/index")).mtimeMs;
+  const first = bench.turn();
+  await bench.run("rm a.txt untracked.txt; echo x > changed.txt; echo y >> b.txt");
+  expect(statSync(bench.path(".git/index")).mtimeMs).toBe(index);
+  expect(await bench.restore(first)).toHaveLength(4);
+  expect([bench.read("changed.txt"), bench.read("untracked.txt")]).toEqual(["changed\n", "untracked\n"]);
+  expect([bench.read("a.txt"), bench.read("b.txt")]).toEqual([`a.txt\n${lines}`, `b.txt\n${lines}`]);
+  expect(state()).toEqual(before);
+});
+
+test("a workspace behind a link knows each file by one name", async () => {
+  const link = `${bench.folder}-link`;
+  symlinkSync(bench.folder, link);
+  const behind = new CheckpointBench({ roots: [link], objects: bench.objects }, link);
+  behind.write("a.txt", "one\n");
+  const first = behind.turn();
+  await behind.edit("a.txt", "two\n");
+  await behind.run("echo three >> a.txt");
+  expect(await behind.restore(first)).toEqual(["restore a.txt"]);
+  expect(bench.read("a.txt")).toBe("one\n");
+  await behind.dispose();
+});
+
+test("files of several folders go back together", async () => {
+  const other = new CheckpointBench();
+  const both = new CheckpointBench({ roots: [bench.folder, other.folder], objects: bench.objects }, bench.folder);
+  bench.write("a.txt", "one\n");
+  other.write("b.txt", "b\n");
+  const first = both.turn();
+  await both.edit("a.txt", "two\n");
+  await both.run(`rm ${other.path("b.txt")}`);
+  expect(await both.restore(first)).toHaveLength(2);
+  expect([bench.read("a.txt"), other.read("b.txt")]).toEqual(["one\n", "b\n"]);
+  await both.dispose();
+  await other.dispose();
+});
+
+test("a workspace with too many files is not watched; that is said once, and edits are kept all the same", async () => {
+  for (let at = 0; at < 30; at += 1) bench.write(`${at}.txt`, "x");
+  const small = new CheckpointBench({ maxFiles: 20, objects: bench.objects }, bench.folder);
+  const first = small.turn();
+  await small.run("rm 1.txt");
+  await small.run("rm 2.txt");
+  await small.edit("3.txt", "y");
+  expect(small.told).toEqual([expect.stringContaining("too large to watch")]);
+  expect(await small.restore(first)).toEqual(["restore 3.txt"]);
+  await small.dispose();
 });
