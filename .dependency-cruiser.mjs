@@ -6,6 +6,7 @@ const floors = [
   "providers",
   "sessions",
   "approval",
+  "checkpoints",
   "memory",
   "skills",
   "mcp",

@@ -6,6 +6,7 @@ import { ChatView } from "./chat/chat-view.ts";
 import { EventLog } from "./chat/event-log.ts";
 import { actOnPanelMessage } from "./chat/panel-actions.ts";
 import { SessionHistory } from "./chat/session-history.ts";
+import { SessionRestores } from "./chat/session-restores.ts";
 import { FileTurns } from "./documents/file-turns.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
@@ -21,7 +22,7 @@ import { Waiting } from "./waiting.ts";
 export function buildServices(context: vscode.ExtensionContext): Services {
   const log = vscode.window.createOutputChannel("Hermes", { log: true });
   const events = new EventLog();
-  const { review, opener, editReview, onDidSettle } = buildReview(context, log);
+  const { review, opener, editReview, checkpoints, onDidSettle } = buildReview(context, log);
   const status = new StatusItem();
   const waiting = new Waiting((count) => {
     view.badge(count);
@@ -51,6 +52,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
   );
   const chat = new ChatSession(worker, events, context.workspaceState, models);
   const history = new SessionHistory(worker, events, chat);
+  const restores = new SessionRestores(worker, events, chat, checkpoints);
   const firstRun = new FirstRun(worker, events, models);
   const services = (): Services => ({
     log,
@@ -58,6 +60,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     worker,
     chat,
     history,
+    restores,
     view,
     requests,
     review,

@@ -5,6 +5,7 @@ import type { ChatSession } from "./chat/chat-session.ts";
 import type { ChatView } from "./chat/chat-view.ts";
 import type { EventLog } from "./chat/event-log.ts";
 import type { SessionHistory } from "./chat/session-history.ts";
+import type { SessionRestores } from "./chat/session-restores.ts";
 import type { AgentEnvironment } from "./models/agent-environment.ts";
 import type { FirstRun } from "./models/first-run.ts";
 import type { ModelMemory } from "./models/model-memory.ts";
@@ -20,6 +21,8 @@ export type Services = {
   readonly chat: ChatSession;
   /** The stored sessions. */
   readonly history: SessionHistory;
+  /** The way back to earlier messages. */
+  readonly restores: SessionRestores;
   readonly view: ChatView;
   readonly requests: Requests;
   readonly review: Review;

@@ -81,6 +81,19 @@ export type HistoryPage = {
   readonly error?: string;
 };
 
+/** A file of a restore; `leftAlone` says why it stays as it is. `label` is what to show. */
+export type RestoreFile = {
+  readonly label: string;
+  readonly path: string;
+  readonly change: "restore" | "remove" | "recreate";
+  readonly added?: number;
+  readonly removed?: number;
+  readonly leftAlone?: string;
+};
+
+/** What going back to before a message would do. */
+export type RestorePreview = { readonly files: readonly RestoreFile[]; readonly messages: number };
+
 /** One event of the panel's channel. */
 export type PanelEvent =
   /** A session begins or takes the panel: what was shown before goes away. */
@@ -103,6 +116,15 @@ export type PanelEvent =
   | { readonly kind: "turn-end"; readonly stopReason?: StopReason; readonly error?: string }
   /** The messages from this position on were taken back. */
   | { readonly kind: "rewind"; readonly position: number }
+  /** What going back to before the message at `position` would do; null takes the card away. */
+  | { readonly kind: "restore-preview"; readonly position: number; readonly preview: RestorePreview | null }
+  /** Files were put back; `restoreId` undoes that, and is absent when nothing was done to files. */
+  | {
+      readonly kind: "restored";
+      readonly files: readonly RestoreFile[];
+      readonly isUndo: boolean;
+      readonly restoreId?: string;
+    }
   /** A piece of output of a terminal that a tool call shows. */
   | { readonly kind: "terminal-output"; readonly terminalId: string; readonly text: string }
   | {
@@ -166,6 +188,18 @@ export type PanelMessage =
   | { readonly type: "resend"; readonly position: number; readonly text: string }
   /** A new session with what was said before this position; the message there goes into the composer. */
   | { readonly type: "fork-here"; readonly position: number; readonly text: string }
+  /** Asks what going back to before the user's message at this position would do. */
+  | { readonly type: "restore-preview"; readonly position: number }
+  | { readonly type: "restore-close" }
+  /** Shows in the editor what the files would become. */
+  | { readonly type: "restore-changes"; readonly position: number }
+  | {
+      readonly type: "restore";
+      readonly position: number;
+      readonly files: boolean;
+      readonly conversation: boolean;
+    }
+  | { readonly type: "restore-undo"; readonly restoreId: string }
   | { readonly type: "new-session" }
   | { readonly type: "set-config"; readonly configId: string; readonly value: string }
   /** A model of the first-run page: from now on it answers. */

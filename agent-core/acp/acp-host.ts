@@ -32,6 +32,7 @@ export function acpHost({ client, capabilities, sessionId, roots, local, backend
       canWrite: capabilities.fs?.writeTextFile === true,
       checksExpected: ours.expectedText === true,
       movesFiles: ours.fileMoves === true,
+      putsBack: ours.putBack === true,
       disk: local.files,
     }),
     terminals: sessionTerminals(

@@ -4,9 +4,11 @@ import {
   type ContentBlock,
   methods,
   type PromptResponse,
+  RequestError,
   type SessionConfigOption,
   type SessionUpdate,
 } from "@zed-industries/agent-client-protocol";
+import type { AIAgentOptions } from "../agent/agent-setup.ts";
 import { AIAgent } from "../agent/ai-agent.ts";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { ModelDirectory } from "../agent/model-directory.ts";
@@ -22,6 +24,7 @@ import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-id.ts";
 import { acpHost } from "./acp-host.ts";
 import type { ClientIdentity } from "./client-identity.ts";
+import type { CommandSession } from "./commands/command.ts";
 import { faultError } from "./faults.ts";
 import { DEFAULT_MODE, modeOf, modeOption } from "./modes.ts";
 import { askPermission } from "./permission.ts";
@@ -30,6 +33,7 @@ import { askQuestion } from "./question.ts";
 import { runCommand } from "./run-command.ts";
 import { SessionModel } from "./session-model.ts";
 import type { SessionPlace } from "./session-place.ts";
+import { SessionRestores } from "./session-restores.ts";
 import type { StartingModel } from "./starting-model.ts";
 import { type Updates, updatesTo } from "./updates.ts";
 
@@ -57,6 +61,8 @@ export class AcpSession {
   readonly id: string;
   readonly agent: AIAgent;
   readonly model: SessionModel;
+  readonly restores: SessionRestores;
+  readonly cwd: string;
   readonly #client: AgentContext;
   readonly #journal: Journal;
   readonly #updates: Updates;
@@ -64,6 +70,8 @@ export class AcpSession {
   #isTrusted: boolean;
   /** Settles when the last prompt that was sent is over. */
   #queue: Promise<unknown> = Promise.resolve();
+  /** Prompts that run or wait. */
+  #prompts = 0;
   /** Aborted by cancel: ends the running prompt and those that wait behind it. */
   #cancellation = new AbortController();
 
@@ -71,6 +79,7 @@ export class AcpSession {
     const { client, identity, place, id, stored, configured, directory, model, home, local, log } = options;
     const { capabilities, title } = identity;
     this.id = id;
+    this.cwd = place.cwd;
     this.#client = client;
     this.#mode = modeOf(stored?.mode ?? "") ?? DEFAULT_MODE;
     this.#isTrusted = place.trusted;
@@ -93,9 +102,7 @@ export class AcpSession {
       trusted: () => this.#isTrusted,
       onDefect: log,
       ...(title !== undefined && { platform: title }),
-      ...(stored !== undefined && { conversation: stored.conversation, todos: stored.todos }),
-      ...(stored?.title !== undefined && { title: stored.title }),
-      ...(stored?.systemPrompt !== undefined && { systemPrompt: stored.systemPrompt }),
+      ...restored(stored),
       host: acpHost({
         client,
         capabilities,
@@ -117,6 +124,11 @@ export class AcpSession {
         approval: (request, signal) => askPermission(client, id, request, signal),
       },
     });
+    this.restores = new SessionRestores({
+      agent: this.agent,
+      send: (update) => this.send(update),
+      trusted: () => this.#isTrusted,
+    });
     this.model = new SessionModel({
       directory,
       agent: this.agent,
@@ -129,7 +141,8 @@ export class AcpSession {
     });
     // After the response that is being made now: a client drops updates of a session it does not know yet.
     setImmediate(() => {
-      for (const message of [...configured.warnings, ...model.warnings]) status({ severity: "warning", message });
+      const warnings = [...configured.warnings, ...model.warnings, ...interruption(this.agent)];
+      for (const message of warnings) status({ severity: "warning", message });
     });
   }
 
@@ -162,9 +175,22 @@ export class AcpSession {
   /** Runs a prompt to its end, after those before it. Throws a `RequestError` when the model cannot be used. */
   prompt(blocks: readonly ContentBlock[], requestSignal: AbortSignal): Promise<PromptResponse> {
     const signal = AbortSignal.any([requestSignal, this.#cancellation.signal]);
-    const turn = this.#queue.then(() => this.#runPrompt(blocks, signal));
+    this.#prompts += 1;
+    const turn = this.#queue
+      .then(() => this.#runPrompt(blocks, signal))
+      .finally(() => {
+        this.#prompts -= 1;
+      });
     this.#queue = turn.catch(() => undefined);
     return turn;
+  }
+
+  /** Does something that no turn may run beside. Throws the protocol's error when one runs or waits. */
+  betweenTurns<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (this.#prompts > 0) throw new RequestError(-32600, "A turn is running; stop it before anything is taken back.");
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => undefined);
+    return done;
   }
 
   cancel(): void {
@@ -182,7 +208,7 @@ export class AcpSession {
   async #runPrompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     if (signal.aborted) return { stopReason: "cancelled" };
     const message = userMessage(blocks);
-    const answer = typeof message === "string" ? await runCommand(message, this) : undefined;
+    const answer = typeof message === "string" ? await runCommand(message, this.#forCommands(signal)) : undefined;
     if (answer !== undefined) {
       this.send({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: answer } });
       return { stopReason: "end_turn" };
@@ -199,9 +225,32 @@ export class AcpSession {
     }
   }
 
+  #forCommands(signal: AbortSignal): CommandSession {
+    const { agent, model, mode, restores, cwd } = this;
+    return { agent, model, mode, restores, cwd, signal, setMode: (next) => this.setMode(next) };
+  }
+
   #sendOptions(): void {
     this.send({ sessionUpdate: "config_option_update", configOptions: this.configOptions });
   }
+}
+
+function interruption({ checkpoints }: AIAgent): readonly string[] {
+  if (checkpoints?.interrupted === undefined) return [];
+  return ["Restoring files to an earlier message was cut off. Restore to the same message again to finish it."];
+}
+
+/** What an agent goes on with. */
+function restored(stored: StoredSession | undefined): Partial<AIAgentOptions> {
+  if (stored === undefined) return {};
+  const { conversation, todos, entries, title, systemPrompt } = stored;
+  return {
+    conversation,
+    todos,
+    entries,
+    ...(title !== undefined && { title }),
+    ...(systemPrompt !== undefined && { systemPrompt }),
+  };
 }
 
 function sessionJournal(home: string, cwd: string, sessionId: string, onFailure: (message: string) => void): Journal {

@@ -3,7 +3,16 @@ import { isAbsolute } from "node:path";
 import { type AgentContext, RequestError } from "@zed-industries/agent-client-protocol";
 import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
 import { ModelDirectory } from "../agent/model-directory.ts";
-import { type Environment, homeFolder, sessionIndexFile, sessionsFolder, spillFolder } from "../config/home.ts";
+import { collectGarbage, forgetSession, hashesIn } from "../checkpoints/collect-garbage.ts";
+import { ObjectStore } from "../checkpoints/object-store.ts";
+import {
+  checkpointsFolder,
+  type Environment,
+  homeFolder,
+  sessionIndexFile,
+  sessionsFolder,
+  spillFolder,
+} from "../config/home.ts";
 import type { Host } from "../host/host.ts";
 import { findEditorModels } from "../providers/catalogue/editor-models.ts";
 import { deployments } from "../providers/deployment/deployments.ts";
@@ -38,6 +47,11 @@ export class AgentServer {
   readonly directory: ModelDirectory;
   /** Every stored session of the home. */
   readonly index: SessionIndex;
+  /** What files held before they were changed. */
+  readonly #objects: ObjectStore;
+  /** The sweep of what nothing needs any more, once it has begun. */
+  #sweep: Promise<void> | undefined;
+  readonly #closed = new AbortController();
   readonly #sessions = new Map<string, AcpSession>();
   #client: ClientIdentity = { capabilities: {}, title: undefined };
   #clientModels: ClientModels | undefined;
@@ -52,6 +66,7 @@ export class AgentServer {
       file: sessionIndexFile(this.home),
       log: options.log,
     });
+    this.#objects = new ObjectStore(checkpointsFolder(this.home));
     this.#environment = options.environment;
     this.directory = new ModelDirectory({
       home: this.home,
@@ -156,6 +171,11 @@ export class AgentServer {
     for (const session of this.#sessions.values()) await session.model.reconfigure();
   }
 
+  /** The user saved this file in the editor. */
+  userSaved(path: string): void {
+    for (const { agent } of this.#sessions.values()) agent.checkpoints?.userSaved(path);
+  }
+
   async closeSession(id: string): Promise<void> {
     const session = this.#sessions.get(id);
     this.#sessions.delete(id);
@@ -167,13 +187,17 @@ export class AgentServer {
     const path = journalPath(sessionsFolder(this.home), id);
     if (path === undefined) throw notFound(id, "this is not the id of a session");
     await this.closeSession(id);
+    const hashes = await hashesIn(path);
     const writer = await deleteSession(path, spillFolder(this.home, id));
+    if (writer === undefined) await forgetSession(hashes, this.#objects, sessionsFolder(this.home));
     if (writer) throw notFound(id, `another Hermes (process ${writer.pid}) is writing it; close it there first`);
   }
 
   /** Ends every session and what it runs. */
   async dispose(): Promise<void> {
     await Promise.all([...this.#sessions.keys()].map((id) => this.closeSession(id)));
+    this.#closed.abort();
+    await this.#sweep;
     await this.index.close();
   }
 
@@ -205,7 +229,18 @@ export class AgentServer {
     );
     this.#sessions.set(id, session);
     session.model.refresh();
+    this.#sweep ??= this.#collectGarbage();
     return session;
+  }
+
+  /** Goes on beside the sessions: nobody waits for it. */
+  async #collectGarbage(): Promise<void> {
+    const { signal } = this.#closed;
+    try {
+      await collectGarbage({ store: this.#objects, journals: sessionsFolder(this.home), now: Date.now(), signal });
+    } catch (error) {
+      if (!signal.aborted) this.options.log(`The checkpoints could not be swept: ${String(error)}`);
+    }
   }
 
   async #checkFolder(cwd: string): Promise<void> {

@@ -6,15 +6,24 @@ import type { ExpectedText, FileFailure, FileMove, FileText, FileWritten, HostFi
 import {
   CLIENT_FILES,
   type HermesMove,
+  type HermesPutBack,
   type HermesRemove,
   type HermesWriteMeta,
   type HermesWriteResult,
+  PUT_BACK,
   WRITE_CONFLICT,
 } from "./meta.ts";
 
 const writeResult = z.object({
   _meta: z.object({
-    hermes: z.object({ review: z.object({ text: z.string().nullable(), kept: z.number(), rejected: z.number() }) }),
+    hermes: z.object({
+      review: z.object({
+        text: z.string().nullable(),
+        before: z.string().nullable().exactOptional(),
+        kept: z.number(),
+        rejected: z.number(),
+      }),
+    }),
   }),
 }) satisfies z.ZodType<{ _meta: { hermes: HermesWriteResult } }>;
 
@@ -29,6 +38,8 @@ export type ClientFilesOptions = {
   readonly checksExpected: boolean;
   /** The client removes and moves files itself. */
   readonly movesFiles: boolean;
+  /** The client puts earlier texts back itself. */
+  readonly putsBack: boolean;
   /** This machine's own files. */
   readonly disk: HostFiles;
 };
@@ -40,10 +51,9 @@ export function clientFiles(options: ClientFilesOptions): HostFiles {
   const { disk, roots, canRead, canWrite } = options;
   const seen = new Map<string, Seen>();
   const isClients = (path: string): boolean => roots.some((root) => isInside(path, root));
-  /** Where the client has other text than the disk: what it has would be lost. */
-  const unsaved = async (path: string, text: string, signal: AbortSignal): Promise<FileFailure | undefined> => {
-    if (!canRead || !isClients(path)) return undefined;
-    return conflictWith(path, await readThrough(options, seen, path, signal), { kind: "text", text });
+  const guarded = async (path: string, expected: ExpectedText, signal: AbortSignal) => {
+    const present = canRead ? await readThrough(options, seen, path, signal) : await disk.readText(path, signal);
+    return conflictWith(path, present, expected);
   };
   return {
     stat: (path) => disk.stat(path),
@@ -54,20 +64,30 @@ export function clientFiles(options: ClientFilesOptions): HostFiles {
     async writeText(path, text, expected, signal) {
       if (!canWrite || !isClients(path)) return disk.writeText(path, text, expected, signal);
       if (!options.checksExpected) {
-        const present = canRead ? await readThrough(options, seen, path, signal) : await disk.readText(path, signal);
-        const conflict = conflictWith(path, present, expected);
+        const conflict = await guarded(path, expected, signal);
         if (conflict !== undefined) return conflict;
       }
       return writeThrough(options, { path, content: text, expected }, signal);
     },
     async remove(path, expected, signal) {
       if (canWrite && options.movesFiles && isClients(path)) return removeThrough(options, path, expected, signal);
-      return (await unsaved(path, expected, signal)) ?? disk.remove(path, expected, signal);
+      const conflict = isClients(path) ? await guarded(path, { kind: "text", text: expected }, signal) : undefined;
+      return conflict ?? disk.remove(path, expected, signal);
     },
     async rename(move, signal) {
       const { from, to, expected } = move;
       if (canWrite && options.movesFiles && isClients(from) && isClients(to)) return moveThrough(options, move, signal);
-      return (await unsaved(from, expected, signal)) ?? disk.rename(move, signal);
+      const conflict = isClients(from) ? await guarded(from, { kind: "text", text: expected }, signal) : undefined;
+      return conflict ?? disk.rename(move, signal);
+    },
+    async putBack(path, text, expected, signal) {
+      if (!canWrite || !isClients(path)) return disk.putBack(path, text, expected, signal);
+      if (options.putsBack) return putBackThrough(options, { path, text, expected }, signal);
+      const conflict = await guarded(path, expected, signal);
+      if (conflict !== undefined) return conflict;
+      // ACP has no way to take a file away.
+      if (text === null) return disk.putBack(path, null, expected, signal);
+      return writeThrough(options, { path, content: text, expected }, signal);
     },
   };
 }
@@ -155,6 +175,28 @@ async function settled(
     const reason = error.code === WRITE_CONFLICT ? "conflict" : "failed";
     return { ok: false, reason, message: `${failed}: ${error.message}` };
   }
+}
+
+async function putBackThrough(
+  { client, sessionId }: ClientFilesOptions,
+  back: Omit<HermesPutBack, "sessionId">,
+  signal: AbortSignal,
+): Promise<FileWritten | FileFailure> {
+  const request: HermesPutBack = { sessionId, ...back };
+  try {
+    await client.request(PUT_BACK, request, { cancellationSignal: signal });
+    return { ok: true };
+  } catch (error) {
+    return refusal(back.path, error, signal);
+  }
+}
+
+/** Why the client did not write; throws what is no answer of its. */
+function refusal(path: string, error: unknown, signal: AbortSignal): FileFailure {
+  signal.throwIfAborted();
+  if (!(error instanceof RequestError)) throw error;
+  const reason = error.code === WRITE_CONFLICT ? "conflict" : "failed";
+  return { ok: false, reason, message: `${path} was not written by the editor: ${error.message}` };
 }
 
 function conflictWith(path: string, present: FileText | FileFailure, expected: ExpectedText): FileFailure | undefined {

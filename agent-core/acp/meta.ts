@@ -15,6 +15,8 @@ export type HermesClientCapabilities = {
   readonly terminals?: boolean;
   /** `_hermes/lm/*` is there. */
   readonly languageModels?: boolean;
+  /** `_hermes/fs/put_back` is there. */
+  readonly putBack?: boolean;
 };
 
 /** `_meta.hermes` of `fs/write_text_file`: the write is refused (-32010) when the document holds anything else. */
@@ -27,7 +29,25 @@ export type HermesWriteMeta = {
  * what the file holds now (null: there is none); the numbers count hunks.
  */
 export type HermesWriteResult = {
-  readonly review: { readonly text: string | null; readonly kept: number; readonly rejected: number };
+  readonly review: {
+    readonly text: string | null;
+    /** What it held at the moment of writing. */
+    readonly before?: string | null;
+    readonly kept: number;
+    readonly rejected: number;
+  };
+};
+
+/**
+ * Request of the agent: give a file an earlier text again (null: take it away), in its document, and not up for review.
+ * Refused (-32010) when the file holds anything but `expected`.
+ */
+export const PUT_BACK = "_hermes/fs/put_back";
+export type HermesPutBack = {
+  readonly sessionId: string;
+  readonly path: string;
+  readonly text: string | null;
+  readonly expected: HermesWriteMeta["expected"];
 };
 
 /** Requests of the agent about whole files; each is refused (-32010) when the document holds anything but `expected`. */
@@ -91,6 +111,8 @@ export type HermesToolMeta = { readonly durationMs?: number };
 export type HermesAgentCapabilities = {
   /** `_hermes/session/steer` is there. */
   readonly steer: boolean;
+  /** `_hermes/session/restore_preview`, `restore` and `undo_restore` are there. */
+  readonly restore: boolean;
 };
 
 /**
@@ -129,6 +151,12 @@ export const HERMES_SESSION_METHODS = {
   search: "_hermes/session/search",
   /** HermesRewind → HermesRewound: takes back what was said from a position on. Refused (-32600) while a turn runs. */
   rewind: "_hermes/session/rewind",
+  /** HermesRestorePreviewRequest → HermesRestorePreview: what going back to a message of the user's would do. */
+  restorePreview: "_hermes/session/restore_preview",
+  /** HermesRestore → HermesRestored. Refused (-32600) while a turn runs. */
+  restore: "_hermes/session/restore",
+  /** HermesUndoRestore → HermesRestored: puts the files back to what they were before a restore. */
+  undoRestore: "_hermes/session/undo_restore",
 } as const;
 
 export type HermesRename = { readonly sessionId: string; readonly title: string };
@@ -163,6 +191,54 @@ export type HermesRewind = { readonly sessionId: string; readonly position: numb
 
 /** What the user's message at that position said, as text; null when it was none of the user's. */
 export type HermesRewound = { readonly prompt: string | null };
+
+/** `position` is that of a message of the user's; `withTexts`: also what each text file would hold. */
+export type HermesRestorePreviewRequest = {
+  readonly sessionId: string;
+  readonly position: number;
+  readonly withTexts?: boolean;
+};
+
+/** A file of a restore. `leftAlone` says why it stays as it is; the numbers count lines, where they were counted. */
+export type HermesRestoredFile = {
+  /** Absolute. */
+  readonly path: string;
+  readonly change: "restore" | "remove" | "recreate";
+  readonly added?: number;
+  readonly removed?: number;
+  readonly leftAlone?: string;
+  /** What it would hold, when that was asked for and is text; null: nothing. */
+  readonly text?: string | null;
+};
+
+export type HermesRestorePreview = {
+  /** Only those that are not as they shall be. */
+  readonly files: readonly HermesRestoredFile[];
+  /** How many messages would be taken back with the conversation. */
+  readonly messages: number;
+  /** What the user's message there said. */
+  readonly prompt: string | null;
+};
+
+export type HermesRestore = {
+  readonly sessionId: string;
+  readonly position: number;
+  readonly files: boolean;
+  readonly conversation: boolean;
+};
+
+export type HermesRestored = {
+  readonly files: readonly HermesRestoredFile[];
+  /** What the user's message said, when the conversation was taken back. */
+  readonly prompt: string | null;
+  /** By which what was done to files can be undone; absent when nothing was. */
+  readonly restoreId?: string;
+};
+
+export type HermesUndoRestore = { readonly sessionId: string; readonly restoreId: string };
+
+/** `_meta.hermes` of a `session_info_update`: what was said from this position on is taken back. */
+export type HermesRewoundMeta = { readonly rewound: { readonly position: number; readonly prompt: string | null } };
 
 /** Requests of ours to the agent; an agent that does not know them answers -32601. */
 export const HERMES_METHODS = {
@@ -285,6 +361,11 @@ export type HermesChatDelta = {
     | { readonly type: "call"; readonly callId: string; readonly name: string; readonly input: unknown }
   )[];
 };
+
+/** Client → agent: the user saved a file. What commands change at the same time is told apart from it. */
+export const FILE_SAVED = "_hermes/file_saved";
+
+export type HermesFileSaved = { readonly path: string };
 
 /** Client → agent: the editor's models are others than before. */
 export const LM_CHANGED = "_hermes/lm/changed";

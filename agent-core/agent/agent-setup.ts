@@ -15,6 +15,7 @@ import type { ModelFacts } from "../providers/model-info.ts";
 import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
 import type { ApiMode, EditorModels, Sampling } from "../providers/wire/wire.ts";
 import type { Conversation } from "../sessions/conversation.ts";
+import type { JournalEntry } from "../sessions/entry.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { Journal } from "../sessions/journal.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
@@ -92,6 +93,8 @@ export type AIAgentOptions = {
   /** An earlier conversation to go on with, which `journal` holds already; the agent adds to it. */
   readonly conversation?: Conversation;
   readonly todos?: readonly Todo[];
+  /** What `journal` holds already: the changes of files that can be taken back. */
+  readonly entries?: readonly JournalEntry[];
   /** Told of defects that were survived, for the log. */
   readonly onDefect?: (message: string) => void;
 };

@@ -1,6 +1,7 @@
 /** The agent: a conversation with its model, tools and state. One turn at a time; the loop itself is in turn.ts. */
 import { randomUUID } from "node:crypto";
 import type { Grants } from "../approval/grants.ts";
+import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { ContentPart, Message } from "../messages/message.ts";
 import { choiceId, choiceOf } from "../providers/choice.ts";
 import type { Fault } from "../providers/fault.ts";
@@ -21,6 +22,7 @@ import { IterationBudget } from "./budget.ts";
 import { type ConversationResult, resultOf } from "./conversation-result.ts";
 import { journalledProgress } from "./journal-tools.ts";
 import { type Notifier, notifier } from "./notifier.ts";
+import { sessionCheckpoints } from "./session-checkpoints.ts";
 import { sessionTitle } from "./session-title.ts";
 import { Steering } from "./steering.ts";
 import { runTurn, type Turn } from "./turn.ts";
@@ -50,6 +52,8 @@ export class AgentError extends Error {
 
 export class AIAgent {
   readonly sessionId: string;
+  /** The files that were changed, and the way back; undefined where the conversation is not stored. */
+  readonly checkpoints: Checkpoints | undefined;
   readonly #setup: AgentSetup;
   readonly #notify: Notifier;
   readonly #files = new FileMemory();
@@ -79,6 +83,11 @@ export class AIAgent {
     this.#isShellForgotten = this.#conversation.messages.some(usesTerminal);
     const told = notifier(callbacks, onDefect);
     this.#notify = { ...told, toolProgress: journalledProgress(told.toolProgress, (entry) => this.#journal(entry)) };
+    this.checkpoints = sessionCheckpoints(options, this.#setup, {
+      position: () => this.#conversation.next,
+      journal: (entry) => this.#journal(entry),
+      tell: (message) => this.#notify.status({ severity: "warning", message }),
+    });
     this.#todos = new TodoList((items) => {
       this.#journal({ type: "todos", items: [...items] });
       this.#notify.plan(items);
@@ -191,12 +200,14 @@ export class AIAgent {
     this.interrupt();
     this.#closed.abort();
     await this.#processes.dispose();
+    await this.checkpoints?.close();
     await this.#setup.host.terminals.dispose();
   }
 
   async #run(options: RunOptions, signal: AbortSignal): Promise<ConversationResult> {
     if (options.conversationHistory) this.#replaceHistory(options.conversationHistory);
     this.#notify.prompted({ position: this.#record({ role: "user", content: contentOf(options.userMessage) }) });
+    this.checkpoints?.beginTurn();
     this.#shellOpened ??= this.#openShell(signal);
     const systemPrompt = await this.#frozenPrompt(options.systemMessage);
     await this.#shellOpened;
@@ -276,7 +287,7 @@ export class AIAgent {
   #contextFor(callId: string, signal: AbortSignal): ToolContext {
     const { host, cwd, callbacks, spillFolder, sessionIndex } = this.#setup;
     return {
-      host,
+      host: this.checkpoints?.hostFor(callId) ?? host,
       cwd,
       sessions: sessionIndex,
       sessionId: this.sessionId,

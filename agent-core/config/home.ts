@@ -28,6 +28,11 @@ export function spillFolder(home: string, sessionId: string): string {
   return join(home, "vscode", "sessions", `${sessionId}.files`);
 }
 
+/** Folder of what files held before the agent changed them, for all sessions. */
+export function checkpointsFolder(home: string): string {
+  return join(home, "vscode", "checkpoints");
+}
+
 /** File of the approvals that were given for always. */
 export function grantsFile(home: string): string {
   return join(home, "vscode", "grants.json");

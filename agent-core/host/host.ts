@@ -27,7 +27,13 @@ export type FileStat = { readonly kind: "file" | "directory" | "other"; readonly
 export type ExpectedText = { readonly kind: "absent" } | { readonly kind: "text"; readonly text: string };
 
 /** What the user let be written of an edit; `text` is what the file holds now (null: there is none). Hunks are counted. */
-export type WriteReview = { readonly text: string | null; readonly kept: number; readonly rejected: number };
+export type WriteReview = {
+  readonly text: string | null;
+  /** What it held at the moment of writing; absent where that is not told. */
+  readonly before?: string | null;
+  readonly kept: number;
+  readonly rejected: number;
+};
 
 /** `review` is there when the user decided before anything was written; otherwise the whole text was. */
 export type FileWritten = { readonly ok: true; readonly review?: WriteReview };
@@ -52,6 +58,16 @@ export type HostFiles = {
   remove(path: string, expected: string, signal: AbortSignal): Promise<FileWritten | FileFailure>;
   /** Gives a file that holds `expected` another path, where nothing is; makes folders that are missing. */
   rename(move: FileMove, signal: AbortSignal): Promise<FileWritten | FileFailure>;
+  /**
+   * Gives a file an earlier text again, or takes it away (null): as `writeText`, but never up for review. Never
+   * touches anything but `expected`.
+   */
+  putBack(
+    path: string,
+    text: string | null,
+    expected: ExpectedText,
+    signal: AbortSignal,
+  ): Promise<FileWritten | FileFailure>;
   /** Undefined when nothing is there. */
   stat(path: string): Promise<FileStat | undefined>;
   /** Names in a folder, empty when it cannot be read. */

@@ -36,6 +36,10 @@ export function nodeFiles(): HostFiles {
     writeText: (path, text, expected, signal) => inTurn(path, () => writeGuarded(path, text, expected, signal)),
     remove: (path, expected, signal) => inTurn(path, () => removeFile(path, expected, signal)),
     rename: (move, signal) => inTurn(move.from, () => renameFile(move, signal)),
+    putBack: (path, text, expected, signal) =>
+      inTurn(path, () =>
+        text === null ? removeGuarded(path, expected, signal) : writeGuarded(path, text, expected, signal),
+      ),
     async stat(path): Promise<FileStat | undefined> {
       const found = await stat(path).catch(() => undefined);
       if (found === undefined) return undefined;
@@ -59,6 +63,16 @@ async function writeGuarded(path: string, text: string, expected: ExpectedText, 
   } catch (error) {
     return systemFailure(path, error, "written");
   }
+}
+
+/** A file that is gone already is as it shall be. */
+async function removeGuarded(path: string, expected: ExpectedText, signal: AbortSignal): Promise<Written> {
+  if (expected.kind === "text") {
+    const removed = await removeFile(path, expected.text, signal);
+    return !removed.ok && removed.reason === "missing" ? { ok: true } : removed;
+  }
+  const present = await readDecoded(path, signal);
+  return conflictWith(path, present, expected) ?? { ok: true };
 }
 
 function conflictWith(

@@ -1,6 +1,7 @@
 /** The lines of a journal. What happened is only ever added; reading them in order gives the session as it is. */
 import * as z from "zod";
 import type { Message } from "../messages/message.ts";
+import { fileChange, restoreEntry } from "./file-change.ts";
 
 /** Version of the format; a reader refuses newer ones rather than guess. */
 export const JOURNAL_VERSION = 1;
@@ -104,6 +105,8 @@ const entrySchema = z.discriminatedUnion("type", [
     reasoningTokens: z.number(),
     at,
   }),
+  fileChange,
+  restoreEntry,
   z.object({ type: z.literal("turn-end"), stopReason: z.string(), error: z.string().exactOptional(), at }),
 ]);
 

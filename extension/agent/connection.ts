@@ -8,11 +8,22 @@ import {
   type Stream,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import { type HermesClientCapabilities, LM_CHANGED } from "../../agent-core/acp/meta.ts";
+import {
+  FILE_SAVED,
+  type HermesClientCapabilities,
+  type HermesFileSaved,
+  LM_CHANGED,
+} from "../../agent-core/acp/meta.ts";
 import type { ClientServices } from "../client/client-method.ts";
 import { table } from "../client/table.gen.ts";
 
-const OURS: HermesClientCapabilities = { expectedText: true, fileMoves: true, terminals: true, languageModels: true };
+const OURS: HermesClientCapabilities = {
+  expectedText: true,
+  fileMoves: true,
+  putBack: true,
+  terminals: true,
+  languageModels: true,
+};
 
 const CAPABILITIES: ClientCapabilities = {
   fs: { readTextFile: true, writeTextFile: true },
@@ -32,9 +43,17 @@ export async function connect(stream: Stream, services: ClientServices): Promise
     clientInfo: { name: "vscode", title: vscode.env.appName, version: vscode.version },
     clientCapabilities: CAPABILITIES,
   });
-  const changes = vscode.lm.onDidChangeChatModels(() => {
-    connection.agent.notify(LM_CHANGED, {}).catch(() => undefined); // the connection is closing
+  const tell = (method: string, params: object): void => {
+    connection.agent.notify(method, params).catch(() => undefined); // the connection is closing
+  };
+  const changes = [
+    vscode.lm.onDidChangeChatModels(() => tell(LM_CHANGED, {})),
+    vscode.workspace.onDidSaveTextDocument(({ uri }) => {
+      if (uri.scheme === "file") tell(FILE_SAVED, { path: uri.fsPath } satisfies HermesFileSaved);
+    }),
+  ];
+  void connection.closed.finally(() => {
+    for (const change of changes) change.dispose();
   });
-  void connection.closed.finally(() => changes.dispose());
   return connection;
 }

@@ -7,6 +7,7 @@ import { editorActions } from "./actions/editor-actions.ts";
 import { historyActions } from "./actions/history-actions.ts";
 import { modelActions } from "./actions/model-actions.ts";
 import { queueActions } from "./actions/queue-actions.ts";
+import { restoreActions } from "./actions/restore-actions.ts";
 import { reviewActions } from "./actions/review-actions.ts";
 
 const actions: Actions<PanelMessage["type"]> = {
@@ -14,6 +15,7 @@ const actions: Actions<PanelMessage["type"]> = {
   ...queueActions,
   ...historyActions,
   ...modelActions,
+  ...restoreActions,
   ...reviewActions,
   ...editorActions,
 };

@@ -29,6 +29,8 @@ export type EditReview = {
   landing(edit: AgentEdit, write: () => Promise<void>): Promise<void>;
   /** Runs a move and takes what is up for review along. Rejects as `move` does. */
   moving(from: string, to: string, move: () => Promise<void>): Promise<void>;
+  /** Runs a write that gives a file an earlier text (null: takes it away), with the review that it had then. */
+  puttingBack(path: string, after: string | null, write: () => Promise<void>): Promise<void>;
 };
 
 export type ClientServices = {

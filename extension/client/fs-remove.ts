@@ -1,8 +1,8 @@
 import * as vscode from "vscode";
 import * as z from "zod";
 import { CLIENT_FILES, type HermesRemove, type HermesWriteResult } from "../../agent-core/acp/meta.ts";
-import { refusedChange } from "../documents/refused-change.ts";
-import { ConflictError, readNow, writeNow } from "../documents/write-document.ts";
+import { expectedEdit, writeError } from "../documents/expected-edit.ts";
+import { readNow, writeNow } from "../documents/write-document.ts";
 import type { ClientMethod, EditReview } from "./client-method.ts";
 
 const params = z.object({
@@ -20,13 +20,11 @@ export const clientMethod: ClientMethod = {
       try {
         if (!vscode.workspace.isTrusted) throw new Error("the workspace is not trusted");
         return await fileTurns.take(path, async () => {
-          const { text, inItsEndings } = await readNow(path);
-          if (text === null) throw new ConflictError(`${path} is gone by now`);
-          if (inItsEndings(expected) !== text) throw new ConflictError(`${path} has changed since it was read`);
-          return remove(path, text, editReview, signal);
+          const { before } = expectedEdit(await readNow(path), path, null, { kind: "text", text: expected });
+          return remove(path, before ?? "", editReview, signal);
         });
       } catch (error) {
-        throw refusedChange(`${path} was not removed`, error);
+        throw writeError(path, error, "removed");
       }
     });
   },
@@ -42,5 +40,9 @@ async function remove(path: string, before: string, review: EditReview, signal: 
   // Lines that the user keeps keep their file.
   const after = verdict.after === "" ? null : verdict.after;
   if (after !== verdict.before) await writeNow(path, verdict.before, after);
-  return { _meta: { hermes: { review: { text: after, kept: verdict.kept, rejected: verdict.undone } } } };
+  return {
+    _meta: {
+      hermes: { review: { text: after, before: verdict.before, kept: verdict.kept, rejected: verdict.undone } },
+    },
+  };
 }

@@ -1,8 +1,8 @@
 import * as vscode from "vscode";
 import * as z from "zod";
 import { CLIENT_FILES, type HermesMove } from "../../agent-core/acp/meta.ts";
-import { refusedChange } from "../documents/refused-change.ts";
-import { ConflictError, readNow } from "../documents/write-document.ts";
+import { expectedEdit, writeError } from "../documents/expected-edit.ts";
+import { readNow } from "../documents/write-document.ts";
 import type { ClientMethod } from "./client-method.ts";
 
 const params = z.object({
@@ -19,14 +19,12 @@ export const clientMethod: ClientMethod = {
       try {
         if (!vscode.workspace.isTrusted) throw new Error("the workspace is not trusted");
         await fileTurns.take(from, async () => {
-          const { text, inItsEndings } = await readNow(from);
-          if (text === null) throw new ConflictError(`${from} is gone by now`);
-          if (inItsEndings(expected) !== text) throw new ConflictError(`${from} has changed since it was read`);
+          expectedEdit(await readNow(from), from, null, { kind: "text", text: expected });
           await editReview.moving(from, to, () => move(from, to));
         });
         return {};
       } catch (error) {
-        throw refusedChange(`${from} was not moved`, error);
+        throw writeError(from, error, "moved");
       }
     });
   },

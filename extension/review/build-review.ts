@@ -1,6 +1,7 @@
 /** Builds the review and everything that shows it. */
 import * as vscode from "vscode";
 import type { EditReview } from "../client/client-method.ts";
+import { CheckpointDocuments } from "./checkpoint-documents.ts";
 import { editReview } from "./edit-review.ts";
 import { FileBadges } from "./file-badges.ts";
 import { HunkLenses } from "./hunk-lenses.ts";
@@ -18,6 +19,8 @@ export type BuiltReview = {
   readonly review: Review;
   readonly opener: ReviewOpener;
   readonly editReview: EditReview;
+  /** Shows what files held at a checkpoint. */
+  readonly checkpoints: CheckpointDocuments;
   /** Told once after any number of changes in a row. */
   readonly onDidSettle: vscode.Event<void>;
 };
@@ -30,6 +33,7 @@ export function buildReview(context: vscode.ExtensionContext, log: vscode.LogOut
   const review = new Review(landed, proposals);
   const opener = new ReviewOpener(review, (problem) => log.error(problem));
   const settled = settling(review);
+  const checkpoints = new CheckpointDocuments();
   const show = (path: string, where: "file" | "proposal"): void => {
     opener.showEdit(path, where).catch((error: unknown) => log.error(String(error)));
   };
@@ -39,6 +43,7 @@ export function buildReview(context: vscode.ExtensionContext, log: vscode.LogOut
     review,
     opener,
     settled,
+    checkpoints,
     new OriginalDocuments(review),
     new HunkLenses(review),
     new HunkMarks(review),
@@ -48,7 +53,7 @@ export function buildReview(context: vscode.ExtensionContext, log: vscode.LogOut
     settled.event(() => setContext(review, log)),
   );
   landed.restore().catch((error: unknown) => log.error(String(error)));
-  return { review, opener, editReview: editReview(landed, proposals, show), onDidSettle: settled.event };
+  return { review, opener, editReview: editReview(landed, proposals, show), checkpoints, onDidSettle: settled.event };
 }
 
 /** Forty files that are kept at once are one change to a list. */

@@ -25,5 +25,6 @@ export function editReview(
       if (edit.after !== null) shown(edit.path, "file");
     },
     moving: (from, to, move) => landed.moving(from, to, move),
+    puttingBack: (path, after, write) => landed.puttingBack(path, after, write),
   };
 }

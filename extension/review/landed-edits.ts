@@ -69,6 +69,21 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     this.#set({ ...text, path: to });
   }
 
+  /**
+   * Runs a write that gives a file an earlier text (null: takes it away). The review that it had with that text comes
+   * back, else the change counts as the user's own: nothing new is up. Rejects as `write` does.
+   */
+  async puttingBack(path: string, after: string | null, write: () => Promise<void>): Promise<void> {
+    const before = this.#texts.get(path);
+    if (before !== undefined) this.#remember(before); // Ctrl+Z brings it back
+    await write();
+    if (!this.#texts.has(path)) return;
+    if (after === null) this.#forget(path);
+    else if (before?.isGone) this.#set({ path, baseline: before.baseline, present: after });
+    // A file that no document shows tells of no change.
+    else this.#follow(path, after);
+  }
+
   keep(path: string, hunk: Hunk): void {
     const text = this.#texts.get(path);
     if (text === undefined) return;
@@ -148,8 +163,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     const { fsPath: path } = document.uri;
     const planned = this.#planned.get(path);
     const text = this.#texts.get(path);
-    const states = this.#states.get(path) ?? [];
-    if (planned === undefined && text === undefined && states.length === 0) return;
+    if (planned === undefined && text === undefined && !this.#states.has(path)) return;
     if (findDocument(path) !== document) return;
     const present = document.getText();
     if (planned !== undefined && present === planned.text) {
@@ -157,8 +171,14 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
       planned.noted();
       return;
     }
+    this.#follow(path, present);
+  }
+
+  /** The text of a file is another one by now, not by an edit of the agent's. */
+  #follow(path: string, present: string): void {
+    const text = this.#texts.get(path);
     if (present === text?.present) return;
-    const earlier = states.find((state) => state.present === present);
+    const earlier = this.#states.get(path)?.find((state) => state.present === present);
     if (earlier !== undefined) this.#set(earlier);
     else if (text !== undefined) this.#set(followed(text, present));
   }

@@ -2,6 +2,7 @@
 // do not. The floor is a small Node script that fetches, parses the event stream, reads a file and loops.
 import { existsSync, statSync } from "node:fs";
 import { measureAnswers } from "./answers.ts";
+import { measureCheckpoints } from "./checkpoints.ts";
 import { measureEdits } from "./edits.ts";
 import { measureIterations } from "./iterations.ts";
 import { measureLife } from "./life.ts";
@@ -10,7 +11,15 @@ import { measureSessions } from "./sessions.ts";
 
 const PACKAGE = "dist/hermes-vscode.vsix";
 
-for (const measure of [measureLife, measureIterations, measureAnswers, measureSessions, measureEdits, measureSize]) {
+for (const measure of [
+  measureLife,
+  measureIterations,
+  measureAnswers,
+  measureSessions,
+  measureEdits,
+  measureCheckpoints,
+  measureSize,
+]) {
   for (const row of await measure()) print(row);
 }
 

@@ -1,6 +1,7 @@
 /** The panel's whole behaviour over time: events in, state out. Pure; the clock comes in as a number. */
 import type { PanelEvent } from "../panel-protocol.ts";
 import { addPermission, addQuestion, endPermission, endQuestion } from "./requests.ts";
+import { addRestored, previewRestore } from "./restore.ts";
 import type { PanelState } from "./state.ts";
 import { announce, emptyState } from "./state.ts";
 import { toggleSummary } from "./summaries.ts";
@@ -32,7 +33,8 @@ const handlers: Handlers = {
   },
   trust: (state, { isTrusted }) => ({ ...state, isTrusted }),
   // Who writes a message has something to write to.
-  prompt: (state, event, at) => beginTurn({ ...state, setup: undefined, history: undefined }, event.text, at),
+  prompt: (state, event, at) =>
+    beginTurn({ ...state, setup: undefined, history: undefined, restore: undefined }, event.text, at),
   setup: (state, { page }) => {
     const next: PanelState = { ...state, setup: page ?? undefined };
     return page === null ? next : announce(next, "Choose which model answers");
@@ -46,6 +48,8 @@ const handlers: Handlers = {
   update: (state, event, at) => applyUpdate(state, event.update, at),
   "turn-end": endTurn,
   rewind: (state, { position }, at) => rewindTo(state, position, at),
+  "restore-preview": previewRestore,
+  restored: addRestored,
   "terminal-output": (state, event) => appendOutput(state, event.terminalId, event.text),
   "terminal-exit": (state, { terminalId, exitCode, signal }) => endTerminal(state, terminalId, { exitCode, signal }),
   permission: addPermission,

@@ -9,7 +9,16 @@ import type {
   ToolCallStatus,
   ToolKind,
 } from "@zed-industries/agent-client-protocol";
-import type { AgentState, HistoryPage, PanelEvent, QueuedPrompt, ReviewedFile, SetupPage } from "../panel-protocol.ts";
+import type {
+  AgentState,
+  HistoryPage,
+  PanelEvent,
+  QueuedPrompt,
+  RestoreFile,
+  RestorePreview,
+  ReviewedFile,
+  SetupPage,
+} from "../panel-protocol.ts";
 import type { StreamedText } from "./streamed-text.ts";
 
 /** A message or a thought. While it grows it is `PanelState.open`, then it moves to the end of `entries`. */
@@ -77,7 +86,17 @@ export type SummaryEntry = {
   readonly until: string;
 };
 
-export type Entry = TextEntry | ToolEntry | NoticeEntry | TurnEndEntry | SummaryEntry;
+/** Files were put back. */
+export type RestoredEntry = {
+  readonly type: "restored";
+  readonly key: string;
+  readonly text: string;
+  readonly leftAlone: readonly RestoreFile[];
+  /** What undoes it; undefined when nothing can be undone, or a later one stands before it. */
+  readonly restoreId: string | undefined;
+};
+
+export type Entry = TextEntry | ToolEntry | NoticeEntry | TurnEndEntry | SummaryEntry | RestoredEntry;
 
 export type TerminalState = {
   readonly text: StreamedText;
@@ -117,10 +136,12 @@ export type PanelState = {
   readonly setup: SetupPage | undefined;
   /** Undefined while the stored sessions are not shown. */
   readonly history: HistoryPage | undefined;
+  /** What going back to before the message at a position would do; undefined while nobody asks. */
+  readonly restore: { readonly position: number; readonly preview: RestorePreview } | undefined;
   /** For screen readers; `serial` changes when the same words are to be said again. */
   readonly announcement: { readonly serial: number; readonly text: string };
-  /** The latest wish to put the caret into the composer. */
-  readonly compose: { readonly serial: number; readonly text: string | undefined };
+  /** The latest wish to put the caret into the composer; `keepsDraft`: what is written there already stays behind it. */
+  readonly compose: { readonly serial: number; readonly text: string | undefined; readonly keepsDraft?: true };
 };
 
 export const emptyState: PanelState = {
@@ -145,6 +166,7 @@ export const emptyState: PanelState = {
   commands: [],
   setup: undefined,
   history: undefined,
+  restore: undefined,
   announcement: { serial: 0, text: "" },
   compose: { serial: 0, text: undefined },
 };

@@ -1,5 +1,5 @@
 /** The list of entries: one text grows at its end at most; everything before it is finished. */
-import type { Entry, NoticeEntry, PanelState, TextEntry, TurnEndEntry } from "./state.ts";
+import type { Entry, NoticeEntry, PanelState, RestoredEntry, TextEntry, TurnEndEntry } from "./state.ts";
 import { appendText, emptyText } from "./streamed-text.ts";
 
 /** A piece of text on its way into the transcript. */
@@ -11,7 +11,7 @@ export type TextChunk = {
   readonly position?: number | undefined;
 };
 
-type NewEntry = Omit<NoticeEntry, "key"> | Omit<TurnEndEntry, "key">;
+type NewEntry = Omit<NoticeEntry, "key"> | Omit<TurnEndEntry, "key"> | Omit<RestoredEntry, "key">;
 
 /** Adds `chunk` to the text that grows when it belongs to it, or begins a new one. `at`: clock, milliseconds. */
 export function growText(state: PanelState, chunk: TextChunk, at: number): PanelState {

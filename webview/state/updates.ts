@@ -3,6 +3,7 @@ import type { ContentChunk, SessionUpdate } from "@zed-industries/agent-client-p
 import { modelName, withMode } from "./config.ts";
 import { contentText } from "./content-text.ts";
 import { positionIn } from "./message-position.ts";
+import { rewound } from "./restore.ts";
 import type { NoticeEntry, PanelState, TextEntry } from "./state.ts";
 import { announce } from "./state.ts";
 import { addSummary, compressionIn } from "./summaries.ts";
@@ -34,7 +35,8 @@ const handlers: Handlers = {
   session_info_update: (state, { _meta }, at) => {
     const position = positionIn(_meta);
     const compression = compressionIn(_meta);
-    const placed = position === undefined ? state : placeLastPrompt(state, position);
+    const left = rewound(state, _meta, at);
+    const placed = position === undefined ? left : placeLastPrompt(left, position);
     return compression === undefined ? placed : addSummary(placed, compression, at);
   },
   usage_update: (state, { used, size, cost }) => ({ ...state, usage: { used, size, cost: cost ?? undefined } }),

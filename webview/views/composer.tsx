@@ -21,7 +21,8 @@ export function Composer() {
   };
   useLayoutEffect(() => {
     if (compose.serial === 0) return;
-    if (compose.text !== undefined) write(compose.text);
+    const kept = compose.keepsDraft && draft.trim() !== "" ? `\n\n${draft}` : "";
+    if (compose.text !== undefined) write(compose.text + kept);
     field.current?.focus();
   }, [compose.serial]);
   useLayoutEffect(() => {

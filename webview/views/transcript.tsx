@@ -8,6 +8,7 @@ import { Fold } from "./fold.tsx";
 import { Icon } from "./icon.tsx";
 import { MarkdownView } from "./markdown-view.tsx";
 import { usePanel } from "./panel-context.ts";
+import { RestoreLine } from "./restore-line.tsx";
 import { SummaryLine } from "./summary-line.tsx";
 import { ToolCard } from "./tool-card.tsx";
 import { UserMessage } from "./user-message/user-message.tsx";
@@ -99,6 +100,8 @@ const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) 
           <Icon name={entry.severity} /> <span dir="auto">{entry.text}</span>
         </div>
       );
+    case "restored":
+      return <RestoreLine entry={entry} />;
     case "summary":
       return <SummaryLine entry={entry} />;
     case "turn-end":

@@ -1,9 +1,11 @@
 // Written by scripts/tables.mjs; do not edit. Run `npm run tables` after adding a file to this folder.
 import type { Command } from "./command.ts";
+import { command as checkpoint } from "./checkpoint.ts";
 import { command as grants } from "./grants.ts";
 import { command as help } from "./help.ts";
 import { command as mode } from "./mode.ts";
 import { command as model } from "./model.ts";
 import { command as tools } from "./tools.ts";
+import { command as undo } from "./undo.ts";
 
-export const table: readonly Command[] = [grants, help, mode, model, tools];
+export const table: readonly Command[] = [checkpoint, grants, help, mode, model, tools, undo];

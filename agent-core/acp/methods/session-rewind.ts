@@ -1,7 +1,7 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
-import type { Message } from "../../messages/message.ts";
 import { HERMES_SESSION_METHODS, type HermesRewind, type HermesRewound } from "../meta.ts";
+import { userText } from "../user-text.ts";
 import type { Method } from "./method.ts";
 
 const params = z.object({
@@ -17,13 +17,7 @@ export const method: Method = {
       if (agent.isRunning) throw new RequestError(-32600, "A turn is running; stop it before anything is taken back.");
       const said = agent.said.find((candidate) => candidate.position === position);
       agent.rewind(position);
-      return { prompt: said === undefined ? null : textOf(said.message) };
+      return { prompt: userText(said?.message) };
     });
   },
 };
-
-function textOf(message: Message): string | null {
-  if (message.role !== "user" || message.synthetic) return null;
-  if (typeof message.content === "string") return message.content;
-  return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
-}

@@ -57,7 +57,7 @@ suite("review before writing", () => {
     assert.equal(readFileSync(path, "utf8"), ORIGINAL);
     assert.equal(desk.review.files[0]?.isWaiting, true);
     desk.review.keepFile(uri);
-    assert.deepEqual(await written, { ok: true, review: { text: PROPOSED, kept: 2, rejected: 0 } });
+    assert.deepEqual(await written, { ok: true, review: { text: PROPOSED, before: ORIGINAL, kept: 2, rejected: 0 } });
     assert.equal(readFileSync(path, "utf8"), PROPOSED);
     assert.deepEqual(desk.review.documents, []);
   });
@@ -67,14 +67,14 @@ suite("review before writing", () => {
     desk.review.keep(uri, hunk(1));
     await desk.review.undo(uri, hunk(0));
     const text = ORIGINAL.replace("four", "FOUR");
-    assert.deepEqual(await written, { ok: true, review: { text, kept: 1, rejected: 1 } });
+    assert.deepEqual(await written, { ok: true, review: { text, before: ORIGINAL, kept: 1, rejected: 1 } });
     assert.equal(readFileSync(path, "utf8"), text);
   });
 
   test("a rejected edit leaves the file alone", async () => {
     const { written } = await propose();
     await desk.review.undoFile(uri);
-    assert.deepEqual(await written, { ok: true, review: { text: ORIGINAL, kept: 0, rejected: 2 } });
+    assert.deepEqual(await written, { ok: true, review: { text: ORIGINAL, before: ORIGINAL, kept: 0, rejected: 2 } });
     assert.equal(readFileSync(path, "utf8"), ORIGINAL);
   });
 
@@ -82,7 +82,7 @@ suite("review before writing", () => {
     rmSync(path);
     const { written } = await propose("hello\n", null);
     await desk.review.undoFile(uri);
-    assert.deepEqual(await written, { ok: true, review: { text: null, kept: 0, rejected: 1 } });
+    assert.deepEqual(await written, { ok: true, review: { text: null, before: null, kept: 0, rejected: 1 } });
     assert.equal(existsSync(path), false);
   });
 
@@ -93,7 +93,7 @@ suite("review before writing", () => {
     desk.review.keep(uri, hunk(0));
     await desk.review.undo(uri, hunk(0));
     const text = `mine\n${ORIGINAL.replace("two", "TWO")}`;
-    assert.deepEqual(await written, { ok: true, review: { text, kept: 1, rejected: 1 } });
+    assert.deepEqual(await written, { ok: true, review: { text, before: `mine\n${ORIGINAL}`, kept: 1, rejected: 1 } });
     assert.equal(document.getText(), text);
     assert.equal(document.isDirty, true);
   });

@@ -33,6 +33,7 @@ export const unreviewed: EditReview = {
   verdict: () => Promise.resolve({ kind: "after" }),
   landing: (_edit, write) => write(),
   moving: (_from, _to, move) => move(),
+  puttingBack: (_path, _after, write) => write(),
 };
 
 /** Connects to the extension's real client methods. */

@@ -4,6 +4,7 @@ import type { TextEntry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
+import { RestoreCard } from "../restore-card.tsx";
 import { MessageEditor } from "./message-editor.tsx";
 
 export function UserMessage({ entry }: { readonly entry: TextEntry }) {
@@ -28,6 +29,7 @@ export function UserMessage({ entry }: { readonly entry: TextEntry }) {
       {position !== undefined && !isEditing && (
         <Actions position={position} text={text} onEdit={() => setEditing(true)} />
       )}
+      {position !== undefined && <RestoreCard position={position} />}
     </div>
   );
 }
@@ -53,6 +55,12 @@ function Actions({ position, text, onEdit }: ActionsProps) {
         name="Fork the session before this message"
         tip="Fork: a new session with what was said before"
         act={() => post({ type: "fork-here", position, text })}
+      />
+      <Action
+        icon="history"
+        name="Restore to here"
+        tip="Restore to here: files, conversation or both; shows first what it would do"
+        act={() => post({ type: "restore-preview", position })}
       />
     </div>
   );

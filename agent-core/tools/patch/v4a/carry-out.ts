@@ -69,7 +69,7 @@ function stepsOf(change: FileChange, files: HostFiles, signal: AbortSignal): rea
       {
         change,
         run: () => files.remove(path, oldText, signal),
-        undo: () => files.writeText(path, oldText, { kind: "absent" }, never),
+        undo: () => files.putBack(path, oldText, { kind: "absent" }, never),
       },
     ];
   }
@@ -84,13 +84,13 @@ function writing(change: FileChange, files: HostFiles, signal: AbortSignal): Ste
     return {
       change,
       run: () => files.writeText(path, newText, { kind: "absent" }, signal),
-      undo: () => files.remove(path, newText, never),
+      undo: () => files.putBack(path, null, { kind: "text", text: newText }, never),
     };
   }
   return {
     change,
     run: () => files.writeText(path, newText, { kind: "text", text: oldText }, signal),
-    undo: () => files.writeText(path, oldText, { kind: "text", text: newText }, never),
+    undo: () => files.putBack(path, oldText, { kind: "text", text: newText }, never),
   };
 }
 

@@ -77,7 +77,7 @@ test("what cannot be put back either is said", async () => {
   const stubborn: HostFiles = {
     ...files,
     writeText: (...call) => (changes++ < 1 ? files.writeText(...call) : Promise.resolve(FAILED)),
-    remove: () => Promise.resolve({ ok: false, reason: "denied", message: "new/d.txt cannot be removed." }),
+    putBack: () => Promise.resolve({ ok: false, reason: "denied", message: "new/d.txt cannot be removed." }),
   };
   const result = await run(bench, stubborn);
   expect(result.text).toContain("Not everything could be put back: new/d.txt cannot be removed. Look at these files.");

@@ -1,0 +1,116 @@
+/** The way back in one session: to any message of the user's, for files, conversation or both; and back from there. */
+import { RequestError, type SessionUpdate } from "@zed-industries/agent-client-protocol";
+import type { AIAgent } from "../agent/ai-agent.ts";
+import type { PlannedFile } from "../checkpoints/plan-file.ts";
+import type { RestoredFile } from "../checkpoints/restore.ts";
+import type { Message } from "../messages/message.ts";
+import type { HermesRestored, HermesRestoredFile, HermesRestorePreview, HermesRewoundMeta } from "./meta.ts";
+import { userText } from "./user-text.ts";
+
+/** A message of the user's, which is a place to go back to. */
+export type RestorePoint = {
+  readonly position: number;
+  readonly prompt: string;
+  /** Files that were changed since. */
+  readonly changedFiles: number;
+};
+
+export type RestoreParts = { readonly files: boolean; readonly conversation: boolean };
+
+export type SessionRestoresOptions = {
+  readonly agent: AIAgent;
+  readonly send: (update: SessionUpdate) => void;
+  /** False: nothing may be written. */
+  readonly trusted: () => boolean;
+};
+
+export class SessionRestores {
+  readonly #agent: AIAgent;
+  readonly #send: (update: SessionUpdate) => void;
+  readonly #trusted: () => boolean;
+
+  constructor({ agent, send, trusted }: SessionRestoresOptions) {
+    this.#agent = agent;
+    this.#send = send;
+    this.#trusted = trusted;
+  }
+
+  /** In the order in which they were said. */
+  points(): readonly RestorePoint[] {
+    const { said, checkpoints } = this.#agent;
+    return said.flatMap(({ position, message }, index) => {
+      const prompt = userText(message);
+      // What was said in the middle of a turn is a part of it.
+      if (prompt === null || said[index - 1]?.message.role === "tool") return [];
+      return [{ position, prompt, changedFiles: checkpoints?.countSince(position) ?? 0 }];
+    });
+  }
+
+  /** What going back to the message at `position` would do now; `withTexts` adds what each text file would hold. */
+  async preview(position: number, withTexts: boolean, signal: AbortSignal): Promise<HermesRestorePreview> {
+    const { said, checkpoints } = this.#agent;
+    const planned = (await checkpoints?.preview(position, signal)) ?? [];
+    return {
+      files: planned.map((file) => ({ ...fileOf(file), ...(withTexts && textOf(file)) })),
+      messages: said.filter((candidate) => candidate.position >= position && isRead(candidate.message)).length,
+      prompt: this.#promptAt(position),
+    };
+  }
+
+  /** Files first: when they cannot be put back, the conversation still tells of them. */
+  async restore(position: number, parts: RestoreParts, signal: AbortSignal): Promise<HermesRestored> {
+    const prompt = this.#promptAt(position);
+    const { checkpoints } = this.#agent;
+    if (parts.files) this.#checkTrust();
+    const restored = parts.files ? await checkpoints?.restore(position, signal) : undefined;
+    if (parts.conversation) {
+      this.#agent.rewind(position);
+      const hermes: HermesRewoundMeta = { rewound: { position, prompt } };
+      this.#send({ sessionUpdate: "session_info_update", _meta: { hermes } });
+    }
+    return {
+      files: (restored?.files ?? []).map(fileOf),
+      prompt: parts.conversation ? prompt : null,
+      ...(restored?.files.some(({ leftAlone }) => leftAlone === undefined) && { restoreId: restored.id }),
+    };
+  }
+
+  /** Undoes what a restore did to files; default: the last one. Undefined when there was none. */
+  async undo(id: string | undefined, signal: AbortSignal): Promise<HermesRestored | undefined> {
+    const { checkpoints } = this.#agent;
+    const restore = id ?? checkpoints?.lastRestore;
+    if (restore === undefined || checkpoints === undefined) return undefined;
+    this.#checkTrust();
+    const undone = await checkpoints.undo(restore, signal);
+    return { files: undone.files.map(fileOf), prompt: null, restoreId: undone.id };
+  }
+
+  #checkTrust(): void {
+    if (!this.#trusted()) throw new RequestError(-32600, "Nothing is written until you trust this workspace.");
+  }
+
+  #promptAt(position: number): string | null {
+    return userText(this.#agent.said.find((candidate) => candidate.position === position)?.message);
+  }
+}
+
+/** Whether people read it as a message: tool calls and their results are none. */
+function isRead(message: Message): boolean {
+  return message.role === "assistant" ? Boolean(message.content) : userText(message) !== null;
+}
+
+function fileOf({ path, change, added, removed, leftAlone }: RestoredFile): HermesRestoredFile {
+  return {
+    path,
+    change,
+    ...(added !== undefined && { added }),
+    ...(removed !== undefined && { removed }),
+    ...(leftAlone !== undefined && { leftAlone }),
+  };
+}
+
+function textOf(file: PlannedFile): Pick<HermesRestoredFile, "text"> {
+  if (file.leftAlone !== undefined) return {};
+  if (file.wanted.kind === "nothing") return { text: null };
+  return file.wanted.text === undefined ? {} : { text: file.wanted.text };
+}

@@ -1,0 +1,138 @@
+/**
+ * Keeps the store within its bounds: what no journal tells of goes, what was not used for long goes, and when there is
+ * still too much, what the oldest sessions need. Sessions that are open keep everything.
+ */
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseEntry } from "../sessions/entry.ts";
+import { takeLock } from "../sessions/session-lock.ts";
+import type { ObjectStore } from "./object-store.ts";
+
+/** Of all objects together. */
+const MAX_BYTES = 500_000_000;
+const DAY_MS = 86_400_000;
+/** A session that was not used for so long cannot be taken back any more. */
+const KEPT_MS = 30 * DAY_MS;
+/** An object this young may belong to a change that is being written down at this moment, in any window. */
+const GRACE_MS = DAY_MS;
+const INTERVAL_MS = DAY_MS;
+const STAMP = "swept";
+const MENTION = '"type":"file-change"';
+
+export type GarbageOptions = {
+  readonly store: ObjectStore;
+  /** Folder of the journals, absolute. */
+  readonly journals: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Leaves the rest to the next one. */
+  readonly signal: AbortSignal;
+  /** Default: 500 MB. */
+  readonly maxBytes?: number;
+};
+
+type Journal = { readonly path: string; readonly usedAt: number; readonly isOpen: boolean };
+type StoredObject = { readonly hash: string; readonly path: string; readonly size: number; readonly usedAt: number };
+
+/** Sweeps when that was not done for a day and no other process does it. Rejects when the store cannot be read. */
+export async function collectGarbage(options: GarbageOptions): Promise<void> {
+  const { store, now } = options;
+  if (!existsSync(store.folder)) return;
+  const stamp = join(store.folder, STAMP);
+  const last = await stat(stamp).catch(() => undefined);
+  if (last !== undefined && now - last.mtimeMs < INTERVAL_MS) return;
+  const lock = takeLock(`${stamp}.lock`);
+  if ("pid" in lock) return;
+  try {
+    await sweep(options);
+    await writeFile(stamp, "", { mode: 0o600 });
+    await utimes(stamp, new Date(now), new Date(now));
+  } finally {
+    lock.release();
+  }
+}
+
+/** Hashes that a journal tells of; none when it cannot be read. */
+export async function hashesIn(journal: string): Promise<ReadonlySet<string>> {
+  const text = await readFile(journal, "utf8").catch(() => "");
+  const hashes = new Set<string>();
+  for (const line of text.split("\n")) {
+    if (!line.includes(MENTION)) continue;
+    const entry = parseEntry(line);
+    if (entry?.type !== "file-change" || entry.before === null || entry.before === "unknown") continue;
+    const { hash, unsaved } = entry.before;
+    for (const kept of [hash, unsaved]) if (kept != null) hashes.add(kept);
+  }
+  return hashes;
+}
+
+/** Removes the copies that only the deleted session told of. `hashes` are those of its journal. */
+export async function forgetSession(hashes: ReadonlySet<string>, store: ObjectStore, journals: string): Promise<void> {
+  const left = new Set(hashes);
+  for (const { path } of await journalsIn(journals)) {
+    if (left.size === 0) return;
+    for (const hash of await hashesIn(path)) left.delete(hash);
+  }
+  for (const hash of left) await rm(store.pathOf(hash), { force: true });
+}
+
+async function sweep(options: GarbageOptions): Promise<void> {
+  const { store, now, signal } = options;
+  const objects = await objectsIn(store);
+  const needed = await neededObjects(objects, options);
+  for (const { hash, path, usedAt } of objects) {
+    signal.throwIfAborted();
+    if (needed.has(hash) || now - usedAt < GRACE_MS) continue;
+    // Another window may have put it in again since it was listed.
+    const present = await stat(path).catch(() => undefined);
+    if (present?.mtimeMs === usedAt) await rm(path, { force: true });
+  }
+}
+
+/** Those of the sessions in use, then of the others from the one used last, until they are too old or too much. */
+async function neededObjects(
+  objects: readonly StoredObject[],
+  { journals, now, maxBytes = MAX_BYTES, signal }: GarbageOptions,
+): Promise<ReadonlySet<string>> {
+  const sizes = new Map(objects.map(({ hash, size }) => [hash, size]));
+  const needed = new Set<string>();
+  let bytes = 0;
+  const byUse = (await journalsIn(journals)).toSorted(
+    (one, other) => Number(other.isOpen) - Number(one.isOpen) || other.usedAt - one.usedAt,
+  );
+  for (const { path, usedAt, isOpen } of byUse) {
+    signal.throwIfAborted();
+    const added = [...(await hashesIn(path))].filter((hash) => !needed.has(hash));
+    bytes += added.reduce((sum, hash) => sum + (sizes.get(hash) ?? 0), 0);
+    if (!isOpen && (now - usedAt > KEPT_MS || bytes > maxBytes)) break;
+    for (const hash of added) needed.add(hash);
+  }
+  return needed;
+}
+
+async function journalsIn(folder: string): Promise<readonly Journal[]> {
+  const names = await readdir(folder).catch(() => []);
+  const journals = names.filter((name) => name.endsWith(".jsonl")).map((name) => join(folder, name));
+  const found = await Promise.all(
+    journals.map(async (path) => {
+      const usedAt = (await stat(path).catch(() => undefined))?.mtimeMs;
+      return usedAt === undefined ? undefined : { path, usedAt, isOpen: existsSync(`${path}.lock`) };
+    }),
+  );
+  return found.filter((journal) => journal !== undefined);
+}
+
+async function objectsIn({ folder }: ObjectStore): Promise<readonly StoredObject[]> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && entry.parentPath !== folder);
+  const objects: StoredObject[] = [];
+  for (const { parentPath, name } of files) {
+    const path = join(parentPath, name);
+    const found = await stat(path).catch(() => undefined);
+    const hash = parentPath.slice(-2) + name;
+    if (found !== undefined) objects.push({ hash, path, size: found.size, usedAt: found.mtimeMs });
+  }
+  return objects;
+}

@@ -1,0 +1,61 @@
+/** What stands at a path on the disk, whole: contents, links, permissions. */
+import { lstat, readFile, readlink } from "node:fs/promises";
+import type { FileState } from "../sessions/file-change.ts";
+import { hashOf } from "./object-store.ts";
+
+/** Larger files are noticed when they change, but no copy of them is kept. */
+export const MAX_KEPT_BYTES = 20_000_000;
+const PERMISSION_BITS = 0o7777;
+const BYTE_ORDER_MARK = "\ufeff";
+
+export type OnDisk =
+  | { readonly kind: "absent" }
+  | { readonly kind: "file"; readonly bytes: Buffer; readonly mode: number }
+  /** `target` is what the link says, as it is. */
+  | { readonly kind: "link"; readonly target: string; readonly mode: number }
+  /** Too large to keep; the mark changes with its content. */
+  | { readonly kind: "large"; readonly mark: string; readonly mode: number }
+  /** A folder, a device, or what cannot be read. */
+  | { readonly kind: "other" };
+
+/** Never rejects: what cannot be read is `other`. */
+export async function lookAt(path: string): Promise<OnDisk> {
+  try {
+    const found = await lstat(path);
+    const mode = found.mode & PERMISSION_BITS;
+    if (found.isSymbolicLink()) return { kind: "link", target: await readlink(path), mode };
+    if (!found.isFile()) return { kind: "other" };
+    if (found.size <= MAX_KEPT_BYTES) return { kind: "file", bytes: await readFile(path), mode };
+    return { kind: "large", mark: `large-${found.size}-${found.mtimeMs}`, mode };
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : "";
+    return { kind: code === "ENOENT" || code === "ENOTDIR" ? "absent" : "other" };
+  }
+}
+
+/** Undefined where there is nothing that could be restored or compared. */
+export function stateOf(found: OnDisk): FileState | null | undefined {
+  switch (found.kind) {
+    case "absent":
+      return null;
+    case "file":
+      return { hash: hashOf(found.bytes), mode: found.mode };
+    case "link":
+      return { hash: hashOf(found.target), mode: found.mode, link: true };
+    case "large":
+      return { hash: found.mark, mode: found.mode };
+    case "other":
+      return undefined;
+  }
+}
+
+/** The text as an editor shows it: without byte order mark. Undefined when it is not UTF-8 text. */
+export function textOf(bytes: Buffer): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
+  } catch {
+    return undefined; // another encoding: treated as bytes
+  }
+}

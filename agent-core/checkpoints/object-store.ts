@@ -1,0 +1,95 @@
+/**
+ * Contents of files by their SHA-256, each kept once: what stood somewhere before it was changed. A home has one store;
+ * sessions of several processes share it.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { deflateRaw, inflateRaw } from "node:zlib";
+
+/** First byte of an object: how the rest is written. */
+const PLAIN = 0;
+const DEFLATED = 1;
+/** Smaller contents do not get smaller by enough. */
+const MIN_DEFLATED_BYTES = 512;
+/** An object that is put in again counts as used now; not written down more often than this. */
+const TOUCH_AFTER_MS = 3_600_000;
+
+const deflate = promisify(deflateRaw);
+const inflate = promisify(inflateRaw);
+
+export class ObjectStore {
+  readonly folder: string;
+
+  /** `folder` is absolute; it comes into being with the first object. */
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** Keeps the content and gives its hash. Rejects with the system's error when it cannot be written. */
+  async put(content: Buffer): Promise<string> {
+    const hash = hashOf(content);
+    const path = this.pathOf(hash);
+    if (await isKept(path)) return hash;
+    const neighbour = `${path}.${process.pid}-${randomBytes(4).toString("hex")}`;
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    try {
+      await writeFile(neighbour, await packed(content), { mode: 0o600, flag: "wx" });
+      await rename(neighbour, path);
+    } catch (error) {
+      await rm(neighbour, { force: true });
+      throw error;
+    }
+    return hash;
+  }
+
+  /** Undefined when it is not there, or not whole. */
+  async get(hash: string): Promise<Buffer | undefined> {
+    try {
+      const content = await unpacked(await readFile(this.pathOf(hash)));
+      return hashOf(content) === hash ? content : undefined;
+    } catch {
+      return undefined; // missing or damaged: whoever asks says that there is no earlier copy
+    }
+  }
+
+  async has(hash: string): Promise<boolean> {
+    return stat(this.pathOf(hash)).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Where an object is kept. */
+  pathOf(hash: string): string {
+    return join(this.folder, hash.slice(0, 2), hash.slice(2));
+  }
+}
+
+export function hashOf(content: Buffer | string): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+async function isKept(path: string): Promise<boolean> {
+  try {
+    const { mtimeMs } = await stat(path);
+    if (Date.now() - mtimeMs > TOUCH_AFTER_MS) await utimes(path, new Date(), new Date());
+    return true;
+  } catch {
+    return false; // not there, or swept away at this moment: it is written again
+  }
+}
+
+async function packed(content: Buffer): Promise<Buffer> {
+  if (content.length >= MIN_DEFLATED_BYTES) {
+    const deflated = await deflate(content, { level: 1 });
+    if (deflated.length < content.length * 0.9) return Buffer.concat([Buffer.of(DEFLATED), deflated]);
+  }
+  return Buffer.concat([Buffer.of(PLAIN), content]);
+}
+
+function unpacked(stored: Buffer): Promise<Buffer> | Buffer {
+  const rest = stored.subarray(1);
+  return stored[0] === DEFLATED ? inflate(rest) : rest;
+}

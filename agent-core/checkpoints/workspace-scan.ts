@@ -1,0 +1,153 @@
+/**
+ * Which files a workspace holds and whether they changed, without reading them. A folder is listed again only when its
+ * own date has moved; files are only asked for their size and dates.
+ */
+import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as nextTick } from "node:timers/promises";
+import { type FolderRules, ignoreFilesIn, isIgnored, rulesFrom } from "../host/ignore-rules.ts";
+
+/** Files beyond which a workspace is not watched. */
+const MAX_FILES = 20_000;
+/** A scan that takes longer is given up, and the workspace not watched any more. */
+const MAX_SCAN_MS = 5_000;
+/** Nobody waits longer than this for the thread that a scan runs in. */
+const SLICE_MS = 10;
+/** A folder whose date is this young may have changed again without it showing. */
+const SETTLED_MS = 100;
+
+export type SeenFile = {
+  /** Another one when the file has changed. */
+  readonly signature: string;
+  readonly size: number;
+  readonly mode: number;
+  readonly isLink: boolean;
+};
+
+export type Scan = { readonly files: ReadonlyMap<string, SeenFile>; readonly folders: ReadonlySet<string> };
+
+type Listed = {
+  readonly mtimeMs: number;
+  /** When it was read, milliseconds since 1970. */
+  readonly at: number;
+  readonly files: readonly string[];
+  readonly folders: readonly string[];
+  readonly rules: readonly FolderRules[];
+  /** Of the ignore files in it. */
+  readonly ruleSignature: string;
+};
+
+type Progress = {
+  readonly files: Map<string, SeenFile>;
+  readonly folders: Set<string>;
+  readonly begin: number;
+  slice: number;
+};
+
+export class WorkspaceScan {
+  readonly #roots: readonly string[];
+  readonly #maxFiles: number;
+  #listed = new Map<string, Listed>();
+
+  /** `roots` are absolute; one within another is scanned once. */
+  constructor(roots: readonly string[], maxFiles = MAX_FILES) {
+    this.#roots = roots;
+    this.#maxFiles = maxFiles;
+  }
+
+  /** Undefined when there are too many files, or when it takes too long. */
+  async scan(): Promise<Scan | undefined> {
+    const begin = performance.now();
+    const progress: Progress = { files: new Map(), folders: new Set(), begin, slice: begin };
+    const before = this.#listed;
+    this.#listed = new Map();
+    const waiting = this.#roots.map((root) => ({ folder: root, above: [] as readonly FolderRules[] }));
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      if (progress.folders.has(next.folder)) continue;
+      progress.folders.add(next.folder);
+      const listed = list(next.folder, next.above, before.get(next.folder));
+      this.#listed.set(next.folder, listed);
+      for (const path of listed.files) note(path, progress.files);
+      for (const folder of listed.folders) waiting.push({ folder, above: listed.rules });
+      if (progress.files.size > this.#maxFiles) return undefined;
+      if (!(await pause(progress))) return undefined;
+    }
+    return progress;
+  }
+}
+
+function note(path: string, files: Map<string, SeenFile>): void {
+  const stat = statOf(path);
+  if (stat === undefined) return;
+  const { size, mode } = stat;
+  files.set(path, { signature: signatureOf(stat), size, mode: mode & 0o7777, isLink: stat.isSymbolicLink() });
+}
+
+function signatureOf({ size, mtimeMs, ctimeMs, ino, mode }: Stats): string {
+  return `${size} ${mtimeMs} ${ctimeMs} ${ino} ${mode}`;
+}
+
+function list(folder: string, above: readonly FolderRules[], known: Listed | undefined): Listed {
+  const at = Date.now();
+  const mtimeMs = statOf(folder)?.mtimeMs ?? 0;
+  const isSettled = known !== undefined && known.mtimeMs === mtimeMs && known.at - mtimeMs > SETTLED_MS;
+  if (isSettled && hasRules(known, above) && rulesSignature(folder, known.files) === known.ruleSignature) return known;
+  const entries = entriesOf(folder);
+  const names = entries.map(({ name }) => name);
+  const ruleFiles = ignoreFilesIn(folder, names);
+  const rules = ruleFiles.length === 0 ? above : [...above, rulesFrom(folder, ruleFiles.map(read))];
+  const kept = entries
+    .map((entry) => ({ entry, path: join(folder, entry.name) }))
+    .filter(({ entry, path }) => !isIgnored(path, entry.isDirectory(), rules));
+  const files = kept.filter(({ entry }) => entry.isFile() || entry.isSymbolicLink()).map(({ path }) => path);
+  const folders = kept.filter(({ entry }) => entry.isDirectory()).map(({ path }) => path);
+  return { mtimeMs, at, files, folders, rules, ruleSignature: rulesSignature(folder, files) };
+}
+
+/** Whether the rules from above are those that it was listed with. */
+function hasRules({ rules }: Listed, above: readonly FolderRules[]): boolean {
+  return above.every((rule, index) => rules[index] === rule) && rules.length <= above.length + 1;
+}
+
+function rulesSignature(folder: string, files: readonly string[]): string {
+  const own = new Set(files);
+  const ruleFiles = ignoreFilesIn(folder, [".gitignore", ".ignore"]).filter((path) => own.has(path));
+  return ruleFiles
+    .map(statOf)
+    .map((stat) => stat && signatureOf(stat))
+    .join("|");
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // out of reach: as good as not there
+  }
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return []; // gone meanwhile, or not for us to read
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** Lets others have the thread from time to time; false when the scan has taken too long. */
+async function pause(progress: Progress): Promise<boolean> {
+  const now = performance.now();
+  if (now - progress.begin > MAX_SCAN_MS) return false;
+  if (now - progress.slice < SLICE_MS) return true;
+  await nextTick();
+  progress.slice = performance.now();
+  return true;
+}

@@ -1,0 +1,103 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
+
+const FILES = { "a.txt": "one\ntwo\nthree\n", "b.txt": "b\n" };
+
+// Going back to an earlier message from the panel: first what it would do, then files, conversation or both.
+describe("restore to here", () => {
+  let window: VSCodeWindow;
+
+  beforeAll(async () => {
+    window = await VSCodeWindow.open({ name: "restore", files: FILES });
+    await window.openPanel();
+  });
+
+  pictureOfFailure(() => window);
+
+  afterAll(async () => {
+    await window.close();
+  });
+
+  const card = () => window.panel.getByRole("region", { name: "Restore to here" });
+  const bubbles = () => window.panel.locator(".user .bubble").allTextContents();
+  const line = (text: string) => window.panel.locator(".restore-line", { hasText: text });
+  const files = () => card().getByRole("listitem").allInnerTexts();
+  const say = async (text: string): Promise<void> => {
+    await window.send(text);
+    await window.panel.getByText(text).last().waitFor();
+    await window.panel.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+  };
+  const openCard = async (message: number): Promise<void> => {
+    await window.panel.locator(".user").nth(message).hover();
+    await window.panel.getByRole("button", { name: "Restore to here" }).nth(message).click();
+    await card().waitFor();
+  };
+  const pictures = async (name: string): Promise<void> => {
+    for (const theme of ["light", "dark"] as const) {
+      await window.setTheme(theme);
+      await window.setSideBarWidth(320);
+      await window.screenshot(name);
+    }
+  };
+
+  test("the card tells of each file what would become of it, and goes away with Escape", async () => {
+    await say('replace "one" with "ONE" in a.txt');
+    await say('create made.txt with "made by the agent"');
+    await say('replace "b" with "B" in b.txt');
+    writeFileSync(join(window.workspace, "b.txt"), "B and mine\n");
+    await openCard(0);
+    const lines = (await files()).map((line) => line.replace(/\s+/g, " "));
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toContain("a.txt");
+    expect(lines[2]).toContain("Left alone: you changed it since");
+    await pictures("restore-card");
+    await card().getByRole("button", { name: "Cancel" }).press("Escape");
+    await card().waitFor({ state: "detached" });
+    expect(window.readFile("a.txt")).toBe("ONE\ntwo\nthree\n");
+  });
+
+  test("the changes are shown in the editor before anything is done", async () => {
+    await openCard(0);
+    await card().getByRole("button", { name: "Show changes" }).click();
+    await window.page.locator(".tab", { hasText: "Restore" }).first().waitFor();
+    await window.screenshot("restore-changes");
+    await window.runCommand("View: Close All Editors");
+  });
+
+  test("files go back, the line says what was done, and Undo brings them again", async () => {
+    await card().getByRole("button", { name: "Files", exact: true }).click();
+    await line("Restored 2 files").waitFor();
+    await line("b.txt left alone: you changed it since").waitFor();
+    expect(window.readFile("a.txt")).toBe(FILES["a.txt"]);
+    expect(window.readFile("b.txt")).toBe("B and mine\n");
+    expect(existsSync(join(window.workspace, "made.txt"))).toBe(false);
+    expect(await bubbles()).toHaveLength(3);
+    await pictures("restore-line");
+    await window.panel.locator(".restore-line").getByRole("button", { name: "Undo" }).click();
+    await line("Undid the restore of 2 files").waitFor();
+    expect(window.readFile("a.txt")).toBe("ONE\ntwo\nthree\n");
+    expect(window.readFile("made.txt")).toContain("made by the agent");
+  });
+
+  test("by keyboard: files and conversation go back, and the message waits in the composer", async () => {
+    await window.panel.getByRole("button", { name: "Restore to here" }).nth(1).focus();
+    await window.page.keyboard.press("Enter");
+    await window.panel.locator(".restore-card:focus").waitFor();
+    for (const key of ["Tab", "Tab", "Enter"]) await window.page.keyboard.press(key);
+    await expect.poll(bubbles).toEqual(['replace "one" with "ONE" in a.txt']);
+    expect(existsSync(join(window.workspace, "made.txt"))).toBe(false);
+    expect(window.readFile("a.txt")).toBe("ONE\ntwo\nthree\n");
+    await expect.poll(() => window.composer.inputValue()).toBe('create made.txt with "made by the agent"');
+  });
+
+  test("/undo takes back the last message and its files", async () => {
+    await window.composer.fill("");
+    await window.send("/undo");
+    await window.panel.locator(".answer", { hasText: "Took back" }).waitFor();
+    await expect.poll(() => window.readFile("a.txt")).toBe(FILES["a.txt"]);
+    await expect.poll(() => window.composer.inputValue()).toBe('replace "one" with "ONE" in a.txt');
+    await window.screenshot("restore-undo");
+  });
+});

@@ -1,0 +1,133 @@
+/** A session's checkpoints over real files and commands, in throw-away folders. */
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Checkpoints, type CheckpointsOptions } from "../../agent-core/checkpoints/checkpoints.ts";
+import type { ExpectedText, Host } from "../../agent-core/host/host.ts";
+import { nodeHost } from "../../agent-core/host/node-host.ts";
+import type { JournalEntry } from "../../agent-core/sessions/entry.ts";
+
+const { signal } = new AbortController();
+
+export class CheckpointBench {
+  readonly folder: string;
+  readonly objects: string;
+  readonly host: Host = nodeHost();
+  readonly journal: JournalEntry[] = [];
+  readonly told: string[] = [];
+  readonly defects: string[] = [];
+  checkpoints: Checkpoints;
+  /** Position of the next message. */
+  position = 0;
+  #calls = 0;
+
+  constructor(
+    options: Partial<CheckpointsOptions> = {},
+    folder = realpathSync(mkdtempSync(join(tmpdir(), "hermes-checkpoints-"))),
+  ) {
+    this.folder = folder;
+    this.objects = options.objects ?? realpathSync(mkdtempSync(join(tmpdir(), "hermes-objects-")));
+    this.checkpoints = this.#open(options);
+  }
+
+  /** The session as the next process opens it. */
+  async reopen(): Promise<void> {
+    await this.checkpoints.close();
+    this.checkpoints = this.#open({});
+  }
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  /** What the user writes, past the agent. */
+  write(name: string, content: string | Buffer): void {
+    mkdirSync(dirname(this.path(name)), { recursive: true });
+    writeFileSync(this.path(name), content);
+  }
+
+  read(name: string): string {
+    return readFileSync(this.path(name), "utf8");
+  }
+
+  /** A message of the user's; gives its position. */
+  turn(): number {
+    const position = this.position;
+    this.position += 1;
+    this.checkpoints.beginTurn();
+    return position;
+  }
+
+  /** A tool of the agent writes. */
+  async edit(name: string, text: string): Promise<void> {
+    this.position += 1;
+    const { files } = this.checkpoints.hostFor(`call_${this.#calls++}`);
+    const present = await files.readText(this.path(name), signal);
+    const expected: ExpectedText = present.ok ? { kind: "text", text: present.text } : { kind: "absent" };
+    const written = await files.writeText(this.path(name), text, expected, signal);
+    this.position += 1;
+    if (!written.ok) throw new Error(written.message);
+  }
+
+  /** A tool of the agent runs a command to its end. */
+  async run(command: string): Promise<void> {
+    this.position += 1;
+    const { terminals } = this.checkpoints.hostFor(`call_${this.#calls++}`);
+    const running = await terminals.start(
+      {
+        command,
+        shell: { folder: this.folder, variables: undefined },
+        keepsShell: true,
+        input: "none",
+        pty: false,
+        outputFile: join(this.objects, "output.log"),
+      },
+      signal,
+    );
+    const { exitCode } = await running.exit;
+    await running.release();
+    this.position += 1;
+    if (exitCode !== 0) throw new Error(`${command} ended with ${exitCode}`);
+  }
+
+  /** The restore, as one line a file. */
+  async restore(position: number): Promise<readonly string[]> {
+    const { files } = await this.checkpoints.restore(position, signal);
+    return files.map((file) => this.#line(file));
+  }
+
+  async preview(position: number): Promise<readonly string[]> {
+    return (await this.checkpoints.preview(position, signal)).map((file) => this.#line(file));
+  }
+
+  async undo(): Promise<readonly string[]> {
+    const { files } = await this.checkpoints.undo(this.checkpoints.lastRestore ?? "", signal);
+    return files.map((file) => this.#line(file));
+  }
+
+  async dispose(): Promise<void> {
+    await this.checkpoints.close();
+    await this.host.terminals.dispose();
+  }
+
+  #line({ path, change, leftAlone }: { path: string; change: string; leftAlone: string | undefined }): string {
+    const name = path.slice(this.folder.length + 1);
+    return leftAlone === undefined ? `${change} ${name}` : `${name} left alone: ${leftAlone}`;
+  }
+
+  #open(options: Partial<CheckpointsOptions>): Checkpoints {
+    return new Checkpoints({
+      host: this.host,
+      roots: [this.folder],
+      objects: this.objects,
+      entries: this.journal,
+      trusted: () => true,
+      onlyReads: (command) => command.startsWith("cat "),
+      position: () => this.position,
+      journal: (entry) => this.journal.push({ ...entry, at: 0 } as JournalEntry),
+      tell: (problem) => this.told.push(problem),
+      onDefect: (problem) => this.defects.push(problem),
+      ...options,
+    });
+  }
+}
