@@ -9,7 +9,7 @@ import {
   type SessionUpdate,
 } from "@zed-industries/agent-client-protocol";
 import type { AIAgentOptions } from "../agent/agent-setup.ts";
-import { AIAgent } from "../agent/ai-agent.ts";
+import { AIAgent, type RunOptions } from "../agent/ai-agent.ts";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { ModelDirectory } from "../agent/model-directory.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
@@ -36,6 +36,7 @@ import type { SessionPlace } from "./session-place.ts";
 import { SessionRestores } from "./session-restores.ts";
 import type { StartingModel } from "./starting-model.ts";
 import { type Updates, updatesTo } from "./updates.ts";
+import { userUpdates } from "./user-updates.ts";
 
 export type AcpSessionOptions = {
   readonly client: AgentContext;
@@ -50,6 +51,8 @@ export type AcpSessionOptions = {
   readonly editorModels: EditorModels | undefined;
   /** Every stored session. */
   readonly index: SessionIndex;
+  /** What is stored of a session; rejects with an error of the protocol. */
+  readonly readStored: (id: string) => Promise<StoredSession>;
   /** Hermes' home folder. */
   readonly home: string;
   /** This machine. */
@@ -66,6 +69,7 @@ export class AcpSession {
   readonly #client: AgentContext;
   readonly #journal: Journal;
   readonly #updates: Updates;
+  readonly #sessions: Pick<AcpSessionOptions, "index" | "readStored">;
   #mode: ApprovalMode;
   #isTrusted: boolean;
   /** Settles when the last prompt that was sent is over. */
@@ -81,12 +85,14 @@ export class AcpSession {
     this.id = id;
     this.cwd = place.cwd;
     this.#client = client;
+    this.#sessions = options;
     this.#mode = modeOf(stored?.mode ?? "") ?? DEFAULT_MODE;
     this.#isTrusted = place.trusted;
     this.#updates = updatesTo({
       send: (update) => this.send(update),
       showsNotices: capabilities.session?.notices != null,
       contextWindow: () => this.agent.contextWindow,
+      costUsd: () => this.agent.usage.costUsd,
     });
     const { status } = this.#updates.callbacks;
     this.#journal = sessionJournal(home, place.cwd, id, (message) => status({ severity: "error", message }));
@@ -139,11 +145,7 @@ export class AcpSession {
       record: (entry) => this.#journal.append(entry),
       onChange: () => this.#sendOptions(),
     });
-    // After the response that is being made now: a client drops updates of a session it does not know yet.
-    setImmediate(() => {
-      const warnings = [...configured.warnings, ...model.warnings, ...interruption(this.agent)];
-      for (const message of warnings) status({ severity: "warning", message });
-    });
+    this.#warn([...configured.warnings, ...model.warnings, ...interruption(this.agent)]);
   }
 
   get mode(): ApprovalMode {
@@ -209,10 +211,16 @@ export class AcpSession {
     if (signal.aborted) return { stopReason: "cancelled" };
     const message = userMessage(blocks);
     const answer = typeof message === "string" ? await runCommand(message, this.#forCommands(signal)) : undefined;
-    if (answer !== undefined) {
-      this.send({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: answer } });
-      return { stopReason: "end_turn" };
+    if (answer === undefined) return this.#runTurn(message, signal);
+    if (typeof answer === "object") {
+      for (const update of userUpdates({ role: "user", content: answer.ask }, undefined)) this.send(update);
+      return this.#runTurn(answer.ask, signal);
     }
+    this.send({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: answer } });
+    return { stopReason: "end_turn" };
+  }
+
+  async #runTurn(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
     this.model.record();
     try {
       const { stopReason, fault } = await this.agent.runConversation({ userMessage: message, signal });
@@ -226,8 +234,21 @@ export class AcpSession {
   }
 
   #forCommands(signal: AbortSignal): CommandSession {
-    const { agent, model, mode, restores, cwd } = this;
-    return { agent, model, mode, restores, cwd, signal, setMode: (next) => this.setMode(next) };
+    const { agent, model, mode, restores, cwd, id } = this;
+    const { index, readStored } = this.#sessions;
+    return {
+      ...{ id, agent, model, mode, restores, cwd, signal, index, readStored },
+      send: (update) => this.send(update),
+      setMode: (next) => this.setMode(next),
+    };
+  }
+
+  /** After the response that is being made now: a client drops updates of a session it does not know yet. */
+  #warn(warnings: readonly string[]): void {
+    const { status } = this.#updates.callbacks;
+    setImmediate(() => {
+      for (const message of warnings) status({ severity: "warning", message });
+    });
   }
 
   #sendOptions(): void {

@@ -20,6 +20,7 @@ import { deleteSession } from "../sessions/delete-session.ts";
 import { forkSession } from "../sessions/fork-session.ts";
 import { SessionIndex } from "../sessions/index/session-index.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
+import { renameSession } from "../sessions/rename-session.ts";
 import { journalPath, newSessionId } from "../sessions/session-id.ts";
 import { AcpSession } from "./acp-session.ts";
 import type { ClientIdentity } from "./client-identity.ts";
@@ -115,12 +116,25 @@ export class AgentServer {
     id: string,
   ): Promise<{ readonly session: AcpSession; readonly stored: StoredSession }> {
     await this.#checkFolder(place.cwd);
+    await this.closeSession(id);
+    const stored = await this.readStored(id);
+    return { session: await this.#open(client, place, id, stored), stored };
+  }
+
+  /** What is stored of a session. */
+  async readStored(id: string): Promise<StoredSession> {
     const path = journalPath(sessionsFolder(this.home), id);
     if (path === undefined) throw notFound(id, "this is not the id of a session");
-    await this.closeSession(id);
     const read = await readJournal(path);
     if (!read.ok) throw notFound(id, read.message);
-    return { session: await this.#open(client, place, id, read.session), stored: read.session };
+    return read.session;
+  }
+
+  /** Names a stored session that is not open here. Rejects with an Error in one line when it cannot be written. */
+  async renameStored(id: string, title: string): Promise<void> {
+    const stored = await this.readStored(id);
+    const path = journalPath(sessionsFolder(this.home), id);
+    if (path !== undefined) await renameSession(path, stored, title);
   }
 
   /** Opens a new session that begins with what the stored session `id` has come to, or what it was before `position`. */
@@ -223,6 +237,7 @@ export class AgentServer {
           model,
           home: this.home,
           index: this.index,
+          readStored: (stored) => this.readStored(stored),
           local: this.options.local,
           log: this.options.log,
         }),

@@ -57,6 +57,13 @@ export class SessionRestores {
     };
   }
 
+  /** Takes the messages from this position on back, and says so to the client. Throws while a turn runs. */
+  takeBack(position: number): void {
+    const hermes: HermesRewoundMeta = { rewound: { position, prompt: this.#promptAt(position) } };
+    this.#agent.rewind(position);
+    this.#send({ sessionUpdate: "session_info_update", _meta: { hermes } });
+  }
+
   /** Files first: when they cannot be put back, the conversation still tells of them. */
   async restore(position: number, parts: RestoreParts, signal: AbortSignal): Promise<HermesRestored> {
     const prompt = this.#promptAt(position);
@@ -64,9 +71,7 @@ export class SessionRestores {
     if (parts.files) this.#checkTrust();
     const restored = parts.files ? await checkpoints?.restore(position, signal) : undefined;
     if (parts.conversation) {
-      this.#agent.rewind(position);
-      const hermes: HermesRewoundMeta = { rewound: { position, prompt } };
-      this.#send({ sessionUpdate: "session_info_update", _meta: { hermes } });
+      this.takeBack(position);
     }
     return {
       files: (restored?.files ?? []).map(fileOf),

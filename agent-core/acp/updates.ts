@@ -20,6 +20,8 @@ export type UpdateSink = {
   readonly showsNotices: boolean;
   /** Tokens that the model can see; for the usage meter. */
   contextWindow(): number;
+  /** What the session has cost so far, in US dollars; undefined when that is unknown. */
+  costUsd(): number | undefined;
 };
 
 type Telling = Required<
@@ -82,7 +84,9 @@ export function updatesTo(sink: UpdateSink): Updates {
       step: ({ usage }) => {
         if (usage === undefined) return;
         const used = usage.inputTokens + usage.outputTokens;
-        sink.send({ sessionUpdate: "usage_update", used, size: sink.contextWindow() });
+        const amount = sink.costUsd();
+        const cost = amount === undefined ? undefined : { amount, currency: "USD" };
+        sink.send({ sessionUpdate: "usage_update", used, size: sink.contextWindow(), ...(cost && { cost }) });
       },
     },
     endTurn: () => {

@@ -8,11 +8,12 @@ type ChunkUpdate = Extract<
   { sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk" }
 >;
 
-/** None for what the agent said in the user's place. */
-export function userUpdates({ content, synthetic }: UserMessage, position: number): readonly ChunkUpdate[] {
+/** None for what the agent said in the user's place. `position`: undefined where it is told later. */
+export function userUpdates({ content, synthetic }: UserMessage, position: number | undefined): readonly ChunkUpdate[] {
   if (synthetic) return [];
-  const hermes: HermesMessageMeta = { position };
   const chunks = typeof content === "string" ? [chunk("user_message_chunk", content)] : content.map(partChunk);
+  if (position === undefined) return chunks;
+  const hermes: HermesMessageMeta = { position };
   return chunks.map((update) => ({ ...update, _meta: { hermes } }));
 }
 

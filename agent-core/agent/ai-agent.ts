@@ -5,13 +5,14 @@ import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { ContentPart, Message } from "../messages/message.ts";
 import { choiceId, choiceOf } from "../providers/choice.ts";
 import type { Fault } from "../providers/fault.ts";
-import { modelInfo } from "../providers/model-info.ts";
+import { type ModelInfo, modelInfo } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import { Conversation, type Said } from "../sessions/conversation.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import { newSessionId } from "../sessions/session-id.ts";
 import { writeSpillFile } from "../sessions/spill-file.ts";
+import { costOf, type UsageSum } from "../sessions/usage-sum.ts";
 import { FileMemory } from "../tools/file-memory.ts";
 import { Processes } from "../tools/terminal/processes.ts";
 import { SessionShell } from "../tools/terminal/session-shell.ts";
@@ -26,6 +27,7 @@ import { sessionCheckpoints } from "./session-checkpoints.ts";
 import { sessionTitle } from "./session-title.ts";
 import { Steering } from "./steering.ts";
 import { runTurn, type Turn } from "./turn.ts";
+import { UsageLedger } from "./usage-ledger.ts";
 
 export type RunOptions = {
   readonly userMessage: string | readonly ContentPart[];
@@ -69,6 +71,7 @@ export class AIAgent {
   #systemPrompt: string | undefined;
   #running: AbortController | undefined;
   readonly #steering = new Steering();
+  readonly #ledger: UsageLedger;
   #title: string | undefined;
   /** Ends what goes on beside the turns. */
   readonly #closed = new AbortController();
@@ -82,7 +85,15 @@ export class AIAgent {
     this.#shell = new SessionShell(cwd);
     this.#isShellForgotten = this.#conversation.messages.some(usesTerminal);
     const told = notifier(callbacks, onDefect);
-    this.#notify = { ...told, toolProgress: journalledProgress(told.toolProgress, (entry) => this.#journal(entry)) };
+    this.#ledger = new UsageLedger(options.entries ?? []);
+    this.#notify = {
+      ...told,
+      step: (event) => {
+        if (event.usage !== undefined) this.#ledger.add(event.usage, this.#modelInfo.price);
+        told.step(event);
+      },
+      toolProgress: journalledProgress(told.toolProgress, (entry) => this.#journal(entry)),
+    };
     this.checkpoints = sessionCheckpoints(options, this.#setup, {
       position: () => this.#conversation.next,
       journal: (entry) => this.#journal(entry),
@@ -143,7 +154,12 @@ export class AIAgent {
 
   /** Tokens that the model can see. */
   get contextWindow(): number {
-    return modelInfo(this.model.model, this.#setup.modelFacts(this.model)).contextWindow;
+    return this.#modelInfo.contextWindow;
+  }
+
+  /** What the session's model calls have taken so far. */
+  get usage(): UsageSum {
+    return this.#ledger.sum;
   }
 
   /** Answers of the user that last, for this session and for always. */
@@ -219,7 +235,9 @@ export class AIAgent {
       taskId: options.taskId ?? randomUUID(),
     });
     if (outcome.usages.length > 0) {
-      this.#journal({ type: "usage", model: choiceId(choiceOf(this.model)), ...result.usage });
+      const costUsd = costOf(result.usage, this.#modelInfo.price);
+      const model = choiceId(choiceOf(this.model));
+      this.#journal({ type: "usage", model, ...result.usage, ...(costUsd !== undefined && { costUsd }) });
     }
     this.#journal({
       type: "turn-end",
@@ -335,9 +353,19 @@ export class AIAgent {
     };
   }
 
+  /** Goes on with other messages than those so far, which are taken back. Throws while a turn runs. */
+  replaceHistory(messages: readonly Message[]): void {
+    if (this.isRunning) throw new Error("A turn is running; stop it before the conversation is replaced.");
+    this.#replaceHistory(messages);
+  }
+
   #replaceHistory(messages: readonly Message[]): void {
     if (this.#conversation.said.length > 0) this.#takeBack(0);
     for (const message of messages) this.#record(message);
+  }
+
+  get #modelInfo(): ModelInfo {
+    return modelInfo(this.model.model, this.#setup.modelFacts(this.model));
   }
 
   #takeBack(keep: number): void {

@@ -103,6 +103,7 @@ const entrySchema = z.discriminatedUnion("type", [
     outputTokens: z.number(),
     cachedInputTokens: z.number(),
     reasoningTokens: z.number(),
+    /** In US dollars; absent when the model's price is unknown. */ costUsd: z.number().exactOptional(),
     at,
   }),
   fileChange,

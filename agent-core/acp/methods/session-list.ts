@@ -13,8 +13,8 @@ export const method: Method = {
       const page = found.slice(0, PAGE);
       const last = found.length > PAGE ? page.at(-1) : undefined;
       return {
-        sessions: page.map(({ id, cwd, title, updatedAt, messageCount }) => {
-          const hermes: HermesListedSession = { messages: messageCount };
+        sessions: page.map(({ id, cwd, title, updatedAt, messageCount, costUsd }) => {
+          const hermes: HermesListedSession = { messages: messageCount, ...(costUsd !== null && { costUsd }) };
           return { sessionId: id, cwd, title, updatedAt: new Date(updatedAt).toISOString(), _meta: { hermes } };
         }),
         ...(last !== undefined && { nextCursor: last.id }),

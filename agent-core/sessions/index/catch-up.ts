@@ -93,8 +93,17 @@ function addEntry(database: Database, id: string, entry: JournalEntry): void {
     case "usage":
       database.run(
         `UPDATE sessions SET model = ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
-         cached_input_tokens = cached_input_tokens + ?, reasoning_tokens = reasoning_tokens + ? WHERE id = ?`,
-        [entry.model, entry.inputTokens, entry.outputTokens, entry.cachedInputTokens, entry.reasoningTokens, id],
+         cached_input_tokens = cached_input_tokens + ?, reasoning_tokens = reasoning_tokens + ?, cost_usd = cost_usd + ?
+         WHERE id = ?`,
+        [
+          entry.model,
+          entry.inputTokens,
+          entry.outputTokens,
+          entry.cachedInputTokens,
+          entry.reasoningTokens,
+          entry.costUsd ?? null,
+          id,
+        ],
       );
       return;
     default:

@@ -18,6 +18,8 @@ const session = z.object({
   messageCount: z.number(),
   inputTokens: z.number(),
   outputTokens: z.number(),
+  /** In US dollars; null when it is unknown. */
+  costUsd: z.number().nullable(),
 });
 
 /** A session as lists show it; times are milliseconds since 1970. */
@@ -33,7 +35,7 @@ const hit = message.extend({ sessionId: z.string(), root: z.string(), info: z.in
 export type SearchHit = IndexedMessage & { readonly sessionId: string; readonly rank: number };
 
 const SESSION_COLUMNS = `id, cwd, title, model, started_at AS startedAt, updated_at AS updatedAt,
-  message_count AS messageCount, input_tokens AS inputTokens, output_tokens AS outputTokens`;
+  message_count AS messageCount, input_tokens AS inputTokens, output_tokens AS outputTokens, cost_usd AS costUsd`;
 
 export type ListFilter = {
   readonly limit: number;
@@ -61,6 +63,51 @@ export function listSessions(database: Database, { limit, cwd, after, except }: 
 /** Undefined when there is no such session, or none that can be read. */
 export function findSession(database: Database, id: string): SessionSummary | undefined {
   return rows(database, session, `SELECT ${SESSION_COLUMNS} FROM sessions WHERE is_readable AND id = ?`, [id])[0];
+}
+
+/** Sessions whose title has all of these words, the last used first. */
+export function titledSessions(
+  database: Database,
+  query: string,
+  { cwd, limit }: Pick<ListFilter, "cwd" | "limit">,
+): readonly SessionSummary[] {
+  const words = query.split(/\s+/).filter((word) => word !== "");
+  const conditions = words.map(() => "AND title LIKE ? ESCAPE '!'").join(" ");
+  return rows(
+    database,
+    session,
+    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE is_readable AND message_count > 0 AND (? IS NULL OR cwd = ?)
+     ${conditions} ORDER BY updated_at DESC, id DESC LIMIT ?`,
+    [cwd ?? null, cwd ?? null, ...words.map((word) => `%${word.replaceAll(/[%_!]/g, "!$&")}%`), limit],
+  );
+}
+
+const usage = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cachedInputTokens: z.number(),
+  unpriced: z.number(),
+  costUsd: z.number(),
+});
+
+/** `costUsd` is undefined when that of any session is unknown. */
+export type IndexedUsage = Omit<z.infer<typeof usage>, "unpriced" | "costUsd"> & {
+  readonly costUsd: number | undefined;
+};
+
+/** What the sessions took that were used at or after `at`, but for `except`: each as a whole. */
+export function usageSince(database: Database, at: number, except: string): IndexedUsage {
+  const [sum] = rows(
+    database,
+    usage,
+    `SELECT coalesce(sum(input_tokens), 0) AS inputTokens, coalesce(sum(output_tokens), 0) AS outputTokens,
+       coalesce(sum(cached_input_tokens), 0) AS cachedInputTokens, coalesce(sum(cost_usd), 0) AS costUsd,
+       coalesce(sum(cost_usd IS NULL), 0) AS unpriced
+     FROM sessions WHERE updated_at >= ? AND id <> ?`,
+    [at, except],
+  );
+  const { unpriced = 0, costUsd = 0, ...tokens } = sum ?? { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
+  return { ...tokens, costUsd: unpriced > 0 ? undefined : costUsd };
 }
 
 /** Messages of a session from position `from` to `to`, both included. */

@@ -1,12 +1,12 @@
 /** Tables of the index. It is derived from the journals: another version is thrown away and built again. */
 
 /** Counts up with every change of the tables or of what is put into them; kept in the file's `user_version`. */
-export const INDEX_VERSION = 1;
+export const INDEX_VERSION = 2;
 
 /**
  * `position` is the message's place in its session, from 0: unlike a row's number it outlives a rebuild.
  * Times are milliseconds since 1970. `indexed_bytes` is how far the journal was read, `root` the session
- * that it was forked from in the first place, else itself.
+ * that it was forked from in the first place, else itself. `cost_usd` is NULL once a turn's cost was unknown.
  */
 export const SCHEMA = `
 CREATE TABLE sessions(
@@ -23,7 +23,8 @@ CREATE TABLE sessions(
   input_tokens INTEGER NOT NULL DEFAULT 0,
   output_tokens INTEGER NOT NULL DEFAULT 0,
   cached_input_tokens INTEGER NOT NULL DEFAULT 0,
-  reasoning_tokens INTEGER NOT NULL DEFAULT 0
+  reasoning_tokens INTEGER NOT NULL DEFAULT 0,
+  cost_usd REAL DEFAULT 0
 );
 CREATE INDEX sessions_by_update ON sessions(updated_at DESC, id DESC);
 CREATE TABLE messages(

@@ -10,6 +10,7 @@ import { catchUp, type Progress } from "./catch-up.ts";
 import {
   findSession,
   type IndexedMessage,
+  type IndexedUsage,
   type ListFilter,
   listSessions,
   messagesBetween,
@@ -17,6 +18,8 @@ import {
   type SearchHit,
   type SessionSummary,
   searchMessages,
+  titledSessions,
+  usageSince,
 } from "./queries.ts";
 
 /** A snapshot is written at most this often. Milliseconds. */
@@ -37,6 +40,10 @@ export type IndexView = {
   find(id: string): SessionSummary | undefined;
   messages(id: string, from: number, to: number): readonly IndexedMessage[];
   search(filter: SearchFilter): readonly SearchHit[];
+  /** Sum over the sessions that were used at or after `at` (milliseconds since 1970), but for `except`. */
+  usageSince(at: number, except: string): IndexedUsage;
+  /** Sessions whose title has all of these words, the last used first; `cwd`: only of this folder. */
+  titled(query: string, cwd: string | undefined, limit: number): readonly SessionSummary[];
 };
 
 export class SessionIndex {
@@ -91,6 +98,8 @@ export class SessionIndex {
       find: (id) => findSession(database, id),
       messages: (id, from, to) => messagesBetween(database, id, from, to),
       search: (filter) => searchMessages(database, filter),
+      usageSince: (at, except) => usageSince(database, at, except),
+      titled: (query, cwd, limit) => titledSessions(database, query, { cwd, limit }),
     };
   }
 

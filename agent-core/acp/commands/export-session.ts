@@ -1,0 +1,22 @@
+import { join } from "node:path";
+import { writeExport } from "../../sessions/export-file.ts";
+import { exportName, exportSession } from "../../sessions/export-session.ts";
+import { absolutePath, shownPath } from "../../tools/resolve-path.ts";
+import type { Command } from "./command.ts";
+
+const ARGUMENT = /^(?:(md|markdown|json)\b\s*)?(.*)$/s;
+
+export const command: Command = {
+  name: "export",
+  description: "Write this session into a file",
+  hint: "md | json, then a path",
+  async run(argument, { id, cwd, readStored }) {
+    const [, form, path = ""] = ARGUMENT.exec(argument) ?? [];
+    const format = form === "json" || (form === undefined && path.endsWith(".json")) ? "json" : "markdown";
+    const stored = await readStored(id).catch(() => undefined);
+    if (stored === undefined) return "There is nothing to export yet: nothing has been said.";
+    const target = path === "" ? join(cwd, exportName(stored, format)) : absolutePath(path, cwd);
+    const written = await writeExport(target, exportSession(stored, format));
+    return written.ok ? `Wrote ${shownPath(target, cwd)}.` : `Nothing was written: ${written.message}`;
+  },
+};

@@ -1,0 +1,15 @@
+import type { Command } from "./command.ts";
+
+const MAX_TITLE_CHARS = 200;
+
+export const command: Command = {
+  name: "title",
+  description: "Show or set the title of this session",
+  hint: "new title",
+  run(argument, { agent }) {
+    if (argument === "") return agent.title === undefined ? "This session has no title yet." : `Title: ${agent.title}`;
+    const title = argument.replaceAll(/\s+/g, " ").slice(0, MAX_TITLE_CHARS);
+    agent.setTitle(title);
+    return `Title: ${title}`;
+  },
+};

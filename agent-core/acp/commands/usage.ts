@@ -1,0 +1,28 @@
+import type { UsageSum } from "../../sessions/usage-sum.ts";
+import type { Command } from "./command.ts";
+
+export const command: Command = {
+  name: "usage",
+  description: "Show the tokens and costs of this session and of today",
+  async run(_argument, { agent, index, id }) {
+    const { contextWindow, usage } = agent;
+    const midnight = new Date().setHours(0, 0, 0, 0);
+    const today = await index.ask((view) => view.usageSince(midnight, id));
+    return [
+      "| | Input | of it cached | Output | Cost |",
+      "|---|---:|---:|---:|---:|",
+      row("This session", usage),
+      row("Other sessions used today", today),
+      "",
+      `Model: \`${agent.model.model}\`, which sees ${contextWindow.toLocaleString("en")} tokens.`,
+    ].join("\n");
+  },
+};
+
+type Row = Pick<UsageSum, "inputTokens" | "cachedInputTokens" | "outputTokens" | "costUsd">;
+
+function row(name: string, { inputTokens, cachedInputTokens, outputTokens, costUsd }: Row): string {
+  const counts = [inputTokens, cachedInputTokens, outputTokens].map((count) => count.toLocaleString("en"));
+  const cost = costUsd === undefined ? "unknown" : `$${costUsd.toFixed(costUsd > 0 && costUsd < 0.1 ? 4 : 2)}`;
+  return `| ${[name, ...counts, cost].join(" | ")} |`;
+}

@@ -1,0 +1,19 @@
+import * as z from "zod";
+import { exportName, exportSession } from "../../sessions/export-session.ts";
+import { HERMES_SESSION_METHODS, type HermesExport, type HermesExported } from "../meta.ts";
+import type { Method } from "./method.ts";
+
+const params = z.object({
+  sessionId: z.string(),
+  format: z.enum(["markdown", "json"]),
+}) satisfies z.ZodType<HermesExport>;
+
+export const method: Method = {
+  register(app, server) {
+    const name = HERMES_SESSION_METHODS.export;
+    app.onRequest(name, params, async ({ params: { sessionId, format } }): Promise<HermesExported> => {
+      const stored = await server.readStored(sessionId);
+      return { text: exportSession(stored, format), fileName: exportName(stored, format) };
+    });
+  },
+};

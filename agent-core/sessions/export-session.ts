@@ -1,0 +1,87 @@
+/** A stored session as a text of its own: Markdown to read, JSON for programs. */
+import type { Message } from "../messages/message.ts";
+import { redact } from "../providers/redact.ts";
+import type { JournalEntry } from "./entry.ts";
+import type { StoredSession } from "./read-journal.ts";
+
+export type ExportFormat = "markdown" | "json";
+
+/** Version of the JSON's shape. */
+const JSON_VERSION = 1;
+/** Of a name of a file. */
+const MAX_NAME_CHARS = 60;
+
+type ToolEntry = Extract<JournalEntry, { type: "tool" }>;
+
+/** What looks like a key is masked, as in messages and logs. */
+export function exportSession(session: StoredSession, format: ExportFormat): string {
+  return redact(format === "json" ? asJson(session) : asMarkdown(session));
+}
+
+/** A name for the file, without a folder. */
+export function exportName({ id, title }: Pick<StoredSession, "id" | "title">, format: ExportFormat): string {
+  const words = (title ?? "")
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
+    .replaceAll(/^-+|-+$/g, "")
+    .slice(0, MAX_NAME_CHARS);
+  return `${words || `session-${id}`}.${format === "json" ? "json" : "md"}`;
+}
+
+function asJson(session: StoredSession): string {
+  const { id, cwd, title, model, systemPrompt, conversation, entries, todos } = session;
+  const messages = conversation.said.map(({ position, message }) => ({ position, ...message }));
+  const whole = { version: JSON_VERSION, id, cwd, title, model, systemPrompt, messages, todos, entries };
+  return `${JSON.stringify(whole, undefined, 2)}\n`;
+}
+
+function asMarkdown({ id, cwd, title, model, entries, conversation }: StoredSession): string {
+  const shown = new Map(entries.filter((entry) => entry.type === "tool").map((entry) => [entry.callId, entry]));
+  const begun = entries.find((entry) => entry.type === "session")?.at;
+  const facts = [
+    begun === undefined ? undefined : new Date(begun).toISOString().slice(0, 16).replace("T", " "),
+    model,
+    `\`${cwd}\``,
+    id,
+  ];
+  const parts = conversation.said.flatMap(({ message }) => said(message, shown));
+  return `# ${title ?? "Session"}\n\n${facts.filter((fact) => fact !== undefined).join(" · ")}\n\n${parts.join("\n\n")}\n`;
+}
+
+function said(message: Message, shown: ReadonlyMap<string, ToolEntry>): readonly string[] {
+  switch (message.role) {
+    case "system":
+      return [];
+    case "user":
+      return message.synthetic ? [] : [`## You\n\n${userWords(message.content)}`];
+    case "assistant":
+      return [
+        ...(message.reasoning ? [folded("Thoughts", message.reasoning)] : []),
+        ...(message.content ? [`## Hermes\n\n${message.content}`] : []),
+      ];
+    case "tool":
+      return [toolCall(message.content, shown.get(message.tool_call_id))];
+  }
+}
+
+function userWords(content: Extract<Message, { role: "user" }>["content"]): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => (part.type === "text" ? part.text : "*(an image)*")).join("\n\n");
+}
+
+function toolCall(result: string, entry: ToolEntry | undefined): string {
+  const state = entry?.ok === false ? " (failed)" : "";
+  return folded(`${entry?.title ?? "Tool call"}${state}`, fenced(result));
+}
+
+function folded(summary: string, text: string): string {
+  const name = summary.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  return `<details><summary>${name}</summary>\n\n${text}\n\n</details>`;
+}
+
+/** Longer than any fence inside. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}

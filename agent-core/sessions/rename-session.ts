@@ -1,0 +1,13 @@
+/** Names a stored session that nobody has open. */
+import { Journal } from "./journal.ts";
+import type { StoredSession } from "./read-journal.ts";
+
+/** `path` is its journal. Throws an Error in one line when it cannot be written. */
+export async function renameSession(path: string, { id, cwd }: StoredSession, title: string): Promise<void> {
+  let failure: string | undefined;
+  const journal = new Journal({ path, sessionId: id, cwd, now: Date.now, onFailure: (message) => (failure = message) });
+  journal.append({ type: "title", title });
+  await journal.sync();
+  journal.close();
+  if (failure !== undefined) throw new Error(failure);
+}
