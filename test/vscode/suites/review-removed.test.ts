@@ -86,7 +86,7 @@ suite("review of files that the agent removes and moves", () => {
     const [proposal] = desk.review.documents;
     assert.ok(proposal);
     desk.review.keepFile(proposal);
-    assert.deepEqual(await removal, { ok: true, review: { text: null, kept: 1, rejected: 0 } });
+    assert.deepEqual(await removal, { ok: true, review: { text: null, before: TEXT, kept: 1, rejected: 0 } });
     assert.equal(existsSync(path), false);
   });
 
