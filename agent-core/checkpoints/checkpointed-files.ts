@@ -4,10 +4,10 @@ import { dirname } from "node:path";
 import type { ExpectedText, FileFailure, FileWritten, HostFiles } from "../host/host.ts";
 import type { FileState } from "../sessions/file-change.ts";
 import { type ChangeLog, isSameContent } from "./change-log.ts";
-import { lookAt, type OnDisk, stateOf, textOf } from "./look.ts";
+import { contentOf, lookAt, type OnDisk, stateOf, textOf } from "./look.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { hashOf } from "./object-store.ts";
-import { fileName } from "./real-path.ts";
+import { entryName, fileName } from "./real-path.ts";
 
 export type CheckpointedFiles = {
   readonly files: HostFiles;
@@ -33,12 +33,13 @@ export function checkpointedFiles(options: CheckpointedFiles): HostFiles {
       noted(options, [{ path, text, expected }], signal, () => files.putBack(path, text, expected, signal)),
     remove(path, text, signal) {
       const expected = { kind: "text", text } as const;
-      return noted(options, [{ path, text: null, expected }], signal, () => files.remove(path, text, signal));
+      const change = { path, text: null, expected, isEntry: true };
+      return noted(options, [change], signal, () => files.remove(path, text, signal));
     },
     rename(move, signal) {
       const { from, to, expected: text } = move;
       const changes: readonly Wanted[] = [
-        { path: from, text: null, expected: { kind: "text", text } },
+        { path: from, text: null, expected: { kind: "text", text }, isEntry: true },
         { path: to, text, expected: { kind: "absent" } },
       ];
       return noted(options, changes, signal, () => files.rename(move, signal));
@@ -47,7 +48,13 @@ export function checkpointedFiles(options: CheckpointedFiles): HostFiles {
 }
 
 /** What a file shall hold (null: it goes), and what it held. */
-type Wanted = { readonly path: string; readonly text: string | null; readonly expected: ExpectedText };
+type Wanted = {
+  readonly path: string;
+  readonly text: string | null;
+  readonly expected: ExpectedText;
+  /** Of a link the link itself is meant, not what it points to. */
+  readonly isEntry?: boolean;
+};
 
 /** Runs a change of files with what they held kept before and what they hold noted after. */
 async function noted(
@@ -58,7 +65,7 @@ async function noted(
 ): Promise<FileWritten | FileFailure> {
   await options.settled();
   const begun: Begun[] = [];
-  for (const { path } of changes) begun.push(await begin(options, path));
+  for (const wanted of changes) begun.push(await begin(options, wanted));
   let written: FileWritten | FileFailure | undefined;
   try {
     written = await change();
@@ -73,7 +80,7 @@ async function noted(
 }
 
 type Begun = {
-  /** Links followed. */
+  /** The one name that the file has. */
   readonly path: string;
   readonly found: OnDisk;
   readonly kept: FileState | null | "unknown";
@@ -87,13 +94,14 @@ type Outcome = {
   readonly signal: AbortSignal;
 };
 
-async function begin({ store, roots, tell }: CheckpointedFiles, path: string): Promise<Begun> {
-  const name = await fileName(path, roots);
+async function begin({ store, roots, tell }: CheckpointedFiles, { path, isEntry }: Wanted): Promise<Begun> {
+  const name = await (isEntry ? entryName : fileName)(path, roots);
   const found = await lookAt(name);
   const state = stateOf(found);
   let kept: Begun["kept"] = state === undefined || found.kind === "large" ? "unknown" : state;
-  if (found.kind === "file") {
-    kept = await store.put(found.bytes).then(
+  const content = contentOf(found);
+  if (content !== undefined) {
+    kept = await store.put(content).then(
       () => kept,
       (error: unknown) => {
         tell(`${path} is changed without a copy of what it held: ${messageOf(error)}`);
@@ -121,7 +129,7 @@ async function stateBefore(
   { path, found, kept }: Begun,
   { expected, written }: Outcome,
 ): Promise<Begun["kept"]> {
-  if (kept === "unknown" || written?.ok !== true) return kept;
+  if (kept === "unknown" || written?.ok !== true || found.kind === "link") return kept;
   const shown = shownBefore(expected, written);
   const onDisk = found.kind === "file" ? textOf(found.bytes) : undefined;
   if (shown === null || shown === onDisk) return kept;
@@ -142,7 +150,8 @@ async function stateAfter(
   const state = stateOf(found);
   if (state === undefined || written?.ok !== true) return state;
   const shown = written.review === undefined ? text : written.review.text;
-  if (found.kind === "file" && textOf(found.bytes) === shown) return state;
+  // An editor may go on showing a file that is gone.
+  if (shown === null || (found.kind === "file" && textOf(found.bytes) === shown)) return state;
   // The disk holds something else: the editor has the text, in its own line ends, and has not saved it.
   const read = await files.readText(path, signal).catch(() => undefined);
   if (read?.ok !== true || read.source !== "editor") return state;

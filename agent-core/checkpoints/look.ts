@@ -49,6 +49,12 @@ export function stateOf(found: OnDisk): FileState | null | undefined {
   }
 }
 
+/** What the store keeps of it. */
+export function contentOf(found: OnDisk): Buffer | undefined {
+  if (found.kind === "file") return found.bytes;
+  return found.kind === "link" ? Buffer.from(found.target) : undefined;
+}
+
 /** The text as an editor shows it: without byte order mark. Undefined when it is not UTF-8 text. */
 export function textOf(bytes: Buffer): string | undefined {
   if (bytes.includes(0)) return undefined;

@@ -4,7 +4,7 @@
  */
 
 import type { GitBlobs } from "./git-blobs.ts";
-import { lookAt, type OnDisk } from "./look.ts";
+import { contentOf, lookAt } from "./look.ts";
 import type { ObjectStore } from "./object-store.ts";
 import type { Scan, SeenFile } from "./workspace-scan.ts";
 
@@ -67,12 +67,6 @@ export class Mirror {
     const content = await this.#git.read(copy.hash);
     return content && content.length === seen.size ? this.#store.put(content) : undefined;
   }
-}
-
-/** What a restore would need, as the store keeps it. */
-function contentOf(found: OnDisk): Buffer | undefined {
-  if (found.kind === "file") return found.bytes;
-  return found.kind === "link" ? Buffer.from(found.target) : undefined;
 }
 
 function isSmall({ size, isLink }: SeenFile): boolean {

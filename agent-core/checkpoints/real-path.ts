@@ -12,6 +12,11 @@ export async function fileName(path: string, roots: readonly string[]): Promise<
   return real;
 }
 
+/** The same of a folder's entry: a link is named itself, not what it points to. */
+export async function entryName(path: string, roots: readonly string[]): Promise<string> {
+  return join(await fileName(dirname(path), roots), basename(path));
+}
+
 /** The path itself where nothing can be followed. */
 async function realPathOf(path: string): Promise<string> {
   const whole = await realpath(path).catch(() => undefined);

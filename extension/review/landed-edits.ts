@@ -180,6 +180,8 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     if (present === text?.present) return;
     const earlier = this.#states.get(path)?.find((state) => state.present === present);
     if (earlier !== undefined) this.#set(earlier);
+    // Nothing of the agent's is left of it, however it went.
+    else if (text?.baseline === present) this.#forget(path);
     else if (text !== undefined) this.#set(followed(text, present));
   }
 

@@ -69,6 +69,24 @@ export class CheckpointBench {
     if (!written.ok) throw new Error(written.message);
   }
 
+  /** A tool of the agent removes a file. */
+  async remove(name: string): Promise<void> {
+    this.position += 1;
+    const { files } = this.checkpoints.hostFor(`call_${this.#calls++}`);
+    const removed = await files.remove(this.path(name), this.read(name), signal);
+    this.position += 1;
+    if (!removed.ok) throw new Error(removed.message);
+  }
+
+  /** A tool of the agent moves a file. */
+  async move(from: string, to: string): Promise<void> {
+    this.position += 1;
+    const { files } = this.checkpoints.hostFor(`call_${this.#calls++}`);
+    const moved = await files.rename({ from: this.path(from), to: this.path(to), expected: this.read(from) }, signal);
+    this.position += 1;
+    if (!moved.ok) throw new Error(moved.message);
+  }
+
   /** A tool of the agent runs a command to its end. */
   async run(command: string): Promise<void> {
     this.position += 1;

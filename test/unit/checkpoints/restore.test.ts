@@ -292,3 +292,26 @@ test("a workspace with too many files is not watched; that is said once, and edi
   expect(await small.restore(first)).toEqual(["restore 3.txt"]);
   await small.dispose();
 });
+
+test("files that a tool removes and moves come back where they were", async () => {
+  bench.write("gone.txt", "gone\n");
+  bench.write("moved.txt", "moved\n");
+  symlinkSync("moved.txt", bench.path("link.txt"));
+  const first = bench.turn();
+  await bench.remove("gone.txt");
+  await bench.remove("link.txt");
+  await bench.move("moved.txt", "to/there.txt");
+  await bench.edit("to/there.txt", "moved and changed\n");
+  expect((await bench.restore(first)).toSorted()).toEqual([
+    "recreate gone.txt",
+    "recreate link.txt",
+    "recreate moved.txt",
+    "remove to/there.txt",
+  ]);
+  expect([bench.read("gone.txt"), bench.read("moved.txt"), readlinkSync(bench.path("link.txt"))]).toEqual([
+    "gone\n",
+    "moved\n",
+    "moved.txt",
+  ]);
+  expect(existsSync(bench.path("to"))).toBe(false);
+});

@@ -146,6 +146,21 @@ suite("checkpoints", () => {
     assert.equal(readFileSync(pathOf("new/b.txt"), "utf8"), "b\n");
   });
 
+  test("lines that the agent took out and a file that it deleted come back, and nothing is left to review", async () => {
+    for (const name of ["a.txt", "b.txt"]) writeFileSync(pathOf(name), ORIGINAL);
+    const first = turn();
+    await edit("a.txt", ORIGINAL, "one\nthree\n");
+    assert.deepEqual(await checkpoints.hostFor("call_2").files.remove(pathOf("b.txt"), ORIGINAL, signal), { ok: true });
+    position += 2;
+    assert.equal(existsSync(pathOf("b.txt")), false);
+    assert.deepEqual(await restore(first), [undefined, undefined]);
+    assert.deepEqual(
+      ["a.txt", "b.txt"].map((name) => readFileSync(pathOf(name), "utf8")),
+      [ORIGINAL, ORIGINAL],
+    );
+    assert.deepEqual(desk.review.files, []);
+  });
+
   test("line ends and byte order mark come back as they were, also of an open document", async () => {
     const bytes = Buffer.from("\ufeffone\r\ntwo\r\n");
     writeFileSync(pathOf("a.txt"), bytes);
