@@ -88,6 +88,30 @@ describe("sessions in the panel", () => {
     await page().waitFor({ state: "detached" });
   });
 
+  test("a session is renamed in its place, found by its new name and by what was said in it", async () => {
+    await window.runCommand("Hermes: Show Sessions");
+    await expect.poll(() => rows().count()).toBe(3);
+    await page().locator(".history-name").first().press("F2");
+    await page().getByRole("textbox", { name: "Title of the session" }).fill("Where is two");
+    await window.page.keyboard.press("Enter");
+    await expect.poll(async () => (await names())[0]).toBe("Where is two");
+    await page().getByRole("searchbox").fill("where two");
+    await expect.poll(async () => [(await names())[0], (await names()).length]).toEqual(["Where is two", 2]);
+    await page().getByRole("searchbox").fill("list files");
+    await page().locator("mark").first().waitFor();
+    await pictures("history-search");
+    await page().getByRole("button", { name: "Back to the conversation" }).click();
+  });
+
+  test("a session is exported into a file that the user names", async () => {
+    await window.runCommand("Hermes: Export Session…");
+    await window.quickInput.getByText("Markdown", { exact: true }).click();
+    const field = window.quickInput.locator("input").first();
+    await expect.poll(() => field.inputValue()).toContain(".md");
+    await field.press("Enter");
+    await window.page.locator(".tab.active", { hasText: ".md" }).first().waitFor();
+  });
+
   test("a session is deleted after a question", async () => {
     await window.runCommand("Hermes: Show Sessions");
     await expect.poll(() => rows().count()).toBe(3);

@@ -1,0 +1,150 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { say, startModelServer } from "../support/model-server/model-server.ts";
+
+const running: { stop(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.stop();
+});
+
+async function start(environment: Record<string, string> = {}, home?: string): Promise<AcpProcess> {
+  const agent = new AcpProcess(environment, home);
+  running.push(agent);
+  await agent.initialize();
+  return agent;
+}
+
+/** What the agent says to this prompt. */
+async function answer(agent: AcpProcess, sessionId: string, prompt: string): Promise<string> {
+  const before = agent.text().length;
+  await agent.prompt(sessionId, prompt);
+  return agent.text().slice(before);
+}
+
+const userMessages = (agent: AcpProcess): unknown[] =>
+  agent.of("user_message_chunk").map(({ content }) => (content as Json)["text"]);
+
+test("/title shows and sets the title, and tells the client", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  expect(await answer(agent, id, "/title")).toBe("This session has no title yet.");
+  expect(await answer(agent, id, "/title  The   two lines")).toBe("Title: The two lines");
+  expect(agent.of("session_info_update").at(-1)).toMatchObject({ title: "The two lines" });
+});
+
+test("/retry takes the last answer back and asks again", async () => {
+  const model = await startModelServer();
+  model.script(say("first"), say("second"));
+  const agent = await start({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-12345678" });
+  running.push(model);
+  const id = await agent.newSession();
+  expect(await answer(agent, id, "/retry")).toContain("nothing has been said yet");
+  await agent.prompt(id, "hello");
+  expect(await answer(agent, id, "/retry")).toBe("second");
+  const asked = model.requests.filter(({ body }) => !JSON.stringify(body).includes("title"));
+  expect(asked.map(({ body }) => body.messages.slice(1).map(({ content }) => content))).toEqual([["hello"], ["hello"]]);
+  expect(userMessages(agent)).toEqual(["hello"]);
+});
+
+test("/new lets the model forget, and the journal keep", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "read a.txt");
+  expect(await answer(agent, id, "/new")).toContain("A new conversation begins here");
+  await agent.prompt(id, "list files");
+  await agent.request("session/load", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
+  expect(userMessages(agent)).toEqual(["list files"]);
+  const journal = readFileSync(join(agent.home, "vscode", "sessions", `${id}.jsonl`), "utf8");
+  expect(journal).toContain("read a.txt");
+});
+
+test("/resume lists what there is, and goes on with one of them", async () => {
+  const agent = await start();
+  const first = await agent.newSession();
+  await agent.prompt(first, "read a.txt");
+  await agent.request("_hermes/session/rename", { sessionId: first, title: "About the letters" });
+  const second = await agent.newSession();
+  expect(await answer(agent, second, "/resume nothing like it")).toBe("There is no such session.");
+  expect(await answer(agent, second, "/resume")).toContain(`About the letters`);
+  expect(await answer(agent, second, "/resume letters")).toContain("Goes on with “About the letters”");
+  expect(userMessages(agent)).toEqual(["read a.txt"]);
+  await agent.request("session/load", { sessionId: second, cwd: agent.cwd, mcpServers: [] });
+  expect(userMessages(agent)).toEqual(["read a.txt", "read a.txt"]);
+});
+
+test("/export writes a file beside the work, in the form that is asked for, and never over another", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  expect(await answer(agent, id, "/export")).toContain("nothing to export yet");
+  await agent.prompt(id, "read a.txt then run echo sk-abcdef1234567890");
+  await agent.prompt(id, "/title A & B");
+  expect(await answer(agent, id, "/export")).toBe("Wrote a-b.md.");
+  const markdown = readFileSync(join(agent.cwd, "a-b.md"), "utf8");
+  expect(markdown).toContain("# A & B");
+  expect(markdown).toContain("## You\n\nread a.txt");
+  expect(markdown).toContain("<details><summary>Read a.txt</summary>");
+  expect(markdown).not.toContain("sk-abcdef1234567890");
+  expect(await answer(agent, id, "/export")).toContain("is there already");
+  expect(await answer(agent, id, "/export json out/talk.json")).toBe("Wrote out/talk.json.");
+  const exported = JSON.parse(readFileSync(join(agent.cwd, "out", "talk.json"), "utf8"));
+  expect(exported).toMatchObject({ version: 1, id, title: "A & B" });
+  expect(exported.messages[0]).toMatchObject({ position: 0, role: "user" });
+});
+
+test("/usage and the usage of updates and lists say what is known, and nothing of what is not", async () => {
+  const model = await startModelServer();
+  model.script(say("hello"));
+  const known = await start({
+    HERMES_BASE_URL: model.baseUrl,
+    HERMES_MODEL: "gpt-4o-mini",
+    HERMES_API_KEY: "sk-12345678",
+  });
+  running.push(model);
+  const id = await known.newSession();
+  await known.prompt(id, "hello");
+  const cost = known.of("usage_update").at(-1)?.["cost"] as Json | undefined;
+  expect(cost).toMatchObject({ currency: "USD" });
+  expect(await answer(known, id, "/usage")).toMatch(/\| This session \| \d+ \| \d+ \| \d+ \| \$0\.\d+ \|/);
+  const offline = await start();
+  const other = await offline.newSession();
+  await offline.prompt(other, "read a.txt");
+  expect(offline.of("usage_update").at(-1)?.["cost"]).toBeUndefined();
+  expect(await answer(offline, other, "/usage")).toContain("| unknown |");
+});
+
+test("stored sessions are found by title and by what was said, renamed and exported", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "search elephant");
+  await agent.stop();
+  running.length = 0;
+  const next = await start({}, agent.home);
+  expect((await next.request("_hermes/session/rename", { sessionId: id, title: "Grey animals" })).result).toEqual({});
+  const search = async (query: string, cwd?: string): Promise<Json[]> => {
+    const { result } = await next.request("_hermes/session/search", { query, ...(cwd !== undefined && { cwd }) });
+    return (result?.["hits"] ?? []) as Json[];
+  };
+  expect(await search("grey")).toMatchObject([{ sessionId: id, title: "Grey animals", snippet: "", marks: [] }]);
+  const [hit] = await search("elephant", agent.cwd);
+  expect(hit).toMatchObject({ sessionId: id, position: 0, snippet: "search elephant", marks: [[7, 15]] });
+  expect(await search("elephant", "/elsewhere")).toEqual([]);
+  const { result } = await next.request("_hermes/session/export", { sessionId: id, format: "markdown" });
+  expect(result).toMatchObject({ fileName: "grey-animals.md", text: expect.stringContaining("# Grey animals") });
+  const wrong = await next.request("_hermes/session/export", { sessionId: id, format: "pdf" });
+  expect(wrong.error?.code).toBe(-32602);
+  expect((await next.request("_hermes/session/rename", { sessionId: "nope", title: "x" })).error).toBeDefined();
+  expect(existsSync(join(agent.cwd, "grey-animals.md"))).toBe(false);
+});
+
+test("a session that another process writes is not renamed behind its back", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "read a.txt");
+  const other = await start({}, agent.home);
+  const { error } = await other.request("_hermes/session/rename", { sessionId: id, title: "x" });
+  expect(error?.message).toContain("another Hermes");
+  writeFileSync(join(agent.cwd, "a.txt"), "");
+});
