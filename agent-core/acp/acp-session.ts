@@ -10,6 +10,7 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import type { AIAgentOptions } from "../agent/agent-setup.ts";
 import { AIAgent, type RunOptions } from "../agent/ai-agent.ts";
+import type { CompressedEvent } from "../agent/callbacks.ts";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { ModelDirectory } from "../agent/model-directory.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
@@ -25,7 +26,9 @@ import { journalPath } from "../sessions/session-id.ts";
 import { acpHost } from "./acp-host.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import type { CommandSession } from "./commands/command.ts";
+import { compressionUpdate } from "./compression-update.ts";
 import { faultError } from "./faults.ts";
+import { hermesCapabilities } from "./hermes-capabilities.ts";
 import { DEFAULT_MODE, modeOf, modeOption } from "./modes.ts";
 import { askPermission } from "./permission.ts";
 import { userMessage } from "./prompt-content.ts";
@@ -122,6 +125,7 @@ export class AcpSession {
       approvalMode: () => this.#mode,
       callbacks: {
         ...this.#updates.callbacks,
+        compressed: (event) => this.#tellCompression(event, hermesCapabilities(capabilities).compressions === true),
         status: (event) => {
           this.#updates.callbacks.status(event);
           this.model.announce(); // a stand-in says so by a status
@@ -249,6 +253,15 @@ export class AcpSession {
     setImmediate(() => {
       for (const message of warnings) status({ severity: "warning", message });
     });
+  }
+
+  #tellCompression(event: CompressedEvent, isShown: boolean): void {
+    const { said, compression } = this.agent;
+    if (compression !== undefined) this.send(compressionUpdate(said, compression, event));
+    if (isShown) return;
+    const [before, after] = [event.tokensBefore, event.tokensAfter].map((tokens) => tokens.toLocaleString("en"));
+    const message = `Compressed ${event.messages} messages (${before} → ${after} tokens).`;
+    this.#updates.callbacks.status({ severity: "info", message });
   }
 
   #sendOptions(): void {

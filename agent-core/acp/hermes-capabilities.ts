@@ -6,7 +6,14 @@ import type { HermesClientCapabilities } from "./meta.ts";
 const flag = z.boolean().exactOptional();
 
 const metaSchema = z.object({
-  hermes: z.object({ expectedText: flag, fileMoves: flag, terminals: flag, languageModels: flag, putBack: flag }),
+  hermes: z.object({
+    expectedText: flag,
+    fileMoves: flag,
+    terminals: flag,
+    languageModels: flag,
+    putBack: flag,
+    compressions: flag,
+  }),
 });
 
 /** None for a client that is not ours. */

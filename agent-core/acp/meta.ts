@@ -13,6 +13,8 @@ export type HermesClientCapabilities = {
   readonly fileMoves?: boolean;
   /** `terminal/create` honours `_meta.hermes`, and `_hermes/terminal/input` is there. */
   readonly terminals?: boolean;
+  /** What a compression leaves out is shown by `HermesCompressionMeta`; others get a notice. */
+  readonly compressions?: boolean;
   /** `_hermes/lm/*` is there. */
   readonly languageModels?: boolean;
   /** `_hermes/fs/put_back` is there. */
@@ -129,6 +131,24 @@ export type HermesSessionMeta = {
   readonly trusted?: boolean;
   /** The model that a new session begins with: an id of the config option `model`. */
   readonly model?: string;
+};
+
+/** A message of the user's by its position, or a tool call by its id. */
+export type HermesAnchor = { readonly position: number } | { readonly toolCallId: string };
+
+/**
+ * `_meta.hermes` of the `session_info_update` after a compression, and where a replay has one: the model gets a summary
+ * instead of the messages from `first` up to `firstKept` (null: the beginning, the end).
+ */
+export type HermesCompressionMeta = {
+  readonly compression: {
+    readonly messages: number;
+    readonly tokensBefore: number;
+    readonly tokensAfter: number;
+    readonly summary: string | null;
+    readonly first: HermesAnchor | null;
+    readonly firstKept: HermesAnchor | null;
+  };
 };
 
 /** `_meta.hermes` of a session in the answer to `session/list`. */

@@ -1,8 +1,9 @@
 /** A stored session as the updates that show it again: messages, thoughts, tool calls with their diffs, the plan. */
 import type { SessionUpdate, ToolKind } from "@zed-industries/agent-client-protocol";
-import type { Said } from "../sessions/conversation.ts";
+import { droppedCount, type Said } from "../sessions/conversation.ts";
 import type { JournalEntry } from "../sessions/entry.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
+import { compressionUpdate } from "./compression-update.ts";
 import { resultContent } from "./tool-content.ts";
 import { planUpdate } from "./updates.ts";
 import { chunk, userUpdates } from "./user-updates.ts";
@@ -25,6 +26,12 @@ const TOOL_KINDS: ReadonlySet<string> = new Set<ToolKind>([
 export function replay({ entries, conversation, todos }: StoredSession): readonly SessionUpdate[] {
   const shown = new Map(entries.filter((entry) => entry.type === "tool").map((entry) => [entry.callId, entry]));
   const updates = conversation.said.flatMap((said) => messageUpdates(said, shown));
+  const { compression } = conversation;
+  // An entry of the journal is what the conversation was compressed by, itself.
+  const entry = entries.find((candidate) => candidate.type === "compression" && candidate === compression);
+  if (compression !== undefined && entry?.type === "compression") {
+    updates.push(compressionUpdate(conversation.said, compression, { ...entry, messages: droppedCount(compression) }));
+  }
   return todos.length > 0 ? [...updates, planUpdate(todos)] : updates;
 }
 

@@ -3,12 +3,14 @@ import { homedir, platform as osPlatform, release } from "node:os";
 import { Grants } from "../approval/grants.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
 import { type Environment, grantsFile, homeFolder, readSoul, spillFolder } from "../config/home.ts";
+import type { ContextEngine } from "../context/context-engine.ts";
+import { defaultEngine } from "../context/default-engine.ts";
 import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { type ContextFiles, projectContext } from "../prompt/project-context.ts";
 import { SubfolderContext } from "../prompt/subfolder-context.ts";
 import { systemPrompt } from "../prompt/system-prompt.ts";
-import { callModel } from "../providers/call/call-model.ts";
+import { callModel, type ModelLine } from "../providers/call/call-model.ts";
 import type { Clock } from "../providers/call/clock.ts";
 import { ModelChain } from "../providers/call/model-chain.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
@@ -95,6 +97,8 @@ export type AIAgentOptions = {
   readonly todos?: readonly Todo[];
   /** What `journal` holds already: the changes of files that can be taken back. */
   readonly entries?: readonly JournalEntry[];
+  /** Decides when the conversation is too long, and what it can do without; default: the built-in one. */
+  readonly contextEngine?: ContextEngine;
   /** Told of defects that were survived, for the log. */
   readonly onDefect?: (message: string) => void;
 };
@@ -120,6 +124,11 @@ export type AgentSetup = {
   readonly callModel: Turn["callModel"];
   readonly auxiliary: Auxiliary;
   readonly subfolderContext: SubfolderContext;
+  /** What a request that was refused as too long gives way to; the agent puts it here. */
+  shorten: ModelLine["shorten"];
+  readonly engine: ContextEngine;
+  /** The tools' schemas as text, to count it. */
+  readonly toolText: string;
   buildSystemPrompt(systemMessage: string | undefined): Promise<string>;
   spillFolder(sessionId: string): string;
   onDefect(message: string): void;
@@ -143,7 +152,8 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   // A stand-in that cannot be reached at all is none.
   const standIns = (options.fallbacks ?? []).map(resolvable).filter((model) => model !== undefined);
   const models = new ModelChain(resolved(options, environment), standIns);
-  const line = modelLine(options, models);
+  const line = modelLine(options, models, (messages, signal) => setup.shorten(messages, signal));
+  let toolText: string | undefined;
   const setup: AgentSetup = {
     host,
     cwd,
@@ -178,6 +188,12 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
       main: line,
     }),
     subfolderContext: new SubfolderContext(cwd, projectFiles),
+    shorten: () => Promise.resolve(undefined),
+    get toolText() {
+      toolText ??= JSON.stringify(tools.map((tool) => tool.schema));
+      return toolText;
+    },
+    engine: options.contextEngine ?? defaultEngine(),
     buildSystemPrompt: (systemMessage) =>
       buildPrompt(options, { home, cwd, tools, contextFiles: projectFiles, systemMessage }),
     spillFolder: (sessionId) => spillFolder(home, sessionId),

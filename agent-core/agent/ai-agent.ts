@@ -8,20 +8,22 @@ import type { Fault } from "../providers/fault.ts";
 import { type ModelInfo, modelInfo } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
-import { Conversation, type Said } from "../sessions/conversation.ts";
+import { type Compression, Conversation, type Said } from "../sessions/conversation.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import { newSessionId } from "../sessions/session-id.ts";
 import { writeSpillFile } from "../sessions/spill-file.ts";
 import { costOf, type UsageSum } from "../sessions/usage-sum.ts";
 import { FileMemory } from "../tools/file-memory.ts";
-import { Processes } from "../tools/terminal/processes.ts";
-import { SessionShell } from "../tools/terminal/session-shell.ts";
 import { TodoList } from "../tools/todo-list.ts";
-import type { ShellView, ToolContext } from "../tools/tool.ts";
+import type { ToolContext } from "../tools/tool.ts";
 import { type AgentSetup, type AIAgentOptions, setUpAgent } from "./agent-setup.ts";
+import { AgentShell } from "./agent-shell.ts";
 import { IterationBudget } from "./budget.ts";
+import type { CompressedEvent } from "./callbacks.ts";
+import type { ContextKeeper } from "./context-keeper.ts";
 import { type ConversationResult, resultOf } from "./conversation-result.ts";
 import { journalledProgress } from "./journal-tools.ts";
+import { keepContext } from "./keep-context.ts";
 import { type Notifier, notifier } from "./notifier.ts";
 import { sessionCheckpoints } from "./session-checkpoints.ts";
 import { sessionTitle } from "./session-title.ts";
@@ -60,18 +62,14 @@ export class AIAgent {
   readonly #notify: Notifier;
   readonly #files = new FileMemory();
   readonly #todos: TodoList;
-  readonly #shell: SessionShell;
-  readonly #processes = new Processes();
-  /** The history tells of a shell and of processes that are no more, and the model does not know. */
-  #isShellForgotten: boolean;
-  /** Settles when the place where commands run was reached for the first time, or could not be. */
-  #shellOpened: Promise<void> | undefined;
+  readonly #shell: AgentShell;
   readonly #conversation: Conversation;
   /** Frozen with the first message of the session. */
   #systemPrompt: string | undefined;
   #running: AbortController | undefined;
   readonly #steering = new Steering();
   readonly #ledger: UsageLedger;
+  readonly #context: ContextKeeper;
   #title: string | undefined;
   /** Ends what goes on beside the turns. */
   readonly #closed = new AbortController();
@@ -82,14 +80,16 @@ export class AIAgent {
     this.sessionId = options.sessionId ?? newSessionId(Date.now());
     this.#conversation = options.conversation ?? new Conversation();
     const { callbacks, onDefect, cwd } = this.#setup;
-    this.#shell = new SessionShell(cwd);
-    this.#isShellForgotten = this.#conversation.messages.some(usesTerminal);
+    this.#shell = new AgentShell(this.#setup.host.terminals, cwd, this.#conversation.messages.some(usesTerminal));
     const told = notifier(callbacks, onDefect);
     this.#ledger = new UsageLedger(options.entries ?? []);
     this.#notify = {
       ...told,
       step: (event) => {
-        if (event.usage !== undefined) this.#ledger.add(event.usage, this.#modelInfo.price);
+        if (event.usage !== undefined) {
+          this.#ledger.add(event.usage, this.#modelInfo.price);
+          this.#context.measured(event.usage, event.added[0]);
+        }
         told.step(event);
       },
       toolProgress: journalledProgress(told.toolProgress, (entry) => this.#journal(entry)),
@@ -98,6 +98,13 @@ export class AIAgent {
       position: () => this.#conversation.next,
       journal: (entry) => this.#journal(entry),
       tell: (message) => this.#notify.status({ severity: "warning", message }),
+    });
+    this.#context = keepContext(this.#setup, {
+      conversation: this.#conversation,
+      window: () => this.contextWindow,
+      systemPrompt: () => this.#systemPrompt ?? "",
+      journal: (entry) => this.#journal(entry),
+      notify: this.#notify,
     });
     this.#todos = new TodoList((items) => {
       this.#journal({ type: "todos", items: [...items] });
@@ -155,6 +162,17 @@ export class AIAgent {
   /** Tokens that the model can see. */
   get contextWindow(): number {
     return this.#modelInfo.contextWindow;
+  }
+
+  /** What stands for older messages; undefined while the model gets them all. */
+  get compression(): Compression | undefined {
+    return this.#conversation.compression;
+  }
+
+  /** Lets older messages give way to a summary now; undefined when there is nothing that can go. Throws in a turn. */
+  async compress(focus: string | undefined, signal: AbortSignal): Promise<CompressedEvent | undefined> {
+    if (this.isRunning) throw new Error("A turn is running; it is compressed by itself when it has to be.");
+    return this.#context.compress(focus, signal);
   }
 
   /** What the session's model calls have taken so far. */
@@ -215,7 +233,7 @@ export class AIAgent {
   async close(): Promise<void> {
     this.interrupt();
     this.#closed.abort();
-    await this.#processes.dispose();
+    await this.#shell.dispose();
     await this.checkpoints?.close();
     await this.#setup.host.terminals.dispose();
   }
@@ -224,9 +242,9 @@ export class AIAgent {
     if (options.conversationHistory) this.#replaceHistory(options.conversationHistory);
     this.#notify.prompted({ position: this.#record({ role: "user", content: contentOf(options.userMessage) }) });
     this.checkpoints?.beginTurn();
-    this.#shellOpened ??= this.#openShell(signal);
+    const shellOpened = this.#shell.open(signal, (event) => this.#notify.status(event));
     const systemPrompt = await this.#frozenPrompt(options.systemMessage);
-    await this.#shellOpened;
+    await shellOpened;
     const outcome = await runTurn(this.#turn(systemPrompt, signal));
     const { end } = outcome;
     const result = resultOf(outcome, {
@@ -282,6 +300,7 @@ export class AIAgent {
       systemPrompt,
       history: () => this.messages,
       record: (message) => this.#record(message),
+      makeRoom: (isFirst) => this.#context.makeRoom(isFirst, signal),
       callModel,
       takeSteering: () => this.#steering.take(),
       notices: () => this.#notices(),
@@ -290,7 +309,7 @@ export class AIAgent {
       services: {
         tools,
         cwd,
-        shell: this.#shellView(),
+        shell: this.#shell.view,
         policy,
         ask: callbacks.approval?.bind(callbacks),
         notify: this.#notify,
@@ -309,9 +328,9 @@ export class AIAgent {
       cwd,
       sessions: sessionIndex,
       sessionId: this.sessionId,
-      shell: this.#shell,
-      shellFolder: this.#shell.folder,
-      processes: this.#processes,
+      shell: this.#shell.state,
+      shellFolder: this.#shell.state.folder,
+      processes: this.#shell.processes,
       callId,
       signal,
       spillFolder: spillFolder(this.sessionId),
@@ -323,34 +342,8 @@ export class AIAgent {
   }
 
   async #notices(): Promise<readonly string[]> {
-    const lines = await this.#processes.notices();
-    if (!this.#isShellForgotten) return lines;
-    this.#isShellForgotten = false;
-    return [
-      `[The session was opened again: the shell is in ${this.#shell.folder}, earlier processes have ended.]`,
-      ...lines,
-    ];
-  }
-
-  async #openShell(signal: AbortSignal): Promise<void> {
-    const { host, cwd } = this.#setup;
-    try {
-      this.#shell.begin(await host.terminals.open(cwd, signal));
-    } catch (error) {
-      // Not reached: each command tries again by itself, no turn waits for it once more. Cancelled: the next turn does.
-      if (signal.aborted) this.#shellOpened = undefined;
-      this.#notify.status({ severity: "warning", message: error instanceof Error ? error.message : String(error) });
-    }
-  }
-
-  #shellView(): ShellView {
-    const shell = this.#shell;
-    return {
-      get folder() {
-        return shell.folder;
-      },
-      process: (id) => this.#processes.find(id),
-    };
+    const { warning } = this.#context;
+    return [...(await this.#shell.notices()), ...(warning === undefined ? [] : [warning])];
   }
 
   /** Goes on with other messages than those so far, which are taken back. Throws while a turn runs. */

@@ -72,6 +72,14 @@ export type StatusEvent = {
   readonly waitMs?: number;
 };
 
+/** Older messages gave way to a summary. Tokens of the whole request, as far as they are known. */
+export type CompressedEvent = {
+  /** That the model no longer gets. */
+  readonly messages: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+};
+
 export type AgentCallbacks = {
   /** Before, during and after each tool call. */
   toolProgress?(event: ToolProgressEvent): void;
@@ -91,6 +99,7 @@ export type AgentCallbacks = {
   prompted?(event: { readonly position: number }): void;
   /** What the user said during the turn has reached the conversation. */
   steered?(event: { readonly message: UserMessage; readonly position: number }): void;
+  compressed?(event: CompressedEvent): void;
   /** The session has a title, or another one. */
   title?(event: { readonly title: string }): void;
   /** The whole plan, after each change. */

@@ -4,6 +4,7 @@ import { type Environment, homeFolder } from "../config/home.ts";
 import type { TerminalConfig } from "../config/terminal-config.ts";
 import type { ModelSettings } from "../providers/resolve.ts";
 import type { AIAgentOptions } from "./agent-setup.ts";
+import { configuredEngine } from "./configured-engine.ts";
 import { auxiliaryModels, modelDefaults, modelSettings } from "./configured-models.ts";
 
 export type ConfiguredAgent = {
@@ -19,6 +20,7 @@ export type ConfiguredAgent = {
     | "refreshEnvironment"
     | "silenceMs"
     | "sampling"
+    | "contextEngine"
   >;
   /** Where commands run. */
   readonly terminal: TerminalConfig;
@@ -43,6 +45,7 @@ export async function configuredAgent(environment: Environment, platform: string
       refreshEnvironment: () => freshEnvironment(home, environment),
       silenceMs: (provider) => milliseconds(config.providers[provider]?.stale_timeout_seconds),
       ...(effort !== undefined && { sampling: { reasoningEffort: effort } }),
+      contextEngine: configuredEngine(config.compression),
       maxIterations: config.agent.max_turns,
       disabledToolsets: config.agent.disabled_toolsets,
       ...(toolsets !== undefined && { enabledToolsets: toolsets }),

@@ -1,6 +1,5 @@
 /** How an agent reaches its models: what a persistent call may do besides asking. */
 import type { Environment } from "../config/home.ts";
-import { pruneOutputs } from "../context/prune-outputs.ts";
 import { Adaptations } from "../providers/call/adaptations.ts";
 import type { ModelLine } from "../providers/call/call-model.ts";
 import { type Clock, systemClock } from "../providers/call/clock.ts";
@@ -18,7 +17,12 @@ export type ModelLineOptions = {
   readonly refreshEnvironment?: () => Promise<Environment>;
 };
 
-export function modelLine(options: ModelLineOptions, chain: ModelChain): ModelLine {
+/** `shorten` gives a shorter conversation when the provider refuses one as too long; undefined when there is none. */
+export function modelLine(
+  options: ModelLineOptions,
+  chain: ModelChain,
+  shorten: ModelLine["shorten"] = () => Promise.resolve(undefined),
+): ModelLine {
   const { clock = systemClock, editorModels, silenceMs, refreshEnvironment } = options;
   return {
     chain,
@@ -27,7 +31,7 @@ export function modelLine(options: ModelLineOptions, chain: ModelChain): ModelLi
     editorModels,
     silenceMs: ({ endpoint }) => silenceMs?.(endpoint.provider) ?? SILENCE_MS,
     refreshKey: async (model) => refreshEnvironment && withNewKey(model, await refreshEnvironment()),
-    shorten: (messages) => Promise.resolve(pruneOutputs(messages)),
+    shorten,
   };
 }
 

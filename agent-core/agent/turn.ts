@@ -30,6 +30,8 @@ export type Turn = {
   history(): readonly Message[];
   /** Adds a message to the history and to the journal, and gives its position in the session. */
   record(message: Message): number;
+  /** Before a request: the conversation is made to fit. `isFirst`: the turn begins with it. */
+  makeRoom(isFirst: boolean): Promise<void>;
   /** Opens one model call; `withTools` is false for the closing summary. */
   callModel(messages: readonly Message[], withTools: boolean, signal: AbortSignal): AsyncIterable<CallEvent>;
   /** What the user has said since the turn began; each message is given once. */
@@ -92,6 +94,7 @@ async function iterate(turn: Turn, progress: Progress): Promise<TurnEnd | undefi
   turn.signal.throwIfAborted();
   const batch = new ToolBatch(turn.services, turn.signal);
   const messageId = progress.partial?.messageId ?? randomUUID();
+  await turn.makeRoom(turn.budget.used === 1);
   const messages = withNote(withWarning(turn), await turn.notices());
   const answer = await ask(turn, messages, { withTools: true, taker: batch, messageId }).catch(async (error) => {
     await batch.settle();

@@ -7,6 +7,7 @@ const DEFAULT_MAX_TURNS = 90;
 
 const seconds = z.number().positive();
 const text = z.string().min(1);
+const share = z.number().min(0.05).max(1);
 
 const modelSection = z.object({
   /** Model name as the provider knows it. */
@@ -60,6 +61,17 @@ export const sections = {
       reasoning_effort: z.enum(["minimal", "low", "medium", "high"]).optional(),
     })
     .default({ max_turns: DEFAULT_MAX_TURNS, disabled_toolsets: [] }),
+  /** Limits are shares of the model's window; behaviour.md §Context. */
+  compression: z
+    .object({
+      enabled: z.boolean().default(true),
+      threshold: share.default(0.5),
+      soft_limit: share.default(0.7),
+      hard_limit: share.default(0.85),
+      target: share.default(0.5),
+      strategy: z.enum(["summary", "recency", "importance", "hybrid"]).default("summary"),
+    })
+    .prefault({}),
   approvals: z.object({ mode: z.enum(["manual", "smart", "off"]).default("manual") }).default({ mode: "manual" }),
   terminal: terminalSection,
   toolsets: z.array(z.string()).optional(),

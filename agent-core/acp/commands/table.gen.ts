@@ -1,6 +1,7 @@
 // Written by scripts/tables.mjs; do not edit. Run `npm run tables` after adding a file to this folder.
 import type { Command } from "./command.ts";
 import { command as checkpoint } from "./checkpoint.ts";
+import { command as compress } from "./compress.ts";
 import { command as exportSession } from "./export-session.ts";
 import { command as grants } from "./grants.ts";
 import { command as help } from "./help.ts";
@@ -14,4 +15,4 @@ import { command as tools } from "./tools.ts";
 import { command as undo } from "./undo.ts";
 import { command as usage } from "./usage.ts";
 
-export const table: readonly Command[] = [checkpoint, exportSession, grants, help, mode, model, newSession, resume, retry, title, tools, undo, usage];
+export const table: readonly Command[] = [checkpoint, compress, exportSession, grants, help, mode, model, newSession, resume, retry, title, tools, undo, usage];

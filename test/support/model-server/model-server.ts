@@ -36,6 +36,10 @@ export type ModelServer = {
   readonly requests: readonly ReceivedRequest[];
   /** Adds answers, one a request. Without one left the answer is an error that names the unexpected request. */
   script(...answers: readonly Answer[]): void;
+  /** Answers every request for which no scripted answer is left. */
+  respondWith(answer: (body: ReceivedRequest["body"]) => Answer): void;
+  /** Forgets the requests so far. */
+  forget(): void;
   /** Answers to look-ups, by the end of their paths, the last one first; they are not among `requests`. */
   readonly lookUps: Map<string, unknown>;
   /** Look-ups that came, in order. */
@@ -54,6 +58,7 @@ export async function startModelServer(): Promise<ModelServer> {
   const requests: ReceivedRequest[] = [];
   const answers: Answer[] = [];
   const waiting: ((request: ReceivedRequest) => void)[] = [];
+  let otherwise: (request: ReceivedRequest) => Answer = unexpected;
   const lookUps = new Map(LOOK_UPS);
   const lookedUp: Pick<ReceivedRequest, "url" | "headers">[] = [];
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -68,7 +73,7 @@ export async function startModelServer(): Promise<ModelServer> {
     for (const resolve of waiting.splice(0)) resolve(received);
     const format = formats.find(({ path }) => received.url.endsWith(path));
     if (format === undefined) return respondStatus(response, fail(404, `no such path: ${received.url}`));
-    await respond(response, answers.shift() ?? unexpected(received), format.speaker(requests.length));
+    await respond(response, answers.shift() ?? otherwise(received), format.speaker(requests.length));
   };
   const server = createServer((request, response) => {
     // A client that went away is no failure of the server; anything else must be seen in the test.
@@ -85,6 +90,10 @@ export async function startModelServer(): Promise<ModelServer> {
     lookUps,
     lookedUp,
     script: (...more) => void answers.push(...more),
+    respondWith(answer) {
+      otherwise = ({ body }) => answer(body);
+    },
+    forget: () => void requests.splice(0),
     nextRequest: () => new Promise((resolve) => waiting.push(resolve)),
     stop: () => stop(server),
   };

@@ -1,0 +1,196 @@
+/** Keeps a conversation within its model's window: measures it, and lets older messages give way to a summary. */
+import type { ContextEngine } from "../context/context-engine.ts";
+import { digest } from "../context/digest.ts";
+import type { CompressionPlan } from "../context/plan-compression.ts";
+import { summaryRequest } from "../context/summary-request.ts";
+import { estimateTokens, messageTokens } from "../context/token-estimate.ts";
+import { TokenMeter } from "../context/token-meter.ts";
+import type { Message } from "../messages/message.ts";
+import type { Usage } from "../providers/wire/wire.ts";
+import { type Compression, type Conversation, droppedCount } from "../sessions/conversation.ts";
+import type { NewEntry } from "../sessions/journal.ts";
+import { newSessionId } from "../sessions/session-id.ts";
+import type { Auxiliary } from "./auxiliary.ts";
+import type { CompressedEvent, StatusEvent } from "./callbacks.ts";
+
+/** A compression that saves less than this is one too many; two in a row are the last. */
+const LEAST_SAVING = 0.1;
+const USELESS_IN_A_ROW = 2;
+/** After that it is tried again when the conversation has grown by this share of the window. */
+const GROWTH_SHARE = 0.2;
+/** A window that the provider refused to fill is believed to be this much smaller than what was sent. */
+const LEARNED_SHARE = 0.9;
+/** After a refusal the turn goes on at once when shorter outputs bring the request below this share of the window. */
+const OVERFLOW_SHARE = 0.85;
+const CHARS_A_TOKEN = 4;
+
+export type ContextKeeperOptions = {
+  readonly engine: ContextEngine;
+  readonly conversation: Conversation;
+  readonly auxiliary: Auxiliary;
+  /** Tokens that the model can see. */
+  readonly window: () => number;
+  /** What every request has beside the conversation: system prompt and tools, as text. */
+  readonly overhead: () => string;
+  readonly journal: (entry: NewEntry) => void;
+  readonly tell: (event: StatusEvent) => void;
+  readonly compressed: (event: CompressedEvent) => void;
+};
+
+export class ContextKeeper {
+  readonly #options: ContextKeeperOptions;
+  readonly #meter = new TokenMeter();
+  /** Estimate of the request that was sent last. */
+  #sent = 0;
+  /** What a provider's refusal has taught of the window. */
+  #learned = Number.POSITIVE_INFINITY;
+  #useless = 0;
+  /** Tokens at which compressing was given up. */
+  #gaveUpAt: number | undefined;
+
+  constructor(options: ContextKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** Tokens that the next request will have, as far as that is known. */
+  get used(): number {
+    return this.#meter.tokens(this.#estimate());
+  }
+
+  get window(): number {
+    return Math.min(this.#options.window(), this.#learned);
+  }
+
+  /** A line for the model when the window fills up. */
+  get warning(): string | undefined {
+    const share = this.used / this.window;
+    if (share < this.#options.engine.softLimit) return undefined;
+    const percent = Math.round(share * 100);
+    return `[Context: ${percent} % of the window is used. Read in parts, keep outputs short, and finish what is begun.]`;
+  }
+
+  /** Before a request: compresses when it is time. Throws the signal's reason when it is aborted. */
+  async makeRoom(isNewTurn: boolean, signal: AbortSignal): Promise<void> {
+    const { used, window } = this;
+    if (this.#mayTry(used, window) && this.#options.engine.shouldCompress({ used, window, isNewTurn })) {
+      await this.compress(undefined, signal);
+    }
+    this.#sent = this.#estimate();
+  }
+
+  /** After an answer: what the provider counted. */
+  measured(usage: Usage, answer: Message | undefined): void {
+    this.#meter.measured(usage, this.#sent + (answer === undefined ? 0 : messageTokens(answer)));
+  }
+
+  /** The provider says that the request was too long. False when nothing can be done about it. */
+  async afterOverflow(signal: AbortSignal): Promise<boolean> {
+    this.#meter.distrust();
+    this.#learned = Math.min(this.window, Math.max(1, Math.round(this.used * LEARNED_SHARE)));
+    this.#gaveUpAt = undefined;
+    return (await this.#compress({ focus: undefined, share: OVERFLOW_SHARE }, signal)) !== undefined;
+  }
+
+  /** Undefined when there is nothing that can go. `focus`: what the user wants kept above all. */
+  compress(focus: string | undefined, signal: AbortSignal): Promise<CompressedEvent | undefined> {
+    return this.#compress({ focus, share: 0 }, signal);
+  }
+
+  /** `share` of the window: below it shorter outputs are enough. */
+  async #compress(
+    { focus, share }: { readonly focus: string | undefined; readonly share: number },
+    signal: AbortSignal,
+  ): Promise<CompressedEvent | undefined> {
+    const { conversation, engine, journal, compressed } = this.#options;
+    const before = this.used;
+    const { said, compression } = conversation;
+    // The plan counts as we estimate, the window as the provider does.
+    const left = (tokens: number): number => this.#meter.estimated(tokens) - this.#overheadTokens();
+    const target = Math.max(1, left(engine.target(this.window)));
+    const enough = Math.max(target, left(this.window * share));
+    const plan = engine.plan({ said, compression, target, enough });
+    if (plan === undefined) {
+      this.#useless++;
+      this.#giveUp(before);
+      return undefined;
+    }
+    const next = await this.#carriedOut(plan, compression, focus, signal);
+    conversation.compress(next);
+    this.#meter.forget();
+    const after = this.used;
+    const event = { messages: droppedCount(next), tokensBefore: before, tokensAfter: after };
+    journal({
+      type: "compression",
+      child: newSessionId(Date.now()),
+      strategy: engine.name,
+      dropped: next.dropped.map(([first, last]) => [first, last]),
+      summary: next.summary,
+      shortened: [...next.shortened],
+      tokensBefore: before,
+      tokensAfter: after,
+    });
+    this.#useless = after > before * (1 - LEAST_SAVING) ? this.#useless + 1 : 0;
+    this.#giveUp(after);
+    compressed(event);
+    return event;
+  }
+
+  async #carriedOut(
+    plan: CompressionPlan,
+    earlier: Compression | undefined,
+    focus: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Compression> {
+    const { dropped, shortened, fresh, summaryTokens } = plan;
+    const before = earlier?.summary ?? null;
+    const summary = fresh.length === 0 ? before : await this.#summary(plan, before, focus, signal);
+    // The longest that it may become, so that a model which does not stop cannot undo what it is for.
+    const most = (summaryTokens + (before ?? "").length / CHARS_A_TOKEN) * CHARS_A_TOKEN * 2;
+    return {
+      dropped,
+      shortened,
+      summary: summary === null ? null : summary.slice(0, Math.max(most, 2_000)).toWellFormed(),
+    };
+  }
+
+  async #summary(
+    { fresh, summaryTokens }: CompressionPlan,
+    earlier: string | null,
+    focus: string | undefined,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const { engine, auxiliary, tell } = this.#options;
+    const instead = (): string => digest(fresh, earlier, summaryTokens * CHARS_A_TOKEN + (earlier ?? "").length);
+    if (!engine.summarizes) return instead();
+    const messages = summaryRequest({ messages: fresh, earlier, maxTokens: summaryTokens, focus });
+    const answer = await auxiliary.ask("compression", { messages, signal });
+    if (answer.ok && answer.text.trim() !== "") return answer.text.trim();
+    const why = answer.ok ? "the answer was empty" : answer.fault.message;
+    tell({ severity: "warning", message: `Older messages could not be summed up (${why}); a list stands for them.` });
+    return instead();
+  }
+
+  #mayTry(used: number, window: number): boolean {
+    return this.#gaveUpAt === undefined || used > this.#gaveUpAt + window * GROWTH_SHARE;
+  }
+
+  #giveUp(tokens: number): void {
+    if (this.#useless < USELESS_IN_A_ROW) {
+      this.#gaveUpAt = undefined;
+      return;
+    }
+    if (this.#gaveUpAt === undefined) {
+      const message = "The conversation cannot be compressed further. Begin a new one, or take another model.";
+      this.#options.tell({ severity: "warning", message });
+    }
+    this.#gaveUpAt = tokens;
+  }
+
+  #estimate(): number {
+    return estimateTokens(this.#options.conversation.messages) + this.#overheadTokens();
+  }
+
+  #overheadTokens(): number {
+    return Math.ceil(this.#options.overhead().length / CHARS_A_TOKEN);
+  }
+}

@@ -1,0 +1,37 @@
+/** Ties the keeper of the context window to its agent. */
+import { repairMessages } from "../messages/repair.ts";
+import type { Conversation } from "../sessions/conversation.ts";
+import type { NewEntry } from "../sessions/journal.ts";
+import type { AgentSetup } from "./agent-setup.ts";
+import { ContextKeeper } from "./context-keeper.ts";
+import type { Notifier } from "./notifier.ts";
+
+export type ContextPorts = {
+  readonly conversation: Conversation;
+  /** Tokens that the model can see. */
+  readonly window: () => number;
+  readonly systemPrompt: () => string;
+  readonly journal: (entry: NewEntry) => void;
+  readonly notify: Notifier;
+};
+
+/** From now on a request that the provider refuses as too long gives way to a compressed one. */
+export function keepContext(setup: AgentSetup, ports: ContextPorts): ContextKeeper {
+  const { conversation, window, systemPrompt, journal, notify } = ports;
+  const keeper = new ContextKeeper({
+    engine: setup.engine,
+    conversation,
+    auxiliary: setup.auxiliary,
+    window,
+    overhead: () => systemPrompt() + setup.toolText,
+    journal,
+    tell: (event) => notify.status(event),
+    compressed: (event) => notify.compressed(event),
+  });
+  setup.shorten = async (messages, signal) => {
+    const [system] = messages;
+    if (!(await keeper.afterOverflow(signal))) return undefined;
+    return repairMessages([...(system?.role === "system" ? [system] : []), ...conversation.messages]);
+  };
+  return keeper;
+}

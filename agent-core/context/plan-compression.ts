@@ -1,0 +1,160 @@
+/** Works out what a conversation can do without: pure, and never splitting a call from its result. */
+import type { Compression, PositionRange, Said } from "../sessions/conversation.ts";
+import { type Shortened, shortenOutputs } from "./shorten-outputs.ts";
+import type { Strategy } from "./strategies/strategy.ts";
+import { messageTokens } from "./token-estimate.ts";
+import { isUsers, type Unit, unitsOf } from "./units.ts";
+
+/** The newest messages stay; behaviour.md §Context (`protect_last_n`). */
+const PROTECTED_MESSAGES = 20;
+/** They may take so much of the target; fewer of them stay otherwise. */
+const TAIL_SHARE = 0.6;
+/** The first exchange stays unless it alone takes more than this share of the target. */
+const HEAD_SHARE = 0.2;
+/** A summary has so many tokens at most, and so large a share of what it stands for. */
+const SUMMARY_TOKENS = { least: 300, most: 3_000, share: 0.2 } as const;
+/** What is left of a single result that is too long for the window. Characters. */
+const CUT_CHARS = 8_000;
+
+export type Room = {
+  /** All that was said and not taken back. */
+  readonly said: readonly Said[];
+  readonly compression: Compression | undefined;
+  /** Tokens, as estimated, that the conversation may have afterwards. */
+  readonly target: number;
+  /** Tokens below which shorter outputs are enough, so that nothing need go. */
+  readonly enough: number;
+  readonly strategy: Strategy;
+};
+
+export type CompressionPlan = {
+  /** Everything that the model no longer gets, what an earlier compression dropped included. */
+  readonly dropped: readonly PositionRange[];
+  readonly shortened: readonly Shortened[];
+  /** What goes now and was not summed up before, in order. */
+  readonly fresh: readonly Said[];
+  /** Tokens that a summary of it may have; 0: none is needed. */
+  readonly summaryTokens: number;
+};
+
+/** Undefined when nothing can go. */
+export function planCompression({ said, compression, target, enough, strategy }: Room): CompressionPlan | undefined {
+  const isDropped = inRanges(compression?.dropped ?? []);
+  const kept = said.filter(({ position }) => !isDropped(position));
+  const units = unitsOf(withShorter(kept, compression?.shortened ?? []));
+  const { middle, tail } = parts(units, target);
+  const pruned = shortenOutputs(middle.flatMap(({ items }) => items));
+  const lighter = unitsOf(
+    withShorter(
+      units.flatMap(({ items }) => items),
+      pruned,
+    ),
+  );
+  const total = sum(lighter);
+  const shortened = [...(compression?.shortened ?? []), ...pruned];
+  const isEnough = pruned.length > 0 && total <= enough;
+  const mayGo = new Set(middle.map(({ items }) => items[0]?.position));
+  const candidates = lighter.filter(({ items }) => mayGo.has(items[0]?.position));
+  const going = isEnough ? [] : strategy.choose(candidates, total - target);
+  const fresh = kept.filter(({ position }) =>
+    going.some(({ items }) => items.some((item) => item.position === position)),
+  );
+  const cuts = total - sum(going) > target ? cutTail(tail) : [];
+  if (fresh.length === 0 && pruned.length === 0 && cuts.length === 0) return undefined;
+  const gone = new Set(fresh.map(({ position }) => position));
+  return {
+    dropped: rangesOf(
+      said.filter(({ position }) => isDropped(position) || gone.has(position)),
+      said,
+    ),
+    shortened: [...shortened, ...cuts].filter(({ position }) => !gone.has(position)),
+    fresh,
+    summaryTokens: fresh.length === 0 ? 0 : summaryBudget(fresh),
+  };
+}
+
+type Parts = { readonly middle: readonly Unit[]; readonly tail: readonly Unit[] };
+
+/** The first exchange, the newest messages and the user's last words stay; what is between them may go. */
+function parts(units: readonly Unit[], target: number): Parts {
+  const head = headCount(units, target);
+  let tail = units.length;
+  let messages = 0;
+  let tokens = 0;
+  while (tail > head) {
+    const unit = units[tail - 1];
+    if (unit === undefined) break;
+    messages += unit.items.length;
+    tokens += unit.tokens;
+    const isLast = tail === units.length;
+    if (!isLast && (messages > PROTECTED_MESSAGES || tokens > target * TAIL_SHARE)) break;
+    tail--;
+  }
+  const request = units.findLastIndex(isUsers);
+  const middle = units.slice(head, tail).filter((unit) => unit !== units[request]);
+  return { middle, tail: units.slice(tail) };
+}
+
+function headCount(units: readonly Unit[], target: number): number {
+  let count = 0;
+  let tokens = 0;
+  for (const unit of units.slice(0, 2)) {
+    tokens += unit.tokens;
+    if (tokens > target * HEAD_SHARE) break;
+    count++;
+  }
+  return count;
+}
+
+/** A single result may be longer than all the rest: then its beginning and its end stay. */
+function cutTail(tail: readonly Unit[]): readonly Shortened[] {
+  return tail.flatMap(({ items }) =>
+    items.flatMap(({ position, message }) => {
+      if (message.role !== "tool" || message.content.length <= CUT_CHARS) return [];
+      const half = CUT_CHARS / 2;
+      const head = message.content.slice(0, half).toWellFormed();
+      const end = message.content.slice(-half).toWellFormed();
+      const left = message.content.length - CUT_CHARS;
+      return [{ position, content: `${head}\n[… ${left} characters left out to make room …]\n${end}` }];
+    }),
+  );
+}
+
+function withShorter(items: readonly Said[], shortened: readonly Shortened[]): readonly Said[] {
+  const contents = new Map(shortened.map(({ position, content }) => [position, content]));
+  return items.map(({ position, message }) => {
+    const content = contents.get(position);
+    return { position, message: content !== undefined && message.role === "tool" ? { ...message, content } : message };
+  });
+}
+
+/** Ranges in which every message that is there goes; a position that nothing has belongs to those around it. */
+function rangesOf(going: readonly Said[], said: readonly Said[]): readonly PositionRange[] {
+  const positions = new Set(going.map(({ position }) => position));
+  const ranges: [number, number][] = [];
+  let isOpen = false as boolean;
+  for (const { position } of said) {
+    const last = ranges.at(-1);
+    if (!positions.has(position)) isOpen = false;
+    else if (isOpen && last !== undefined) last[1] = position;
+    else {
+      ranges.push([position, position]);
+      isOpen = true;
+    }
+  }
+  return ranges;
+}
+
+function inRanges(ranges: readonly PositionRange[]): (position: number) => boolean {
+  return (position) => ranges.some(([first, last]) => first <= position && position <= last);
+}
+
+function summaryBudget(fresh: readonly Said[]): number {
+  const tokens = fresh.reduce((total, { message }) => total + messageTokens(message), 0);
+  const { least, most, share } = SUMMARY_TOKENS;
+  return Math.min(most, Math.max(least, Math.round(tokens * share)));
+}
+
+function sum(units: readonly Unit[]): number {
+  return units.reduce((total, { tokens }) => total + tokens, 0);
+}

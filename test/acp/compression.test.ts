@@ -1,0 +1,96 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpProcess, type Json } from "../support/acp-process.ts";
+import type { Answer } from "../support/model-server/answer.ts";
+import { fail, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+
+const running: { stop(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.stop();
+});
+
+const isSummary = (body: Json): boolean => JSON.stringify(body).includes("You sum up a part of a conversation");
+
+function answered(body: Json): Answer {
+  if (isSummary(body)) return say("## Goal\nThe summary.");
+  const input = Math.round(JSON.stringify(body).length / 4);
+  return { ...say("long words ".repeat(200)), usage: { input, output: 500 } } as Answer;
+}
+
+async function start(capabilities: Json = {}): Promise<{ agent: AcpProcess; model: ModelServer }> {
+  const model = await startModelServer();
+  model.lookUps.set("/models", { data: [{ id: "test-model", context_length: 12_000 }] });
+  model.respondWith((body) => answered(body as unknown as Json));
+  const agent = new AcpProcess({
+    HERMES_BASE_URL: model.baseUrl,
+    HERMES_MODEL: "test-model",
+    HERMES_API_KEY: "sk-12345678",
+  });
+  running.push(agent, model);
+  await agent.initialize(capabilities);
+  return { agent, model };
+}
+
+const compressions = (agent: AcpProcess): Json[] =>
+  agent
+    .of("session_info_update")
+    .map(
+      ({ _meta }) => ((_meta as Json | undefined)?.["hermes"] as Json | undefined)?.["compression"] as Json | undefined,
+    )
+    .filter((compression) => compression !== undefined);
+
+async function untilCompressed(agent: AcpProcess, id: string): Promise<void> {
+  for (let turn = 0; compressions(agent).length === 0 && turn < 40; turn++) {
+    expect((await agent.prompt(id, `Question ${turn}`)).result).toEqual({ stopReason: "end_turn" });
+  }
+}
+
+test("a conversation that fills the window is compressed, and everything said stays for those who load it", async () => {
+  const { agent, model } = await start();
+  const id = await agent.newSession();
+  await untilCompressed(agent, id);
+  const [compression] = compressions(agent);
+  expect(compression).toMatchObject({ summary: "## Goal\nThe summary.", first: { position: 2 } });
+  expect(JSON.stringify(agent.updates)).toContain(`Compressed ${compression?.["messages"]} messages`);
+  const sent = JSON.stringify(
+    model.requests.findLast(({ body }) => !isSummary(body as unknown as Json))?.body.messages,
+  );
+  expect(sent).toContain("[COMPRESSED:");
+  expect(sent).toContain("Question 0");
+  expect(sent).not.toContain('"Question 1"');
+  const journal = readFileSync(join(agent.home, "vscode", "sessions", `${id}.jsonl`), "utf8");
+  expect(journal).toContain('"type":"compression"');
+
+  const before = agent.updates.length;
+  await agent.request("session/load", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
+  const replayed = agent.updates.slice(before);
+  const asked = replayed.filter(({ sessionUpdate }) => sessionUpdate === "user_message_chunk");
+  expect(asked.map(({ content }) => (content as Json)["text"])).toContain("Question 1");
+  expect(compressions(agent).at(-1)).toMatchObject({ messages: compression?.["messages"] });
+  await agent.prompt(id, "one more");
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("[COMPRESSED:");
+});
+
+test("/compress does it now, with what is to be kept in mind", async () => {
+  const { agent, model } = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "/compress");
+  expect(agent.text()).toContain("There is nothing to compress");
+  for (const question of ["one", "two", "three", "four"]) await agent.prompt(id, question);
+  await agent.prompt(id, "/compress the colour blue");
+  expect(agent.text()).toMatch(/A summary stands for \d+ messages now/);
+  const asked = model.requests.find(({ body }) => isSummary(body as unknown as Json));
+  expect(JSON.stringify(asked?.body)).toContain("the colour blue");
+});
+
+test("a request that the provider refuses as too long is compressed and asked once more", async () => {
+  const { agent, model } = await start();
+  const id = await agent.newSession();
+  for (const question of ["one", "two", "three"]) await agent.prompt(id, question);
+  model.script(fail(400, "maximum context length is 4096 tokens"));
+  expect((await agent.prompt(id, "four")).result).toEqual({ stopReason: "end_turn" });
+  expect(compressions(agent)).toHaveLength(1);
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("[COMPRESSED:");
+});

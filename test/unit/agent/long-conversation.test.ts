@@ -1,0 +1,169 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { AIAgent } from "../../../agent-core/agent/ai-agent.ts";
+import type { CompressedEvent } from "../../../agent-core/agent/callbacks.ts";
+import { estimateTokens } from "../../../agent-core/context/token-estimate.ts";
+import type { Message } from "../../../agent-core/messages/message.ts";
+import { Journal } from "../../../agent-core/sessions/journal.ts";
+import { readJournal } from "../../../agent-core/sessions/read-journal.ts";
+import type { Answer } from "../../support/model-server/answer.ts";
+import { type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
+
+const WINDOW = 32_000;
+const TURNS = 2_000;
+const FACT = "The code word is heliotrope-42.";
+
+let model: ModelServer;
+let folder: string;
+const journals: Journal[] = [];
+
+beforeEach(async () => {
+  model = await startModelServer();
+  folder = mkdtempSync(join(tmpdir(), "hermes-long-"));
+});
+
+afterEach(async () => {
+  for (const journal of journals.splice(0)) journal.close();
+  await model.stop();
+});
+
+const sent = (): readonly Message[] => (model.requests.at(-1)?.body.messages ?? []) as unknown as readonly Message[];
+const isSummary = (messages: readonly Message[]): boolean =>
+  String(messages[0]?.content).startsWith("You sum up a part");
+
+/** An answer with a usage that is true, as a provider counts it: a little otherwise than we estimate. */
+function answered(body: object, words: string): Answer {
+  const input = Math.round(JSON.stringify(body).length / 3.7);
+  return { ...say(words), usage: { input, output: Math.round(words.length / 3.7) } } as Answer;
+}
+
+/** An honest summariser: it keeps the lines that it was told to keep facts of, and nothing else. */
+function summaryOf(messages: readonly Message[]): string {
+  const shown = String(messages[1]?.content);
+  const facts = new Set(shown.match(/The [a-z ]+ is [\w-]+\./g));
+  return ["## Facts", ...[...facts].slice(0, 40)].join("\n");
+}
+
+function agentOn(
+  path: string,
+  events: CompressedEvent[],
+  conversation: AIAgentConversation = {},
+  tell: (message: string) => void = () => undefined,
+): AIAgent {
+  const journal = new Journal({
+    path,
+    sessionId: "20261121_120000_0000abcd",
+    cwd: folder,
+    now: Date.now,
+    onFailure: (message) => {
+      throw new Error(message);
+    },
+  });
+  journals.push(journal);
+  return new AIAgent({
+    home: folder,
+    cwd: folder,
+    environment: {},
+    baseUrl: model.baseUrl,
+    model: "small",
+    apiKey: "sk-12345678",
+    provider: "custom",
+    enabledToolsets: ["file"],
+    modelFacts: () => ({ contextWindow: WINDOW }),
+    journal,
+    sessionId: "20261121_120000_0000abcd",
+    title: "named",
+    ...conversation,
+    callbacks: { compressed: (event) => events.push(event), status: ({ message }) => tell(message) },
+  });
+}
+
+type AIAgentConversation = Pick<
+  NonNullable<ConstructorParameters<typeof AIAgent>[0]>,
+  "conversation" | "systemPrompt" | "entries"
+>;
+
+test("a conversation of 2,000 turns stays in its window, keeps its first fact, and keeps its prefix in between", async () => {
+  const events: CompressedEvent[] = [];
+  const path = join(folder, "s.jsonl");
+  const agent = agentOn(path, events);
+  let previous: readonly Message[] = [];
+  let kept = 0;
+  model.respondWith((body) => {
+    const messages = body.messages as unknown as readonly Message[];
+    if (isSummary(messages)) return say(summaryOf(messages));
+    expect(estimateTokens(messages)).toBeLessThan(WINDOW);
+    expect(JSON.stringify(messages)).toContain("heliotrope-42");
+    const prefix = JSON.stringify(previous).slice(0, -1);
+    if (previous.length > 0 && JSON.stringify(messages).startsWith(prefix)) kept++;
+    previous = messages;
+    model.forget(); // hundreds of megabytes otherwise
+    return answered(body, `Answer with ${"some more words ".repeat(20)}.`);
+  });
+  for (let turn = 0; turn < TURNS; turn++) {
+    const begun = events.length;
+    const { stopReason } = await agent.runConversation({
+      userMessage: turn === 0 ? FACT : `Question ${turn}: ${"what about this part ".repeat(15)}?`,
+    });
+    expect(stopReason).toBe("end_turn");
+    if (events.length > begun) previous = [];
+  }
+  expect(events.length).toBeGreaterThan(5);
+  expect(kept).toBeGreaterThanOrEqual(TURNS - 1 - 2 * events.length);
+  expect(agent.said).toHaveLength(2 * TURNS);
+}, 300_000);
+
+test("a conversation that is opened again goes on with the same bytes", async () => {
+  const events: CompressedEvent[] = [];
+  const path = join(folder, "s.jsonl");
+  const agent = agentOn(path, events);
+  model.respondWith((body) => {
+    const messages = body.messages as unknown as readonly Message[];
+    return isSummary(messages) ? say(summaryOf(messages)) : answered(body, "words ".repeat(400));
+  });
+  for (let turn = 0; events.length === 0; turn++) {
+    await agent.runConversation({ userMessage: turn === 0 ? FACT : `Question ${turn} ${"and more ".repeat(100)}` });
+  }
+  const before = JSON.stringify(sent());
+  await agent.close();
+  for (const journal of journals.splice(0)) journal.close();
+  const read = await readJournal(path);
+  if (!read.ok) throw new Error(read.message);
+  const { conversation, systemPrompt, entries } = read.session;
+  const next = agentOn(path, events, { conversation, entries, ...(systemPrompt !== undefined && { systemPrompt }) });
+  await next.runConversation({ userMessage: "go on" });
+  expect(JSON.stringify(sent()).startsWith(before.slice(0, -1))).toBe(true);
+});
+
+test("when no model sums up, a list of what was done stands for it, and that is told", async () => {
+  const events: CompressedEvent[] = [];
+  const notices: string[] = [];
+  const agent = agentOn(join(folder, "s.jsonl"), events, {}, (message) => notices.push(message));
+  model.respondWith((body) => {
+    const messages = body.messages as unknown as readonly Message[];
+    return isSummary(messages)
+      ? { status: 400, body: '{"error":{"message":"no"}}' }
+      : answered(body, "words ".repeat(400));
+  });
+  for (let turn = 0; events.length === 0; turn++) await agent.chat(turn === 0 ? FACT : `Question ${turn}`);
+  expect(notices).toEqual([expect.stringContaining("could not be summed up")]);
+  expect(JSON.stringify(agent.messages)).toContain("The user asked:\\n");
+  expect(JSON.stringify(agent.messages)).toContain("heliotrope-42");
+});
+
+test("a compression that is cancelled leaves everything as it was", async () => {
+  const agent = agentOn(join(folder, "s.jsonl"), []);
+  model.respondWith((body) => answered(body, "words ".repeat(200)));
+  for (let turn = 0; turn < 20; turn++) await agent.chat(`Question ${turn} ${"and more ".repeat(50)}`);
+  const before = agent.messages;
+  const cancel = new AbortController();
+  model.respondWith(() => {
+    cancel.abort();
+    return say("late");
+  });
+  await expect(agent.compress("the names", cancel.signal)).rejects.toThrow();
+  expect(agent.messages).toEqual(before);
+  expect(agent.compression).toBeUndefined();
+});
