@@ -105,6 +105,8 @@ export type AIAgentOptions = {
 
 export type AgentSetup = {
   readonly host: Host;
+  /** As it was when the agent began; it holds the user's secrets. */
+  readonly environment: Environment;
   readonly cwd: string;
   readonly tools: readonly Tool[];
   readonly policy: Policy;
@@ -156,6 +158,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   let toolText: string | undefined;
   const setup: AgentSetup = {
     host,
+    environment,
     cwd,
     tools,
     policy: sessionPolicy({

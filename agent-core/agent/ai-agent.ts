@@ -28,6 +28,7 @@ import { type Notifier, notifier } from "./notifier.ts";
 import { sessionCheckpoints } from "./session-checkpoints.ts";
 import { sessionTitle } from "./session-title.ts";
 import { Steering } from "./steering.ts";
+import { storedMessage } from "./stored-message.ts";
 import { runTurn, type Turn } from "./turn.ts";
 import { UsageLedger } from "./usage-ledger.ts";
 
@@ -368,7 +369,7 @@ export class AIAgent {
 
   #record(message: Message): number {
     const position = this.#conversation.append(message);
-    this.#journal({ type: "message", position, message });
+    this.#journal({ type: "message", position, message: storedMessage(message, this.#setup.environment) });
     return position;
   }
 

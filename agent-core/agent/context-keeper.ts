@@ -22,12 +22,16 @@ const GROWTH_SHARE = 0.2;
 const LEARNED_SHARE = 0.9;
 /** After a refusal the turn goes on at once when shorter outputs bring the request below this share of the window. */
 const OVERFLOW_SHARE = 0.85;
+/** What the user's own wish for a compression leaves of the conversation. */
+const ASKED_SHARE = 0.5;
 const CHARS_A_TOKEN = 4;
 
 export type ContextKeeperOptions = {
   readonly engine: ContextEngine;
   readonly conversation: Conversation;
   readonly auxiliary: Auxiliary;
+  /** There is a model that can sum up. */
+  readonly canSummarize: () => boolean;
   /** Tokens that the model can see. */
   readonly window: () => number;
   /** What every request has beside the conversation: system prompt and tools, as text. */
@@ -35,6 +39,15 @@ export type ContextKeeperOptions = {
   readonly journal: (entry: NewEntry) => void;
   readonly tell: (event: StatusEvent) => void;
   readonly compressed: (event: CompressedEvent) => void;
+};
+
+type CompressOrder = {
+  /** What the user wants kept above all. */
+  readonly focus: string | undefined;
+  /** Of the window: below it shorter outputs are enough. */
+  readonly share: number;
+  /** Tokens of the conversation that it aims at, at most; as estimated. */
+  readonly most?: number;
 };
 
 export class ContextKeeper {
@@ -73,7 +86,7 @@ export class ContextKeeper {
   async makeRoom(isNewTurn: boolean, signal: AbortSignal): Promise<void> {
     const { used, window } = this;
     if (this.#mayTry(used, window) && this.#options.engine.shouldCompress({ used, window, isNewTurn })) {
-      await this.compress(undefined, signal);
+      await this.#compress({ focus: undefined, share: 0 }, signal);
     }
     this.#sent = this.#estimate();
   }
@@ -93,12 +106,13 @@ export class ContextKeeper {
 
   /** Undefined when there is nothing that can go. `focus`: what the user wants kept above all. */
   compress(focus: string | undefined, signal: AbortSignal): Promise<CompressedEvent | undefined> {
-    return this.#compress({ focus, share: 0 }, signal);
+    // Who asks for it wants it shorter, however much room there is.
+    const most = (this.#estimate() - this.#overheadTokens()) * ASKED_SHARE;
+    return this.#compress({ focus, share: 0, most }, signal);
   }
 
-  /** `share` of the window: below it shorter outputs are enough. */
   async #compress(
-    { focus, share }: { readonly focus: string | undefined; readonly share: number },
+    { focus, share, most = Number.POSITIVE_INFINITY }: CompressOrder,
     signal: AbortSignal,
   ): Promise<CompressedEvent | undefined> {
     const { conversation, engine, journal, compressed } = this.#options;
@@ -106,7 +120,7 @@ export class ContextKeeper {
     const { said, compression } = conversation;
     // The plan counts as we estimate, the window as the provider does.
     const left = (tokens: number): number => this.#meter.estimated(tokens) - this.#overheadTokens();
-    const target = Math.max(1, left(engine.target(this.window)));
+    const target = Math.max(1, Math.min(most, left(engine.target(this.window))));
     const enough = Math.max(target, left(this.window * share));
     const plan = engine.plan({ said, compression, target, enough });
     if (plan === undefined) {
@@ -159,9 +173,9 @@ export class ContextKeeper {
     focus: string | undefined,
     signal: AbortSignal,
   ): Promise<string> {
-    const { engine, auxiliary, tell } = this.#options;
+    const { engine, auxiliary, canSummarize, tell } = this.#options;
     const instead = (): string => digest(fresh, earlier, summaryTokens * CHARS_A_TOKEN + (earlier ?? "").length);
-    if (!engine.summarizes) return instead();
+    if (!engine.summarizes || !canSummarize()) return instead();
     const messages = summaryRequest({ messages: fresh, earlier, maxTokens: summaryTokens, focus });
     const answer = await auxiliary.ask("compression", { messages, signal });
     if (answer.ok && answer.text.trim() !== "") return answer.text.trim();

@@ -22,6 +22,8 @@ export function keepContext(setup: AgentSetup, ports: ContextPorts): ContextKeep
     engine: setup.engine,
     conversation,
     auxiliary: setup.auxiliary,
+    // The built-in interpreter is no language model.
+    canSummarize: () => setup.models.current.mode !== "offline" || setup.auxiliary.hasOwnModel("compression"),
     window,
     overhead: () => systemPrompt() + setup.toolText,
     journal,

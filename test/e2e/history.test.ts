@@ -23,7 +23,7 @@ describe("sessions in the panel", () => {
   const say = async (text: string, answer: string): Promise<void> => {
     await window.send(text);
     await window.panel.getByText(answer).last().waitFor();
-    await window.panel.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+    await window.panel.locator('.send-button[aria-label="Stop"]').waitFor({ state: "detached" });
   };
   const pictures = async (name: string): Promise<void> => {
     for (const theme of ["light", "dark"] as const) {
