@@ -116,7 +116,7 @@ export class ContextKeeper {
     signal: AbortSignal,
   ): Promise<CompressedEvent | undefined> {
     const { conversation, engine, journal, compressed } = this.#options;
-    const before = this.used;
+    const before = this.#meter.scaled(this.#estimate());
     const { said, compression } = conversation;
     // The plan counts as we estimate, the window as the provider does.
     const left = (tokens: number): number => this.#meter.estimated(tokens) - this.#overheadTokens();
@@ -131,7 +131,7 @@ export class ContextKeeper {
     const next = await this.#carriedOut(plan, compression, focus, signal);
     conversation.compress(next);
     this.#meter.forget();
-    const after = this.used;
+    const after = this.#meter.scaled(this.#estimate());
     const event = { messages: droppedCount(next), tokensBefore: before, tokensAfter: after };
     journal({
       type: "compression",

@@ -34,6 +34,11 @@ export class TokenMeter {
     return tokens / this.#ratio;
   }
 
+  /** By the ratio alone: for two states of a conversation that are to be compared. */
+  scaled(estimated: number): number {
+    return Math.round(estimated * this.#ratio);
+  }
+
   /** Tokens of what we estimate at `estimated`. */
   tokens(estimated: number): number {
     const anchor = this.#anchor;

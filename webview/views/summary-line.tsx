@@ -25,14 +25,14 @@ export function SummaryLine({ entry }: { readonly entry: SummaryEntry }) {
         <span class="tool-title">
           {messages} {messages === 1 ? "message" : "messages"} summarised
         </span>
-        <span class="summary-tokens">
-          {formatCount(tokensBefore)} → {formatCount(tokensAfter)} tokens
-        </span>
         <Icon name={isOpen.value ? "chevron-down" : "chevron-right"} />
       </button>
-      {isOpen.value && summary !== "" && (
+      {isOpen.value && (
         <div class="summary-text">
-          <MarkdownView text={text} growing={false} />
+          <p class="summary-tokens">
+            {formatCount(tokensBefore)} → {formatCount(tokensAfter)} tokens
+          </p>
+          {summary !== "" && <MarkdownView text={text} growing={false} />}
         </div>
       )}
     </div>
