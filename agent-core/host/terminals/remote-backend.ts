@@ -4,9 +4,9 @@
  */
 import { randomUUID } from "node:crypto";
 import { homedir } from "node:os";
+import { MARKER_VARIABLE } from "../children/process-tree.ts";
 import type { Backend, Plan } from "./backend.ts";
 import { SAVE_TO, START_FROM, shellPreamble } from "./preamble.ts";
-import { MARKER_VARIABLE } from "./process-tree.ts";
 import { quote } from "./quote.ts";
 import { type ProgramResult, runProgram } from "./run-program.ts";
 import type { CommandRequest, ShellState } from "./terminals.ts";

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MARKER_VARIABLE } from "../children/process-tree.ts";
 import { SAVE_TO, START_FROM, shellPreamble, USER_BASH_ENV } from "./preamble.ts";
-import { MARKER_VARIABLE } from "./process-tree.ts";
 import type { ShellState } from "./terminals.ts";
 
 export type KeptShell = {
