@@ -33,6 +33,8 @@ import type { Turn } from "./turn.ts";
 
 /** Iterations of a turn; behaviour.md §AIAgent, Budget. */
 const DEFAULT_MAX_ITERATIONS = 90;
+/** The original's `terminal.timeout`. */
+const DEFAULT_COMMAND_SECONDS = 180;
 
 export type AIAgentOptions = {
   /** Model name as the provider knows it; default: what the environment says, else the built-in offline model. */
@@ -43,6 +45,8 @@ export type AIAgentOptions = {
   readonly apiMode?: ApiMode;
   /** Default 90. */
   readonly maxIterations?: number;
+  /** Seconds that a command may take when its call names no time; default 180. */
+  readonly commandSeconds?: number;
   /** Of the turn that started this agent, when its iterations count there too; default: they do not. */
   readonly parentBudget?: IterationBudget;
   /** Only these toolsets; default: all. */
@@ -109,6 +113,7 @@ export type AgentSetup = {
   readonly callbacks: AgentCallbacks;
   readonly maxIterations: number;
   readonly parentBudget: IterationBudget | undefined;
+  readonly commandSeconds: number;
   readonly journal: Journal | undefined;
   readonly sessionIndex: SessionIndex | undefined;
   readonly models: ModelChain;
@@ -161,6 +166,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     callbacks: options.callbacks ?? {},
     maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,
     parentBudget: options.parentBudget,
+    commandSeconds: options.commandSeconds ?? DEFAULT_COMMAND_SECONDS,
     journal: options.journal,
     sessionIndex: options.sessionIndex,
     models,

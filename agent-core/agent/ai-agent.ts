@@ -303,7 +303,7 @@ export class AIAgent {
   }
 
   #contextFor(callId: string, signal: AbortSignal): ToolContext {
-    const { host, cwd, callbacks, spillFolder, sessionIndex } = this.#setup;
+    const { host, cwd, callbacks, spillFolder, sessionIndex, commandSeconds } = this.#setup;
     return {
       host: this.checkpoints?.hostFor(callId) ?? host,
       cwd,
@@ -312,6 +312,7 @@ export class AIAgent {
       shell: this.#shell,
       shellFolder: this.#shell.folder,
       processes: this.#processes,
+      commandSeconds,
       callId,
       signal,
       spillFolder: spillFolder(this.sessionId),
