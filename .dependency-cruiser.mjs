@@ -43,7 +43,14 @@ export default {
       name: "extension-speaks-acp",
       severity: "error",
       from: { path: "^extension/" },
-      to: { path: ["^agent-core/(?!acp/meta\\.ts)", "^webview/(?!panel-protocol\\.ts)"] },
+      to: { path: ["^agent-core/(?!acp/meta\\.ts|host/children/)", "^webview/(?!panel-protocol\\.ts)"] },
+    },
+    {
+      name: "children-stand-alone",
+      severity: "error",
+      comment: "what the extension shares with the core brings nothing else of the core with it",
+      from: { path: "^agent-core/host/children/" },
+      to: { path: "^agent-core/(?!host/children/)" },
     },
     {
       name: "webview-alone",

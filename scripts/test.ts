@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { projectFolder, resultsFolder } from "./project.ts";
 import { runInTerminal } from "./run-program.ts";
+import { ensureTestPrograms } from "./test-programs.ts";
 
 /** `results` names the file in test-results where a stage of tests leaves its counts. */
 type Stage = {
@@ -32,6 +33,9 @@ const stages: readonly Stage[] = [
   { name: "vscode", args: ["scripts/test-vscode.ts", "--suite"], results: "vscode-suite.json" },
   { name: "e2e", args: ["scripts/test-vscode.ts", "--e2e"], results: "e2e.json" },
 ];
+
+// Before any test's clock runs.
+await ensureTestPrograms();
 
 const outcomes: Outcome[] = [];
 for (const stage of chosenStages()) {

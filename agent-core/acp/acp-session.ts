@@ -118,7 +118,7 @@ export class AcpSession {
         sessionId: id,
         roots: [place.cwd, ...place.otherFolders],
         local,
-        backend: configuredBackend(configured.terminal, [place.cwd, ...place.otherFolders]),
+        backend: configuredBackend(configured.terminal, [place.cwd, ...place.otherFolders], configured.variables),
       }),
       journal: this.#journal,
       sessionIndex: options.index,

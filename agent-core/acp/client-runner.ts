@@ -6,8 +6,9 @@ import {
   type TerminalOutputRequest,
 } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import type { ProcessTree } from "../host/children/process-tree.ts";
 import { readOutputFile, readOutputPart } from "../host/terminals/output-file.ts";
-import type { Launch, ProcessTree, Runner, Started } from "../host/terminals/runner.ts";
+import type { Launch, Runner, Started } from "../host/terminals/runner.ts";
 import type { CommandExit, CommandOutput, OutputPart, WriteOutcome } from "../host/terminals/terminals.ts";
 import { type HermesTerminalInput, type HermesTerminalMeta, TERMINAL_INPUT } from "./meta.ts";
 

@@ -30,11 +30,13 @@ import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import { contextFiles } from "./context-files.ts";
 import { modelLine } from "./model-line.ts";
-import { sessionPolicy } from "./session-policy.ts";
+import { type PolicyOptions, sessionPolicy } from "./session-policy.ts";
 import type { Turn } from "./turn.ts";
 
 /** Iterations of a turn; behaviour.md §AIAgent, Budget. */
 const DEFAULT_MAX_ITERATIONS = 90;
+/** The original's `terminal.timeout`. */
+const DEFAULT_COMMAND_SECONDS = 180;
 
 export type AIAgentOptions = {
   /** Model name as the provider knows it; default: what the environment says, else the built-in offline model. */
@@ -45,6 +47,8 @@ export type AIAgentOptions = {
   readonly apiMode?: ApiMode;
   /** Default 90. */
   readonly maxIterations?: number;
+  /** Seconds that a command may take when its call names no time; default 180. */
+  readonly commandSeconds?: number;
   /** Of the turn that started this agent, when its iterations count there too; default: they do not. */
   readonly parentBudget?: IterationBudget;
   /** Only these toolsets; default: all. */
@@ -115,6 +119,7 @@ export type AgentSetup = {
   readonly callbacks: AgentCallbacks;
   readonly maxIterations: number;
   readonly parentBudget: IterationBudget | undefined;
+  readonly commandSeconds: number;
   readonly journal: Journal | undefined;
   readonly sessionIndex: SessionIndex | undefined;
   readonly models: ModelChain;
@@ -161,19 +166,12 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     environment,
     cwd,
     tools,
-    policy: sessionPolicy({
-      cwd,
-      roots: [cwd, ...(options.otherFolders ?? [])],
-      home: homedir(),
-      hermesHome: home,
-      mode: options.approvalMode ?? (() => "code"),
-      trusted,
-      grants,
-    }),
+    policy: policyOf(options, { cwd, hermesHome: home, trusted, grants }),
     grants,
     callbacks: options.callbacks ?? {},
     maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,
     parentBudget: options.parentBudget,
+    commandSeconds: options.commandSeconds ?? DEFAULT_COMMAND_SECONDS,
     journal: options.journal,
     sessionIndex: options.sessionIndex,
     models,
@@ -203,6 +201,13 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     onDefect,
   };
   return setup;
+}
+
+function policyOf(
+  { otherFolders = [], approvalMode = () => "code" }: AIAgentOptions,
+  where: Pick<PolicyOptions, "cwd" | "hermesHome" | "trusted" | "grants">,
+): Policy {
+  return sessionPolicy({ ...where, roots: [where.cwd, ...otherFolders], home: homedir(), mode: approvalMode });
 }
 
 function chooseTools({ enabledToolsets, disabledToolsets, sessionIndex }: AIAgentOptions): readonly Tool[] {

@@ -323,7 +323,7 @@ export class AIAgent {
   }
 
   #contextFor(callId: string, signal: AbortSignal): ToolContext {
-    const { host, cwd, callbacks, spillFolder, sessionIndex } = this.#setup;
+    const { host, cwd, callbacks, spillFolder, sessionIndex, commandSeconds } = this.#setup;
     return {
       host: this.checkpoints?.hostFor(callId) ?? host,
       cwd,
@@ -332,6 +332,7 @@ export class AIAgent {
       shell: this.#shell.state,
       shellFolder: this.#shell.state.folder,
       processes: this.#shell.processes,
+      commandSeconds,
       callId,
       signal,
       spillFolder: spillFolder(this.sessionId),

@@ -2,10 +2,12 @@
 import { loadConfig } from "../config/config.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import type { TerminalConfig } from "../config/terminal-config.ts";
+import type { CommandVariables } from "../host/terminals/command-variables.ts";
 import type { ModelSettings } from "../providers/resolve.ts";
 import type { AIAgentOptions } from "./agent-setup.ts";
 import { configuredEngine } from "./configured-engine.ts";
 import { auxiliaryModels, modelDefaults, modelSettings } from "./configured-models.ts";
+import { commandVariables } from "./configured-variables.ts";
 
 export type ConfiguredAgent = {
   readonly options: Pick<
@@ -21,9 +23,12 @@ export type ConfiguredAgent = {
     | "silenceMs"
     | "sampling"
     | "contextEngine"
+    | "commandSeconds"
   >;
   /** Where commands run. */
   readonly terminal: TerminalConfig;
+  /** What commands get of the agent's environment. */
+  readonly variables: CommandVariables;
   /** Endpoints that config.yaml describes under `providers`. */
   readonly places: readonly ModelSettings[];
   /** One line for people for each thing of the configuration that could not be used. */
@@ -46,11 +51,13 @@ export async function configuredAgent(environment: Environment, platform: string
       silenceMs: (provider) => milliseconds(config.providers[provider]?.stale_timeout_seconds),
       ...(effort !== undefined && { sampling: { reasoningEffort: effort } }),
       contextEngine: configuredEngine(config.compression),
+      commandSeconds: config.terminal.timeout,
       maxIterations: config.agent.max_turns,
       disabledToolsets: config.agent.disabled_toolsets,
       ...(toolsets !== undefined && { enabledToolsets: toolsets }),
     },
     terminal: config.terminal,
+    variables: commandVariables(config, merged),
     places: Object.keys(config.providers)
       .map((provider) => modelSettings({ provider }, config, merged))
       .filter(({ baseUrl }) => baseUrl !== undefined),

@@ -4,8 +4,13 @@ import * as z from "zod";
 /** The original's image: Python and Node.js. */
 const DOCKER_IMAGE = "nikolaik/python-nodejs:python3.11-nodejs20";
 
+/** A name that a shell can export. */
+const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is no name of an environment variable");
+
 const defaults = {
   backend: "local",
+  timeout: 180,
+  env_passthrough: [],
   docker_image: DOCKER_IMAGE,
   docker_volumes: [],
   container_cpu: 1,
@@ -16,6 +21,10 @@ export const terminalSection = z
   .object({
     /** `local`, `ssh` or `docker`. Another one is not a mistake of form: its commands are refused by name. */
     backend: z.string().default(defaults.backend),
+    /** Seconds that a command may take when its call names no time of its own. */
+    timeout: z.number().positive().default(defaults.timeout),
+    /** Variables of the agent's environment, keys of its own and of the home's `.env` included, that commands get. */
+    env_passthrough: z.array(variable).default(defaults.env_passthrough),
     /** Folder to begin with on a machine that is reached over ssh. */
     cwd: z.string().optional(),
     ssh_host: z.string().min(1).optional(),

@@ -11,7 +11,6 @@ import { shownOutput } from "./terminal/shown-output.ts";
 import { type Ending, waitForEnd } from "./terminal/wait-for-end.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
-const DEFAULT_TIMEOUT_SECONDS = 180;
 const MAX_TIMEOUT_SECONDS = 600;
 /** A background command is followed this long, so that one that fails at once is told of at once. */
 const BACKGROUND_LOOK_SECONDS = 1;
@@ -23,7 +22,12 @@ const input = z.object({
     .refine((command) => !command.includes("\0"), "must not hold a NUL character")
     .describe("Shell command"),
   background: z.boolean().default(false).describe("For servers and watchers: go on without waiting, see process"),
-  timeout: z.number().positive().max(MAX_TIMEOUT_SECONDS).default(DEFAULT_TIMEOUT_SECONDS).describe("Seconds"),
+  timeout: z
+    .number()
+    .positive()
+    .max(MAX_TIMEOUT_SECONDS)
+    .optional()
+    .describe("Seconds; default 180, or as the user set it"),
   workdir: z.string().min(1).optional().describe("Folder for this call only"),
   pty: z.boolean().default(false).describe("Run on a pseudo-terminal"),
   watch: z.array(z.string().min(1)).max(8).optional().describe("With background: texts to be told of when printed"),
@@ -109,7 +113,8 @@ type Followed = { readonly result: ToolResult; readonly goesOn: boolean };
 
 async function follow(started: Started, context: ToolContext): Promise<Followed> {
   const { input, running } = started;
-  const ending = await waitForEnd(running, input.background ? BACKGROUND_LOOK_SECONDS : input.timeout, context.signal);
+  const timeout = input.timeout ?? context.commandSeconds;
+  const ending = await waitForEnd(running, input.background ? BACKGROUND_LOOK_SECONDS : timeout, context.signal);
   if (ending.kind === "exited") return ended(started, ending, context);
   if (ending.kind === "asks" || (ending.kind === "timed-out" && input.background)) {
     const { id } = await register(started, context);
@@ -120,7 +125,7 @@ async function follow(started: Started, context: ToolContext): Promise<Followed>
     return { result: await resultOf(running, why, true), goesOn: true };
   }
   await running.kill();
-  return { result: await resultOf(running, stopNote(ending, input.timeout), false), goesOn: false };
+  return { result: await resultOf(running, stopNote(ending, timeout), false), goesOn: false };
 }
 
 async function ended(

@@ -58,6 +58,8 @@ export type ToolContext = {
   /** Where that shell was when the call was prepared: the folder that its approval was judged with. */
   readonly shellFolder: string;
   readonly processes: Processes;
+  /** Seconds that a command may take when its call names no time of its own. */
+  readonly commandSeconds: number;
   /** Id of the tool call. */
   readonly callId: string;
   /** Folder of the session for spilled output, absolute; may not exist yet. */

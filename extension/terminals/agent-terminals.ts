@@ -8,7 +8,8 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import type { HermesTerminalStarted } from "../../agent-core/acp/meta.ts";
-import { type AgentChild, startChild } from "./agent-child.ts";
+import type { Child } from "../../agent-core/host/children/start-child.ts";
+import { startAgentChild } from "./agent-child.ts";
 import { OutputRing } from "./output-ring.ts";
 import { Screen, type ScreenInput } from "./screen.ts";
 import { type TerminalRequest, terminalRequest } from "./terminal-request.ts";
@@ -27,7 +28,7 @@ export type TerminalListener = {
 };
 
 type AgentTerminal = {
-  readonly child: AgentChild;
+  readonly child: Child;
   readonly ring: OutputRing;
   readonly screen: Screen;
   readonly terminal: vscode.Terminal;
@@ -63,7 +64,7 @@ export class AgentTerminals implements vscode.Disposable {
     let print = (text: string): void => {
       early += text;
     };
-    const child = await startChild(request, details, (bytes, text) => {
+    const child = await startAgentChild(request, details, (bytes, text) => {
       ring.add(bytes);
       print(details.hasPty ? text : text.replace(/\r?\n/g, "\r\n"));
       this.#listener.output(id, text);
@@ -89,7 +90,7 @@ export class AgentTerminals implements vscode.Disposable {
       ended: undefined,
       isReleased: false,
     });
-    const hermes: HermesTerminalStarted = { pid: child.pid, marker: child.marker };
+    const hermes: HermesTerminalStarted = { ...child.tree };
     return { terminalId: id, _meta: { hermes } };
   }
 
@@ -170,7 +171,7 @@ export class AgentTerminals implements vscode.Disposable {
   }
 }
 
-function screenInput(child: AgentChild, { input, hasPty }: TerminalRequest): ScreenInput {
+function screenInput(child: Child, { input, hasPty }: TerminalRequest): ScreenInput {
   let interruptedAt = Number.NEGATIVE_INFINITY;
   return {
     kind: hasPty ? "raw" : inputKinds[input],

@@ -173,6 +173,49 @@ test("an agent that is killed leaves nothing running either", async () => {
   await expect.poll(() => isRunning(`sleep 7${process.pid}[89]`), { timeout: 5_000 }).toBe(false);
 });
 
+test("a command may take as long as config.yaml's terminal.timeout says, when its call names no time", async () => {
+  const { agent, model } = await start();
+  writeFileSync(join(agent.home, "config.yaml"), "terminal:\n  timeout: 1\n");
+  const sessionId = await openSession(agent);
+  model.script(
+    { parts: [call("terminal", { command: nap(5) })] },
+    { parts: [call("terminal", { command: "sleep 1.5; echo late", timeout: 20 })] },
+    say("done"),
+  );
+  await agent.prompt(sessionId, "go");
+  const [short, long] = results(model);
+  expect(short).toContain("[stopped: it had not ended after 1 s.");
+  expect(long).toMatch(/^late\n\[exit code 0/);
+  expect(isRunning(nap(5))).toBe(false);
+});
+
+test("the agent's keys are not in a command's environment, unless config.yaml passes them on", async () => {
+  const model = await startModelServer();
+  const environment = { HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-own", MY_OWN: "mine" };
+  const keys = { OPENAI_API_KEY: "sk-openai", ANTHROPIC_API_KEY: "sk-anthropic", ACME_KEY: "sk-acme" };
+  const agent = new AcpProcess({ ...environment, ...keys });
+  running.push(agent, model);
+  writeFileSync(
+    join(agent.home, "config.yaml"),
+    "terminal:\n  env_passthrough: [ANTHROPIC_API_KEY, FROM_FILE, NOWHERE]\n" +
+      "providers:\n  acme:\n    base_url: http://127.0.0.1:9/v1\n    key_env: ACME_KEY\n",
+  );
+  writeFileSync(join(agent.home, ".env"), "FROM_FILE=it's a file\nOTHER_SECRET=x\n");
+  const sessionId = await openSession(agent);
+  const show = "env | grep -E '^(HERMES_API_KEY|OPENAI|ANTHROPIC|ACME|MY_OWN|FROM_FILE|NOWHERE|OTHER)' | sort";
+  model.script(
+    { parts: [call("terminal", { command: show })] },
+    { parts: [call("terminal", { command: "export OPENAI_API_KEY=set-by-hand" })] },
+    { parts: [call("terminal", { command: show })] },
+    say("done"),
+  );
+  await agent.prompt(sessionId, "go");
+  const [first, , third] = results(model);
+  const passed = "ANTHROPIC_API_KEY=sk-anthropic\nFROM_FILE=it's a file\nMY_OWN=mine\n";
+  expect(first).toMatch(new RegExp(`^${passed}\\[exit code 0`));
+  expect(third).toMatch(new RegExp(`^${passed}OPENAI_API_KEY=set-by-hand\n\\[exit code 0`));
+});
+
 test("config.yaml's backend is where commands run; one that cannot be reached is said, and files go on", async () => {
   const model = await startModelServer();
   const home = mkdtempSync(join(tmpdir(), "hermes-acp-home-"));

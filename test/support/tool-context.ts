@@ -41,6 +41,7 @@ export function toolBench(answer: Answer = { kind: "unavailable" }, terminals?: 
     shell,
     shellFolder: folder,
     processes,
+    commandSeconds: 180,
     host: terminals === undefined ? host : { ...host, terminals },
     cwd: folder,
     callId: "call_1",

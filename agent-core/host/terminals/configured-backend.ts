@@ -3,16 +3,21 @@ import { homedir } from "node:os";
 import { isAbsolute } from "node:path";
 import { type TerminalConfig, UNUSABLE_TERMINAL } from "../../config/terminal-config.ts";
 import type { Backend } from "./backend.ts";
+import type { CommandVariables } from "./command-variables.ts";
 import { dockerTransport } from "./docker-transport.ts";
 import { localBackend } from "./local-backend.ts";
 import { remoteBackend } from "./remote-backend.ts";
 import { sshTransport } from "./ssh-transport.ts";
 
 /** `roots` are the workspace folders, absolute. What is not set up as it must be refuses every command. */
-export function configuredBackend(config: TerminalConfig, roots: readonly [string, ...string[]]): Backend {
+export function configuredBackend(
+  config: TerminalConfig,
+  roots: readonly [string, ...string[]],
+  variables: CommandVariables,
+): Backend {
   switch (config.backend) {
     case "local":
-      return localBackend();
+      return localBackend(variables);
     case "docker":
       return remoteBackend(
         dockerTransport({
@@ -22,6 +27,7 @@ export function configuredBackend(config: TerminalConfig, roots: readonly [strin
           cpus: config.container_cpu,
           memoryMb: config.container_memory,
         }),
+        variables.passed,
       );
     case "ssh":
       if (config.ssh_host === undefined) {
@@ -35,6 +41,7 @@ export function configuredBackend(config: TerminalConfig, roots: readonly [strin
           key: config.ssh_key?.replace(/^~(?=\/)/, homedir()),
           cwd: config.cwd !== undefined && isAbsolute(config.cwd) ? config.cwd : undefined,
         }),
+        variables.passed,
       );
     case UNUSABLE_TERMINAL.backend:
       return refusingBackend(

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import type { Backend, Plan } from "./backend.ts";
+import { type CommandVariables, OWN_VARIABLES } from "./command-variables.ts";
 import { quote } from "./quote.ts";
 import { findShell, type Shell } from "./shell.ts";
 import { ShellStates } from "./shell-states.ts";
@@ -11,23 +12,27 @@ import type { CommandRequest } from "./terminals.ts";
 /** What programs on a pseudo-terminal of ours take it for. */
 const PTY_TERM = "xterm-256color";
 
-export function localBackend(): Backend {
-  const states = new ShellStates();
+/** `variables` default to all that this process has. */
+export function localBackend(variables: CommandVariables = OWN_VARIABLES): Backend {
+  const states = new ShellStates(variables);
   return {
     place: undefined,
     open: (cwd) => Promise.resolve(cwd),
-    plan: (request, givesPty) => plan(states, request, givesPty),
+    plan: (request, givesPty) => plan({ states, variables }, request, givesPty),
     dispose: () => states.dispose(),
   };
 }
 
-async function plan(states: ShellStates, request: CommandRequest, givesPty: boolean): Promise<Plan> {
+type Own = { readonly states: ShellStates; readonly variables: CommandVariables };
+
+async function plan({ states, variables }: Own, request: CommandRequest, givesPty: boolean): Promise<Plan> {
   const { command, shell, keepsShell, input, pty, outputFile, onOutput } = request;
   const found = await stat(shell.folder).catch(() => undefined);
   if (!found?.isDirectory()) throw new Error(`The folder ${shell.folder} does not exist.`);
   const program = findShell();
   const kept = program.kind === "powershell" ? undefined : await states.keep(shell, keepsShell);
-  const line = shellLine(program, command, kept?.preamble);
+  const line =
+    kept === undefined ? powershellLine(program, command, variables) : shellLine(program, command, kept.preamble);
   const wrapped = pty && !givesPty ? onPty(line) : { ...line, env: {} };
   return {
     launch: {
@@ -52,16 +57,14 @@ type Line = {
   readonly env: Readonly<Record<string, string>>;
 };
 
-function shellLine(shell: Shell, command: string, preamble: string | undefined): Line {
-  switch (shell.kind) {
-    case "powershell":
-      return { program: shell.path, args: ["-NoProfile", "-NonInteractive", "-Command", command], env: {} };
-    case "bash":
-      return { program: shell.path, args: ["-c", command], env: preamble === undefined ? {} : { BASH_ENV: preamble } };
-    case "sh":
-      if (preamble === undefined) return { program: shell.path, args: ["-c", command], env: {} };
-      return { program: shell.path, args: ["-c", '. "$1"; shift; eval "$1"', "sh", preamble, command], env: {} };
-  }
+function shellLine({ kind, path }: Shell, command: string, preamble: string): Line {
+  if (kind === "bash") return { program: path, args: ["-c", command], env: { BASH_ENV: preamble } };
+  return { program: path, args: ["-c", '. "$1"; shift; eval "$1"', "sh", preamble, command], env: {} };
+}
+
+function powershellLine({ path }: Shell, command: string, { withheld, passed }: CommandVariables): Line {
+  const taken = withheld.map((name) => `Remove-Item -ErrorAction Ignore Env:${name}; `).join("");
+  return { program: path, args: ["-NoProfile", "-NonInteractive", "-Command", `${taken}${command}`], env: passed };
 }
 
 /** The same on a pseudo-terminal, which `script` of util-linux opens and passes through, exit code included. */

@@ -3,6 +3,8 @@
  * through BASH_ENV, which leaves the command line as it is: its messages, its exit code, its traps, `exit`, `set -e`
  * and syntax errors are those of a plain `bash -c`. Values go from shell to shell in private files, never through us.
  */
+import type { CommandVariables } from "./command-variables.ts";
+import { quote } from "./quote.ts";
 
 /** Folder and variables are written to `<value>.folder` and `<value>.variables` at the end; absent: they are not kept. */
 export const SAVE_TO = "HERMES_SHELL_TO";
@@ -11,9 +13,16 @@ export const START_FROM = "HERMES_SHELL_FROM";
 /** BASH_ENV as the user had set it. */
 export const USER_BASH_ENV = "HERMES_SHELL_BASH_ENV";
 
-/** Text of the file; for bash from 3.2 on and POSIX shells. `marker` is the name of the variable that marks a command. */
-export function shellPreamble(marker: string): string {
+/**
+ * Text of the file; for bash from 3.2 on and POSIX shells. `marker` is the name of the variable that marks a command;
+ * what is withheld is taken from the shell before it takes over what earlier commands exported.
+ */
+export function shellPreamble(marker: string, { withheld, passed }: CommandVariables): string {
   return `${START}
+${[
+  ...withheld.map((name) => `unset ${name}`),
+  ...Object.entries(passed).map(([name, value]) => `export ${name}=${quote(value)}`),
+].join("\n")}
 ${restore(marker)}
 ${SAVE}
 ${KEEP_TRAP}
@@ -35,7 +44,7 @@ if [ -n "$__hermes_from" ] && [ -r "$__hermes_from" ]; then
   if [ -n "\${BASH_VERSION-}" ]; then __hermes_names=$(compgen -e)
   else __hermes_names=$(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/\\1/p'); fi
   for __hermes_name in $__hermes_names; do unset "$__hermes_name" 2>/dev/null || :; done
-  . "$__hermes_from"
+  . "$__hermes_from" 2>/dev/null
   PWD=$__hermes_pwd
   export ${marker}="$__hermes_mark" TERM="$__hermes_term"
   unset __hermes_pwd __hermes_mark __hermes_term __hermes_names __hermes_name

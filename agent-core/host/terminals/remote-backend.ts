@@ -4,12 +4,16 @@
  */
 import { randomUUID } from "node:crypto";
 import { homedir } from "node:os";
+import { MARKER_VARIABLE } from "../children/process-tree.ts";
 import type { Backend, Plan } from "./backend.ts";
+import type { CommandVariables } from "./command-variables.ts";
 import { SAVE_TO, START_FROM, shellPreamble } from "./preamble.ts";
-import { MARKER_VARIABLE } from "./process-tree.ts";
 import { quote } from "./quote.ts";
 import { type ProgramResult, runProgram } from "./run-program.ts";
 import type { CommandRequest, ShellState } from "./terminals.ts";
+
+/** One argument of a program may not be longer (Linux: MAX_ARG_STRLEN). */
+const MAX_ARGUMENT_BYTES = 131_072;
 
 /** A program of this machine that runs a script for `sh` at the place. */
 export type ScriptProgram = { readonly program: string; readonly args: readonly string[] };
@@ -45,8 +49,8 @@ printf '%s\\n' "$d"
 cd && pwd || echo /
 command -v bash || :`;
 
-export function remoteBackend(transport: Transport): Backend {
-  const remote = new Remote(transport);
+export function remoteBackend(transport: Transport, passed: CommandVariables["passed"]): Backend {
+  const remote = new Remote(transport, passed);
   return {
     place: transport.place,
     open: async (_, signal) => transport.firstFolder ?? (await remote.site(signal)).home,
@@ -57,13 +61,16 @@ export function remoteBackend(transport: Transport): Backend {
 
 class Remote {
   readonly #transport: Transport;
+  /** They travel in the preamble's file: a command line is there for all to see. */
+  readonly #passed: CommandVariables["passed"];
   /** Begins the marks of all its commands. */
   readonly #id = randomUUID();
   #site: Promise<Site> | undefined;
   #count = 0;
 
-  constructor(transport: Transport) {
+  constructor(transport: Transport, passed: CommandVariables["passed"]) {
     this.#transport = transport;
+    this.#passed = passed;
   }
 
   /** Set up once; what failed is tried again by the next command. */
@@ -84,9 +91,15 @@ class Remote {
     const to = `${site.folder}/${this.#count}`;
     const marker = `${this.#id}.${this.#count}`;
     const script = commandScript(command, shell, site, { marker, to: keepsShell ? to : undefined });
+    const launched = this.#program(script, pty, input === "open");
+    if (launched.args.some((word) => Buffer.byteLength(word) >= MAX_ARGUMENT_BYTES)) {
+      throw new Error(
+        `The command is too long to be sent to ${this.#transport.place} (${Buffer.byteLength(command)} bytes). Write it to a file there in parts, and run that.`,
+      );
+    }
     return {
       launch: {
-        ...this.#program(script, pty, input === "open"),
+        ...launched,
         cwd: homedir(),
         env: {},
         title: command,
@@ -120,7 +133,8 @@ class Remote {
   async #setUp(signal: AbortSignal): Promise<Site> {
     await this.#transport.open(signal);
     const { program, args } = this.#transport.script(SET_UP, { input: true });
-    const result = await runProgram(program, args, { input: shellPreamble(MARKER_VARIABLE), signal });
+    const preamble = shellPreamble(MARKER_VARIABLE, { withheld: [], passed: this.#passed });
+    const result = await runProgram(program, args, { input: preamble, signal });
     const [folder, home, bash] = result.stdout.split("\n");
     if (result.exitCode !== 0 || !folder?.startsWith("/")) throw new Error(whyNot(this.#transport.place, result));
     return { folder, home: home?.startsWith("/") ? home : "/", bash: bash?.startsWith("/") ? bash : undefined };

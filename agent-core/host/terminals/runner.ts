@@ -1,4 +1,5 @@
 /** Starting programs: what a backend wants started, and what is known of it then. */
+import type { ProcessTree } from "../children/process-tree.ts";
 import type { CommandExit, CommandOutput, OutputPart, WriteOutcome } from "./terminals.ts";
 
 /** A program of this machine that carries out a command. */
@@ -16,9 +17,6 @@ export type Launch = {
   readonly outputFile: string;
   readonly onOutput: ((text: string) => void) | undefined;
 };
-
-/** The processes of a command: the first one, and the mark that all it starts carry in their environment. */
-export type ProcessTree = { readonly pid: number; readonly marker: string };
 
 export type Started = {
   readonly terminalId: string | undefined;

@@ -1,7 +1,7 @@
 /** HostTerminals of one session: a backend says how a command is carried out, a runner starts it. */
+import { livingMembers } from "../children/process-tree.ts";
 import type { Backend } from "./backend.ts";
 import { InputWatch, seesWaiting } from "./input-watch.ts";
-import { livingMembers } from "./process-tree.ts";
 import type { Runner } from "./runner.ts";
 import type { CommandExit, CommandRequest, HostTerminals, RunningCommand } from "./terminals.ts";
 

@@ -3,8 +3,9 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MARKER_VARIABLE } from "../children/process-tree.ts";
+import type { CommandVariables } from "./command-variables.ts";
 import { SAVE_TO, START_FROM, shellPreamble, USER_BASH_ENV } from "./preamble.ts";
-import { MARKER_VARIABLE } from "./process-tree.ts";
 import type { ShellState } from "./terminals.ts";
 
 export type KeptShell = {
@@ -17,12 +18,17 @@ export type KeptShell = {
 };
 
 export class ShellStates {
+  readonly #variables: CommandVariables;
   #folder: Promise<string> | undefined;
   #count = 0;
 
+  constructor(variables: CommandVariables) {
+    this.#variables = variables;
+  }
+
   /** Makes a command start from `shell`, and its shell be written down at its end when `keeps`. */
   async keep(shell: ShellState, keeps: boolean): Promise<KeptShell> {
-    this.#folder ??= createFolder();
+    this.#folder ??= createFolder(this.#variables.withheld);
     const folder = await this.#folder;
     this.#count += 1;
     const to = join(folder, String(this.#count));
@@ -30,6 +36,7 @@ export class ShellStates {
     return {
       preamble: join(folder, "preamble"),
       env: {
+        ...this.#variables.passed,
         // The logical path, with its symbolic links: the shell takes it when it names the same folder.
         PWD: shell.folder,
         SHLVL: nestedLevel(process.env["SHLVL"]),
@@ -58,11 +65,12 @@ export function nestedLevel(level: string | undefined): string {
 }
 
 /** Of mode 0700; where the system has one, in the user's folder that does not outlive the login. */
-async function createFolder(): Promise<string> {
+async function createFolder(withheld: readonly string[]): Promise<string> {
   const runtime = process.env["XDG_RUNTIME_DIR"];
   const inRuntime = runtime ? await mkdtemp(join(runtime, "hermes-shell-")).catch(() => undefined) : undefined;
   const folder = inRuntime ?? (await mkdtemp(join(tmpdir(), "hermes-shell-")));
-  await writeFile(join(folder, "preamble"), shellPreamble(MARKER_VARIABLE), { mode: 0o600 });
+  const preamble = shellPreamble(MARKER_VARIABLE, { withheld, passed: {} });
+  await writeFile(join(folder, "preamble"), preamble, { mode: 0o600 });
   return folder;
 }
 

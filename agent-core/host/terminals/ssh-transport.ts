@@ -1,7 +1,6 @@
 /** Commands on another machine, by the system's `ssh`: its configuration, keys and agent are the user's. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { quote } from "./quote.ts";
 import { type ScriptProgram, type Transport, whyNot } from "./remote-backend.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -33,8 +32,7 @@ export function sshTransport({ host, user, port, key, cwd }: SshOptions): Transp
       ...(key === undefined ? [] : ["-i", key]),
       ...options,
       target,
-      // The login shell there may be any: it is given one plain word.
-      ...(script === undefined ? [] : [`exec sh -c ${quote(script)}`]),
+      ...(script === undefined ? [] : [forAnyShell(script)]),
     ],
   });
   return {
@@ -59,4 +57,15 @@ export function sshTransport({ host, user, port, key, cwd }: SshOptions): Transp
       folder = undefined;
     },
   };
+}
+
+/**
+ * A line that runs the script for `sh` whatever the login shell there is: to fish a backslash in single quotes is none,
+ * csh takes no line breaks there and expands `!`. What is not plain goes as octal numbers.
+ */
+function forAnyShell(script: string): string {
+  const word = script.replace(/[^\w ./:=,-]+/g, (special) =>
+    Array.from(Buffer.from(special), (byte) => `\\0${byte.toString(8).padStart(3, "0")}`).join(""),
+  );
+  return `exec sh -c 'eval "$(printf %b "$1")"' sh '${word}'`;
 }

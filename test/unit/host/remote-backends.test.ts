@@ -17,6 +17,7 @@ import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { terminalSection } from "../../../agent-core/config/terminal-config.ts";
 import { childRunner } from "../../../agent-core/host/terminals/child-runner.ts";
+import { OWN_VARIABLES } from "../../../agent-core/host/terminals/command-variables.ts";
 import { configuredBackend } from "../../../agent-core/host/terminals/configured-backend.ts";
 import { sessionTerminals } from "../../../agent-core/host/terminals/session-terminals.ts";
 import { tool as processTool } from "../../../agent-core/tools/process.ts";
@@ -85,7 +86,7 @@ afterEach(async () => {
 
 async function benchWith(section: object): Promise<Bench> {
   const plain = toolBench();
-  const backend = configuredBackend(terminalSection.parse(section), [plain.folder]);
+  const backend = configuredBackend(terminalSection.parse(section), [plain.folder], OWN_VARIABLES);
   const bench = toolBench({ kind: "unavailable" }, sessionTerminals(backend, childRunner()), plain.folder);
   benches.push(bench);
   bench.context.shell.begin(await bench.context.host.terminals.open(plain.folder, bench.cancel.signal));
@@ -212,6 +213,7 @@ test("a machine that cannot be reached is said in one line, and tried again", as
   const backend = configuredBackend(
     terminalSection.parse({ backend: "ssh", ssh_host: "nowhere", ssh_user: "nobody" }),
     ["/"],
+    OWN_VARIABLES,
   );
   for (const _ of [1, 2]) {
     await expect(backend.open("/", AbortSignal.timeout(10_000))).rejects.toThrow(

@@ -3,7 +3,6 @@ import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import type { ProcessTree } from "./runner.ts";
 
 /** What a process may take to end by itself before it is killed. A cancelled turn leaves none alive after 2 s. */
 const TERM_GRACE_MS = 1_000;
@@ -17,6 +16,9 @@ const TICK_MS = 10;
 export const MARKER_VARIABLE = "HERMES_TERMINAL_ID";
 
 const run = promisify(execFile);
+
+/** The processes of a command: the first one, and the mark that all it starts carry in their environment. */
+export type ProcessTree = { readonly pid: number; readonly marker: string };
 
 /** A living process. */
 export type Member = {
@@ -45,7 +47,7 @@ export async function killTree(tree: ProcessTree): Promise<void> {
 
 /** Sends a signal to the command's own group: what Ctrl+C does in a terminal. */
 export function interruptGroup({ pid }: ProcessTree): void {
-  send(-pid, "SIGINT");
+  send(process.platform === "win32" ? pid : -pid, "SIGINT");
 }
 
 /** All that lives of the tree: relatives, and whoever carries the mark. */
