@@ -30,7 +30,9 @@ import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import { contextFiles } from "./context-files.ts";
 import { modelLine } from "./model-line.ts";
+import type { CallServices } from "./run-call.ts";
 import { type PolicyOptions, sessionPolicy } from "./session-policy.ts";
+import { clearedByModel } from "./smart-approval.ts";
 import type { Turn } from "./turn.ts";
 
 /** Iterations of a turn; behaviour.md §AIAgent, Budget. */
@@ -86,6 +88,8 @@ export type AIAgentOptions = {
   readonly environment?: Environment;
   /** Read before each call, so it may change during a turn; default `code`. */
   readonly approvalMode?: () => ApprovalMode;
+  /** `smart`: a model may clear what is plainly harmless; `off`: nothing asks but what is blocked. Default `manual`. */
+  readonly approvals?: "manual" | "smart" | "off";
   /** False until the user trusts the workspace: nothing is written and nothing runs until then. Default: always true. */
   readonly trusted?: () => boolean;
   /** Name of the editor or program the user sits at. */
@@ -134,6 +138,7 @@ export type AgentSetup = {
   /** What a request that was refused as too long gives way to; the agent puts it here. */
   shorten: ModelLine["shorten"];
   readonly engine: ContextEngine;
+  readonly clear: CallServices["clear"];
   /** The tools' schemas as text, to count it. */
   readonly toolText: string;
   buildSystemPrompt(systemMessage: string | undefined): Promise<string>;
@@ -195,6 +200,8 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
       return toolText;
     },
     engine: options.contextEngine ?? defaultEngine(),
+    clear:
+      options.approvals === "smart" ? (request, signal) => clearedByModel(request, setup.auxiliary, signal) : undefined,
     buildSystemPrompt: (systemMessage) =>
       buildPrompt(options, { home, cwd, tools, contextFiles: projectFiles, systemMessage }),
     spillFolder: (sessionId) => spillFolder(home, sessionId),
@@ -204,10 +211,16 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
 }
 
 function policyOf(
-  { otherFolders = [], approvalMode = () => "code" }: AIAgentOptions,
+  { otherFolders = [], approvalMode = () => "code", approvals }: AIAgentOptions,
   where: Pick<PolicyOptions, "cwd" | "hermesHome" | "trusted" | "grants">,
 ): Policy {
-  return sessionPolicy({ ...where, roots: [where.cwd, ...otherFolders], home: homedir(), mode: approvalMode });
+  return sessionPolicy({
+    ...where,
+    roots: [where.cwd, ...otherFolders],
+    home: homedir(),
+    mode: approvalMode,
+    asks: approvals !== "off",
+  });
 }
 
 function chooseTools({ enabledToolsets, disabledToolsets, sessionIndex }: AIAgentOptions): readonly Tool[] {

@@ -313,6 +313,7 @@ export class AIAgent {
         shell: this.#shell.view,
         policy,
         ask: callbacks.approval?.bind(callbacks),
+        clear: this.#setup.clear,
         notify: this.#notify,
         monotonicNow: () => performance.now(),
         contextFor: (callId, callSignal) => this.#contextFor(callId, callSignal),

@@ -23,6 +23,7 @@ export type ConfiguredAgent = {
     | "silenceMs"
     | "sampling"
     | "contextEngine"
+    | "approvals"
     | "commandSeconds"
   >;
   /** Where commands run. */
@@ -50,6 +51,7 @@ export async function configuredAgent(environment: Environment, platform: string
       refreshEnvironment: () => freshEnvironment(home, environment),
       silenceMs: (provider) => milliseconds(config.providers[provider]?.stale_timeout_seconds),
       ...(effort !== undefined && { sampling: { reasoningEffort: effort } }),
+      approvals: config.approvals.mode,
       contextEngine: configuredEngine(config.compression),
       commandSeconds: config.terminal.timeout,
       maxIterations: config.agent.max_turns,

@@ -5,9 +5,10 @@ import { limitResult } from "../tools/limit-result.ts";
 import { parseArguments } from "../tools/parse-arguments.ts";
 import type { PreparedCall, ShellView, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { unknownToolText } from "../tools/unknown-tool.ts";
-import { type Asker, askUser, type Policy } from "./approvals.ts";
+import { type Asker, askUser, type Policy, type PolicyDecision } from "./approvals.ts";
 import type { Notifier } from "./notifier.ts";
 import { settleSoon } from "./settle-soon.ts";
+import type { ClearingRequest } from "./smart-approval.ts";
 
 /** What a call needs from its agent; `contextFor` gives the ports of one call. */
 export type CallServices = {
@@ -16,6 +17,8 @@ export type CallServices = {
   readonly shell: ShellView;
   readonly policy: Policy;
   readonly ask: Asker | undefined;
+  /** In the mode `smart`: why a command that would ask is harmless; undefined when the user must be asked. */
+  readonly clear: ((request: ClearingRequest, signal: AbortSignal) => Promise<string | undefined>) | undefined;
   readonly notify: Notifier;
   /** Milliseconds on a clock that never goes back. */
   readonly monotonicNow: () => number;
@@ -101,7 +104,7 @@ async function authorizeAndRun(
   const staged = await prepared.stage(context);
   if (!staged.ok) return failed(staged.text);
   signal.throwIfAborted();
-  if (decision.kind === "ask") {
+  if (decision.kind === "ask" && !(await isCleared(prepared.effect, decision, services, signal))) {
     const { title, locations, effect } = prepared;
     const request = {
       callId: call.id,
@@ -120,6 +123,21 @@ async function authorizeAndRun(
   }
   services.notify.toolProgress({ type: "running", callId: call.id, diffs: staged.diffs });
   return staged.run();
+}
+
+/** A model may clear what could be granted: never what must be asked each time. */
+async function isCleared(
+  effect: Effect,
+  { reasons, grant }: Extract<PolicyDecision, { kind: "ask" }>,
+  { clear, notify }: CallServices,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (clear === undefined || grant === undefined || effect.kind !== "command") return false;
+  const { command } = effect;
+  const why = await clear({ command, reasons }, signal);
+  if (why === undefined) return false;
+  notify.status({ severity: "info", message: `Allowed without asking: \`${command}\`. ${why}` });
+  return true;
 }
 
 /** What a command's line does not show: that it runs elsewhere than one would think. */

@@ -16,14 +16,17 @@ export type PolicyOptions = {
   /** Read at each decision. */
   readonly trusted: () => boolean;
   readonly grants: Grants;
+  /** False: what would ask is allowed (`approvals.mode: off`); what is blocked stays so. */
+  readonly asks: boolean;
 };
 
-export function sessionPolicy({ mode, trusted, grants, ...where }: PolicyOptions): Policy {
+export function sessionPolicy({ mode, trusted, grants, asks, ...where }: PolicyOptions): Policy {
   const scope = { ...where, resolvePath };
   return {
     decide(effect) {
       const decision = decide(effect, { mode: mode(), scope, trusted: trusted(), grants });
       if (decision.kind !== "ask") return decision;
+      if (!asks) return { kind: "allow" };
       const { grant, reasons } = decision;
       return {
         kind: "ask",

@@ -131,11 +131,12 @@ describe("protected files", () => {
       tools,
       cwd: bench.folder,
       shell: { folder: bench.folder, process: () => undefined },
-      policy: sessionPolicy({ ...where, mode: () => mode, trusted: () => true, grants }),
+      policy: sessionPolicy({ ...where, mode: () => mode, trusted: () => true, grants, asks: true }),
       ask: async () => {
         asked++;
         return answer;
       },
+      clear: async () => "a model that clears everything",
       notify: notifier({}, () => undefined),
       monotonicNow: () => performance.now(),
       contextFor: () => bench.context,
