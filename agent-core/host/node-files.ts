@@ -34,7 +34,10 @@ export function nodeFiles(): HostFiles {
       return { ok: true, text, source: "disk" } satisfies FileText;
     },
     writeText: (path, text, expected, signal) => inTurn(path, () => writeGuarded(path, text, expected, signal)),
-    remove: (path, expected, signal) => inTurn(path, () => removeFile(path, expected, signal)),
+    async remove(path, expected, signal) {
+      const removed = await inTurn(path, () => removeFile(path, expected, signal));
+      return removed.ok ? { ok: true, bringBack: () => inTurn(path, removed.bringBack) } : removed;
+    },
     rename: (move, signal) => inTurn(move.from, () => renameFile(move, signal)),
     putBack: (path, text, expected, signal) =>
       inTurn(path, () =>

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { absolutePath, shortTitle } from "./resolve-path.ts";
 import { stageEdit } from "./stage-edit.ts";
-import { staleReason } from "./stale-text.ts";
+import { deletedReason, staleReason } from "./stale-text.ts";
 import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";
 
 const input = z.object({
@@ -33,6 +33,8 @@ async function stage({ path, content }: z.infer<typeof input>, context: ToolCont
   const read = await host.files.readText(absolute, signal);
   if (!read.ok) {
     if (read.reason !== "missing") return refused(read.message);
+    const deleted = deletedReason(absolute, context);
+    if (deleted !== undefined) return refused(`${deleted} Write it again if it should exist.`);
     return stageEdit({ tool: "write_file", path: absolute, oldText: null, newText: content }, context);
   }
   const stale = staleReason(absolute, read.text, context);
