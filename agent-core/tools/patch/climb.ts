@@ -49,12 +49,12 @@ function withoutNumbers({ oldLines, newLines }: LineEdit): LineEdit {
   return { oldLines: oldLines.map(strip), newLines: newLines.map(strip) };
 }
 
-function placeOf(file: TextLines, { first, count }: Window, { oldLines, newLines }: LineEdit): Place {
+function placeOf(file: TextLines, window: Window, edit: LineEdit): Place {
+  const { first, count } = window;
   const start = file.start(first);
-  const end = file.end(first + count - 1);
-  const lineBreak = file.text.slice(start, end + 2).includes("\r\n") ? "\r\n" : "\n";
   // Lines that go without a successor take their line break with them.
-  if (newLines.length === 0) return { start, end: file.start(first + count), replacement: "" };
-  const replacement = fitLines(file.slice(first, count), oldLines, newLines).join(lineBreak);
-  return { start, end, replacement };
+  if (edit.newLines.length === 0) return { start, end: file.start(first + count), replacement: "" };
+  const lines = fitLines(file, { ...window, ...edit });
+  const replacement = lines.map(({ text, end }, index) => (index === lines.length - 1 ? text : text + end)).join("");
+  return { start, end: file.end(first + count - 1), replacement };
 }

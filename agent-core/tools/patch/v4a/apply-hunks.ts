@@ -1,8 +1,7 @@
 /** Puts hunks into a text: each is found once, behind the one before it, or the whole is refused. Pure. */
-import { diffArrays } from "diff";
+import { fitLines, type Margins, usualBreak } from "../fit-lines.ts";
 import { TextLines } from "../lines.ts";
 import { nearestText } from "../nearest-text.ts";
-import { reindenter } from "../reindent.ts";
 import { findHunk, type HunkPlace, isApplied } from "./find-hunk.ts";
 import type { Hunk } from "./patch-text.ts";
 
@@ -11,18 +10,8 @@ export type Applied =
   | { readonly ok: true; readonly text: string; readonly how: readonly string[] }
   | { readonly ok: false; readonly text: string };
 
-/** A line with the break that ends it; the last one of a file may have none. */
-type Ended = { readonly text: string; readonly end: string };
-
 /** A hunk without the lines around it that stay: hunks may share these. */
-type Change = {
-  readonly first: number;
-  readonly count: number;
-  readonly place: HunkPlace;
-  /** Lines of the place before and behind the change. */
-  readonly head: number;
-  readonly tail: number;
-};
+type Change = Margins & { readonly first: number; readonly count: number; readonly place: HunkPlace };
 
 export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
   const file = new TextLines(text);
@@ -63,39 +52,20 @@ function overlap(one: Change, other: Change): boolean {
 
 function changed(file: TextLines, changes: readonly Change[]): string {
   const { text } = file;
-  const lineBreak = file.breakOf(0) === "\r\n" ? "\r\n" : "\n";
   const parts: string[] = [];
   let from = 0;
   for (const change of changes.toSorted((one, other) => one.first - other.first)) {
     const start = file.start(change.first);
     parts.push(text.slice(from, start));
-    const lines = edited(file, change, lineBreak);
+    const lines = fitLines(file, change.place, change);
     // A last line without a break gets one when lines come after it.
     if (start === text.length && text !== "" && !text.endsWith("\n")) parts.push(lines[0]?.end || "");
-    parts.push(...lines.map(({ text: line, end }) => line + (end || lineBreak)));
+    parts.push(...lines.map(({ text: line, end }) => line + (end || usualBreak(file))));
     from = file.start(change.first + change.count);
   }
   const whole = parts.join("") + text.slice(from);
   // The file keeps its last line break, or its lack of one.
   return text === "" || text.endsWith("\n") ? whole : whole.replace(/\r?\n$/, "");
-}
-
-/** The lines of a change with those that go taken out and those that come put in; all others stay byte for byte. */
-function edited(file: TextLines, { place, head, tail }: Change, lineBreak: string): readonly Ended[] {
-  const { first, count, oldLines, newLines } = place;
-  const there = file.slice(first, count);
-  const given = there.map((line, index): Ended => ({ text: line, end: file.breakOf(first + index) }));
-  const reindent = reindenter({ given: there, oldLines, newLines });
-  const inner = (lines: readonly string[]): string[] => lines.slice(head, lines.length - tail);
-  const lines: Ended[] = [];
-  let at = head;
-  for (const { added, removed, value } of diffArrays(inner(oldLines), inner(newLines))) {
-    const end = given[at]?.end || given[at - 1]?.end || lineBreak;
-    if (added) lines.push(...value.map((line) => ({ text: reindent(line), end })));
-    else if (!removed) lines.push(...given.slice(at, at + value.length));
-    if (!added) at += value.length;
-  }
-  return lines;
 }
 
 function refusal(
