@@ -31,10 +31,14 @@ export function checkpointedFiles(options: CheckpointedFiles): HostFiles {
       noted(options, [{ path, text, expected }], signal, () => files.writeText(path, text, expected, signal)),
     putBack: (path, text, expected, signal) =>
       noted(options, [{ path, text, expected }], signal, () => files.putBack(path, text, expected, signal)),
-    remove(path, text, signal) {
+    async remove(path, text, signal) {
       const expected = { kind: "text", text } as const;
       const change = { path, text: null, expected, isEntry: true };
-      return noted(options, [change], signal, () => files.remove(path, text, signal));
+      const removed = await noted(options, [change], signal, () => files.remove(path, text, signal));
+      if (!removed.ok || removed.bringBack === undefined) return removed;
+      const { bringBack } = removed;
+      const back = { path, text, expected: { kind: "absent" }, isEntry: true } as const;
+      return { ...removed, bringBack: () => noted(options, [back], new AbortController().signal, bringBack) };
     },
     rename(move, signal) {
       const { from, to, expected: text } = move;
@@ -57,16 +61,16 @@ type Wanted = {
 };
 
 /** Runs a change of files with what they held kept before and what they hold noted after. */
-async function noted(
+async function noted<Done extends FileWritten>(
   options: CheckpointedFiles,
   changes: readonly Wanted[],
   signal: AbortSignal,
-  change: () => Promise<FileWritten | FileFailure>,
-): Promise<FileWritten | FileFailure> {
+  change: () => Promise<Done | FileFailure>,
+): Promise<Done | FileFailure> {
   await options.settled();
   const begun: Begun[] = [];
   for (const wanted of changes) begun.push(await begin(options, wanted));
-  let written: FileWritten | FileFailure | undefined;
+  let written: Done | FileFailure | undefined;
   try {
     written = await change();
     return written;

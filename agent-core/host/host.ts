@@ -38,6 +38,9 @@ export type WriteReview = {
 /** `review` is there when the user decided before anything was written; otherwise the whole text was. */
 export type FileWritten = { readonly ok: true; readonly review?: WriteReview };
 
+/** `bringBack` gives back what stood there, to the byte and as it was (mode, link), where that is known here. */
+export type FileRemoved = FileWritten & { readonly bringBack?: () => Promise<FileWritten | FileFailure> };
+
 /** Paths are absolute; `expected` is the text that the file must hold. */
 export type FileMove = { readonly from: string; readonly to: string; readonly expected: string };
 
@@ -55,8 +58,11 @@ export type HostFiles = {
     signal: AbortSignal,
   ): Promise<FileWritten | FileFailure>;
   /** Removes a file that holds `expected`; of a symbolic link the link itself, never what it points to. */
-  remove(path: string, expected: string, signal: AbortSignal): Promise<FileWritten | FileFailure>;
-  /** Gives a file that holds `expected` another path, where nothing is; makes folders that are missing. */
+  remove(path: string, expected: string, signal: AbortSignal): Promise<FileRemoved | FileFailure>;
+  /**
+   * Gives a file that holds `expected` another path, where nothing is; makes folders that are missing. A symbolic link
+   * moves itself, and is refused where it would no longer lead to its file.
+   */
   rename(move: FileMove, signal: AbortSignal): Promise<FileWritten | FileFailure>;
   /**
    * Gives a file an earlier text again, or takes it away (null): as `writeText`, but never up for review. Never

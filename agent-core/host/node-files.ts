@@ -34,7 +34,10 @@ export function nodeFiles(): HostFiles {
       return { ok: true, text, source: "disk" } satisfies FileText;
     },
     writeText: (path, text, expected, signal) => inTurn(path, () => writeGuarded(path, text, expected, signal)),
-    remove: (path, expected, signal) => inTurn(path, () => removeFile(path, expected, signal)),
+    async remove(path, expected, signal) {
+      const removed = await inTurn(path, () => removeFile(path, expected, signal));
+      return removed.ok ? { ok: true, bringBack: () => inTurn(path, removed.bringBack) } : removed;
+    },
     rename: (move, signal) => inTurn(move.from, () => renameFile(move, signal)),
     putBack: (path, text, expected, signal) =>
       inTurn(path, () =>
@@ -56,13 +59,17 @@ async function writeGuarded(path: string, text: string, expected: ExpectedText, 
   if (!present.ok && present.reason !== "missing") return present;
   const conflict = conflictWith(path, present, expected);
   if (conflict !== undefined) return conflict;
-  const bytes = Buffer.from(text);
   try {
-    if (!present.ok) return await createFile(path, bytes);
-    return await replaceFile(path, present.hasMark ? Buffer.concat([BYTE_ORDER_MARK, bytes]) : bytes);
+    if (!present.ok) return await createFile(path, Buffer.from(text));
+    return await replaceFile(path, present.hasMark ? marked(text) : Buffer.from(text));
   } catch (error) {
     return systemFailure(path, error, "written");
   }
+}
+
+/** With one byte order mark, also where the text brings its own. */
+function marked(text: string): Buffer {
+  return Buffer.concat([BYTE_ORDER_MARK, Buffer.from(text.replace(/^\ufeff/, ""))]);
 }
 
 /** A file that is gone already is as it shall be. */

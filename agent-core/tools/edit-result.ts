@@ -1,5 +1,6 @@
 /** What the model gets back of an edit: a unified diff, cut when it is long. */
 import { type StructuredPatchHunk, structuredPatch } from "diff";
+import { diffIslands } from "./diff-islands.ts";
 
 /** What a tool wants to write. */
 export type Edit = {
@@ -13,68 +14,86 @@ export type Edit = {
 };
 
 const MAX_DIFF_LINES = 200;
+/** Of both texts; a comparison of so much takes about a millisecond. */
+const COMPARED_WHOLE_CHARS = 40_000;
 /** Around each change. */
 const CONTEXT_LINES = 3;
 /** Comparing two large, different texts can take for ever; a diff that needs longer is left out. */
 const DIFF_TIMEOUT_MS = 500;
 
-/** Empty when the texts are equal. `path` is what to show. */
-export function unifiedDiff(path: string, oldText: string, newText: string): string {
+/** Empty when the texts are equal; at most `maxLines` of it. `path` is what to show. */
+export function unifiedDiff(path: string, oldText: string, newText: string, maxLines = MAX_DIFF_LINES): string {
   if (oldText === newText) return "";
-  const { head, oldMiddle, newMiddle } = changedMiddle(oldText, newText);
-  const patch = structuredPatch(path, path, oldMiddle, newMiddle, undefined, undefined, {
-    context: CONTEXT_LINES,
-    timeout: DIFF_TIMEOUT_MS,
-  });
-  if (patch === undefined) return "[the diff is too large to show]";
-  const lines = [`--- ${path}`, `+++ ${path}`, ...patch.hunks.flatMap((hunk) => hunkLines(hunk, head))];
-  if (lines.length <= MAX_DIFF_LINES) return lines.join("\n").trimEnd();
-  return `${lines.slice(0, MAX_DIFF_LINES).join("\n")}\n[… ${lines.length - MAX_DIFF_LINES} more lines of diff]`;
+  const lines = [`--- ${path}`, `+++ ${path}`];
+  for (const part of partsOf(oldText, newText)) {
+    const patch = structuredPatch("", "", part.oldText, part.newText, undefined, undefined, {
+      context: CONTEXT_LINES,
+      timeout: DIFF_TIMEOUT_MS,
+    });
+    if (patch === undefined) return "[the diff is too large to show]";
+    lines.push(...patch.hunks.flatMap((hunk) => hunkLines(hunk, part)));
+  }
+  if (lines.length <= maxLines) return lines.join("\n").trimEnd();
+  return `${lines.slice(0, maxLines).join("\n")}\n[… ${lines.length - maxLines} more lines of diff]`;
 }
 
-type Middle = {
-  /** Lines before the middle. */
-  readonly head: number;
-  readonly oldMiddle: string;
-  readonly newMiddle: string;
+type Part = {
+  readonly oldText: string;
+  readonly newText: string;
+  /** Lines before it. */
+  readonly oldHead: number;
+  readonly newHead: number;
 };
 
-/** Only what differs is compared line by line, with its context: of a long file that is little. */
-function changedMiddle(oldText: string, newText: string): Middle {
-  const shorter = Math.min(oldText.length, newText.length);
-  let same = 0;
-  while (same < shorter && oldText.charCodeAt(same) === newText.charCodeAt(same)) same++;
-  let tail = 0;
-  while (
-    tail < shorter - same &&
-    oldText.charCodeAt(oldText.length - 1 - tail) === newText.charCodeAt(newText.length - 1 - tail)
-  ) {
-    tail++;
+/** Of long texts only what differs is compared line by line, with its context: mostly that is little. */
+function partsOf(oldText: string, newText: string): readonly Part[] {
+  if (oldText.length + newText.length <= COMPARED_WHOLE_CHARS) return [{ oldText, newText, oldHead: 0, newHead: 0 }];
+  const parts: Part[] = [];
+  let [oldHead, newHead, oldAt, newAt] = [0, 0, 0, 0];
+  for (const { oldFrom, oldTo, newFrom, newTo } of diffIslands(oldText, newText)) {
+    const oldStart = linesBefore(oldText, oldFrom);
+    const newStart = newFrom - (oldFrom - oldStart);
+    oldHead += countBreaks(oldText, oldAt, oldStart);
+    newHead += countBreaks(newText, newAt, newStart);
+    [oldAt, newAt] = [oldStart, newStart];
+    const oldEnd = linesBehind(oldText, oldTo);
+    const newEnd = newTo + (oldEnd - oldTo);
+    parts.push({
+      oldText: oldText.slice(oldStart, oldEnd),
+      newText: newText.slice(newStart, newEnd),
+      oldHead,
+      newHead,
+    });
   }
-  let from = same;
-  // `lastIndexOf` takes a place before the text for its beginning.
-  for (let line = 0; line <= CONTEXT_LINES && from >= 0; line++)
-    from = from === 0 ? -1 : oldText.lastIndexOf("\n", from - 1);
-  const start = from + 1;
-  let end = oldText.length - tail;
-  for (let line = 0; line <= CONTEXT_LINES && end >= 0; line++) end = oldText.indexOf("\n", end + (line > 0 ? 1 : 0));
-  const cut = end < 0 ? 0 : oldText.length - end - 1;
-  return {
-    head: countBreaks(oldText, start),
-    oldMiddle: oldText.slice(start, oldText.length - cut),
-    newMiddle: newText.slice(start, newText.length - cut),
-  };
+  return parts;
 }
 
-function countBreaks(text: string, end: number): number {
+/** Where the context of a line start begins. */
+function linesBefore(text: string, offset: number): number {
+  let start = offset;
+  for (let line = 0; line < CONTEXT_LINES && start > 0; line++) {
+    // `lastIndexOf` takes a place before the text for its beginning.
+    start = start < 2 ? 0 : text.lastIndexOf("\n", start - 2) + 1;
+  }
+  return start;
+}
+
+function linesBehind(text: string, offset: number): number {
+  let end = offset;
+  for (let line = 0; line < CONTEXT_LINES && end < text.length; line++)
+    end = text.indexOf("\n", end) + 1 || text.length;
+  return end;
+}
+
+function countBreaks(text: string, from: number, to: number): number {
   let count = 0;
-  for (let at = text.indexOf("\n"); at >= 0 && at < end; at = text.indexOf("\n", at + 1)) count++;
+  for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) count++;
   return count;
 }
 
 /** A side without lines begins at the line before, as diffs have it. */
-function hunkLines(hunk: StructuredPatchHunk, head: number): readonly string[] {
+function hunkLines(hunk: StructuredPatchHunk, { oldHead, newHead }: Part): readonly string[] {
   const { oldStart, oldLines, newStart, newLines } = hunk;
-  const side = (start: number, count: number): string => `${start + head - (count === 0 ? 1 : 0)},${count}`;
-  return [`@@ -${side(oldStart, oldLines)} +${side(newStart, newLines)} @@`, ...hunk.lines];
+  const side = (start: number, count: number): string => `${start - (count === 0 ? 1 : 0)},${count}`;
+  return [`@@ -${side(oldStart + oldHead, oldLines)} +${side(newStart + newHead, newLines)} @@`, ...hunk.lines];
 }

@@ -8,7 +8,7 @@ import type { FileSection } from "./patch/v4a/patch-text.ts";
 import { stagePatch } from "./patch/v4a/stage-patch.ts";
 import { absolutePath, shortTitle } from "./resolve-path.ts";
 import { stageEdit } from "./stage-edit.ts";
-import { staleReason } from "./stale-text.ts";
+import { deletedReason, staleReason } from "./stale-text.ts";
 import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";
 
 const input = z
@@ -85,8 +85,9 @@ async function stageReplace(call: Call, context: ToolContext): Promise<StagedCal
   const path = absolutePath(written, cwd);
   const read = await host.files.readText(path, signal);
   if (!read.ok) {
-    const hint = read.reason === "missing" ? await nearFiles(path, cwd, host) : "";
-    return { ok: false, text: `patch: ${read.message}${hint}` };
+    const isMissing = read.reason === "missing";
+    const why = (isMissing && deletedReason(path, context)) || read.message;
+    return { ok: false, text: `patch: ${why}${isMissing ? await nearFiles(path, cwd, host) : ""}` };
   }
   const stale = staleReason(path, read.text, context);
   if (stale !== undefined) return { ok: false, text: `patch: ${stale}` };

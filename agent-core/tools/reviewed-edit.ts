@@ -4,6 +4,12 @@ import { type Edit, unifiedDiff } from "./edit-result.ts";
 import { shownPath } from "./resolve-path.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
 
+/** What a change of a file is called; null stands for no file. */
+export function verbFor(oldText: string | null, text: string | null): string {
+  if (text === null) return "Deleted";
+  return oldText === null ? "Created" : "Changed";
+}
+
 /** Says what was written and what was not, and notes the text that the file has now. */
 export function reviewedResult(
   { tool, path, oldText, newText }: Edit,
@@ -18,7 +24,7 @@ export function reviewedResult(
     return { ok: false, text: `${tool}: the user reviewed and rejected ${hunks}; nothing was written to ${shown}.` };
   }
   const diffs = [{ path, oldText, newText: text }];
-  const what = oldText === null ? "Created" : "Changed";
+  const what = verbFor(oldText, text);
   const written = unifiedDiff(shown, oldText ?? "", text ?? "");
   if (rejected === 0) return { ok: true, text: `${what} ${shown}; the user accepted ${hunks}.\n${written}`, diffs };
   const missing = unifiedDiff(shown, text ?? "", newText);

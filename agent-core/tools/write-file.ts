@@ -1,7 +1,8 @@
 import * as z from "zod";
+import { inFileEndings } from "./file-endings.ts";
 import { absolutePath, shortTitle } from "./resolve-path.ts";
 import { stageEdit } from "./stage-edit.ts";
-import { staleReason } from "./stale-text.ts";
+import { deletedReason, staleReason } from "./stale-text.ts";
 import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";
 
 const input = z.object({
@@ -33,11 +34,13 @@ async function stage({ path, content }: z.infer<typeof input>, context: ToolCont
   const read = await host.files.readText(absolute, signal);
   if (!read.ok) {
     if (read.reason !== "missing") return refused(read.message);
+    const deleted = deletedReason(absolute, context);
+    if (deleted !== undefined) return refused(`${deleted} Write it again if it should exist.`);
     return stageEdit({ tool: "write_file", path: absolute, oldText: null, newText: content }, context);
   }
   const stale = staleReason(absolute, read.text, context);
   if (stale !== undefined) return refused(stale);
-  const newText = isCrlf(read.text) ? toCrlf(content) : content;
+  const newText = inFileEndings(read.text, content);
   if (newText === read.text) {
     const text = `${path} has this text already; nothing was written.`;
     return { ok: true, diffs: [], run: () => Promise.resolve({ ok: true, text }) };
@@ -52,13 +55,4 @@ function refused(why: string): StagedCall {
 function isNumberedOutput(content: string): boolean {
   const lines = content.split("\n").filter((line) => line !== "");
   return lines.length > 1 && lines.every((line, index) => line.startsWith(`${index + 1}|`));
-}
-
-/** True when every line of the text ends in CRLF. */
-function isCrlf(text: string): boolean {
-  return text.includes("\r\n") && !/(^|[^\r])\n/.test(text);
-}
-
-function toCrlf(text: string): string {
-  return text.replace(/\r?\n/g, "\r\n");
 }

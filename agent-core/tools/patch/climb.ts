@@ -1,6 +1,6 @@
 /** Looks for a text that is not in a file to the letter, by one strategy after the other. */
 import { fitLines } from "./fit-lines.ts";
-import { type Line, linesOf } from "./lines.ts";
+import { TextLines } from "./lines.ts";
 import { ladder } from "./strategies/ladder.ts";
 import type { LineEdit, Window } from "./strategies/strategy.ts";
 
@@ -8,7 +8,7 @@ import type { LineEdit, Window } from "./strategies/strategy.ts";
 type Place = { readonly start: number; readonly end: number; readonly replacement: string };
 
 export type Found = {
-  /** In the file's order, one at least. */
+  /** In the file's order, one at least; they may overlap. */
   readonly places: readonly Place[];
   readonly how: string;
   readonly isSimilarity: boolean;
@@ -21,7 +21,7 @@ export function climb(
   text: string,
   { oldString, newString }: { readonly oldString: string; readonly newString: string },
 ): Found | undefined {
-  const file = linesOf(text);
+  const file = new TextLines(text);
   const edit = withoutNumbers({ oldLines: splitLines(oldString), newLines: splitLines(newString) });
   if (edit.oldLines.length === 0) return undefined;
   for (const strategy of ladder) {
@@ -29,7 +29,7 @@ export function climb(
     if (prepared === undefined) continue;
     const windows = strategy.find(file, prepared.oldLines);
     if (windows.length === 0) continue;
-    const places = windows.map((window) => placeOf(text, file, window, prepared));
+    const places = windows.map((window) => placeOf(file, window, prepared));
     return { places, how: strategy.how, isSimilarity: strategy.isSimilarity };
   }
   return undefined;
@@ -49,18 +49,12 @@ function withoutNumbers({ oldLines, newLines }: LineEdit): LineEdit {
   return { oldLines: oldLines.map(strip), newLines: newLines.map(strip) };
 }
 
-function placeOf(
-  text: string,
-  file: readonly Line[],
-  { first, count }: Window,
-  { oldLines, newLines }: LineEdit,
-): Place {
-  const lines = file.slice(first, first + count);
-  const start = lines[0]?.start ?? 0;
-  const end = lines.at(-1)?.end ?? start;
-  const lineBreak = text.slice(start, end + 2).includes("\r\n") ? "\r\n" : "\n";
+function placeOf(file: TextLines, window: Window, edit: LineEdit): Place {
+  const { first, count } = window;
+  const start = file.start(first);
   // Lines that go without a successor take their line break with them.
-  if (newLines.length === 0) return { start, end: file[first + count]?.start ?? text.length, replacement: "" };
-  const given = lines.map((line) => line.text);
-  return { start, end, replacement: fitLines(given, oldLines, newLines).join(lineBreak) };
+  if (edit.newLines.length === 0) return { start, end: file.start(first + count), replacement: "" };
+  const lines = fitLines(file, { ...window, ...edit });
+  const replacement = lines.map(({ text, end }, index) => (index === lines.length - 1 ? text : text + end)).join("");
+  return { start, end: file.end(first + count - 1), replacement };
 }

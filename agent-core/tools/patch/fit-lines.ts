@@ -1,32 +1,45 @@
 /**
- * The new lines for a place that was not found exactly: lines that the edit leaves alone stay as the file has them, the
- * others are indented as the place is.
+ * The new lines for a place of a file: lines that the edit leaves alone stay as the file has them, with their line
+ * breaks; the others are indented and ended as the place is.
  */
 import { diffArrays } from "diff";
-import { indentOf } from "./lines.ts";
+import type { TextLines } from "./lines.ts";
+import { reindenter } from "./reindent.ts";
+import type { LineEdit, Window } from "./strategies/strategy.ts";
 
-/** `given` are the file's lines, one for each of `oldLines`. */
+/** A line with the break that ends it; the last one of a file may have none. */
+export type EndedLine = { readonly text: string; readonly end: string };
+
+/** Lines at the edges of an edit that stay and are not given. */
+export type Margins = { readonly head: number; readonly tail: number };
+
+/** `first` and `count` say which lines of the file `oldLines` are. */
 export function fitLines(
-  given: readonly string[],
-  oldLines: readonly string[],
-  newLines: readonly string[],
-): readonly string[] {
-  const reindent = reindenter(given, oldLines);
-  const fitted: string[] = [];
-  let at = 0;
-  for (const { added, removed, value } of diffArrays([...oldLines], [...newLines])) {
-    if (added) fitted.push(...value.map(reindent));
-    else if (!removed) fitted.push(...given.slice(at, at + value.length));
+  file: TextLines,
+  { first, count, oldLines, newLines }: Window & LineEdit,
+  { head, tail }: Margins = { head: 0, tail: 0 },
+): readonly EndedLine[] {
+  const there = file.slice(first, count);
+  const given = there.map((text, index): EndedLine => ({ text, end: file.breakOf(first + index) }));
+  const reindent = reindenter({ given: there, oldLines, newLines });
+  const inner = (lines: readonly string[]): string[] => lines.slice(head, lines.length - tail);
+  const fitted: EndedLine[] = [];
+  let at = head;
+  let replaced = 0;
+  for (const { added, removed, value } of diffArrays(inner(oldLines), inner(newLines))) {
+    if (added) {
+      // A line that takes another's place ends as that did; one that is put in ends as the line before.
+      const endOf = (index: number): string | undefined => given[at - replaced + Math.min(index, replaced - 1)]?.end;
+      const ends = value.map((_, index) => endOf(index) || given[at - 1]?.end || given[at]?.end || usualBreak(file));
+      fitted.push(...value.map((line, index) => ({ text: reindent(line), end: ends[index] ?? "" })));
+    } else if (!removed) fitted.push(...given.slice(at, at + value.length));
+    replaced = removed ? value.length : 0;
     if (!added) at += value.length;
   }
   return fitted;
 }
 
-/** What indents a new line as the place is, by the first line that says something on both sides. */
-export function reindenter(given: readonly string[], oldLines: readonly string[]): (line: string) => string {
-  const index = oldLines.findIndex((line, position) => line.trim() !== "" && given[position]?.trim() !== "");
-  const from = indentOf(oldLines[index] ?? "");
-  const to = indentOf(given[index] ?? "");
-  if (from === to) return (line) => line;
-  return (line) => (line.trim() !== "" && line.startsWith(from) ? to + line.slice(from.length) : line);
+/** The line break of a file's first line. */
+export function usualBreak(file: TextLines): string {
+  return file.breakOf(0) === "\r\n" ? "\r\n" : "\n";
 }

@@ -1,11 +1,19 @@
 /** The part of a file that is most like a text which is not in it. */
+import { TextLines } from "./lines.ts";
 
 /** A window is shown when at least this share of its lines' words is shared. */
 const LEAST_SIMILARITY = 0.3;
 /** Lines of the wanted text that are compared; the rest adds little and costs much. */
 const COMPARED_LINES = 40;
-/** Larger files are not searched for a likeness. */
-const MAX_LINES = 50_000;
+/** In longer files only windows that hold the wanted lines' longest words are compared. */
+const COMPARED_WHOLE_LINES = 2_000;
+/** Of those windows, the ones with most such words. */
+const COMPARED_WINDOWS = 100;
+/** A word that stands on more lines than this says little about where. */
+const MAX_WORD_LINES = 1_000;
+/** Shorter words stand everywhere. */
+const WORD = /\w{3,}/g;
+const WORDS_PER_LINE = 3;
 
 export type NearText = {
   /** 1-based. */
@@ -15,18 +23,49 @@ export type NearText = {
 };
 
 export function nearestText(text: string, wanted: string): NearText | undefined {
-  const lines = text.split(/\r?\n/);
-  const wantedLines = wanted.trim().split(/\r?\n/).slice(0, COMPARED_LINES).map(wordsOf);
-  if (lines.length > MAX_LINES || wantedLines.length > lines.length) return undefined;
-  const words = lines.map(wordsOf);
+  const file = new TextLines(text);
+  const wantedLines = wanted
+    .replace(/^(?:[ \t]*\r?\n)+/, "")
+    .trimEnd()
+    .split(/\r?\n/)
+    .slice(0, COMPARED_LINES);
+  if (wantedLines.length > file.length) return undefined;
+  const words = wantedLines.map(wordsOf);
   let best = { score: 0, at: 0 };
-  for (let at = 0; at + wantedLines.length <= lines.length; at += 1) {
-    const score = wantedLines.reduce((sum, line, index) => sum + similarity(line, words[at + index] ?? new Set()), 0);
+  for (const at of windows(file, wantedLines)) {
+    let score = 0;
+    for (const [index, line] of words.entries()) score += similarity(line, wordsOf(file.at(at + index)));
     if (score > best.score) best = { score, at };
   }
   if (best.score < wantedLines.length * LEAST_SIMILARITY) return undefined;
-  const shown = lines.slice(best.at, best.at + wantedLines.length);
+  const shown = file.slice(best.at, wantedLines.length);
   return { line: best.at + 1, text: shown.map((line, index) => `${best.at + 1 + index}|${line}`).join("\n") };
+}
+
+/** First lines of the windows to compare, in order. */
+function windows(file: TextLines, wantedLines: readonly string[]): Iterable<number> {
+  const last = file.length - wantedLines.length;
+  if (file.length <= COMPARED_WHOLE_LINES) return Array(last + 1).keys();
+  const votes = new Map<number, number>();
+  for (const [index, line] of wantedLines.entries()) {
+    for (const at of linesWithWordsOf(file, line)) {
+      const start = Math.min(Math.max(at - index, 0), last);
+      votes.set(start, (votes.get(start) ?? 0) + 1);
+    }
+  }
+  const most = [...votes].sort(([, one], [, other]) => other - one).slice(0, COMPARED_WINDOWS);
+  return most.map(([start]) => start).sort((one, other) => one - other);
+}
+
+function* linesWithWordsOf(file: TextLines, line: string): Generator<number> {
+  const words = [...new Set(line.match(WORD))].sort((one, other) => other.length - one.length);
+  for (const word of words.slice(0, WORDS_PER_LINE)) {
+    let count = 0;
+    for (const at of file.holding(word)) {
+      if (count++ >= MAX_WORD_LINES) break;
+      yield at;
+    }
+  }
 }
 
 function wordsOf(line: string): ReadonlySet<string> {

@@ -21,7 +21,12 @@ export function replaceText(text: string, request: ReplaceRequest): Replacement 
   const places = findAll(text, oldString);
   if (places.length === 0) return replaceInexact(text, { ...request, oldString, newString });
   if (places.length > 1 && !request.replaceAll) return ambiguous(text, places);
-  return { kind: "changed", newText: splice(text, places, oldString.length, newString), count: places.length };
+  const apart = withoutOverlaps(places.map((start) => ({ start, end: start + oldString.length })));
+  const newText = splice(
+    text,
+    apart.map((place) => ({ ...place, replacement: newString })),
+  );
+  return { kind: "changed", newText, count: apart.length };
 }
 
 /** Not there to the letter: the ladder's first strategy that finds anything decides. */
@@ -41,16 +46,11 @@ function replaceInexact(text: string, request: ReplaceRequest): Replacement {
       places.map(({ start }) => start),
     );
   }
-  const parts: string[] = [];
-  let from = 0;
-  for (const { start, end, replacement } of places) {
-    parts.push(text.slice(from, start), replacement);
-    from = end;
-  }
-  const newText = parts.join("") + text.slice(from);
+  const apart = withoutOverlaps(places);
+  const newText = splice(text, apart);
   if (newText === text)
     return refused("old_string and new_string differ in blanks only, and the file has them so already.");
-  return { kind: "changed", newText, count: places.length, how };
+  return { kind: "changed", newText, count: apart.length, how };
 }
 
 /** A word that stands somewhere says nothing; whole lines say that the edit was made before. */
@@ -76,18 +76,31 @@ function crlf(text: string): string {
   return text.replace(/\r?\n/g, "\r\n");
 }
 
+/** Also places that overlap: either may be meant. */
 function findAll(text: string, wanted: string): readonly number[] {
   const places: number[] = [];
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) places.push(at);
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) places.push(at);
   return places;
 }
 
-function splice(text: string, places: readonly number[], length: number, replacement: string): string {
+type Span = { readonly start: number; readonly end: number };
+
+/** From the first on, those that do not reach into the one before. */
+function withoutOverlaps<Place extends Span>(places: readonly Place[]): readonly Place[] {
+  let from = 0;
+  return places.filter(({ start, end }) => {
+    const isApart = start >= from;
+    if (isApart) from = end;
+    return isApart;
+  });
+}
+
+function splice(text: string, places: readonly (Span & { readonly replacement: string })[]): string {
   const parts: string[] = [];
   let from = 0;
-  for (const place of places) {
-    parts.push(text.slice(from, place), replacement);
-    from = place + length;
+  for (const { start, end, replacement } of places) {
+    parts.push(text.slice(from, start), replacement);
+    from = end;
   }
   return parts.join("") + text.slice(from);
 }

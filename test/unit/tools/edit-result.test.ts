@@ -49,3 +49,29 @@ test("it says the same as a comparison of the whole texts, and leads from one to
     expect(applyPatch(before, `${diff}\n`, { autoConvertLineEndings: false }), `case ${index}`).toBe(after);
   }
 });
+
+test("of long texts it shows every change, however far apart, and nothing else", () => {
+  const random = seeded(11);
+  for (let index = 0; index < 60; index++) {
+    const lines = Array.from({ length: 1_500 }, (_, line) => (random.chance(0.3) ? "}" : `line ${line} of the text`));
+    const edited = [...lines];
+    for (let edits = 1 + random.below(12); edits > 0; edits--) {
+      const fresh = Array.from({ length: random.below(4) }, () => `new ${random.below(99)}`);
+      edited.splice(random.below(edited.length + 1), random.below(4), ...fresh);
+    }
+    const before = lines.join("\n") + (random.chance(0.5) ? "\n" : "");
+    const after = edited.join("\n") + (random.chance(0.5) ? "\n" : "");
+    const diff = unifiedDiff("a", before, after);
+    const whole = createTwoFilesPatch("a", "a", before, after, undefined, undefined, { context: 3 });
+    const size = (patch: string): number => patch.split("\n").filter((line) => /^[+-](?!--|\+\+)/.test(line)).length;
+    expect(size(diff), `case ${index}:\n${diff}\n${whole}`).toBe(size(whole));
+    expect(applyPatch(before, `${diff}\n`, { autoConvertLineEndings: false }), `case ${index}`).toBe(after);
+  }
+});
+
+test("a long text that becomes another one altogether is still told apart", () => {
+  const text = (word: string): string =>
+    Array.from({ length: 300 }, (_, line) => `${word} ${line} ${"x".repeat(200)}\n`).join("");
+  const diff = unifiedDiff("a", text("one"), text("two"), 1e6);
+  expect(applyPatch(text("one"), `${diff}\n`, { autoConvertLineEndings: false })).toBe(text("two"));
+});

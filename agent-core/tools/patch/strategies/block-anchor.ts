@@ -1,3 +1,4 @@
+import type { TextLines } from "../lines.ts";
 import { lineSimilarity } from "../similarity.ts";
 import type { Strategy, Window } from "./strategy.ts";
 
@@ -15,10 +16,10 @@ export const blockAnchor: Strategy = {
     const [first = "", last = ""] = [wanted[0]?.trim(), wanted.at(-1)?.trim()];
     if (first === "" || last === "") return [];
     const found: Window[] = [];
-    for (let at = 0; at + wanted.length <= file.length; at += 1) {
-      if (!file[at]?.text.includes(first)) continue;
-      const isAnchored = file[at]?.text.trim() === first && file[at + wanted.length - 1]?.text.trim() === last;
-      if (isAnchored && middleSimilarity(file.slice(at, at + wanted.length), wanted) >= LEAST_SIMILARITY) {
+    for (const at of file.holding(first)) {
+      if (at + wanted.length > file.length) break;
+      const isAnchored = file.at(at).trim() === first && file.at(at + wanted.length - 1).trim() === last;
+      if (isAnchored && middleSimilarity(file, at, wanted) >= LEAST_SIMILARITY) {
         found.push({ first: at, count: wanted.length });
       }
     }
@@ -26,8 +27,8 @@ export const blockAnchor: Strategy = {
   },
 };
 
-function middleSimilarity(given: readonly { readonly text: string }[], wanted: readonly string[]): number {
+function middleSimilarity(file: TextLines, first: number, wanted: readonly string[]): number {
   const middle = wanted.slice(1, -1);
-  const sum = middle.reduce((total, line, index) => total + lineSimilarity(line, given[index + 1]?.text ?? ""), 0);
+  const sum = middle.reduce((total, line, index) => total + lineSimilarity(line, file.at(first + index + 1)), 0);
   return sum / middle.length;
 }

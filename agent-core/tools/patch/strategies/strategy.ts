@@ -1,5 +1,5 @@
 /** What a matching strategy is: one way to find lines of a file that a model wrote down not quite as they stand. */
-import type { Line } from "../lines.ts";
+import type { TextLines } from "../lines.ts";
 
 /** Lines `first` up to `first + count - 1` of the file. */
 export type Window = { readonly first: number; readonly count: number };
@@ -14,8 +14,8 @@ export type Strategy = {
   readonly isSimilarity: boolean;
   /** The edit as this strategy understands it; undefined when there is nothing for it. Default: as it is. */
   prepare?(edit: LineEdit): LineEdit | undefined;
-  /** Every place; `wanted` has at least one line. */
-  find(file: readonly Line[], wanted: readonly string[]): readonly Window[];
+  /** Every place, also where they overlap; `wanted` has at least one line. */
+  find(file: TextLines, wanted: readonly string[]): readonly Window[];
 };
 
 /** Shorter words stand in too many lines to tell them apart. */
@@ -26,7 +26,7 @@ const WORD = /\w{3,}/g;
  * are, so that lines without the longest wanted word need no closer look.
  */
 export function equalWindows(
-  file: readonly Line[],
+  file: TextLines,
   wanted: readonly string[],
   normalize: (line: string) => string,
   keepsWords = true,
@@ -36,11 +36,11 @@ export function equalWindows(
   if (sought.every((line) => line.trim() === "")) return [];
   const { index: tellingIndex, word } = keepsWords ? tellingWord(wanted) : { index: 0, word: "" };
   const found: Window[] = [];
-  for (let first = 0; first + sought.length <= file.length; first += 1) {
-    if (word !== "" && !file[first + tellingIndex]?.text.includes(word)) continue;
-    if (!sought.every((line, index) => line === normalize(file[first + index]?.text ?? ""))) continue;
+  for (const line of word === "" ? Array(file.length).keys() : file.holding(word)) {
+    const first = line - tellingIndex;
+    if (first < 0 || first + sought.length > file.length) continue;
+    if (!sought.every((wanted, index) => wanted === normalize(file.at(first + index)))) continue;
     found.push({ first, count: sought.length });
-    first += sought.length - 1;
   }
   return found;
 }

@@ -12,11 +12,15 @@ const PLAIN: readonly (readonly [RegExp, string])[] = [
 
 /** Without a typographic character. */
 const ASCII = /^[\t -~]*$/;
+const BEYOND_ASCII = /[^\0-\x7f]/;
 
 export const unicodeNormalized: Strategy = {
   how: "apart from typographic characters",
   isSimilarity: false,
-  find: (file, wanted) => equalWindows(file, wanted, plain, false),
+  find(file, wanted) {
+    const hasAny = BEYOND_ASCII.test(file.text) || wanted.some((line) => BEYOND_ASCII.test(line));
+    return hasAny ? equalWindows(file, wanted, plain, false) : [];
+  },
 };
 
 function plain(line: string): string {

@@ -1,83 +1,71 @@
 /** Puts hunks into a text: each is found once, behind the one before it, or the whole is refused. Pure. */
-import { diffArrays } from "diff";
-import { reindenter } from "../fit-lines.ts";
-import { type Line, linesOf } from "../lines.ts";
+import { fitLines, type Margins, usualBreak } from "../fit-lines.ts";
+import { TextLines } from "../lines.ts";
 import { nearestText } from "../nearest-text.ts";
-import { findHunk, type HunkPlace } from "./find-hunk.ts";
+import { findHunk, type HunkPlace, isApplied } from "./find-hunk.ts";
 import type { Hunk } from "./patch-text.ts";
 
 export type Applied =
-  /** `how` says for each hunk that was not found to the letter how it was. */
+  /** `how` says of each hunk that was not found to the letter how it was, or that it had been put in before. */
   | { readonly ok: true; readonly text: string; readonly how: readonly string[] }
   | { readonly ok: false; readonly text: string };
 
-/** A line with the break that ends it; the last one of a file may have none. */
-type Ended = { readonly text: string; readonly end: string };
+/** A hunk without the lines around it that stay: hunks may share these. */
+type Change = Margins & { readonly first: number; readonly count: number; readonly place: HunkPlace };
 
 export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
-  const file = linesOf(text);
-  const places: HunkPlace[] = [];
+  const file = new TextLines(text);
+  const changes: Change[] = [];
   const how: string[] = [];
   for (const [index, hunk] of hunks.entries()) {
     const name = hunks.length === 1 ? "its hunk" : `hunk ${index + 1} of ${hunks.length}`;
-    const last = places.at(-1);
+    const last = changes.at(-1);
     const found = findHunk(file, hunk, last === undefined ? 0 : last.first + last.count);
+    if (!found.ok && found.isMissing && isApplied(file, hunk)) {
+      how.push(`${name} stands there already`);
+      continue;
+    }
     if (!found.ok) return { ok: false, text: refusal(name, found, text, hunk) };
-    const { place } = found;
-    if (places.some((other) => overlap(other, place))) {
+    const change = changeAt(found.place);
+    if (changes.some((other) => overlap(other, change))) {
       return { ok: false, text: `${name}: it changes lines that another hunk changes too. Put them into one.` };
     }
-    if (place.how !== undefined) how.push(`${name} was found ${place.how}`);
-    places.push(place);
+    if (found.place.how !== undefined) how.push(`${name} was found ${found.place.how}`);
+    changes.push(change);
   }
-  return { ok: true, text: changed(text, file, places), how };
+  return { ok: true, text: changed(file, changes), how };
 }
 
-function overlap(one: HunkPlace, other: HunkPlace): boolean {
+function changeAt(place: HunkPlace): Change {
+  const { oldLines, newLines, first, count } = place;
+  const shorter = Math.min(oldLines.length, newLines.length);
+  let head = 0;
+  while (head < shorter && oldLines[head] === newLines[head]) head += 1;
+  let tail = 0;
+  while (tail < shorter - head && oldLines.at(-1 - tail) === newLines.at(-1 - tail)) tail += 1;
+  return { first: first + head, count: count - head - tail, place, head, tail };
+}
+
+function overlap(one: Change, other: Change): boolean {
   return one.first < other.first + other.count && other.first < one.first + one.count;
 }
 
-function changed(text: string, file: readonly Line[], places: readonly HunkPlace[]): string {
-  const [line] = file;
-  const lineBreak = line !== undefined && breakOf(text, file, 0) === "\r\n" ? "\r\n" : "\n";
+function changed(file: TextLines, changes: readonly Change[]): string {
+  const { text } = file;
   const parts: string[] = [];
   let from = 0;
-  for (const place of places.toSorted((one, other) => one.first - other.first)) {
-    const start = file[place.first]?.start ?? text.length;
+  for (const change of changes.toSorted((one, other) => one.first - other.first)) {
+    const start = file.start(change.first);
     parts.push(text.slice(from, start));
+    const lines = fitLines(file, change.place, change);
     // A last line without a break gets one when lines come after it.
-    if (start === text.length && text !== "" && !text.endsWith("\n")) parts.push(lineBreak);
-    parts.push(...edited(text, file, place, lineBreak).map(({ text: line, end }) => line + (end || lineBreak)));
-    from = file[place.first + place.count]?.start ?? text.length;
+    if (start === text.length && text !== "" && !text.endsWith("\n")) parts.push(lines[0]?.end || "");
+    parts.push(...lines.map(({ text: line, end }) => line + (end || usualBreak(file))));
+    from = file.start(change.first + change.count);
   }
   const whole = parts.join("") + text.slice(from);
   // The file keeps its last line break, or its lack of one.
   return text === "" || text.endsWith("\n") ? whole : whole.replace(/\r?\n$/, "");
-}
-
-function breakOf(text: string, file: readonly Line[], index: number): string {
-  return text.slice(file[index]?.end, file[index + 1]?.start ?? text.length);
-}
-
-/** The lines at a place with those that go taken out and those that come put in; all others stay byte for byte. */
-function edited(text: string, file: readonly Line[], place: HunkPlace, lineBreak: string): Ended[] {
-  const { first, count, oldLines, newLines } = place;
-  const given = file
-    .slice(first, first + count)
-    .map((line, index): Ended => ({ text: line.text, end: breakOf(text, file, first + index) }));
-  const reindent = reindenter(
-    given.map((line) => line.text),
-    oldLines,
-  );
-  const lines: Ended[] = [];
-  let at = 0;
-  for (const { added, removed, value } of diffArrays([...oldLines], [...newLines])) {
-    const end = given[at]?.end || given[at - 1]?.end || lineBreak;
-    if (added) lines.push(...value.map((line) => ({ text: reindent(line), end })));
-    else if (!removed) lines.push(...given.slice(at, at + value.length));
-    if (!added) at += value.length;
-  }
-  return lines;
 }
 
 function refusal(

@@ -1,7 +1,9 @@
-/** Where a hunk stands in a file: behind its anchors, by the same ladder as a replacement, at one place or nowhere. */
-import type { Line } from "../lines.ts";
+/** Where a hunk stands in a file: in what its anchors name, by the same ladder as a replacement, at one place or nowhere. */
+
+import type { TextLines } from "../lines.ts";
 import { ladder } from "../strategies/ladder.ts";
 import { equalWindows, type LineEdit } from "../strategies/strategy.ts";
+import { blockEnd } from "./block-end.ts";
 import type { Hunk } from "./patch-text.ts";
 
 /** Places named when there is more than one. */
@@ -21,79 +23,90 @@ export type FoundHunk =
   | { readonly ok: true; readonly place: HunkPlace }
   | { readonly ok: false; readonly why: string; readonly isMissing: boolean };
 
-/** Looks from line `from` on, behind the hunk before it; what is nowhere there may stand before it. */
-export function findHunk(file: readonly Line[], hunk: Hunk, from: number): FoundHunk {
-  const found = findFrom(file, hunk, from);
-  if (found.ok || !found.isMissing || from === 0) return found;
-  const before = findFrom(file, hunk, 0);
-  return before.ok ? before : found;
-}
+/** Lines `from` up to `to - 1` are what an anchor names; lines behind them come second. */
+type Scope = { readonly from: number; readonly to: number };
 
-function findFrom(file: readonly Line[], hunk: Hunk, from: number): FoundHunk {
-  const edit: LineEdit = {
-    oldLines: hunk.lines.flatMap(({ kind, text }) => (kind === "added" ? [] : [text])),
-    newLines: hunk.lines.flatMap(({ kind, text }) => (kind === "removed" ? [] : [text])),
-  };
-  const behind = behindAnchors(file, hunk.anchors, from);
-  if (!behind.ok) return behind;
-  if (edit.oldLines.length === 0) return insertion(file, hunk, edit, behind.line);
-  const places = findPlaces(file.slice(behind.line), edit).map((place) => ({
-    ...place,
-    first: place.first + behind.line,
-  }));
-  return choose(file, hunk, places, behind.line);
-}
+type FoundScope = { readonly ok: true; readonly scope: Scope } | Extract<FoundHunk, { ok: false }>;
 
-function choose(file: readonly Line[], hunk: Hunk, places: readonly HunkPlace[], from: number): FoundHunk {
+/** Prefers places from line `from` on, behind the hunk before it; what is nowhere there may stand before it. */
+export function findHunk(file: TextLines, hunk: Hunk, from: number): FoundHunk {
+  const behind = anchoredScope(file, hunk.anchors, from);
+  // A second hunk may name the same anchor again.
+  const found = behind.ok || !behind.isMissing || from === 0 ? behind : anchoredScope(file, hunk.anchors, 0);
+  if (!found.ok) return found;
+  const edit = editOf(hunk);
+  if (edit.oldLines.length === 0) return insertion(file, hunk, edit, found.scope.from);
+  const least = hunk.anchors.length === 0 ? 0 : found.scope.from;
+  const places = findPlaces(file, edit).filter(({ first }) => first >= least);
   const meant = hunk.isAtEnd ? places.filter(({ first, count }) => first + count === file.length) : places;
-  const [place] = meant;
-  if (place === undefined) {
-    const where = from === 0 ? "in the file" : `in the file from line ${from + 1} on, where it was looked for`;
-    return missing(`its lines are not ${where}.`);
-  }
-  // Behind an anchor the first place is the one that is meant: that is what an anchor says.
-  if (meant.length === 1 || (hunk.anchors.length > 0 && !place.isSimilarity)) return { ok: true, place };
-  const lines = meant.slice(0, NAMED_PLACES).map(({ first }) => first + 1);
-  const more = meant.length > NAMED_PLACES ? " …" : "";
-  const why = `its lines stand at ${meant.length} places (lines ${lines.join(", ")}${more}). Give more lines around the change, or an @@ line that names what it stands in.`;
+  if (meant.length === 0) return missing(`its lines are not in the file${whereNot(hunk)}.`);
+  return choose(meant, [
+    ({ first }) => first >= Math.max(from, found.scope.from) && first < found.scope.to,
+    ({ first }) => first >= found.scope.from && first < found.scope.to,
+    ({ first }) => first >= from,
+    () => true,
+  ]);
+}
+
+/** True when the hunk's result stands there once already, its own words included. */
+export function isApplied(file: TextLines, hunk: Hunk): boolean {
+  const saysSomething = hunk.lines.some(({ kind, text }) => kind === "added" && /\w{3}/.test(text));
+  return saysSomething && exactPlaces(file, editOf(hunk).newLines).length === 1;
+}
+
+function editOf({ lines }: Hunk): LineEdit {
+  return {
+    oldLines: lines.flatMap(({ kind, text }) => (kind === "added" ? [] : [text])),
+    newLines: lines.flatMap(({ kind, text }) => (kind === "removed" ? [] : [text])),
+  };
+}
+
+/** The only place that the first fitting preference leaves. What is merely alike must be the only place at all. */
+function choose(places: readonly HunkPlace[], preferences: readonly ((place: HunkPlace) => boolean)[]): FoundHunk {
+  const preferred = preferences.map((isMeant) => places.filter(isMeant)).find((some) => some.length > 0) ?? [];
+  const [place] = preferred;
+  const rivals = place?.isSimilarity ? places : preferred;
+  if (place !== undefined && rivals.length === 1) return { ok: true, place };
+  const why = `its lines stand at ${namedPlaces(rivals.map(({ first }) => first))}. Give more lines around the change, or an @@ line that names what it stands in.`;
   return { ok: false, why, isMissing: false };
 }
 
-/** The line behind the last anchor. An anchor that stands at several places says nothing. */
-function behindAnchors(
-  file: readonly Line[],
-  anchors: readonly string[],
-  from: number,
-): { readonly ok: true; readonly line: number } | Extract<FoundHunk, { ok: false }> {
-  let line = from;
+function whereNot({ anchors, isAtEnd }: Hunk): string {
+  if (isAtEnd) return " at its end";
+  return anchors.length === 0 ? "" : " behind its @@ line";
+}
+
+/** What the last anchor names. An anchor that stands at several places says nothing. */
+function anchoredScope(file: TextLines, anchors: readonly string[], from: number): FoundScope {
+  let scope: Scope = { from, to: file.length };
   for (const anchor of anchors) {
-    const places = anchorPlaces(file, anchor, line);
-    const [place] = places;
-    if (place === undefined) {
-      const where = line === 0 ? "" : ` from line ${line + 1} on`;
-      return { ok: false, why: `its @@ line ${JSON.stringify(anchor)} is not in the file${where}.`, isMissing: true };
+    const places = anchorPlaces(file, anchor, scope.from);
+    const inner = places.filter((line) => line < scope.to);
+    const [line] = inner.length > 0 ? inner : places;
+    if (line === undefined) {
+      const where = scope.from === 0 ? "" : ` from line ${scope.from + 1} on`;
+      return missing(`its @@ line ${JSON.stringify(anchor)} is not in the file${where}.`);
     }
-    if (places.length > 1) {
-      const lines = places.slice(0, NAMED_PLACES).map((index) => index + 1);
-      const why = `its @@ line ${JSON.stringify(anchor)} stands at ${places.length} places (lines ${lines.join(", ")}). Name what is around it with an @@ line before.`;
+    const rivals = inner.length > 0 ? inner : places;
+    if (rivals.length > 1) {
+      const why = `its @@ line ${JSON.stringify(anchor)} stands at ${namedPlaces(rivals)}. Name what is around it with an @@ line before.`;
       return { ok: false, why, isMissing: false };
     }
-    line = place;
+    // The anchor's own line may be the first of the hunk.
+    scope = { from: line, to: blockEnd(file, line) };
   }
-  // The anchor's own line may be the first of the hunk.
-  return { ok: true, line };
+  return { ok: true, scope };
 }
 
 /** Lines that are the anchor; when there is none, those that hold it. */
-function anchorPlaces(file: readonly Line[], anchor: string, from: number): readonly number[] {
-  const matching = (isMatch: (line: string) => boolean): readonly number[] =>
-    file.flatMap(({ text }, index) => (index >= from && isMatch(text) ? [index] : []));
-  const equal = matching((line) => line.trim() === anchor);
-  return equal.length > 0 ? equal : matching((line) => line.includes(anchor));
+function anchorPlaces(file: TextLines, anchor: string, from: number): readonly number[] {
+  const holding = [...file.holding(anchor, from)];
+  const equal = holding.filter((line) => file.at(line).trim() === anchor);
+  return equal.length > 0 ? equal : holding;
 }
 
 /** Nothing is taken away and nothing said around it: only an anchor or the file's end says where. */
-function insertion(file: readonly Line[], hunk: Hunk, edit: LineEdit, anchorLine: number): FoundHunk {
+function insertion(file: TextLines, hunk: Hunk, edit: LineEdit, anchorLine: number): FoundHunk {
   if (hunk.anchors.length > 0 && !hunk.isAtEnd) {
     return { ok: true, place: { ...edit, first: anchorLine + 1, count: 0, how: undefined, isSimilarity: false } };
   }
@@ -104,8 +117,9 @@ function insertion(file: readonly Line[], hunk: Hunk, edit: LineEdit, anchorLine
   return { ok: false, why, isMissing: false };
 }
 
-function findPlaces(file: readonly Line[], edit: LineEdit): readonly HunkPlace[] {
-  const exact = equalWindows(file, edit.oldLines, (line) => line);
+/** The first strategy that finds anything in the file decides. */
+function findPlaces(file: TextLines, edit: LineEdit): readonly HunkPlace[] {
+  const exact = exactPlaces(file, edit.oldLines);
   if (exact.length > 0) return exact.map((window) => ({ ...window, ...edit, how: undefined, isSimilarity: false }));
   for (const strategy of ladder) {
     const prepared = strategy.prepare === undefined ? edit : strategy.prepare(edit);
@@ -117,6 +131,15 @@ function findPlaces(file: readonly Line[], edit: LineEdit): readonly HunkPlace[]
   return [];
 }
 
-function missing(why: string): FoundHunk {
+function exactPlaces(file: TextLines, lines: readonly string[]) {
+  return equalWindows(file, lines, (line) => line);
+}
+
+function namedPlaces(places: readonly number[]): string {
+  const lines = places.slice(0, NAMED_PLACES).map((line) => line + 1);
+  return `${places.length} places (lines ${lines.join(", ")}${places.length > NAMED_PLACES ? " …" : ""})`;
+}
+
+function missing(why: string): Extract<FoundHunk, { ok: false }> {
   return { ok: false, why, isMissing: true };
 }

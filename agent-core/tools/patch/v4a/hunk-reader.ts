@@ -4,11 +4,17 @@ import type { Hunk, HunkLine } from "./patch-text.ts";
 const UNIFIED_HEADER = /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@ ?(.*)$/;
 const ANCHOR = /^@@ ?(.*?)(?: ?@@)?$/;
 /** Heads of unified diffs, which say what the section's own head has said already. */
-const FILE_HEAD = /^(?:--- |\+\+\+ |diff --git |index [0-9a-f]+\.\.)/;
+const FILE_HEADS = /^(?:(?:diff --git |index [0-9a-f]+\.\.)[^\n]*\n)*--- [^\n]*\n\+\+\+ [^\n]*\n(?=@@)/;
 
 const KINDS: Readonly<Record<string, HunkLine["kind"]>> = { " ": "context", "-": "removed", "+": "added" };
 
-export class HunkReader {
+export function readHunks(lines: readonly string[]): readonly Hunk[] {
+  const reader = new HunkReader();
+  for (const line of lines.join("\n").replace(FILE_HEADS, "").split("\n")) reader.take(line);
+  return reader.end();
+}
+
+class HunkReader {
   readonly #hunks: Hunk[] = [];
   #anchors: string[] = [];
   #lines: { readonly line: HunkLine; readonly isBare: boolean }[] = [];
@@ -26,17 +32,13 @@ export class HunkReader {
       this.#close();
       return;
     }
-    if (line.startsWith("\\ No newline") || (this.#isFresh && FILE_HEAD.test(line))) return;
+    if (line.startsWith("\\ No newline")) return;
     this.#lines.push(hunkLine(line));
   }
 
   end(): readonly Hunk[] {
     this.#close();
     return this.#hunks;
-  }
-
-  get #isFresh(): boolean {
-    return this.#hunks.length === 0 && this.#lines.length === 0;
   }
 
   /** Empty lines without a mark at a hunk's ends stand between it and the next, more often than in the file. */

@@ -1,5 +1,6 @@
 /** Reads a patch in V4A, forgiving what models really write: fences, missing frames, headers of unified diffs. */
-import { HunkReader } from "./hunk-reader.ts";
+import { addedText } from "./added-text.ts";
+import { readHunks } from "./hunk-reader.ts";
 import type { FileSection, ParsedPatch } from "./patch-text.ts";
 
 const HEADER = /^\*\*\* *(Add|Create|Update|Modify|Delete|Remove|Move|Rename) File: *(.+?) *$/i;
@@ -7,7 +8,16 @@ const MOVE_TO = /^\*\*\* *(?:Move|Rename)(?:d)? *to: *(.+?) *$/i;
 const BEGIN = /^\*\*\* *Begin Patch/i;
 const END = /^\*\*\* *End Patch/i;
 const ARROW = / *-> */;
+const MOVES = /^(?:move|rename)$/i;
 const FENCE = /^\s*```/;
+
+/** All other verbs update. */
+const KINDS: Readonly<Record<string, FileSection["kind"]>> = {
+  add: "add",
+  create: "add",
+  delete: "delete",
+  remove: "delete",
+};
 
 const FORM = [
   "A patch looks like this:",
@@ -23,93 +33,80 @@ const FORM = [
   "*** End Patch",
 ].join("\n");
 
-type OpenSection = { readonly kind: "add" | "update" | "delete"; readonly path: string; moveTo: string | undefined };
+/** A section as it is written: its head, and the lines below. */
+type RawSection = {
+  readonly kind: FileSection["kind"];
+  readonly path: string;
+  moveTo: string | undefined;
+  readonly lines: string[];
+};
 
 /** The refusal says what a patch looks like, or which line cannot be understood. */
 export function parsePatch(patch: string): ParsedPatch {
-  const sections: FileSection[] = [];
-  let open: { readonly section: OpenSection; readonly reader: HunkReader; readonly added: string[] } | undefined;
-  const close = (): void => {
-    if (open !== undefined) sections.push(finished(open.section, open.reader, open.added));
-    open = undefined;
-  };
-  for (const [index, line] of framed(patch).entries()) {
-    const header = headerOf(line);
-    if (header !== undefined) {
-      close();
-      open = { section: header, reader: new HunkReader(), added: [] };
-      continue;
+  const raw: RawSection[] = [];
+  for (const line of framed(patch)) {
+    const head = headOf(line);
+    if (head !== undefined) raw.push(head);
+    else if (!take(raw.at(-1), line)) {
+      return refused(`A line of the patch belongs to no file: ${JSON.stringify(line.slice(0, 80))}.`);
     }
-    const moveTo = MOVE_TO.exec(line)?.[1];
-    if (open === undefined) {
-      if (line.trim() === "") continue;
-      return refused(
-        `Line ${index + 1} of the patch belongs to no file: ${JSON.stringify(line.slice(0, 80))}. ${FORM}`,
-      );
-    }
-    if (moveTo !== undefined) open.section.moveTo = cleanPath(moveTo);
-    else if (open.section.kind === "add") open.added.push(line);
-    else if (open.section.kind === "update") open.reader.take(line);
   }
-  close();
-  return sections.length === 0 ? refused(`The patch names no file. ${FORM}`) : { ok: true, sections };
+  const bare = raw.find(({ kind, lines }) => kind === "add" && addedText(lines).bareLine !== undefined);
+  if (bare !== undefined) {
+    const line = JSON.stringify(addedText(bare.lines).bareLine);
+    return refused(`${bare.path}: a line of the added file has no + before it: ${line}.`);
+  }
+  return raw.length === 0 ? refused("The patch names no file.") : { ok: true, sections: raw.map(finished) };
 }
 
-/** The lines between the frame, where there is one; a fence around the whole is left out. */
+/** False when the line belongs nowhere. */
+function take(section: RawSection | undefined, line: string): boolean {
+  if (section === undefined) return line.trim() === "";
+  const moveTo = MOVE_TO.exec(line)?.[1];
+  if (moveTo === undefined) section.lines.push(line);
+  else section.moveTo = cleanPath(moveTo);
+  return true;
+}
+
+/** The lines inside the frames, where there are any; what stands around them and a fence around the whole are left out. */
 function framed(patch: string): readonly string[] {
   const lines = patch.replace(/\r\n/g, "\n").split("\n");
-  const begin = lines.findIndex((line) => BEGIN.test(line));
-  const end = lines.findIndex((line) => END.test(line));
-  const inner = lines.slice(begin + 1, end < 0 ? lines.length : end);
+  let isInside = !lines.some((line) => BEGIN.test(line));
+  let isEnded = false;
+  const inner = lines.filter((line) => {
+    const isFrame = BEGIN.test(line) || END.test(line);
+    if (isFrame) isInside = BEGIN.test(line);
+    isEnded ||= END.test(line);
+    return isInside && !isFrame;
+  });
   if (FENCE.test(inner[0] ?? "")) inner.shift();
-  while (end < 0 && (inner.at(-1)?.trim() === "" || FENCE.test(inner.at(-1) ?? ""))) inner.pop();
+  while (!isEnded && (inner.at(-1)?.trim() === "" || FENCE.test(inner.at(-1) ?? ""))) inner.pop();
   return inner;
 }
 
-function headerOf(line: string): OpenSection | undefined {
+function headOf(line: string): RawSection | undefined {
   const [, verb, rest] = HEADER.exec(line) ?? [];
   if (verb === undefined || rest === undefined) return undefined;
-  switch (verb.toLowerCase()) {
-    case "add":
-    case "create":
-      return { kind: "add", path: cleanPath(rest), moveTo: undefined };
-    case "delete":
-    case "remove":
-      return { kind: "delete", path: cleanPath(rest), moveTo: undefined };
-    case "move":
-    case "rename": {
-      const [from = rest, to] = rest.split(ARROW);
-      return { kind: "update", path: cleanPath(from), moveTo: to === undefined ? undefined : cleanPath(to) };
-    }
-    default:
-      return { kind: "update", path: cleanPath(rest), moveTo: undefined };
-  }
+  const kind = KINDS[verb.toLowerCase()] ?? "update";
+  const [from = rest, to] = MOVES.test(verb) ? rest.split(ARROW) : [rest];
+  return { kind, path: cleanPath(from), moveTo: to === undefined ? undefined : cleanPath(to), lines: [] };
 }
 
-function finished({ kind, path, moveTo }: OpenSection, reader: HunkReader, added: readonly string[]): FileSection {
+function finished({ kind, path, moveTo, lines }: RawSection): FileSection {
   switch (kind) {
     case "add":
-      return { kind, path, text: addedText(added) };
+      return { kind, path, text: addedText(lines).text };
     case "delete":
       return { kind, path };
     case "update":
-      return { kind, path, moveTo, hunks: reader.end() };
+      return { kind, path, moveTo, hunks: readHunks(lines) };
   }
-}
-
-/** Some models leave the plus signs out; then the lines are the text as they stand. */
-function addedText(lines: readonly string[]): string {
-  const said = lines.filter((line) => line !== "" && !/^@@/.test(line));
-  const isMarked = said.some((line) => line.startsWith("+"));
-  const text = isMarked ? lines.flatMap((line) => (line.startsWith("+") ? [line.slice(1)] : [])) : [...lines];
-  while (!isMarked && text.at(-1) === "") text.pop();
-  return text.length === 0 ? "" : `${text.join("\n")}\n`;
 }
 
 function cleanPath(path: string): string {
   return path.trim().replace(/^(["'`])(.*)\1$/, "$2");
 }
 
-function refused(text: string): ParsedPatch {
-  return { ok: false, text };
+function refused(why: string): ParsedPatch {
+  return { ok: false, text: `${why} ${FORM}` };
 }

@@ -2,7 +2,7 @@
 import type { FileFailure } from "../../../host/host.ts";
 import { nearFiles } from "../../missing-file.ts";
 import { absolutePath, shownPath } from "../../resolve-path.ts";
-import { staleReason } from "../../stale-text.ts";
+import { deletedReason, staleReason } from "../../stale-text.ts";
 import type { ToolContext } from "../../tool.ts";
 import { applyHunks } from "./apply-hunks.ts";
 import { candidatePaths } from "./candidate-paths.ts";
@@ -77,9 +77,11 @@ class Plan {
     if (!found.ok) return found;
     const { path, text } = found;
     const known = this.#files.get(path);
-    // A file that this patch has added is not there at all then.
-    if (known?.oldText === null) this.#files.delete(path);
-    else this.#set({ path, oldText: known?.oldText ?? text, newText: null });
+    this.#files.delete(path);
+    // A file that this patch has added is not there at all then; one that it has moved goes from its old path.
+    if (known?.oldText !== null) {
+      this.#set({ path: known?.movedFrom ?? path, oldText: known?.oldText ?? text, newText: null });
+    }
     return undefined;
   }
 
@@ -96,21 +98,30 @@ class Plan {
     if (hunks.length === 0 && moveTo === undefined) return refused("its section holds no change.");
     this.notes.push(...applied.how.map((how) => `${shownPath(path, this.#context.cwd)}: ${how}.`));
     const known = this.#files.get(path);
-    const change = { path, oldText: known?.oldText ?? (known ? null : text), newText: applied.text };
-    if (moveTo === undefined) {
-      this.#set({ ...change, ...(known?.movedFrom !== undefined && { movedFrom: known.movedFrom }) });
-      return undefined;
-    }
-    return this.#move(change, moveTo);
+    const change = { ...(known ?? { path, oldText: text }), newText: applied.text };
+    if (moveTo !== undefined) return this.#move(change, moveTo);
+    this.#set(change);
+    return undefined;
   }
 
   async #move(change: FileChange, moveTo: string): Promise<Refusal | undefined> {
     const to = absolutePath(moveTo, this.#context.cwd);
     const taken = await this.#present(to);
     if (taken.ok || taken.reason !== "missing") return refused(`${moveTo}, where it should move, exists already.`);
+    const { oldText, newText } = change;
+    const origin = change.movedFrom ?? change.path;
+    const replaced = this.#files.get(to)?.oldText ?? null;
     this.#files.delete(change.path);
-    // A file that this patch has added begins at its last path.
-    this.#set(change.oldText === null ? { ...change, path: to } : { ...change, path: to, movedFrom: change.path });
+    if (oldText === null || origin === to) {
+      // A file that this patch has added begins at its last path.
+      this.#set({ path: to, oldText: oldText ?? replaced, newText });
+    } else if (replaced === null) {
+      this.#set({ path: to, oldText, newText, movedFrom: origin });
+    } else {
+      // The file that this patch has deleted there is given the text; a move would need its place to be free.
+      this.#set({ path: to, oldText: replaced, newText });
+      this.#set({ path: origin, oldText, newText: null });
+    }
     return undefined;
   }
 
@@ -125,7 +136,8 @@ class Plan {
       return stale === undefined ? { ok: true, path, text: present.text } : refused(stale);
     }
     const path = absolutePath(written, cwd);
-    return refused(`it does not exist.${await nearFiles(path, cwd, host)}`);
+    const why = deletedReason(path, this.#context) ?? "it does not exist.";
+    return refused(`${why}${await nearFiles(path, cwd, host)}`);
   }
 
   /** As the patch has left it so far. */

@@ -1,10 +1,10 @@
 /** The tool's mode `patch`: from the patch's text to a call that can be shown, approved and run. */
 import { unifiedDiff } from "../../edit-result.ts";
 import { shownPath } from "../../resolve-path.ts";
-import { reviewedResult } from "../../reviewed-edit.ts";
+import { reviewedResult, verbFor } from "../../reviewed-edit.ts";
 import type { FileDiff, StagedCall, ToolContext, ToolResult } from "../../tool.ts";
 import { refusedEdit } from "../refusal.ts";
-import { type CarriedOut, carryOut } from "./carry-out.ts";
+import { type CarriedOut, carryOut, type Outcome } from "./carry-out.ts";
 import { parsePatch } from "./parse-patch.ts";
 import { type FileChange, planChanges } from "./plan-changes.ts";
 
@@ -23,7 +23,7 @@ export async function stagePatch(patch: string, context: ToolContext): Promise<S
     diffs: changes.flatMap(diffsOf),
     async run() {
       const outcome = await carryOut(changes, context.host.files, context.signal);
-      if (!outcome.ok) return failed(outcome.message, outcome.left);
+      if (!outcome.ok) return failed(outcome, context);
       const results = outcome.done.map((done) => resultOf(done, context));
       return {
         ok: results.every(({ ok }) => ok),
@@ -34,10 +34,19 @@ export async function stagePatch(patch: string, context: ToolContext): Promise<S
   };
 }
 
-function failed(message: string, left: readonly string[]): ToolResult {
-  const undone = "Everything else of the patch was put back; no file is changed.";
-  const rest = `Not everything could be put back: ${left.join(" ")} Look at these files.`;
-  return { ok: false, text: `patch: ${message} ${left.length === 0 ? undone : rest}` };
+/** Says what stands where: everything as before, but for what the user decided and what could not be put back. */
+function failed({ message, left, decided }: Extract<Outcome, { ok: false }>, context: ToolContext): ToolResult {
+  const results = decided.map((done) => resultOf(done, context));
+  const stands = results.length === 0 ? "no file is changed" : "what the user had decided about stays";
+  const undone =
+    left.length === 0
+      ? `Everything else of the patch was put back; ${stands}.`
+      : `Not everything could be put back: ${left.join(" ")} Look at these files. All others are as they were.`;
+  return {
+    ok: false,
+    text: [`patch: ${message} ${undone}`, ...results.map(({ text }) => text)].join("\n"),
+    diffs: results.flatMap(({ diffs = [] }) => diffs),
+  };
 }
 
 function diffsOf({ path, oldText, newText, movedFrom }: FileChange): readonly FileDiff[] {
@@ -51,10 +60,12 @@ function diffsOf({ path, oldText, newText, movedFrom }: FileChange): readonly Fi
 function resultOf({ change, review }: CarriedOut, context: ToolContext): ToolResult {
   const { path, oldText, newText, movedFrom } = change;
   const { files, cwd } = context;
-  if (review !== undefined) {
-    return reviewedResult({ tool: "patch", path, oldText, newText: newText ?? "" }, review, context);
-  }
   if (movedFrom !== undefined) files.forget(movedFrom);
+  if (review !== undefined) {
+    const result = reviewedResult({ tool: "patch", path, oldText, newText: newText ?? "" }, review, context);
+    if (movedFrom === undefined) return result;
+    return { ...result, text: `Moved ${shownPath(movedFrom, cwd)} to ${shownPath(path, cwd)}. ${result.text}` };
+  }
   if (newText === null) files.forget(path);
   else files.wrote(path, oldText ?? "", newText);
   const shown = shownPath(path, cwd);
@@ -63,7 +74,6 @@ function resultOf({ change, review }: CarriedOut, context: ToolContext): ToolRes
 }
 
 function said({ oldText, newText, movedFrom }: FileChange, shown: string, cwd: string): string {
-  if (newText === null) return `Deleted ${shown}.`;
-  if (movedFrom === undefined) return oldText === null ? `Created ${shown}.` : `Changed ${shown}.`;
+  if (movedFrom === undefined) return `${verbFor(oldText, newText)} ${shown}.`;
   return `Moved ${shownPath(movedFrom, cwd)} to ${shown}${oldText === newText ? "" : " and changed it"}.`;
 }

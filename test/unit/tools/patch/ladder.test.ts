@@ -36,7 +36,7 @@ const rows: readonly (readonly [string, string, string, string, string, string])
     "\tif (a) {\n\t\tb();\n\t}\n",
     "    if (a) {\n        b();\n    }",
     "    if (a) {\n        c();\n    }",
-    "\tif (a) {\n\t    c();\n\t}\n",
+    "\tif (a) {\n\t\tc();\n\t}\n",
     "indentation",
   ],
   [
