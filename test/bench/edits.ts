@@ -30,6 +30,37 @@ const cases: readonly Case[] = [
     input: (line) => ({ path: "a.ts", old_string: `${line} and what\nis not there`, new_string: "x" }),
   },
   {
+    what: "found by its likeness, the last resort",
+    input: (line) => ({
+      path: "a.ts",
+      old_string: `${line}\n  const valu = compute(30001, "line of 30001");`,
+      new_string: "changed",
+    }),
+  },
+  {
+    what: "refused, with the nearest of 40 lines",
+    input: () => ({
+      path: "a.ts",
+      old_string: Array.from({ length: 40 }, (_, index) => `  let it = compute(${index * 7}, "line ${index}");`).join(
+        "\n",
+      ),
+      new_string: "x",
+    }),
+  },
+  {
+    what: "mode patch, a hunk that is not there",
+    input: () => ({
+      mode: "patch",
+      patch: [
+        "*** Update File: a.ts",
+        `@@ ${lineAt(100).trim()}`,
+        ` ${lineAt(200)}`,
+        "-let x = compute(30);",
+        "+y",
+      ].join("\n"),
+    }),
+  },
+  {
     what: "mode patch, three hunks",
     input: () => ({
       mode: "patch",
@@ -83,6 +114,8 @@ async function edit(folder: string, path: string, text: string, input: Record<st
   const prepared = tool.prepare(input, folder);
   if (!prepared.ok) throw new Error(prepared.text);
   const staged = await prepared.call.stage(context);
-  if (staged.ok) await staged.run();
-  return performance.now() - begin;
+  const result = staged.ok ? await staged.run() : staged;
+  const took = performance.now() - begin;
+  if (!result.ok && !result.text.includes("nearest text is at line")) throw new Error(result.text);
+  return took;
 }

@@ -8,12 +8,13 @@ const COMPARED_LINES = 40;
 /** In longer files only windows that hold the wanted lines' longest words are compared. */
 const COMPARED_WHOLE_LINES = 2_000;
 /** Of those windows, the ones with most such words. */
-const COMPARED_WINDOWS = 100;
-/** A word that stands on more lines than this says little about where. */
-const MAX_WORD_LINES = 1_000;
+const COMPARED_WINDOWS = 50;
+/** A word that stands on so many lines says little about where. */
+const MAX_WORD_LINES = 300;
 /** Shorter words stand everywhere. */
 const WORD = /\w{3,}/g;
-const WORDS_PER_LINE = 3;
+/** Each costs a look through the file. */
+const SOUGHT_WORDS = 20;
 
 export type NearText = {
   /** 1-based. */
@@ -46,10 +47,12 @@ export function nearestText(text: string, wanted: string): NearText | undefined 
 function windows(file: TextLines, wantedLines: readonly string[]): Iterable<number> {
   const last = file.length - wantedLines.length;
   if (file.length <= COMPARED_WHOLE_LINES) return Array(last + 1).keys();
+  const found = tellingWords(wantedLines).map(({ index, word }) => ({ index, lines: [...someHolding(file, word)] }));
+  const rare = found.filter(({ lines }) => lines.length < MAX_WORD_LINES);
   const votes = new Map<number, number>();
-  for (const [index, line] of wantedLines.entries()) {
-    for (const at of linesWithWordsOf(file, line)) {
-      const start = Math.min(Math.max(at - index, 0), last);
+  for (const { index, lines } of rare.some(({ lines }) => lines.length > 0) ? rare : found) {
+    for (const line of lines) {
+      const start = Math.min(Math.max(line - index, 0), last);
       votes.set(start, (votes.get(start) ?? 0) + 1);
     }
   }
@@ -57,14 +60,18 @@ function windows(file: TextLines, wantedLines: readonly string[]): Iterable<numb
   return most.map(([start]) => start).sort((one, other) => one - other);
 }
 
-function* linesWithWordsOf(file: TextLines, line: string): Generator<number> {
-  const words = [...new Set(line.match(WORD))].sort((one, other) => other.length - one.length);
-  for (const word of words.slice(0, WORDS_PER_LINE)) {
-    let count = 0;
-    for (const at of file.holding(word)) {
-      if (count++ >= MAX_WORD_LINES) break;
-      yield at;
-    }
+/** The longest words, with the line that each is in. */
+function tellingWords(lines: readonly string[]): readonly { readonly index: number; readonly word: string }[] {
+  const words = lines.flatMap((line, index) => [...new Set(line.match(WORD))].map((word) => ({ index, word })));
+  return words.sort((one, other) => other.word.length - one.word.length).slice(0, SOUGHT_WORDS);
+}
+
+function* someHolding(file: TextLines, word: string): Generator<number> {
+  let count = 0;
+  for (const line of file.holding(word)) {
+    yield line;
+    count += 1;
+    if (count === MAX_WORD_LINES) return;
   }
 }
 

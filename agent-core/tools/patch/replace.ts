@@ -65,22 +65,27 @@ function standsAsLines(text: string, wanted: string): boolean {
 
 /** A model writes plain newlines; where the file has CRLF throughout, so do the strings. */
 function inFileEndings(text: string, request: ReplaceRequest): ReplaceRequest {
-  const { oldString, newString } = request;
-  if (!text.includes("\r\n") || text.includes(oldString)) {
-    return text.includes("\r\n") && !/(^|[^\r])\n/.test(text) ? { ...request, newString: crlf(newString) } : request;
-  }
-  return { ...request, oldString: crlf(oldString), newString: crlf(newString) };
+  if (!text.includes("\r\n")) return request;
+  const isMixed = /(^|[^\r])\n/.test(text);
+  if (isMixed && findAll(text, request.oldString).length > 0) return request;
+  return { ...request, oldString: crlf(request.oldString), newString: crlf(request.newString) };
 }
 
 function crlf(text: string): string {
   return text.replace(/\r?\n/g, "\r\n");
 }
 
-/** Also places that overlap: either may be meant. */
+/** Also places that overlap: either may be meant. None that would cut a CRLF in two. */
 function findAll(text: string, wanted: string): readonly number[] {
   const places: number[] = [];
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) places.push(at);
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
+    if (!isWithinBreak(text, at) && !isWithinBreak(text, at + wanted.length)) places.push(at);
+  }
   return places;
+}
+
+function isWithinBreak(text: string, at: number): boolean {
+  return text[at] === "\n" && text[at - 1] === "\r";
 }
 
 type Span = { readonly start: number; readonly end: number };

@@ -18,12 +18,12 @@ export type Strategy = {
   find(file: TextLines, wanted: readonly string[]): readonly Window[];
 };
 
-/** Shorter words stand in too many lines to tell them apart. */
-const WORD = /\w{3,}/g;
+/** What blanks divide; shorter pieces stand in too many lines to tell them apart. */
+const WORD = /\S{3,}/g;
 
 /**
- * Places where each line of the file equals its wanted one, both after `normalize`. `keepsWords`: it leaves words as they
- * are, so that lines without the longest wanted word need no closer look.
+ * Places where each line of the file equals its wanted one, both after `normalize`. `keepsWords`: it changes blanks
+ * alone, so that lines without the longest wanted word need no closer look.
  */
 export function equalWindows(
   file: TextLines,

@@ -1,0 +1,97 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { tool } from "../../../../agent-core/tools/patch.ts";
+import { type Bench, toolBench } from "../../../support/tool-context.ts";
+
+let bench: Bench;
+beforeEach(() => {
+  bench = toolBench();
+});
+const at = (name: string): string => join(bench.folder, name);
+const put = (name: string, content: string): void => writeFileSync(at(name), content);
+const text = (name: string): string => readFileSync(at(name), "utf8");
+const apply = (...lines: string[]) => bench.run(tool, { mode: "patch", patch: lines.join("\n") });
+
+describe("an added file", () => {
+  test.each<[string, readonly string[], string]>([
+    ["keeps blank lines whose plus sign was forgotten", ["+one", "", "+two", ""], "one\n\ntwo\n"],
+    ["may come with the heads of a diff", ["--- /dev/null", "+++ b/a.txt", "@@ -0,0 +1,1 @@", "+one"], "one\n"],
+    ["may end without a newline", ["+one", "\\ No newline at end of file"], "one"],
+    ["may be empty", [], ""],
+    ["may hold what looks like a patch", ["+*** Delete File: b.txt", "+@@", "+-x"], "*** Delete File: b.txt\n@@\n-x\n"],
+  ])("%s", async (_name, lines, content) => {
+    expect(await apply("*** Begin Patch", "*** Add File: a.txt", ...lines, "*** End Patch")).toMatchObject({
+      ok: true,
+    });
+    expect(text("a.txt")).toBe(content);
+  });
+
+  test("is refused when a line may belong to it or not", async () => {
+    const result = await apply("*** Add File: a.txt", "+one", "two", "+three");
+    expect(result).toMatchObject({ ok: false, text: expect.stringContaining('has no + before it: "two"') });
+    expect(existsSync(at("a.txt"))).toBe(false);
+  });
+});
+
+test("of several patches in one text each is carried out, and what stands between them is no part of them", async () => {
+  put("a.txt", "one\n");
+  await apply(
+    ...["Here it is:", "*** Begin Patch", "*** Update File: a.txt", "-one", "+ONE", "*** End Patch"],
+    ...["and then", "*** Begin Patch", "*** Add File: b.txt", "+two", "*** End Patch", "That is all."],
+  );
+  expect([text("a.txt"), text("b.txt")]).toEqual(["ONE\n", "two\n"]);
+});
+
+test("an absolute path is taken as it is", async () => {
+  put("a.txt", "one\n");
+  await apply(`*** Update File: ${at("a.txt")}`, "-one", "+ONE");
+  expect(text("a.txt")).toBe("ONE\n");
+});
+
+describe("files that move about", () => {
+  beforeEach(() => {
+    put("a.txt", "a\n");
+    put("b.txt", "b\n");
+  });
+
+  test("may do so twice", async () => {
+    await apply("*** Move File: a.txt -> x.txt", "*** Update File: x.txt", "*** Move to: y/z.txt", "-a", "+A");
+    expect([existsSync(at("a.txt")), existsSync(at("x.txt")), text("y/z.txt")]).toEqual([false, false, "A\n"]);
+  });
+
+  test("and come back are where they were", async () => {
+    await apply("*** Move File: a.txt -> x.txt", "*** Move File: x.txt -> a.txt", "*** Update File: a.txt", "-a", "+A");
+    expect(text("a.txt")).toBe("A\n");
+  });
+
+  test("and are deleted then are gone", async () => {
+    expect(await apply("*** Move File: a.txt -> x.txt", "*** Delete File: x.txt")).toMatchObject({ ok: true });
+    expect([existsSync(at("a.txt")), existsSync(at("x.txt"))]).toEqual([false, false]);
+  });
+
+  test("may take the place of one that is deleted", async () => {
+    expect(await apply("*** Delete File: b.txt", "*** Move File: a.txt -> b.txt")).toMatchObject({ ok: true });
+    expect([existsSync(at("a.txt")), text("b.txt")]).toEqual([false, "a\n"]);
+  });
+
+  test("leave their place to a new one", async () => {
+    expect(await apply("*** Move File: a.txt -> x.txt", "*** Add File: a.txt", "+new")).toMatchObject({ ok: true });
+    expect([text("a.txt"), text("x.txt")]).toEqual(["new\n", "a\n"]);
+  });
+
+  test("cannot be changed under their old names", async () => {
+    const result = await apply("*** Move File: a.txt -> x.txt", "*** Update File: a.txt", "-a", "+A");
+    expect(result.text).toContain("a.txt: it does not exist.");
+    expect([text("a.txt"), existsSync(at("x.txt"))]).toEqual(["a\n", false]);
+  });
+
+  test("are not moved where a link would lead nowhere", async () => {
+    symlinkSync("a.txt", at("link"));
+    mkdirSync(at("deep"));
+    const result = await apply("*** Move File: link -> deep/link");
+    expect(result).toMatchObject({ ok: false, text: expect.stringContaining("symbolic link") });
+    expect(await apply("*** Move File: link -> other")).toMatchObject({ ok: true });
+    expect(text("other")).toBe("a\n");
+  });
+});
