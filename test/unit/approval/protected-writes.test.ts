@@ -9,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ApprovalAnswer } from "../../../agent-core/agent/callbacks.ts";
@@ -105,9 +105,8 @@ describe("protected files", () => {
   beforeAll(() => {
     bench = toolBench();
     home = realpathSync(mkdtempSync(join(tmpdir(), "hermes-home-of-user-")));
-    // The folder for temporary files is everybody's; this is not.
-    mkdirSync("test-results", { recursive: true });
-    outside = realpathSync(mkdtempSync("test-results/outside-"));
+    // The folder for temporary files is everybody's; the home of whoever runs the tests is not.
+    outside = realpathSync(mkdtempSync(join(homedir(), "hermes-test-outside-")));
     mkdirSync(join(bench.folder, ".git"), { recursive: true });
     mkdirSync(join(bench.folder, "src"));
     symlinkSync(".git", join(bench.folder, "linked"));
