@@ -63,21 +63,6 @@ describe("review across files", () => {
     await expect.poll(place).toBe(hunks[(first + 3) % 4]);
   });
 
-  test("a key undoes the hunk under the caret, another keeps it", async () => {
-    while ((await place()) !== "b.txt 1") {
-      const before = await place();
-      await press("Alt+F6");
-      await expect.poll(place).not.toBe(before);
-    }
-    await press("Control+Alt+u");
-    await expect.poll(() => window.readFile("b.txt")).toBe(FILES["b.txt"].replace("ten", "TEN"));
-    await press("Alt+F6");
-    await expect.poll(place).toBe("b.txt 7");
-    await press("Control+Alt+y");
-    await window.panel.getByText("2 files").first().waitFor();
-    expect(window.readFile("b.txt")).toContain("TEN");
-  });
-
   test("all edits open as one comparison", async () => {
     await window.runCommand("Hermes: Review All Edits");
     await window.page.locator(".multiDiffEntry").nth(1).waitFor();
