@@ -2,6 +2,7 @@
 // chunks), webview. `--watch` rebuilds on change; metafiles go to dist/meta for the size check.
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import * as esbuild from "esbuild";
+import { grammars } from "./agent-core/host/syntax/grammars.ts";
 
 const watch = process.argv.includes("--watch");
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -45,12 +46,14 @@ const bundles = {
     outdir: "dist",
     chunkNames: "chunks/[name]-[hash]",
     platform: "node",
+    // The other form of some packages asks for its own files in a way that a bundler does not see.
+    mainFields: ["module", "main"],
     target: "node22",
     format: "esm",
     splitting: true,
     banner: { js: requireForCommonJs },
-    // Seen from dist/chunks, where the lazily loaded index is.
-    define: { ...shared.define, __SQL_WASM__: '"../sql-wasm.wasm"' },
+    // Seen from dist/chunks, where the lazily loaded index and the parsers are.
+    define: { ...shared.define, __SQL_WASM__: '"../sql-wasm.wasm"', __GRAMMARS__: '"../grammars"' },
   },
   webview: {
     ...shared,
@@ -80,6 +83,15 @@ for (const [name, options] of chosen) {
   }
   const { metafile } = await esbuild.build(options);
   writeFileSync(`dist/meta/${name}.json`, JSON.stringify(metafile));
-  if (name === "core") copyFileSync("node_modules/sql.js/dist/sql-wasm.wasm", "dist/sql-wasm.wasm");
+  if (name === "core") copyWebAssembly();
   if (name === "core") for (const file of ["dist/acp.js", "dist/cli.js"]) chmodSync(file, 0o755);
+}
+
+function copyWebAssembly() {
+  copyFileSync("node_modules/sql.js/dist/sql-wasm.wasm", "dist/sql-wasm.wasm");
+  const parsers = "node_modules/@vscode/tree-sitter-wasm/wasm";
+  mkdirSync("dist/grammars", { recursive: true });
+  for (const file of ["tree-sitter", ...new Set(Object.values(grammars).map((grammar) => `tree-sitter-${grammar}`))]) {
+    copyFileSync(`${parsers}/${file}.wasm`, `dist/grammars/${file}.wasm`);
+  }
 }

@@ -11,8 +11,10 @@ import { FileTurns } from "./documents/file-turns.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
 import { ModelMemory } from "./models/model-memory.ts";
+import { EditProblems } from "./problems/edit-problems.ts";
 import { Requests } from "./requests/requests.ts";
 import { buildReview } from "./review/build-review.ts";
+import type { Review } from "./review/review.ts";
 import type { Services } from "./services.ts";
 import { StatusItem } from "./status-item.ts";
 import { AgentTerminals } from "./terminals/agent-terminals.ts";
@@ -32,10 +34,8 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     (event) => events.push(event),
     (count) => waiting.requests(count),
   );
-  const terminals = new AgentTerminals({
-    output: (terminalId, text) => events.push({ kind: "terminal-output", terminalId, text }),
-    exit: (terminalId, exit) => events.push({ kind: "terminal-exit", terminalId, ...exit }),
-  });
+  const terminals = terminalsShownBy(events);
+  const problems = new EditProblems();
   const environment = new AgentEnvironment(context.secrets);
   const models = new ModelMemory(context.globalState);
   const worker = new AgentWorker(
@@ -46,6 +46,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
       sessionUpdate: (notification) => chat.show(notification),
       editReview,
       fileTurns: new FileTurns(),
+      problems,
     },
     () => environment.variables(),
     log,
@@ -78,14 +79,30 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     worker,
     chat,
     terminals,
+    problems,
     status,
-    // A worker that is gone has taken its list of running commands with it.
-    worker.onDidChange(({ state }) => {
-      if (state === "restarting" || state === "failed") void terminals.endAll();
-    }),
+    endWith(worker, terminals),
     ...status.follow(chat),
-    onDidSettle(() => events.push({ kind: "review", files: review.files })),
-    onDidSettle(() => waiting.edits(review.files.filter(({ isWaiting }) => isWaiting).length)),
+    onDidSettle(() => tellReview(review, events, waiting)),
   );
   return services();
+}
+
+/** A worker that is gone has taken its list of running commands with it. */
+function endWith(worker: AgentWorker, terminals: AgentTerminals): vscode.Disposable {
+  return worker.onDidChange(({ state }) => {
+    if (state === "restarting" || state === "failed") void terminals.endAll();
+  });
+}
+
+function tellReview({ files }: Review, events: EventLog, waiting: Waiting): void {
+  events.push({ kind: "review", files });
+  waiting.edits(files.filter(({ isWaiting }) => isWaiting).length);
+}
+
+function terminalsShownBy(events: EventLog): AgentTerminals {
+  return new AgentTerminals({
+    output: (terminalId, text) => events.push({ kind: "terminal-output", terminalId, text }),
+    exit: (terminalId, exit) => events.push({ kind: "terminal-exit", terminalId, ...exit }),
+  });
 }

@@ -32,7 +32,11 @@ export type SuiteCounts = { readonly passed: number; readonly failed: number };
 export async function buildSuite(): Promise<string> {
   const outdir = join(projectFolder, "dist", "test");
   rmSync(outdir, { recursive: true, force: true });
-  const suites = readdirSync(join(suiteSources, "suites")).filter((file) => file.endsWith(".test.ts"));
+  // For work on one of them: HERMES_SUITES=files,review
+  const chosen = process.env["HERMES_SUITES"]?.split(",").map((name) => `${name}.test.ts`);
+  const suites = readdirSync(join(suiteSources, "suites")).filter(
+    (file) => file.endsWith(".test.ts") && (chosen?.includes(file) ?? true),
+  );
   await esbuild.build({
     bundle: true,
     entryPoints: {
@@ -46,6 +50,7 @@ export async function buildSuite(): Promise<string> {
     format: "cjs",
     platform: "node",
     target: "node22",
+    mainFields: ["module", "main"],
     external: ["vscode", "mocha"],
     sourcemap: "inline",
     logLevel: "warning",

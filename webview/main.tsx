@@ -4,6 +4,7 @@ import "./styles/panel.css";
 import "./styles/transcript.css";
 import "./styles/dock.css";
 import "./styles/history.css";
+import "./styles/problems.css";
 import "./styles/restore.css";
 import "./styles/models.css";
 import { render } from "preact";

@@ -5,6 +5,7 @@ import type { Backend } from "../host/terminals/backend.ts";
 import { childRunner } from "../host/terminals/child-runner.ts";
 import { sessionTerminals } from "../host/terminals/session-terminals.ts";
 import { clientFiles } from "./client-files.ts";
+import { clientProblems } from "./client-problems.ts";
 import { clientRunner } from "./client-runner.ts";
 import { hermesCapabilities } from "./hermes-capabilities.ts";
 
@@ -35,6 +36,7 @@ export function acpHost({ client, capabilities, sessionId, roots, local, backend
       putsBack: ours.putBack === true,
       disk: local.files,
     }),
+    problems: ours.problems === true ? clientProblems({ client, sessionId, local: local.problems }) : local.problems,
     terminals: sessionTerminals(
       backend,
       capabilities.terminal === true

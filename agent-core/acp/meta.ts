@@ -2,6 +2,7 @@
  * What is ours on top of ACP, in `_meta.hermes` fields; every one has a fallback for clients and agents that do not
  * know it. The extension and the panel import these types and nothing else of the core.
  */
+import type { FileProblems, Problem, ToldProblem } from "../host/problems.ts";
 import type { Message } from "../messages/message.ts";
 import type { EditorModel, ToolSchema } from "../providers/wire/wire.ts";
 
@@ -19,6 +20,8 @@ export type HermesClientCapabilities = {
   readonly languageModels?: boolean;
   /** `_hermes/fs/put_back` is there. */
   readonly putBack?: boolean;
+  /** `_hermes/editor/problems/*` is there. */
+  readonly problems?: boolean;
 };
 
 /** `_meta.hermes` of `fs/write_text_file`: the write is refused (-32010) when the document holds anything else. */
@@ -71,6 +74,23 @@ export type HermesMove = {
 /** JSON-RPC error code of a refused write; `message` says what changed. */
 export const WRITE_CONFLICT = -32010;
 
+/** Requests of the agent around an edit, for what the client's language servers find. */
+export const CLIENT_PROBLEMS = {
+  /** HermesProblemsWatch → {}; before the edit. */
+  watch: "_hermes/editor/problems/watch",
+  /** HermesProblems → HermesProblemsFound; after it. Ends the watch, and waits until problems have settled. */
+  settled: "_hermes/editor/problems/settled",
+} as const;
+
+/** `watchId` is chosen by the agent. */
+export type HermesProblemsWatch = { readonly sessionId: string; readonly watchId: string };
+/** `paths`: the files that were edited, absolute. */
+export type HermesProblems = HermesProblemsWatch & { readonly paths: readonly string[] };
+/** Of those files, and of others whose problems have changed since the edit. */
+export type HermesProblemsFound = { readonly files: readonly HermesFileProblems[] };
+export type HermesFileProblems = FileProblems;
+export type HermesProblem = Problem;
+
 /** `_meta.hermes` of `terminal/create`. */
 export type HermesTerminalMeta = {
   /** The client writes every byte of output to this file. */
@@ -108,6 +128,9 @@ export type HermesMessageMeta = { readonly position: number };
 
 /** `_meta.hermes` of a `tool_call_update` that ends a call. */
 export type HermesToolMeta = { readonly durationMs?: number };
+
+/** `_meta.hermes` of a tool call's text that names what its edit has broken. */
+export type HermesProblemsMeta = { readonly problems: readonly ToldProblem[] };
 
 /** `agentCapabilities._meta.hermes` at initialize. */
 export type HermesAgentCapabilities = {

@@ -53,7 +53,12 @@ function messageUpdates({ message, position }: Said, shown: ReadonlyMap<string, 
 }
 
 function toolUpdate(toolCallId: string, text: string, entry: ToolEntry | undefined): SessionUpdate {
-  const result = { ok: entry?.ok ?? !text.startsWith("Error: "), text, diffs: entry?.diffs ?? [] };
+  const result = {
+    ok: entry?.ok ?? !text.startsWith("Error: "),
+    text,
+    diffs: entry?.diffs ?? [],
+    problems: entry?.problems ?? [],
+  };
   return {
     sessionUpdate: "tool_call",
     toolCallId,

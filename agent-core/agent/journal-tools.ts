@@ -31,6 +31,7 @@ function entryOf(
     kind,
     locations: locations.map((location) => ({ ...location })),
     diffs: (result.diffs ?? []).map((diff) => ({ ...diff })),
+    ...(result.problems && { problems: [...result.problems] }),
     ok: result.ok,
     durationMs: Math.round(durationMs),
   };

@@ -3,6 +3,7 @@ import type { Effect } from "../approval/effect.ts";
 import type { ToolCall } from "../messages/message.ts";
 import { limitResult } from "../tools/limit-result.ts";
 import { parseArguments } from "../tools/parse-arguments.ts";
+import { watchedEdit } from "../tools/problems/watched-edit.ts";
 import type { PreparedCall, ShellView, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { unknownToolText } from "../tools/unknown-tool.ts";
 import { type Asker, askUser, type Policy, type PolicyDecision } from "./approvals.ts";
@@ -122,7 +123,7 @@ async function authorizeAndRun(
     if (!authorization.ok) return failed(authorization.text);
   }
   services.notify.toolProgress({ type: "running", callId: call.id, diffs: staged.diffs });
-  return staged.run();
+  return watchedEdit(staged, context);
 }
 
 /** A model may clear what could be granted: never what must be asked each time. */

@@ -1,9 +1,10 @@
 /**
- * The port through which tools act on the world: files, search, terminals.
+ * The port through which tools act on the world: files, search, terminals, and seeing what is broken.
  * Two implementations: NodeHost (this machine) and AcpHost (the client's editor, where it offers that).
  * Questions and approvals are not here: they are callbacks of the agent (agent/callbacks.ts).
  */
 
+import type { HostProblems } from "./problems.ts";
 import type { HostTerminals } from "./terminals/terminals.ts";
 
 /** Why a file could not be read or written; `message` is one sentence for the model, naming the path. */
@@ -121,4 +122,5 @@ export type Host = {
   readonly files: HostFiles;
   readonly search: HostSearch;
   readonly terminals: HostTerminals;
+  readonly problems: HostProblems;
 };

@@ -73,6 +73,9 @@ const entrySchema = z.discriminatedUnion("type", [
     kind: z.string(),
     locations: z.array(z.object({ path: z.string(), line: z.number().exactOptional() })),
     diffs: z.array(fileDiff),
+    problems: z
+      .array(z.object({ path: z.string(), line: z.number(), severity: z.enum(["error", "warning"]), text: z.string() }))
+      .exactOptional(),
     ok: z.boolean(),
     durationMs: z.number(),
     at,

@@ -6,6 +6,7 @@
 import * as z from "zod";
 import type { Effect } from "../approval/effect.ts";
 import type { Host } from "../host/host.ts";
+import type { ToldProblem } from "../host/problems.ts";
 import type { ToolSchema } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { FileMemory } from "./file-memory.ts";
@@ -27,6 +28,8 @@ export type ToolResult = {
   readonly ok: boolean;
   readonly text: string;
   readonly diffs?: readonly FileDiff[];
+  /** What an edit has broken; in `text`, too. */
+  readonly problems?: readonly ToldProblem[];
   /** The client's terminal that showed the command. */
   readonly terminalId?: string;
 };

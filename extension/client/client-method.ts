@@ -1,6 +1,7 @@
 /** What an ACP client method of ours is: one file in this folder that exports `clientMethod`. */
 import type { ClientApp, SessionNotification } from "@zed-industries/agent-client-protocol";
 import type { FileTurns } from "../documents/file-turns.ts";
+import type { EditProblems } from "../problems/edit-problems.ts";
 import type { Requests } from "../requests/requests.ts";
 import type { AgentTerminals } from "../terminals/agent-terminals.ts";
 
@@ -41,6 +42,7 @@ export type ClientServices = {
   readonly editReview: EditReview;
   /** Changes of one file wait for each other. */
   readonly fileTurns: FileTurns;
+  readonly problems: EditProblems;
 };
 
 export type ClientMethod = { register(app: ClientApp, services: ClientServices): void };

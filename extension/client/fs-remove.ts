@@ -3,7 +3,7 @@ import * as z from "zod";
 import { CLIENT_FILES, type HermesRemove, type HermesWriteResult } from "../../agent-core/acp/meta.ts";
 import { expectedEdit, writeError } from "../documents/expected-edit.ts";
 import { readNow, writeNow } from "../documents/write-document.ts";
-import type { ClientMethod, EditReview } from "./client-method.ts";
+import type { AgentEdit, ClientMethod, ClientServices } from "./client-method.ts";
 
 const params = z.object({
   sessionId: z.string(),
@@ -15,13 +15,13 @@ type Removed = { readonly _meta?: { readonly hermes: HermesWriteResult } };
 
 /** A file that the agent removes goes through VS Code, so that this can be undone, and is reviewed like an edit. */
 export const clientMethod: ClientMethod = {
-  register(app, { editReview, fileTurns }) {
+  register(app, { editReview, fileTurns, problems }) {
     app.onRequest(CLIENT_FILES.remove, params, async ({ params: { path, expected }, signal }) => {
       try {
         if (!vscode.workspace.isTrusted) throw new Error("the workspace is not trusted");
         return await fileTurns.take(path, async () => {
           const { before } = expectedEdit(await readNow(path), path, null, { kind: "text", text: expected });
-          return remove(path, before ?? "", editReview, signal);
+          return remove({ path, before: before ?? "", after: null }, { editReview, problems }, signal);
         });
       } catch (error) {
         throw writeError(path, error, "removed");
@@ -30,9 +30,14 @@ export const clientMethod: ClientMethod = {
   },
 };
 
-async function remove(path: string, before: string, review: EditReview, signal: AbortSignal): Promise<Removed> {
-  const edit = { path, before, after: null };
+async function remove(
+  edit: AgentEdit & { readonly before: string },
+  { editReview: review, problems }: Pick<ClientServices, "editReview" | "problems">,
+  signal: AbortSignal,
+): Promise<Removed> {
+  const { path, before } = edit;
   const verdict = await review.verdict(edit, signal);
+  problems.writing();
   if (verdict.kind === "after") {
     await review.landing(edit, () => writeNow(path, before, null));
     return {};

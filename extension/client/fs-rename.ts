@@ -14,12 +14,13 @@ const params = z.object({
 
 /** Open editors and what is up for review move along with their file. */
 export const clientMethod: ClientMethod = {
-  register(app, { editReview, fileTurns }) {
+  register(app, { editReview, fileTurns, problems }) {
     app.onRequest(CLIENT_FILES.rename, params, async ({ params: { from, to, expected } }) => {
       try {
         if (!vscode.workspace.isTrusted) throw new Error("the workspace is not trusted");
         await fileTurns.take(from, async () => {
           expectedEdit(await readNow(from), from, null, { kind: "text", text: expected });
+          problems.writing();
           await editReview.moving(from, to, () => move(from, to));
         });
         return {};

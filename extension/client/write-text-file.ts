@@ -4,13 +4,13 @@ import * as z from "zod";
 import type { HermesWriteResult } from "../../agent-core/acp/meta.ts";
 import { type ExpectedEdit, expectedEdit, expectedSchema, writeError } from "../documents/expected-edit.ts";
 import { readNow, writeNow } from "../documents/write-document.ts";
-import type { ClientMethod, EditReview } from "./client-method.ts";
+import type { ClientMethod, ClientServices } from "./client-method.ts";
 
 const metaSchema = z.object({ hermes: z.object({ expected: expectedSchema }) });
 
 /** Edits go through documents, so that they can be undone and never pass over what the user has typed. */
 export const clientMethod: ClientMethod = {
-  register(app, { editReview, fileTurns }) {
+  register(app, { editReview, fileTurns, problems }) {
     app.onRequest(methods.client.fs.writeTextFile, async ({ params, signal }) => {
       const { path, content } = params;
       if (!vscode.workspace.isTrusted) throw writeError(path, "the workspace is not trusted");
@@ -18,7 +18,7 @@ export const clientMethod: ClientMethod = {
       try {
         return await fileTurns.take(path, async () => {
           const edit = expectedEdit(await readNow(path), path, content, expected);
-          return writeReviewed(edit, editReview, signal);
+          return writeReviewed(edit, { editReview, problems }, signal);
         });
       } catch (error) {
         throw writeError(path, error);
@@ -29,11 +29,12 @@ export const clientMethod: ClientMethod = {
 
 async function writeReviewed(
   edit: ExpectedEdit<string>,
-  review: EditReview,
+  { editReview: review, problems }: Pick<ClientServices, "editReview" | "problems">,
   signal: AbortSignal,
 ): Promise<WriteTextFileResponse> {
   const { path, before, after } = edit;
   const verdict = await review.verdict(edit, signal);
+  problems.writing();
   if (verdict.kind === "after") {
     await review.landing(edit, () => writeNow(path, before, after));
     return {};

@@ -2,12 +2,14 @@
 import type { ToolCallContent, ToolKind } from "@zed-industries/agent-client-protocol";
 import { memo } from "preact/compat";
 import { contentText } from "../state/content-text.ts";
+import { problemsIn } from "../state/problems-in.ts";
 import type { ToolEntry, ToolStatus } from "../state/state.ts";
 import { appendText, emptyText } from "../state/streamed-text.ts";
 import { DiffView } from "./diff-view.tsx";
 import { Fold } from "./fold.tsx";
 import { Icon } from "./icon.tsx";
 import { MarkdownView } from "./markdown-view.tsx";
+import { ProblemList } from "./problem-list.tsx";
 import { TerminalView } from "./terminal-view.tsx";
 import { formatDuration } from "./words.ts";
 
@@ -73,8 +75,11 @@ function Part({ part }: { readonly part: ToolCallContent }) {
       return <DiffView path={part.path} oldText={part.oldText ?? null} newText={part.newText} />;
     case "terminal":
       return <TerminalView terminalId={part.terminalId} />;
-    case "content":
+    case "content": {
+      const problems = problemsIn(part._meta);
+      if (problems !== undefined) return <ProblemList problems={problems} />;
       return <MarkdownView text={appendText(emptyText, contentText(part.content))} growing={false} />;
+    }
   }
 }
 

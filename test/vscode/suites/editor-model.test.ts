@@ -13,6 +13,7 @@ import { serve } from "../../../agent-core/acp/serve.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import { connect } from "../../../extension/agent/connection.ts";
 import { FileTurns } from "../../../extension/documents/file-turns.ts";
+import { EditProblems } from "../../../extension/problems/edit-problems.ts";
 import { Requests } from "../../../extension/requests/requests.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
 import { unreviewed, workspaceFolder } from "../support/agent-side.ts";
@@ -49,6 +50,7 @@ suite("editor model", () => {
         sessionUpdate: ({ update }) => updates.push(update),
         editReview: unreviewed,
         fileTurns: new FileTurns(),
+        problems: new EditProblems(),
       },
     );
     const place = { cwd: workspaceFolder(), mcpServers: [] };

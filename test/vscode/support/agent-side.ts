@@ -8,6 +8,7 @@ import { localBackend } from "../../../agent-core/host/terminals/local-backend.t
 import { connect } from "../../../extension/agent/connection.ts";
 import type { EditReview } from "../../../extension/client/client-method.ts";
 import { FileTurns } from "../../../extension/documents/file-turns.ts";
+import { EditProblems } from "../../../extension/problems/edit-problems.ts";
 import { Requests } from "../../../extension/requests/requests.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
 
@@ -42,6 +43,7 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
   const prints = new Prints();
   const terminals = new AgentTerminals({ output: (id, text) => prints.add(id, text), exit: nobody });
   const requests = new Requests(nobody, nobody);
+  const problems = new EditProblems();
   const { promise, resolve } = Promise.withResolvers<Host>();
   const local = nodeHost();
   const app = agent({ name: "suite" }).onRequest(methods.agent.initialize, ({ params, client }) => {
@@ -56,7 +58,7 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
   const serving = app.connect({ readable: there.readable, writable: back.writable });
   const connection = await connect(
     { readable: back.readable, writable: there.writable },
-    { terminals, requests, sessionUpdate: nobody, editReview, fileTurns: new FileTurns() },
+    { terminals, requests, sessionUpdate: nobody, editReview, fileTurns: new FileTurns(), problems },
   );
   return {
     host: await promise,
@@ -66,6 +68,7 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
       connection.close();
       serving.close();
       terminals.dispose();
+      problems.dispose();
       await local.terminals.dispose();
     },
   };

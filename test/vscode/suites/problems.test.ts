@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as vscode from "vscode";
+import type { EditedFile, FileProblems } from "../../../agent-core/host/problems.ts";
+import { newProblems } from "../../../agent-core/tools/problems/new-problems.ts";
+import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { closeEditors } from "../support/editors.ts";
+
+// What the linters of a real editor find in an edit of the agent, and when.
+suite("problems", () => {
+  const folder = join(workspaceFolder(), "problems-suite");
+  const { signal } = new AbortController();
+  const linter = vscode.languages.createDiagnosticCollection("suite-linter");
+  const subscriptions: vscode.Disposable[] = [linter];
+  let side: AgentSide;
+  let calls = 0;
+
+  suiteSetup(async () => {
+    mkdirSync(folder, { recursive: true });
+    side = await connectAgentSide();
+    // Like a linter: looks at a document when it is opened and a moment after each change.
+    subscriptions.push(vscode.workspace.onDidOpenTextDocument(lintSoon));
+    subscriptions.push(vscode.workspace.onDidChangeTextDocument(({ document }) => lintSoon(document)));
+  });
+
+  suiteTeardown(async () => {
+    await closeEditors();
+    for (const subscription of subscriptions) subscription.dispose();
+    await side.dispose();
+    rmSync(folder, { recursive: true });
+  });
+
+  setup(() => linter.clear());
+
+  function lintSoon(document: vscode.TextDocument): void {
+    if (document.uri.fsPath.startsWith(folder) && document.uri.fsPath.endsWith(".todo")) {
+      setTimeout(() => linter.set(document.uri, lint(document)), 120);
+    }
+  }
+
+  /** A problem for each line that says BAD. */
+  function lint(document: vscode.TextDocument): vscode.Diagnostic[] {
+    return Array.from({ length: document.lineCount }, (_, index) => document.lineAt(index))
+      .filter(({ text }) => text.includes("BAD"))
+      .map(({ range }) => new vscode.Diagnostic(range, "do not say BAD", vscode.DiagnosticSeverity.Error));
+  }
+
+  async function edit(path: string, oldText: string | null, newText: string): Promise<readonly FileProblems[]> {
+    calls += 1;
+    const watch = await side.host.problems.watch(`call ${calls}`);
+    const expected = oldText === null ? ({ kind: "absent" } as const) : ({ kind: "text", text: oldText } as const);
+    const written = await side.host.files.writeText(path, newText, expected, signal);
+    assert.ok(written.ok, written.ok ? "" : written.message);
+    return watch.settled([{ path, oldText, newText }], signal);
+  }
+
+  function fresh(found: readonly FileProblems[], change: EditedFile): string[] {
+    return found.flatMap((file) =>
+      newProblems(file, file.path === change.path ? change : undefined).map(
+        ({ line, severity, message }) => `${file.path.slice(folder.length + 1)}:${line} ${severity} ${message}`,
+      ),
+    );
+  }
+
+  test("a new problem is found by its event, and old ones that moved are none", async () => {
+    const path = join(folder, "a.todo");
+    const oldText = "one\nBAD\nthree\n";
+    writeFileSync(path, oldText);
+    await vscode.workspace.openTextDocument(path);
+    await linted(path, 1);
+    const newText = "zero\none\nBAD\nthree\nBAD\n";
+    const found = await edit(path, oldText, newText);
+    assert.deepEqual(fresh(found, { path, oldText, newText }), ["a.todo:5 error do not say BAD"]);
+  });
+
+  test("a new file is opened for its linter", async () => {
+    const path = join(folder, "new.todo");
+    const found = await edit(path, null, "BAD\n");
+    assert.deepEqual(fresh(found, { path, oldText: null, newText: "BAD\n" }), ["new.todo:1 error do not say BAD"]);
+  });
+
+  test("what the edit breaks in another file is told, too", async () => {
+    const path = join(folder, "cause.txt");
+    writeFileSync(path, "fine\n");
+    const other = vscode.Uri.file(join(folder, "effect.todo"));
+    const change = vscode.workspace.onDidChangeTextDocument(({ document }) => {
+      if (document.uri.fsPath !== path) return;
+      const range = new vscode.Range(3, 0, 3, 4);
+      linter.set(other, [new vscode.Diagnostic(range, "no longer there", vscode.DiagnosticSeverity.Warning)]);
+    });
+    try {
+      const found = await edit(path, "fine\n", "gone\n");
+      assert.deepEqual(fresh(found, { path, oldText: "fine\n", newText: "gone\n" }), [
+        "effect.todo:4 warning no longer there",
+      ]);
+    } finally {
+      change.dispose();
+    }
+  });
+
+  test("VS Code's own JSON server is waited for", async () => {
+    const path = join(folder, "real.json");
+    writeFileSync(path, '{ "a": 1 }\n');
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(path));
+    const newText = '{ "a": 1, "a": 2 }\n';
+    const found = await edit(path, '{ "a": 1 }\n', newText);
+    const problems = fresh(found, { path, oldText: '{ "a": 1 }\n', newText });
+    // A duplicate key is no syntax error: only a language server says so.
+    assert.match(problems.join("\n"), /real\.json:1 warning Duplicate object key/);
+  });
+
+  test("where nobody looks nothing is waited for twice", async () => {
+    const path = join(folder, "plain.nobody");
+    assert.deepEqual(fresh(await edit(path, null, "1\n"), { path, oldText: null, newText: "1\n" }), []);
+    const begin = performance.now();
+    await edit(path, "1\n", "2\n");
+    assert.ok(performance.now() - begin < 900, "the second edit waited as long as the first");
+  });
+
+  test("a stopped turn does not wait", async () => {
+    const path = join(folder, "stop.todo");
+    writeFileSync(path, "one\n");
+    const watch = await side.host.problems.watch("stopped");
+    await side.host.files.writeText(path, "BAD\n", { kind: "text", text: "one\n" }, signal);
+    const cancel = new AbortController();
+    const settled = watch.settled([{ path, oldText: "one\n", newText: "BAD\n" }], cancel.signal);
+    cancel.abort(new Error("stopped"));
+    await assert.rejects(settled, /stopped/);
+  });
+
+  /** Resolves when the linter has found so many problems. */
+  async function linted(path: string, count: number): Promise<void> {
+    const uri = vscode.Uri.file(path);
+    const isThere = (): boolean => linter.get(uri)?.length === count;
+    if (isThere()) return;
+    await new Promise<void>((resolve) => {
+      const subscription = vscode.languages.onDidChangeDiagnostics(() => {
+        if (!isThere()) return;
+        subscription.dispose();
+        resolve();
+      });
+    });
+  }
+});
