@@ -3,8 +3,9 @@ import type { Command } from "./command.ts";
 
 export const command: Command = {
   id: "hermes.keepHunk",
-  run({ review }, ...args) {
-    const place = hunkAt(review, args);
-    if (place) review.keep(place.uri, place.hunk);
-  },
+  run: ({ review, opener }, ...args) =>
+    opener.keys.take(async () => {
+      const place = hunkAt(review, args);
+      if (place) review.keep(place.uri, place.hunk);
+    }),
 };

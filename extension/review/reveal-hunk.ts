@@ -7,7 +7,16 @@ import type { ReviewOpener } from "./review-opener.ts";
 type Place = { readonly uri: vscode.Uri; readonly line: number };
 
 /** `direction` is 1 or -1; `args` may name the hunk to start from (as a lens does). */
-export async function revealHunk(
+export function revealHunk(
+  review: Review,
+  opener: ReviewOpener,
+  direction: 1 | -1,
+  args: readonly unknown[],
+): Promise<void> {
+  return opener.keys.take(() => reveal(review, opener, direction, args));
+}
+
+async function reveal(
   review: Review,
   opener: ReviewOpener,
   direction: 1 | -1,
@@ -21,15 +30,19 @@ export async function revealHunk(
   const next = places[(from + direction + places.length) % places.length];
   if (next === undefined) return;
   const active = vscode.window.activeTextEditor;
-  const editor = active?.document.uri.toString() === next.uri.toString() ? active : await open(next.uri, opener);
+  const isOpen = active?.document.uri.toString() === next.uri.toString();
+  const editor = isOpen ? active : await open(next, opener);
   const at = new vscode.Position(Math.min(next.line, editor.document.lineCount - 1), 0);
+  if (editor.selection.active.isEqual(at) && editor.selection.isEmpty && !isOpen) return;
   editor.selection = new vscode.Selection(at, at);
   editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
-async function open(uri: vscode.Uri, opener: ReviewOpener): Promise<vscode.TextEditor> {
-  if (uri.scheme !== PROPOSAL_SCHEME && uri.scheme !== GONE_SCHEME)
-    return vscode.window.showTextDocument(uri, { preview: true });
+/** Opened at the hunk at once: else it would show for a moment where the caret was last. */
+async function open({ uri, line }: Place, opener: ReviewOpener): Promise<vscode.TextEditor> {
+  if (uri.scheme !== PROPOSAL_SCHEME && uri.scheme !== GONE_SCHEME) {
+    return vscode.window.showTextDocument(uri, { preview: true, selection: new vscode.Range(line, 0, line, 0) });
+  }
   await opener.openDiff(uri, false);
   const opened = vscode.window.activeTextEditor;
   if (opened === undefined) throw new Error(`What is proposed for ${uri.fsPath} could not be shown.`);

@@ -1,5 +1,6 @@
 /** Shows what is up for review: in the file, as a diff against the text before, or all files at once. */
 import * as vscode from "vscode";
+import { InTurn } from "./in-turn.ts";
 import { GONE_SCHEME, originalUri, PROPOSAL_SCHEME, proposalUri, type Review } from "./review.ts";
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -8,6 +9,8 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 
 export class ReviewOpener implements vscode.Disposable {
+  /** What keys do to hunks. */
+  readonly keys = new InTurn();
   readonly #review: Review;
   readonly #subscription: vscode.Disposable;
 
