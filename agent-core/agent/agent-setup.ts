@@ -7,9 +7,11 @@ import type { ContextEngine } from "../context/context-engine.ts";
 import { defaultEngine } from "../context/default-engine.ts";
 import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
+import type { Message } from "../messages/message.ts";
 import { type ContextFiles, projectContext } from "../prompt/project-context.ts";
 import { SubfolderContext } from "../prompt/subfolder-context.ts";
 import { systemPrompt } from "../prompt/system-prompt.ts";
+import type { CallEvent } from "../providers/call/call-event.ts";
 import { callModel, type ModelLine } from "../providers/call/call-model.ts";
 import type { Clock } from "../providers/call/clock.ts";
 import { ModelChain } from "../providers/call/model-chain.ts";
@@ -33,7 +35,6 @@ import { modelLine } from "./model-line.ts";
 import type { CallServices } from "./run-call.ts";
 import { type PolicyOptions, sessionPolicy } from "./session-policy.ts";
 import { clearedByModel } from "./smart-approval.ts";
-import type { Turn } from "./turn.ts";
 
 /** Iterations of a turn; behaviour.md §AIAgent, Budget. */
 const DEFAULT_MAX_ITERATIONS = 90;
@@ -132,7 +133,12 @@ export type AgentSetup = {
   modelFacts(model: ResolvedModel): ModelFacts;
   /** Throws an Error in one line when there is no such model. */
   resolve(settings: ModelSettings): ResolvedModel;
-  readonly callModel: Turn["callModel"];
+  /** Opens one model call; `offered` are the tools that the model has in it. */
+  readonly callModel: (
+    messages: readonly Message[],
+    offered: readonly Tool[],
+    signal: AbortSignal,
+  ) => AsyncIterable<CallEvent>;
   readonly auxiliary: Auxiliary;
   readonly subfolderContext: SubfolderContext;
   /** What a request that was refused as too long gives way to; the agent puts it here. */
@@ -183,8 +189,8 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     sampling: options.sampling ?? {},
     modelFacts: options.modelFacts ?? (() => ({})),
     resolve: (settings) => resolved(settings, environment),
-    callModel: (messages, withTools, signal) => {
-      const schemas = withTools ? tools.map((tool) => tool.schema) : [];
+    callModel: (messages, offered, signal) => {
+      const schemas = offered.map((tool) => tool.schema);
       return callModel({ messages, tools: schemas, sampling: setup.sampling }, line, signal);
     },
     auxiliary: new Auxiliary({

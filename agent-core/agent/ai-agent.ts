@@ -15,7 +15,7 @@ import { writeSpillFile } from "../sessions/spill-file.ts";
 import { costOf, type UsageSum } from "../sessions/usage-sum.ts";
 import { FileMemory } from "../tools/file-memory.ts";
 import { TodoList } from "../tools/todo-list.ts";
-import type { ToolContext } from "../tools/tool.ts";
+import type { Tool, ToolContext } from "../tools/tool.ts";
 import { type AgentSetup, type AIAgentOptions, setUpAgent } from "./agent-setup.ts";
 import { AgentShell } from "./agent-shell.ts";
 import { IterationBudget } from "./budget.ts";
@@ -23,7 +23,7 @@ import type { CompressedEvent } from "./callbacks.ts";
 import type { ContextKeeper } from "./context-keeper.ts";
 import { type ConversationResult, resultOf } from "./conversation-result.ts";
 import { journalledProgress } from "./journal-tools.ts";
-import { keepContext } from "./keep-context.ts";
+import { keepContext, withheldFrom } from "./keep-context.ts";
 import { type Notifier, notifier } from "./notifier.ts";
 import { sessionCheckpoints } from "./session-checkpoints.ts";
 import { sessionTitle } from "./session-title.ts";
@@ -296,19 +296,22 @@ export class AIAgent {
 
   #turn(systemPrompt: string, signal: AbortSignal): Turn {
     const { tools, cwd, policy, callbacks, maxIterations, parentBudget, callModel, subfolderContext } = this.#setup;
+    const withheld = (tool: Tool): string | undefined => withheldFrom(tool, this.#context);
     return {
       budget: new IterationBudget(maxIterations, parentBudget),
       systemPrompt,
       history: () => this.messages,
       record: (message) => this.#record(message),
       makeRoom: (isFirst) => this.#context.makeRoom(isFirst, signal),
-      callModel,
+      callModel: (messages, withTools, callSignal) =>
+        callModel(messages, withTools ? tools.filter((tool) => withheld(tool) === undefined) : [], callSignal),
       takeSteering: () => this.#steering.take(),
       notices: () => this.#notices(),
       notify: this.#notify,
       signal,
       services: {
         tools,
+        withheld,
         cwd,
         shell: this.#shell.view,
         policy,

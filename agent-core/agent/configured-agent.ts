@@ -52,7 +52,7 @@ export async function configuredAgent(environment: Environment, platform: string
       silenceMs: (provider) => milliseconds(config.providers[provider]?.stale_timeout_seconds),
       ...(effort !== undefined && { sampling: { reasoningEffort: effort } }),
       approvals: config.approvals.mode,
-      contextEngine: configuredEngine(config.compression),
+      contextEngine: configuredEngine(config),
       commandSeconds: config.terminal.timeout,
       maxIterations: config.agent.max_turns,
       disabledToolsets: config.agent.disabled_toolsets,

@@ -60,6 +60,7 @@ export class ContextKeeper {
   #useless = 0;
   /** Tokens at which compressing was given up. */
   #gaveUpAt: number | undefined;
+  #isFull = false as boolean;
 
   constructor(options: ContextKeeperOptions) {
     this.#options = options;
@@ -79,7 +80,14 @@ export class ContextKeeper {
     const share = this.used / this.window;
     if (share < this.#options.engine.softLimit) return undefined;
     const percent = Math.round(share * 100);
-    return `[Context: ${percent} % of the window is used. Read in parts, keep outputs short, and finish what is begun.]`;
+    const used = `[Context: ${percent} % of the window is used.`;
+    if (this.#isFull) return `${used} Tools with long results are withheld. Finish with what you know.]`;
+    return `${used} Read in parts, keep outputs short, and finish what is begun.]`;
+  }
+
+  /** No room was left before the request of the moment: what may fill the window is not offered with it. */
+  get isFull(): boolean {
+    return this.#isFull;
   }
 
   /** Before a request: compresses when it is time. Throws the signal's reason when it is aborted. */
@@ -88,6 +96,7 @@ export class ContextKeeper {
     if (this.#mayTry(used, window) && this.#options.engine.shouldCompress({ used, window, isNewTurn })) {
       await this.#compress({ focus: undefined, share: 0 }, signal);
     }
+    this.#isFull = this.used >= this.window * this.#options.engine.hardLimit;
     this.#sent = this.#estimate();
   }
 

@@ -2,6 +2,7 @@
 import { repairMessages } from "../messages/repair.ts";
 import type { Conversation } from "../sessions/conversation.ts";
 import type { NewEntry } from "../sessions/journal.ts";
+import type { Tool } from "../tools/tool.ts";
 import type { AgentSetup } from "./agent-setup.ts";
 import { ContextKeeper } from "./context-keeper.ts";
 import type { Notifier } from "./notifier.ts";
@@ -36,4 +37,10 @@ export function keepContext(setup: AgentSetup, ports: ContextPorts): ContextKeep
     return repairMessages([...(system?.role === "system" ? [system] : []), ...conversation.messages]);
   };
   return keeper;
+}
+
+/** Why a tool cannot be had at the moment; undefined when it can. */
+export function withheldFrom({ largeOutput }: Tool, { isFull }: Pick<ContextKeeper, "isFull">): string | undefined {
+  if (!largeOutput || !isFull) return undefined;
+  return "withheld, because the context window is full. Finish with what you know, and tell the user what is left to do.";
 }

@@ -14,6 +14,8 @@ import type { ClearingRequest } from "./smart-approval.ts";
 /** What a call needs from its agent; `contextFor` gives the ports of one call. */
 export type CallServices = {
   readonly tools: readonly Tool[];
+  /** Tools that the model cannot have at the moment; its name for why, in a sentence. */
+  readonly withheld: (tool: Tool) => string | undefined;
   readonly cwd: string;
   readonly shell: ShellView;
   readonly policy: Policy;
@@ -41,10 +43,15 @@ export type ResolvedCall =
     }
   | { readonly ok: false; readonly call: ToolCall; readonly tool: Tool | undefined; readonly text: string };
 
-export function resolveCall(call: ToolCall, services: Pick<CallServices, "tools" | "cwd" | "shell">): ResolvedCall {
+export function resolveCall(
+  call: ToolCall,
+  services: Pick<CallServices, "tools" | "withheld" | "cwd" | "shell">,
+): ResolvedCall {
   const { name } = call.function;
   const tool = services.tools.find((candidate) => candidate.name === name);
   if (tool === undefined) return { ok: false, call, tool, text: unknownToolText(name, services.tools) };
+  const withheld = services.withheld(tool);
+  if (withheld !== undefined) return { ok: false, call, tool, text: `${name}: ${withheld}` };
   const parsed = parseArguments(call.function.arguments);
   if (!parsed.ok) return { ok: false, call, tool, text: `${name}: ${parsed.text}` };
   const preparation = tool.prepare(parsed.value, services.cwd, services.shell);

@@ -61,6 +61,8 @@ export const sections = {
       reasoning_effort: z.enum(["minimal", "low", "medium", "high"]).optional(),
     })
     .default({ max_turns: DEFAULT_MAX_TURNS, disabled_toolsets: [] }),
+  /** Who keeps the conversation within its window; `compressor` is the original's name of the built-in engine. */
+  context: z.object({ engine: z.enum(["default", "compressor", "none"]).default("default") }).prefault({}),
   /** Limits are shares of the model's window; behaviour.md §Context. */
   compression: z
     .object({

@@ -18,6 +18,8 @@ export type ContextEngine = {
   target(window: number): number;
   /** Share of the window from which on the model is told to be brief. */
   readonly softLimit: number;
+  /** Share from which on tools with large output are withheld, when nothing more can go. */
+  readonly hardLimit: number;
   /** Works out what goes; undefined when nothing can. Never splits a call from its result. */
   plan(room: Pick<Room, "said" | "compression" | "target" | "enough">): CompressionPlan | undefined;
   /** A model sums up what goes; otherwise a list of what was done stands for it. */

@@ -27,6 +27,7 @@ export function defaultEngine(limits: ContextLimits = DEFAULT_LIMITS, strategyNa
   return {
     name: "default",
     softLimit,
+    hardLimit,
     summarizes: strategy.summarizes,
     shouldCompress: ({ used, window, isNewTurn }) => used >= window * (isNewTurn ? threshold : hardLimit),
     target: (window) => Math.round(window * Math.min(target, threshold * BELOW_THRESHOLD)),

@@ -45,6 +45,7 @@ export const tool = defineTool({
   toolset: "terminal",
   kind: "execute",
   readOnly: false,
+  largeOutput: true,
   description:
     "Background commands of terminal, by id. poll: state and new output; log: lines of the whole output; wait: until it ends or asks for input. You are told when one ends.",
   input,

@@ -21,6 +21,7 @@ export const tool = defineTool({
   toolset: "file",
   kind: "read",
   readOnly: true,
+  largeOutput: true,
   description:
     "Read a text file, with unsaved changes of the editor. Gives lines as NUMBER|TEXT. Long files come in parts: use offset and limit.",
   input,

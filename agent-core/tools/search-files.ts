@@ -23,6 +23,7 @@ export const tool = defineTool({
   toolset: "search",
   kind: "search",
   readOnly: true,
+  largeOutput: true,
   description: "Search the text of files, or find files by name. Leaves out what ignore files exclude.",
   input,
   title: ({ pattern, target, path }) =>

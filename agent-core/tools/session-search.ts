@@ -33,6 +33,7 @@ export const tool = defineTool({
   toolset: "session_search",
   kind: "search",
   readOnly: true,
+  largeOutput: true,
   description:
     "Look into earlier conversations with the user. With query: the best matches and what stood around the first. With session_id: that session, or a part of it. Without either: the latest sessions.",
   input,

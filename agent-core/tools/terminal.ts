@@ -40,6 +40,7 @@ export const tool = defineTool({
   toolset: "terminal",
   kind: "execute",
   readOnly: false,
+  largeOutput: true,
   description:
     "Run a shell command. Folder and exported variables persist between calls. Gives output and exit code; long output keeps both ends, the whole is in a file. A command that asks for input becomes a process to write to.",
   input,

@@ -113,6 +113,8 @@ export type Tool = {
   readonly readOnly: boolean;
   /** True when a call waits for the user: its batch runs one after the other. */
   readonly interactive: boolean;
+  /** True when a result may fill a good part of the window: not offered while there is no room for it. */
+  readonly largeOutput: boolean;
   readonly schema: ToolSchema;
   /** Checks raw arguments (parsed JSON) against the schema; relative paths start at `cwd`, commands in `shell`. */
   prepare(raw: unknown, cwd: string, shell?: ShellView): Preparation;
@@ -125,6 +127,7 @@ export type ToolDefinition<Schema extends z.ZodType> = {
   readonly kind: ToolKind;
   readonly readOnly: boolean;
   readonly interactive?: boolean;
+  readonly largeOutput?: boolean;
   readonly description: string;
   readonly input: Schema;
   /** One line for people, at most 80 characters: `Read src/a.ts`. */
@@ -138,7 +141,7 @@ export type ToolDefinition<Schema extends z.ZodType> = {
 
 /** Turns a definition into a tool; the typed input stays inside the prepared call's closures. */
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
-  const { name, toolset, kind, readOnly, interactive = false, description } = definition;
+  const { name, toolset, kind, readOnly, interactive = false, largeOutput = false, description } = definition;
   let schema: ToolSchema | undefined;
   return {
     name,
@@ -146,6 +149,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
     kind,
     readOnly,
     interactive,
+    largeOutput,
     get schema() {
       // Built on first use: forty schemas cost 6 ms, which start-up should not pay.
       schema ??= { name, description, parameters: parametersOf(definition.input) };

@@ -52,3 +52,16 @@ test("a key that was renewed in the home's .env is found", async () => {
   writeFileSync(join(home, ".env"), "OPENAI_API_KEY=sk-renewed-1234\n");
   expect(await refreshEnvironment?.()).toMatchObject({ OPENAI_API_KEY: "sk-renewed-1234" });
 });
+
+test("the engine of the context window is chosen by name; the original's name means the built-in one", async () => {
+  const full = { used: 900, window: 1_000, isNewTurn: true };
+  const engineOf = async (yaml: string) => (await configured(yaml)).contextEngine;
+  expect((await engineOf("model: m\n"))?.shouldCompress(full)).toBe(true);
+  expect((await engineOf("context:\n  engine: compressor\n"))?.name).toBe("default");
+  expect((await engineOf("context:\n  engine: none\n"))?.shouldCompress(full)).toBe(false);
+  expect((await engineOf("compression:\n  enabled: false\n"))?.shouldCompress(full)).toBe(false);
+  writeFileSync(join(home, "config.yaml"), "context:\n  engine: magic\n");
+  const { options, warnings } = await configuredAgent({ HERMES_HOME: home }, "acp");
+  expect(options.contextEngine?.name).toBe("default");
+  expect(warnings.join("\n")).toMatch(/config\.yaml: context\.engine: .*The default is used/s);
+});

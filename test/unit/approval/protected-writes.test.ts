@@ -128,6 +128,7 @@ describe("protected files", () => {
     const where = { cwd: bench.folder, roots: [bench.folder], home, hermesHome: join(home, ".hermes") };
     const services = {
       tools,
+      withheld: () => undefined,
       cwd: bench.folder,
       shell: { folder: bench.folder, process: () => undefined },
       policy: sessionPolicy({ ...where, mode: () => mode, trusted: () => true, grants, asks: true }),
