@@ -2,12 +2,15 @@
 import { homedir, platform as osPlatform, release } from "node:os";
 import { Grants } from "../approval/grants.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
-import { type Environment, grantsFile, homeFolder, readSoul, spillFolder } from "../config/home.ts";
+import { type Environment, grantsFile, homeFolder, memoriesFolder, readSoul, spillFolder } from "../config/home.ts";
 import type { ContextEngine } from "../context/context-engine.ts";
 import { defaultEngine } from "../context/default-engine.ts";
 import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
+import { Memory } from "../memory/memory.ts";
+import { type MemorySnapshot, memorySnapshot } from "../memory/snapshot.ts";
 import type { Message } from "../messages/message.ts";
+import { findThreat } from "../prompt/injection-scan.ts";
 import { type ContextFiles, projectContext } from "../prompt/project-context.ts";
 import { SubfolderContext } from "../prompt/subfolder-context.ts";
 import { systemPrompt } from "../prompt/system-prompt.ts";
@@ -40,6 +43,8 @@ import { clearedByModel } from "./smart-approval.ts";
 const DEFAULT_MAX_ITERATIONS = 90;
 /** The original's `terminal.timeout`. */
 const DEFAULT_COMMAND_SECONDS = 180;
+
+const NOTHING: MemorySnapshot = { memory: undefined, user: undefined };
 
 export type AIAgentOptions = {
   /** Model name as the provider knows it; default: what the environment says, else the built-in offline model. */
@@ -106,6 +111,8 @@ export type AIAgentOptions = {
   readonly todos?: readonly Todo[];
   /** What `journal` holds already: the changes of files that can be taken back. */
   readonly entries?: readonly JournalEntry[];
+  /** What is remembered from session to session; false: nothing. Default: what the home's `memories` folder holds. */
+  readonly memory?: Memory | false;
   /** Decides when the conversation is too long, and what it can do without; default: the built-in one. */
   readonly contextEngine?: ContextEngine;
   /** Told of defects that were survived, for the log. */
@@ -127,6 +134,7 @@ export type AgentSetup = {
   readonly commandSeconds: number;
   readonly journal: Journal | undefined;
   readonly sessionIndex: SessionIndex | undefined;
+  readonly memory: Memory | undefined;
   readonly models: ModelChain;
   /** Read at each call. */
   sampling: Sampling;
@@ -159,6 +167,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const cwd = options.cwd ?? process.cwd();
   const host = options.host ?? nodeHost();
   const tools = chooseTools(options);
+  const memory = memoryOf(options, home);
   const trusted = options.trusted ?? (() => true);
   const projectFiles = contextFiles(host, trusted);
   const onDefect = options.onDefect ?? ((message) => process.stderr.write(`${message}\n`));
@@ -185,6 +194,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     commandSeconds: options.commandSeconds ?? DEFAULT_COMMAND_SECONDS,
     journal: options.journal,
     sessionIndex: options.sessionIndex,
+    memory,
     models,
     sampling: options.sampling ?? {},
     modelFacts: options.modelFacts ?? (() => ({})),
@@ -197,7 +207,8 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
       tasks: options.auxiliary ?? {},
       resolve: resolvable,
       lineTo: (first, others) => modelLine(options, new ModelChain(first, others)),
-      main: line,
+      // A question beside the conversation never shortens the conversation.
+      main: { ...line, shorten: () => Promise.resolve(undefined) },
     }),
     subfolderContext: new SubfolderContext(cwd, projectFiles),
     shorten: () => Promise.resolve(undefined),
@@ -209,11 +220,16 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     clear:
       options.approvals === "smart" ? (request, signal) => clearedByModel(request, setup.auxiliary, signal) : undefined,
     buildSystemPrompt: (systemMessage) =>
-      buildPrompt(options, { home, cwd, tools, contextFiles: projectFiles, systemMessage }),
+      buildPrompt(options, { home, cwd, tools, memory, contextFiles: projectFiles, systemMessage }),
     spillFolder: (sessionId) => spillFolder(home, sessionId),
     onDefect,
   };
   return setup;
+}
+
+function memoryOf({ memory }: AIAgentOptions, home: string): Memory | undefined {
+  if (memory === false) return undefined;
+  return memory ?? new Memory({ folder: memoriesFolder(home) });
 }
 
 function policyOf(
@@ -229,13 +245,15 @@ function policyOf(
   });
 }
 
-function chooseTools({ enabledToolsets, disabledToolsets, sessionIndex }: AIAgentOptions): readonly Tool[] {
+function chooseTools({ enabledToolsets, disabledToolsets, sessionIndex, memory }: AIAgentOptions): readonly Tool[] {
   const chosen = selectTools(toolTable, {
     ...(enabledToolsets && { enabled: enabledToolsets }),
     ...(disabledToolsets && { disabled: disabledToolsets }),
   });
   if (!chosen.ok) throw new Error(chosen.message);
-  return chosen.tools.filter((tool) => tool.toolset !== "session_search" || sessionIndex !== undefined);
+  return chosen.tools
+    .filter((tool) => tool.toolset !== "session_search" || sessionIndex !== undefined)
+    .filter((tool) => tool.toolset !== "memory" || memory !== false);
 }
 
 function resolved(settings: ModelSettings, environment: Environment): ResolvedModel {
@@ -260,16 +278,22 @@ async function buildPrompt(
     readonly home: string;
     readonly cwd: string;
     readonly tools: readonly Tool[];
+    readonly memory: Memory | undefined;
     readonly contextFiles: ContextFiles;
     readonly systemMessage: string | undefined;
   },
 ): Promise<string> {
-  const { home, cwd, tools, systemMessage } = where;
-  const [soul, context] = await Promise.all([readSoul(home), projectContext(cwd, where.contextFiles)]);
+  const { home, cwd, tools, memory, systemMessage } = where;
+  const [soul, context, remembered] = await Promise.all([
+    readSoul(home),
+    projectContext(cwd, where.contextFiles),
+    memory === undefined ? NOTHING : memorySnapshot(memory, findThreat).catch(() => NOTHING), // a file that cannot be read
+  ]);
   return systemPrompt({
     soul,
     tools: tools.map(({ name }) => name),
     systemMessage,
+    memory: remembered,
     projectContext: context,
     cwd,
     otherFolders,

@@ -104,6 +104,7 @@ export class AIAgent {
       conversation: this.#conversation,
       window: () => this.contextWindow,
       systemPrompt: () => this.#systemPrompt ?? "",
+      contextFor: (callId, signal) => this.#contextFor(callId, signal),
       journal: (entry) => this.#journal(entry),
       notify: this.#notify,
     });
@@ -327,11 +328,12 @@ export class AIAgent {
   }
 
   #contextFor(callId: string, signal: AbortSignal): ToolContext {
-    const { host, cwd, callbacks, spillFolder, sessionIndex, commandSeconds } = this.#setup;
+    const { host, cwd, callbacks, spillFolder, sessionIndex, memory, commandSeconds } = this.#setup;
     return {
       host: this.checkpoints?.hostFor(callId) ?? host,
       cwd,
       sessions: sessionIndex,
+      memory,
       sessionId: this.sessionId,
       shell: this.#shell.state,
       shellFolder: this.#shell.state.folder,

@@ -2,20 +2,22 @@
  * Questions to a model that are not the conversation: titles, summaries, judgements. Each task may have a model and a
  * chain of its own; without one the conversation's model answers.
  */
-import type { Message } from "../messages/message.ts";
+import type { Message, ToolCall } from "../messages/message.ts";
 import { callModel, type ModelLine } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
-import type { Sampling, Usage } from "../providers/wire/wire.ts";
+import type { Sampling, ToolSchema, Usage } from "../providers/wire/wire.ts";
 
-export type AuxiliaryTask = "compression" | "title_generation" | "approval";
+export type AuxiliaryTask = "compression" | "title_generation" | "approval" | "flush_memories";
 
 export type AuxiliaryAnswer =
-  | { readonly ok: true; readonly text: string; readonly usage: Usage | undefined }
+  | { readonly ok: true; readonly text: string; readonly calls: readonly ToolCall[]; readonly usage: Usage | undefined }
   | { readonly ok: false; readonly fault: Fault };
 
 type AuxiliaryRequest = {
   readonly messages: readonly Message[];
+  /** What it may call; default: nothing. The calls are given back, not run. */
+  readonly tools?: readonly ToolSchema[];
   readonly sampling?: Sampling;
   readonly signal: AbortSignal;
 };
@@ -25,6 +27,7 @@ const TIMEOUT_MS: Readonly<Record<AuxiliaryTask, number>> = {
   compression: 120_000,
   title_generation: 30_000,
   approval: 30_000,
+  flush_memories: 60_000,
 };
 
 /** A task's own models, the first one first; default: the conversation's. */
@@ -61,12 +64,15 @@ export class Auxiliary {
    * Asks through every fault that can be got over, without showing anything. Throws the signal's reason when it is
    * aborted; the task's own time running out is a fault.
    */
-  async ask(task: AuxiliaryTask, { messages, sampling = {}, signal }: AuxiliaryRequest): Promise<AuxiliaryAnswer> {
+  async ask(
+    task: AuxiliaryTask,
+    { messages, tools = [], sampling = {}, signal }: AuxiliaryRequest,
+  ): Promise<AuxiliaryAnswer> {
     const line = this.#line(task);
     const timeoutMs = this.#options.tasks[task]?.timeoutMs ?? TIMEOUT_MS[task];
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
-      return await collect(line, { messages, sampling, signal: AbortSignal.any([signal, timeout]) });
+      return await collect(line, { messages, tools, sampling, signal: AbortSignal.any([signal, timeout]) });
     } catch (error) {
       signal.throwIfAborted();
       if (!timeout.aborted) throw error;
@@ -88,13 +94,15 @@ export class Auxiliary {
 
 async function collect(
   line: ModelLine,
-  { messages, sampling, signal }: Required<AuxiliaryRequest>,
+  { messages, tools, sampling, signal }: Required<AuxiliaryRequest>,
 ): Promise<AuxiliaryAnswer> {
   let text = "";
-  for await (const event of callModel({ messages, tools: [], sampling }, line, signal)) {
+  let calls: ToolCall[] = [];
+  for await (const event of callModel({ messages, tools, sampling }, line, signal)) {
     if (event.type === "text-delta") text += event.text;
-    else if (event.type === "restart") text = "";
-    else if (event.type === "finish") return { ok: true, text, usage: event.usage };
+    else if (event.type === "tool-call-end") calls.push(event.call);
+    else if (event.type === "restart") [text, calls] = ["", []];
+    else if (event.type === "finish") return { ok: true, text, calls, usage: event.usage };
     else if (event.type === "fault") return { ok: false, fault: event.fault };
   }
   throw new Error("The model's stream ended without its last event."); // callModel promises one

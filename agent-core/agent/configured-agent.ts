@@ -1,8 +1,10 @@
 /** What the user's home folder and environment mean for an agent; the environment stands over config.yaml. */
 import { loadConfig } from "../config/config.ts";
-import { type Environment, homeFolder } from "../config/home.ts";
+import { type Environment, homeFolder, memoriesFolder } from "../config/home.ts";
+import type { Config } from "../config/sections.ts";
 import type { TerminalConfig } from "../config/terminal-config.ts";
 import type { CommandVariables } from "../host/terminals/command-variables.ts";
+import { Memory } from "../memory/memory.ts";
 import type { ModelSettings } from "../providers/resolve.ts";
 import type { AIAgentOptions } from "./agent-setup.ts";
 import { configuredEngine } from "./configured-engine.ts";
@@ -24,6 +26,7 @@ export type ConfiguredAgent = {
     | "sampling"
     | "contextEngine"
     | "approvals"
+    | "memory"
     | "commandSeconds"
   >;
   /** Where commands run. */
@@ -52,6 +55,7 @@ export async function configuredAgent(environment: Environment, platform: string
       silenceMs: (provider) => milliseconds(config.providers[provider]?.stale_timeout_seconds),
       ...(effort !== undefined && { sampling: { reasoningEffort: effort } }),
       approvals: config.approvals.mode,
+      memory: configuredMemory(home, config.memory),
       contextEngine: configuredEngine(config),
       commandSeconds: config.terminal.timeout,
       maxIterations: config.agent.max_turns,
@@ -75,4 +79,9 @@ async function freshEnvironment(home: string, environment: Environment): Promise
 
 function milliseconds(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : seconds * 1_000;
+}
+
+function configuredMemory(home: string, section: Config["memory"]): Memory | false {
+  const { memory_enabled: isEnabled, memory_char_limit: memory, user_char_limit: user } = section;
+  return isEnabled && new Memory({ folder: memoriesFolder(home), limits: { memory, user } });
 }

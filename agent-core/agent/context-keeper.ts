@@ -12,6 +12,7 @@ import type { NewEntry } from "../sessions/journal.ts";
 import { newSessionId } from "../sessions/session-id.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 import type { CompressedEvent, StatusEvent } from "./callbacks.ts";
+import type { MemoryFlush } from "./memory-flush.ts";
 
 /** A compression that saves less than this is one too many; two in a row are the last. */
 const LEAST_SAVING = 0.1;
@@ -36,6 +37,8 @@ export type ContextKeeperOptions = {
   readonly window: () => number;
   /** What every request has beside the conversation: system prompt and tools, as text. */
   readonly overhead: () => string;
+  /** Lets what will outlive the session be kept, before messages go. */
+  readonly flush: MemoryFlush;
   readonly journal: (entry: NewEntry) => void;
   readonly tell: (event: StatusEvent) => void;
   readonly compressed: (event: CompressedEvent) => void;
@@ -137,7 +140,12 @@ export class ContextKeeper {
       this.#giveUp(before);
       return undefined;
     }
-    const next = await this.#carriedOut(plan, compression, focus, signal);
+    // After a refusal there is no room for one more question about all of it.
+    const isFlushed = plan.fresh.length > 0 && share === 0 && this.#options.canSummarize();
+    const [next] = await Promise.all([
+      this.#carriedOut(plan, compression, focus, signal),
+      isFlushed ? this.#options.flush.run(said, conversation.messages, signal) : undefined,
+    ]);
     conversation.compress(next);
     this.#meter.forget();
     const after = this.#meter.scaled(this.#estimate());

@@ -2,9 +2,11 @@
 import { repairMessages } from "../messages/repair.ts";
 import type { Conversation } from "../sessions/conversation.ts";
 import type { NewEntry } from "../sessions/journal.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Tool, ToolContext } from "../tools/tool.ts";
 import type { AgentSetup } from "./agent-setup.ts";
+import type { StatusEvent } from "./callbacks.ts";
 import { ContextKeeper } from "./context-keeper.ts";
+import { MemoryFlush } from "./memory-flush.ts";
 import type { Notifier } from "./notifier.ts";
 
 export type ContextPorts = {
@@ -13,22 +15,27 @@ export type ContextPorts = {
   readonly window: () => number;
   readonly systemPrompt: () => string;
   readonly journal: (entry: NewEntry) => void;
+  /** The ports of a call that nobody sees. */
+  readonly contextFor: (callId: string, signal: AbortSignal) => ToolContext;
   readonly notify: Notifier;
 };
 
 /** From now on a request that the provider refuses as too long gives way to a compressed one. */
 export function keepContext(setup: AgentSetup, ports: ContextPorts): ContextKeeper {
-  const { conversation, window, systemPrompt, journal, notify } = ports;
+  const { conversation, window, systemPrompt, journal, notify, contextFor } = ports;
+  const { auxiliary, tools } = setup;
+  const tell = (event: StatusEvent): void => notify.status(event);
   const keeper = new ContextKeeper({
     engine: setup.engine,
     conversation,
-    auxiliary: setup.auxiliary,
+    auxiliary,
     // The built-in interpreter is no language model.
     canSummarize: () => setup.models.current.mode !== "offline" || setup.auxiliary.hasOwnModel("compression"),
     window,
     overhead: () => systemPrompt() + setup.toolText,
+    flush: new MemoryFlush({ auxiliary, tools, systemPrompt, contextFor, tell }),
     journal,
-    tell: (event) => notify.status(event),
+    tell,
     compressed: (event) => notify.compressed(event),
   });
   setup.shorten = async (messages, signal) => {

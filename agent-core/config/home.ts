@@ -33,6 +33,11 @@ export function checkpointsFolder(home: string): string {
   return join(home, "vscode", "checkpoints");
 }
 
+/** Folder of what the agent remembers from session to session. */
+export function memoriesFolder(home: string): string {
+  return join(home, "memories");
+}
+
 /** File of the approvals that were given for always. */
 export function grantsFile(home: string): string {
   return join(home, "vscode", "grants.json");

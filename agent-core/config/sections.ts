@@ -74,6 +74,14 @@ export const sections = {
       strategy: z.enum(["summary", "recency", "importance", "hybrid"]).default("summary"),
     })
     .prefault({}),
+  /** What is remembered from session to session; limits in characters. */
+  memory: z
+    .object({
+      memory_enabled: z.boolean().default(true),
+      memory_char_limit: z.number().int().positive().default(2_200),
+      user_char_limit: z.number().int().positive().default(1_375),
+    })
+    .prefault({}),
   approvals: z.object({ mode: z.enum(["manual", "smart", "off"]).default("manual") }).default({ mode: "manual" }),
   terminal: terminalSection,
   toolsets: z.array(z.string()).optional(),

@@ -2,6 +2,7 @@
  * The system prompt: layers in a fixed order, built once a session and then frozen, so that the prefix of every
  * request stays the same to the byte. What changes within a session is never one of them.
  */
+import type { MemorySnapshot } from "../memory/snapshot.ts";
 import { DEFAULT_IDENTITY, GUIDANCE } from "./texts.ts";
 
 export type PromptFacts = {
@@ -11,6 +12,8 @@ export type PromptFacts = {
   readonly tools: readonly string[];
   /** What the caller wants said on top (`systemMessage` of a conversation). */
   readonly systemMessage: string | undefined;
+  /** What is remembered of earlier sessions, ready to be read. */
+  readonly memory: MemorySnapshot;
   /** The project's own instructions, ready to be read (project-context.ts). */
   readonly projectContext: string | undefined;
   readonly cwd: string;
@@ -30,6 +33,8 @@ const layers: readonly Layer[] = [
   ({ soul }) => soul?.trim() || DEFAULT_IDENTITY,
   guidance,
   ({ systemMessage }) => systemMessage,
+  ({ memory }) => memory.memory,
+  ({ memory }) => memory.user,
   ({ projectContext }) => projectContext,
   surroundings,
   ({ platform }) => platform && `The user sits at ${platform} and sees your tool calls, edits and plan there.`,

@@ -7,6 +7,7 @@ import * as z from "zod";
 import type { Effect } from "../approval/effect.ts";
 import type { Host } from "../host/host.ts";
 import type { ToldProblem } from "../host/problems.ts";
+import type { Memory } from "../memory/memory.ts";
 import type { ToolSchema } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { FileMemory } from "./file-memory.ts";
@@ -71,6 +72,8 @@ export type ToolContext = {
   /** What the model has read so far. */
   readonly files: FileMemory;
   readonly todos: TodoList;
+  /** What outlives the session; undefined when nothing is remembered. */
+  readonly memory: Memory | undefined;
   /** Every session of the home; undefined when they are not indexed. */
   readonly sessions: SessionIndex | undefined;
   /** Id of the session that the call belongs to. */

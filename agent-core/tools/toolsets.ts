@@ -4,7 +4,7 @@ import type { Tool } from "./tool.ts";
 
 /** Names that stand for several toolsets, after the original's. */
 const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
-  coding: ["file", "search", "terminal", "todo", "clarify", "session_search"],
+  coding: ["file", "search", "terminal", "todo", "clarify", "session_search", "memory"],
   safe: ["file-read", "search", "todo", "clarify"],
 };
 
@@ -44,7 +44,6 @@ const FOREIGN_TOOLSETS = [
   "vision",
   "image_gen",
   "skills",
-  "memory",
   "delegation",
   "code_execution",
   "cronjob",

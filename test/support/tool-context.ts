@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll } from "vitest";
 import { nodeHost } from "../../agent-core/host/node-host.ts";
 import type { HostTerminals } from "../../agent-core/host/terminals/terminals.ts";
+import { Memory } from "../../agent-core/memory/memory.ts";
 import { FileMemory } from "../../agent-core/tools/file-memory.ts";
 import { Processes } from "../../agent-core/tools/terminal/processes.ts";
 import { SessionShell } from "../../agent-core/tools/terminal/session-shell.ts";
@@ -50,6 +51,7 @@ export function toolBench(answer: Answer = { kind: "unavailable" }, terminals?: 
     files: new FileMemory(),
     todos: new TodoList(() => undefined),
     sessions: undefined,
+    memory: new Memory({ folder: join(folder, ".memories") }),
     sessionId: "20261120_120000_00000000",
     ask: () => Promise.resolve(answer),
     show: (activity) => shown.push(activity),

@@ -30,7 +30,7 @@ function agentWith(contextWindow: number): AIAgent {
 }
 
 const offered = (): readonly string[] =>
-  ((model.requests.at(-1)?.body.tools ?? []) as readonly { function: { name: string } }[]).map(
+  ((model.requests.at(-1)?.body["tools"] ?? []) as readonly { function: { name: string } }[]).map(
     (tool) => tool.function.name,
   );
 

@@ -1,0 +1,108 @@
+/** What the agent remembers from session to session: two small files that the user can read and change. */
+import { mkdir, open, readFile, rename, stat, unlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { type ChangedNotes, changeNotes, formatNotes, type NoteChange, type Notes, parseNotes } from "./notes.ts";
+
+/** `memory`: notes about the work. `user`: who the user is and what they like. */
+export type MemoryTarget = "memory" | "user";
+
+/** behaviour.md §Tools; characters. */
+export const MEMORY_LIMITS: Readonly<Record<MemoryTarget, number>> = { memory: 2_200, user: 1_375 };
+
+const FILES: Readonly<Record<MemoryTarget, string>> = { memory: "MEMORY.md", user: "USER.md" };
+const ARCHIVE = "ARCHIVE.jsonl";
+/** A change takes a few milliseconds; whoever holds the lock longer is gone. Milliseconds. */
+const LOCK_STALE_MS = 5_000;
+const LOCK_RETRY_MS = 20;
+
+export type MemoryOptions = {
+  /** Absolute; may not exist yet. */
+  readonly folder: string;
+  /** Characters. */
+  readonly limits?: Readonly<Record<MemoryTarget, number>>;
+};
+
+export class Memory {
+  readonly #folder: string;
+  readonly #limits: Readonly<Record<MemoryTarget, number>>;
+
+  constructor({ folder, limits = MEMORY_LIMITS }: MemoryOptions) {
+    this.#folder = folder;
+    this.#limits = limits;
+  }
+
+  limit(target: MemoryTarget): number {
+    return this.#limits[target];
+  }
+
+  /** The entries as they are in the file now, the oldest first; none when there is no file. Rejects when it cannot be read. */
+  async read(target: MemoryTarget): Promise<Notes> {
+    try {
+      return parseNotes(await readFile(this.#path(target), "utf8"));
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
+    }
+  }
+
+  /** Changes the entries that the file has at this moment, whoever wrote them. Rejects when it cannot be written. */
+  async change(target: MemoryTarget, change: NoteChange): Promise<ChangedNotes> {
+    const path = this.#path(target);
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    return locked(`${path}.lock`, async () => {
+      const changed = changeNotes(await this.read(target), change, this.#limits[target]);
+      if (!changed.ok) return changed;
+      await this.#archive(target, changed.evicted);
+      const temporary = `${path}.${process.pid}.tmp`;
+      await writeFile(temporary, formatNotes(changed.notes), { mode: 0o600 });
+      await rename(temporary, path);
+      return changed;
+    });
+  }
+
+  /** What there was no room for is not lost. */
+  async #archive(target: MemoryTarget, evicted: Notes): Promise<void> {
+    if (evicted.length === 0) return;
+    const at = new Date().toISOString();
+    const lines = evicted.map((content) => `${JSON.stringify({ at, target, content })}\n`).join("");
+    const archive = await open(join(this.#folder, ARCHIVE), "a", 0o600);
+    try {
+      await archive.appendFile(lines);
+    } finally {
+      await archive.close();
+    }
+  }
+
+  #path(target: MemoryTarget): string {
+    return join(this.#folder, FILES[target]);
+  }
+}
+
+/** Other windows and other agents of the same home write these files, too. */
+async function locked<Result>(lock: string, action: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      await (await open(lock, "wx", 0o600)).close();
+      break;
+    } catch (error) {
+      if (!isCode(error, "EEXIST")) throw error;
+      const since = await stat(lock).catch(() => undefined);
+      if (since !== undefined && Date.now() - since.mtimeMs > LOCK_STALE_MS) await unlink(lock).catch(() => undefined);
+      else await delay(LOCK_RETRY_MS);
+    }
+  }
+  try {
+    return await action();
+  } finally {
+    await unlink(lock).catch(() => undefined); // taken over by one who thought us gone
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return isCode(error, "ENOENT");
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

@@ -1,0 +1,137 @@
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { AIAgent, type RunOptions } from "../../../agent-core/agent/ai-agent.ts";
+import type { Message } from "../../../agent-core/messages/message.ts";
+import type { Answer } from "../../support/model-server/answer.ts";
+import {
+  call,
+  callTools,
+  fail,
+  type ModelServer,
+  say,
+  startModelServer,
+} from "../../support/model-server/model-server.ts";
+
+let model: ModelServer;
+let home: string;
+
+beforeEach(async () => {
+  model = await startModelServer();
+  home = mkdtempSync(join(tmpdir(), "hermes-flush-"));
+});
+
+afterEach(() => model.stop());
+
+const { signal } = new AbortController();
+const statuses: string[] = [];
+
+function agentWith(options: ConstructorParameters<typeof AIAgent>[0] = {}): AIAgent {
+  return new AIAgent({
+    home,
+    cwd: home,
+    environment: {},
+    baseUrl: model.baseUrl,
+    model: "small",
+    apiKey: "sk-12345678",
+    provider: "custom",
+    title: "named",
+    callbacks: { status: ({ message }) => statuses.push(message) },
+    ...options,
+  });
+}
+
+/** So many exchanges, long enough for a compression to have something to take away. */
+function history(exchanges: number): NonNullable<RunOptions["conversationHistory"]> {
+  return Array.from({ length: exchanges }, (_, index): readonly Message[] => [
+    { role: "user", content: `question ${index} ${"words ".repeat(200)}` },
+    { role: "assistant", content: `answer ${index} ${"words ".repeat(200)}` },
+  ]).flat();
+}
+
+/** Answers each request by what it is for: it may come in any order. */
+function answering(flush: Answer): void {
+  model.respondWith(({ messages }) => {
+    const last = String(messages.at(-1)?.["content"]);
+    if (last.includes("about to give way to a summary")) return flush;
+    if (String(messages[0]?.["content"]).startsWith("You sum up a part"))
+      return say("## Facts\n- there were questions");
+    return say("hello");
+  });
+}
+
+const memories = (name: string): string => readFileSync(join(home, "memories", name), "utf8");
+const flushes = () =>
+  model.requests.filter(({ body }) => String(body.messages.at(-1)?.["content"]).includes("about to give way"));
+
+it("lets the model keep what matters before messages give way to a summary", async () => {
+  answering(callTools(call("memory", { action: "add", target: "user", content: "likes tabs" })));
+  const agent = agentWith();
+  await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });
+  const compressed = await agent.compress(undefined, signal);
+  expect(compressed?.messages).toBeGreaterThan(0);
+  expect(memories("USER.md")).toBe("likes tabs\n");
+  expect(statuses).toContain("Remember: likes tabs.");
+  // The question is no part of the conversation.
+  expect(JSON.stringify(agent.messages)).not.toContain("about to give way");
+});
+
+it("asks with the prefix and the tools that the conversation's requests have", async () => {
+  answering(say("nothing"));
+  const agent = agentWith();
+  await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });
+  const sent = model.requests.at(-1)?.body;
+  await agent.compress(undefined, signal);
+  const [flush] = flushes();
+  expect(flush?.body.messages.slice(0, sent?.messages.length)).toEqual(sent?.messages);
+  expect(flush?.body["tools"]).toEqual(sent?.["tools"]);
+  expect(existsSync(join(home, "memories"))).toBe(false);
+});
+
+it("runs nothing but the memory tool", async () => {
+  answering(callTools(call("write_file", { path: join(home, "made.txt"), content: "x" })));
+  const agent = agentWith();
+  await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });
+  await agent.compress(undefined, signal);
+  expect(existsSync(join(home, "made.txt"))).toBe(false);
+});
+
+it("asks once about the same messages, and not about a few", async () => {
+  answering(say("nothing"));
+  const short = agentWith();
+  await short.runConversation({ userMessage: "hi", conversationHistory: history(3) });
+  await short.compress(undefined, signal);
+  expect(flushes()).toHaveLength(0);
+  const long = agentWith();
+  await long.runConversation({ userMessage: "hi", conversationHistory: history(20) });
+  await long.compress(undefined, signal);
+  await long.compress("the questions", signal);
+  expect(flushes()).toHaveLength(1);
+});
+
+it("is left out where nothing is remembered", async () => {
+  answering(say("nothing"));
+  const agent = agentWith({ memory: false });
+  expect(agent.toolNames).not.toContain("memory");
+  await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });
+  await agent.compress(undefined, signal);
+  expect(flushes()).toHaveLength(0);
+});
+
+it("costs the compression nothing when it fails", async () => {
+  answering(fail(400, "no"));
+  const agent = agentWith();
+  await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });
+  expect((await agent.compress(undefined, signal))?.messages).toBeGreaterThan(0);
+});
+
+it("stands in the prompt of the next session", async () => {
+  answering(callTools(call("memory", { action: "add", content: "tests run with npm test" })));
+  const agent = agentWith();
+  await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });
+  await agent.compress(undefined, signal);
+  expect(String(model.requests[0]?.body.messages[0]?.["content"])).not.toContain("npm test");
+  await agentWith().chat("hi");
+  expect(String(model.requests.at(-1)?.body.messages[0]?.["content"])).toContain("tests run with npm test");
+});
