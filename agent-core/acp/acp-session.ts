@@ -10,7 +10,7 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import type { AIAgentOptions } from "../agent/agent-setup.ts";
 import { AIAgent, type RunOptions } from "../agent/ai-agent.ts";
-import type { CompressedEvent } from "../agent/callbacks.ts";
+import type { CompressedEvent, StatusEvent } from "../agent/callbacks.ts";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { ModelDirectory } from "../agent/model-directory.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
@@ -98,7 +98,7 @@ export class AcpSession {
       costUsd: () => this.agent.usage.costUsd,
     });
     const { status } = this.#updates.callbacks;
-    this.#journal = sessionJournal(home, place.cwd, id, (message) => status({ severity: "error", message }));
+    this.#journal = sessionJournal(home, place.cwd, id, status);
     const questions = { client, sessionId: id, hasForms: capabilities.elicitation?.form != null };
     this.agent = new AIAgent({
       ...configured.options,
@@ -287,8 +287,12 @@ function restored(stored: StoredSession | undefined): Partial<AIAgentOptions> {
   };
 }
 
-function sessionJournal(home: string, cwd: string, sessionId: string, onFailure: (message: string) => void): Journal {
+function sessionJournal(home: string, cwd: string, sessionId: string, tell: (event: StatusEvent) => void): Journal {
   const path = journalPath(sessionsFolder(home), sessionId);
   if (path === undefined) throw new Error(`${sessionId} is not the id of a session.`);
-  return new Journal({ path, sessionId, cwd, now: Date.now, onFailure });
+  return new Journal({
+    ...{ path, sessionId, cwd, now: Date.now },
+    onFailure: (message) => tell({ severity: "error", message }),
+    onRecovery: (message) => tell({ severity: "info", message }),
+  });
 }

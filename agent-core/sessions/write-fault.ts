@@ -1,0 +1,19 @@
+/** Why something cannot be written, in words for people. */
+
+const WORDS: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "your quota of the disk is used up",
+  EROFS: "the disk is read-only",
+  EACCES: "this may not be written to",
+  EPERM: "this may not be written to",
+  EIO: "the disk fails",
+  EMFILE: "too many files are open",
+  ENFILE: "too many files are open",
+};
+
+/** No full stop at its end; what the system said follows in parentheses. */
+export function writeFault(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const words = "code" in error && typeof error.code === "string" ? WORDS[error.code] : undefined;
+  return words === undefined ? error.message : `${words} (${error.message})`;
+}
