@@ -145,7 +145,7 @@ async function killSession(first: AcpProcess, kills: number): Promise<{ agent: A
 }
 
 test("nothing that the client was told is lost by kill -9 at random points of turns", {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   let agent = await start();
   let cutOff = 0;
