@@ -41,6 +41,9 @@ import type { StartingModel } from "./starting-model.ts";
 import { type Updates, updatesTo } from "./updates.ts";
 import { userUpdates } from "./user-updates.ts";
 
+/** Updates of a replay that are on their way at the same time. */
+const SENT_AT_ONCE = 64;
+
 export type AcpSessionOptions = {
   readonly client: AgentContext;
   readonly identity: ClientIdentity;
@@ -167,7 +170,17 @@ export class AcpSession {
 
   /** Sends an update; what a closed connection cannot take is dropped. */
   send(update: SessionUpdate): void {
-    this.#client.notify(methods.client.session.update, { sessionId: this.id, update }).catch(() => undefined);
+    void this.#deliver(update);
+  }
+
+  /** Sends many, no faster than the client takes them. */
+  async sendAll(updates: Iterable<SessionUpdate>): Promise<void> {
+    let count = 0;
+    for (const update of updates) {
+      const sent = this.#deliver(update);
+      count += 1;
+      if (count % SENT_AT_ONCE === 0) await sent;
+    }
   }
 
   setMode(mode: ApprovalMode): void {
@@ -209,6 +222,11 @@ export class AcpSession {
     this.model.dispose();
     await Promise.all([this.#queue, this.agent.close()]);
     this.#journal.close();
+  }
+
+  /** Settles when it has left; never rejects. */
+  #deliver(update: SessionUpdate): Promise<void> {
+    return this.#client.notify(methods.client.session.update, { sessionId: this.id, update }).catch(() => undefined);
   }
 
   async #runPrompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
@@ -277,11 +295,11 @@ function interruption({ checkpoints }: AIAgent): readonly string[] {
 /** What an agent goes on with. */
 function restored(stored: StoredSession | undefined): Partial<AIAgentOptions> {
   if (stored === undefined) return {};
-  const { conversation, todos, entries, title, systemPrompt } = stored;
+  const { conversation, todos, records, title, systemPrompt } = stored;
   return {
     conversation,
     todos,
-    entries,
+    entries: records,
     ...(title !== undefined && { title }),
     ...(systemPrompt !== undefined && { systemPrompt }),
   };
