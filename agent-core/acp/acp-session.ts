@@ -50,6 +50,8 @@ export type AcpSessionOptions = {
   readonly place: SessionPlace;
   readonly id: string;
   readonly stored: StoredSession | undefined;
+  /** What the user must know of it, one line each. */
+  readonly notes: readonly string[];
   readonly configured: ConfiguredAgent;
   readonly directory: ModelDirectory;
   readonly model: StartingModel;
@@ -86,7 +88,7 @@ export class AcpSession {
   #cancellation = new AbortController();
 
   constructor(options: AcpSessionOptions) {
-    const { client, identity, place, id, stored, configured, directory, model, home, local, log } = options;
+    const { client, identity, place, id, stored, configured, directory, model, local, log } = options;
     const { capabilities, title } = identity;
     this.id = id;
     this.cwd = place.cwd;
@@ -101,7 +103,7 @@ export class AcpSession {
       costUsd: () => this.agent.usage.costUsd,
     });
     const { status } = this.#updates.callbacks;
-    this.#journal = sessionJournal(home, place.cwd, id, status);
+    this.#journal = sessionJournal(options, status);
     const questions = { client, sessionId: id, hasForms: capabilities.elicitation?.form != null };
     this.agent = new AIAgent({
       ...configured.options,
@@ -152,7 +154,7 @@ export class AcpSession {
       record: (entry) => this.#journal.append(entry),
       onChange: () => this.#sendOptions(),
     });
-    this.#warn([...configured.warnings, ...model.warnings, ...interruption(this.agent)]);
+    this.#warn([...options.notes, ...configured.warnings, ...model.warnings, ...interruption(this.agent)]);
   }
 
   get mode(): ApprovalMode {
@@ -305,11 +307,15 @@ function restored(stored: StoredSession | undefined): Partial<AIAgentOptions> {
   };
 }
 
-function sessionJournal(home: string, cwd: string, sessionId: string, tell: (event: StatusEvent) => void): Journal {
-  const path = journalPath(sessionsFolder(home), sessionId);
-  if (path === undefined) throw new Error(`${sessionId} is not the id of a session.`);
+function sessionJournal(
+  { home, place: { cwd }, id, stored }: AcpSessionOptions,
+  tell: (event: StatusEvent) => void,
+): Journal {
+  const path = journalPath(sessionsFolder(home), id);
+  if (path === undefined) throw new Error(`${id} is not the id of a session.`);
   return new Journal({
-    ...{ path, sessionId, cwd, now: Date.now },
+    ...{ path, sessionId: id, cwd, now: Date.now },
+    ...(stored && { knownSize: stored.size }),
     onFailure: (message) => tell({ severity: "error", message }),
     onRecovery: (message) => tell({ severity: "info", message }),
   });

@@ -22,6 +22,11 @@ export type JournalOptions = {
   readonly sessionId: string;
   /** The session's working folder, absolute. */
   readonly cwd: string;
+  /**
+   * How long the file was when the session was read from it, in bytes; another length means that it has gone on
+   * elsewhere, and nothing is added to it. Default: any.
+   */
+  readonly knownSize?: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /**
@@ -50,8 +55,12 @@ export class Journal {
   /** Syncs that run or wait. */
   #syncs = 0;
 
+  /** Length that the file must have when it is opened. */
+  #knownSize: number | undefined;
+
   constructor(options: JournalOptions) {
     this.#options = options;
+    this.#knownSize = options.knownSize;
   }
 
   /** Writes one entry at the end. Never throws: a failure is told through `onFailure`, and the entry waits. */
@@ -76,6 +85,7 @@ export class Journal {
     const file = this.#file;
     this.#file = undefined;
     if (file === undefined) return;
+    this.#knownSize = file.lines.size;
     const close = (): void => {
       try {
         file.lines.close();
@@ -137,9 +147,14 @@ export class Journal {
     files.makeFolder(path);
     const lock = takeLock(`${path}.lock`);
     if ("pid" in lock) throw new Error(`another Hermes (process ${lock.pid}) is writing session ${sessionId}`);
+    let lines: LineFile | undefined;
     try {
-      return { lines: new LineFile(files, path, head), lock };
+      lines = new LineFile(files, path, head);
+      const isKnown = this.#knownSize === undefined || this.#knownSize === lines.size;
+      if (!isKnown) throw new Error("it has gone on elsewhere since it was opened here; open it again, or fork it");
+      return { lines, lock };
     } catch (error) {
+      lines?.close();
       lock.release();
       throw error;
     }

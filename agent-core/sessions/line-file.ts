@@ -38,6 +38,11 @@ export class LineFile {
     }
   }
 
+  /** Of the whole lines in the file. Bytes. */
+  get size(): number {
+    return this.#end;
+  }
+
   /** Writes whole lines, newlines included, and takes them out of `lines`. Throws the system's error; the rest stays. */
   write(lines: Buffer[]): void {
     this.#tidy();

@@ -36,6 +36,12 @@ export function takeLock(path: string): SessionLock | LockHolder {
   }
 }
 
+/** Who holds the lock at `path` now; undefined: nobody, or this process. Throws when the lock cannot be read. */
+export function lockHolder(path: string): LockHolder | undefined {
+  const held = read(path);
+  return held === undefined ? undefined : livingHolder(held);
+}
+
 /** Gives who is in the way; undefined: the lock is ours. */
 function put(draft: string, path: string): LockHolder | undefined {
   for (let look = 0; look < MOST_LOOKS; look += 1) {
