@@ -63,8 +63,8 @@ export class Conversation {
   #said: Remembered[] = [];
   #next = 0;
   #compressions: Compression[] = [];
-  /** What the model gets; grows with each message, and is made anew after a compression or a rewind. */
-  #view: Message[] = [];
+  /** What the model gets; grows with each message, and is made anew when it is asked for after anything else. */
+  #view: Message[] | undefined;
 
   /** Position that the next message will have. */
   get next(): number {
@@ -73,6 +73,7 @@ export class Conversation {
 
   /** What the model gets. */
   get messages(): readonly Message[] {
+    this.#view ??= this.#viewed();
     return this.#view;
   }
 
@@ -94,7 +95,7 @@ export class Conversation {
     const place = Math.max(position, this.#next);
     this.#said.push(new Remembered(place, message, recall));
     this.#next = place + 1;
-    this.#view.push(message);
+    this.#view?.push(message);
     return place;
   }
 
@@ -102,12 +103,23 @@ export class Conversation {
   rewind(keep: number): void {
     this.#said = this.#said.filter(({ position }) => position < keep);
     this.#compressions = this.#compressions.filter((compression) => endOf(compression) < keep);
-    this.#view = this.#viewed();
+    this.#view = undefined;
   }
 
   compress(compression: Compression): void {
+    const before = lastDropped(this.compression);
     this.#compressions.push(compression);
-    this.#view = this.#viewed();
+    this.#view = undefined;
+    this.#releaseBehind(before, lastDropped(compression));
+  }
+
+  /** What a compression drops beyond the one before it; the rest is let go of when the view is made. */
+  #releaseBehind(before: number, last: number): void {
+    for (let index = this.#said.length - 1; index >= 0; index -= 1) {
+      const said = this.#said[index];
+      if (said === undefined || said.position <= before) return;
+      if (said.position <= last) said.release();
+    }
   }
 
   #viewed(): Message[] {
@@ -153,6 +165,10 @@ function shortenedTo(said: Remembered, content: string): Message {
 
 function framed(summary: string, count: number): string {
   return `[COMPRESSED: ${count} messages summarized]\n${summary}\n${SUMMARY_END}`;
+}
+
+function lastDropped(compression: Compression | undefined): number {
+  return compression?.dropped.at(-1)?.[1] ?? -1;
 }
 
 function endOf({ dropped, shortened }: Compression): number {

@@ -5,6 +5,10 @@ import { open } from "node:fs/promises";
 /** What is read at once. */
 const CHUNK_BYTES = 1_048_576;
 const NEWLINE = 10;
+/** What is read with a line that is asked for by its place. */
+const WINDOW_BYTES = 262_144;
+/** A file that lines were read from is closed again after so long. */
+const IDLE_MS = 1_000;
 
 /** Where a line stands in its file, its newline not counted. Bytes. */
 export type LinePlace = { readonly start: number; readonly length: number };
@@ -30,20 +34,48 @@ export async function* readLines(path: string): AsyncGenerator<readonly Line[]> 
   }
 }
 
-/** Reads one line. Throws the system's error, or one of its own when the file has become shorter. */
-export function readLineAt(path: string, { start, length }: LinePlace): string {
-  const descriptor = openSync(path, "r");
-  try {
+/** Reads lines of one file by their places. Its file is open only while it is in use. */
+export class LineReader {
+  readonly #path: string;
+  #descriptor: number | undefined;
+  #closing: NodeJS.Timeout | undefined;
+  /** What was read last: lines are asked for in their order, mostly. */
+  #window: Buffer = Buffer.alloc(0);
+  #windowStart = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Throws the system's error, or one of its own when the file has become shorter. */
+  read({ start, length }: LinePlace): string {
+    const from = start - this.#windowStart;
+    if (from >= 0 && from + length <= this.#window.length) return this.#window.toString("utf8", from, from + length);
+    this.#window = this.#readAt(start, Math.max(length, WINDOW_BYTES));
+    this.#windowStart = start;
+    if (this.#window.length < length) throw new Error(`${this.#path} is shorter than it was`);
+    return this.#window.toString("utf8", 0, length);
+  }
+
+  /** Gives less only at the end of the file. */
+  #readAt(start: number, length: number): Buffer {
+    this.#descriptor ??= openSync(this.#path, "r");
+    this.#closing ??= setTimeout(() => this.#close(), IDLE_MS).unref();
     const bytes = Buffer.allocUnsafe(length);
     let got = 0;
     while (got < length) {
-      const count = readSync(descriptor, bytes, got, length - got, start + got);
-      if (count === 0) throw new Error(`${path} is shorter than it was`);
+      const count = readSync(this.#descriptor, bytes, got, length - got, start + got);
+      if (count === 0) break;
       got += count;
     }
-    return bytes.toString("utf8");
-  } finally {
-    closeSync(descriptor);
+    return bytes.subarray(0, got);
+  }
+
+  #close(): void {
+    this.#closing = undefined;
+    this.#window = Buffer.alloc(0);
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
   }
 }
 

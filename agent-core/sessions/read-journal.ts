@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import type { Message } from "../messages/message.ts";
 import { Conversation } from "./conversation.ts";
 import { checkEntry, type EntryOf, JOURNAL_VERSION, type JournalEntry, parseEntry, parseLine } from "./entry.ts";
-import { type Line, type LinePlace, readLineAt, readLines } from "./journal-lines.ts";
+import { type Line, type LinePlace, LineReader, readLines } from "./journal-lines.ts";
 
 export type StoredSession = {
   readonly id: string;
@@ -83,6 +83,7 @@ function textOf({ bytes }: Line): string {
 
 class Reading {
   readonly #path: string;
+  readonly #lineReader: LineReader;
   readonly #conversation = new Conversation();
   readonly #records: RecordEntry[] = [];
   readonly #tools = new Map<string, LinePlace>();
@@ -95,6 +96,7 @@ class Reading {
 
   constructor(path: string) {
     this.#path = path;
+    this.#lineReader = new LineReader(path);
   }
 
   add(line: Line): void {
@@ -139,7 +141,7 @@ class Reading {
       conversation: this.#conversation,
       todos: last.todos?.items ?? [],
       records: this.#records,
-      toolEntry: (callId) => toolAt(path, this.#tools.get(callId)),
+      toolEntry: (callId) => this.#toolAt(this.#tools.get(callId)),
       damagedLines: this.#damaged,
     };
   }
@@ -164,7 +166,7 @@ class Reading {
         this.#head ??= entry;
         return;
       case "message":
-        this.#conversation.append(entry.message, entry.position, () => messageAt(this.#path, { start, length }));
+        this.#conversation.append(entry.message, entry.position, () => this.#messageAt({ start, length }));
         return;
       case "rewind":
         this.#conversation.rewind(entry.keep);
@@ -190,6 +192,17 @@ class Reading {
     Object.assign(this.#last, { [entry.type]: entry });
   }
 
+  #toolAt(place: LinePlace | undefined): EntryOf<"tool"> | undefined {
+    const entry = place === undefined ? undefined : parseEntry(this.#lineReader.read(place));
+    return entry?.type === "tool" ? entry : undefined;
+  }
+
+  #messageAt(place: LinePlace): Message {
+    const entry = parseEntry(this.#lineReader.read(place));
+    if (entry?.type !== "message") throw new Error(`${this.#path} was changed while it was in use`);
+    return entry.message;
+  }
+
   /** Behind half an entry, which no reader can save, may stand a whole one: a writer had not cut it off. */
   #rescue(text: string, place: Line): void {
     for (let from = text.indexOf(ENTRY_START, 1); from > 0; from = text.indexOf(ENTRY_START, from + 1)) {
@@ -204,15 +217,4 @@ class Reading {
 function toolCallOf(json: unknown): string | undefined {
   if (typeof json !== "object" || json === null || !("type" in json) || json.type !== "tool") return undefined;
   return "callId" in json && typeof json.callId === "string" ? json.callId : undefined;
-}
-
-function toolAt(path: string, place: LinePlace | undefined): EntryOf<"tool"> | undefined {
-  const entry = place === undefined ? undefined : parseEntry(readLineAt(path, place));
-  return entry?.type === "tool" ? entry : undefined;
-}
-
-function messageAt(path: string, place: LinePlace): Message {
-  const entry = parseEntry(readLineAt(path, place));
-  if (entry?.type !== "message") throw new Error(`${path} was changed while it was in use`);
-  return entry.message;
 }
