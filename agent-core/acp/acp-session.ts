@@ -10,7 +10,7 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import type { AIAgentOptions } from "../agent/agent-setup.ts";
 import { AIAgent, type RunOptions } from "../agent/ai-agent.ts";
-import type { CompressedEvent } from "../agent/callbacks.ts";
+import type { CompressedEvent, StatusEvent } from "../agent/callbacks.ts";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { ModelDirectory } from "../agent/model-directory.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
@@ -41,12 +41,17 @@ import type { StartingModel } from "./starting-model.ts";
 import { type Updates, updatesTo } from "./updates.ts";
 import { userUpdates } from "./user-updates.ts";
 
+/** Updates of a replay that are on their way at the same time. */
+const SENT_AT_ONCE = 64;
+
 export type AcpSessionOptions = {
   readonly client: AgentContext;
   readonly identity: ClientIdentity;
   readonly place: SessionPlace;
   readonly id: string;
   readonly stored: StoredSession | undefined;
+  /** What the user must know of it, one line each. */
+  readonly notes: readonly string[];
   readonly configured: ConfiguredAgent;
   readonly directory: ModelDirectory;
   readonly model: StartingModel;
@@ -83,7 +88,7 @@ export class AcpSession {
   #cancellation = new AbortController();
 
   constructor(options: AcpSessionOptions) {
-    const { client, identity, place, id, stored, configured, directory, model, home, local, log } = options;
+    const { client, identity, place, id, stored, configured, directory, model, local, log } = options;
     const { capabilities, title } = identity;
     this.id = id;
     this.cwd = place.cwd;
@@ -98,7 +103,7 @@ export class AcpSession {
       costUsd: () => this.agent.usage.costUsd,
     });
     const { status } = this.#updates.callbacks;
-    this.#journal = sessionJournal(home, place.cwd, id, (message) => status({ severity: "error", message }));
+    this.#journal = sessionJournal(options, status);
     const questions = { client, sessionId: id, hasForms: capabilities.elicitation?.form != null };
     this.agent = new AIAgent({
       ...configured.options,
@@ -149,7 +154,7 @@ export class AcpSession {
       record: (entry) => this.#journal.append(entry),
       onChange: () => this.#sendOptions(),
     });
-    this.#warn([...configured.warnings, ...model.warnings, ...interruption(this.agent)]);
+    this.#warn([...options.notes, ...configured.warnings, ...model.warnings, ...interruption(this.agent)]);
   }
 
   get mode(): ApprovalMode {
@@ -167,7 +172,17 @@ export class AcpSession {
 
   /** Sends an update; what a closed connection cannot take is dropped. */
   send(update: SessionUpdate): void {
-    this.#client.notify(methods.client.session.update, { sessionId: this.id, update }).catch(() => undefined);
+    void this.#deliver(update);
+  }
+
+  /** Sends many, no faster than the client takes them. */
+  async sendAll(updates: Iterable<SessionUpdate>): Promise<void> {
+    let count = 0;
+    for (const update of updates) {
+      const sent = this.#deliver(update);
+      count += 1;
+      if (count % SENT_AT_ONCE === 0) await sent;
+    }
   }
 
   setMode(mode: ApprovalMode): void {
@@ -209,6 +224,11 @@ export class AcpSession {
     this.model.dispose();
     await Promise.all([this.#queue, this.agent.close()]);
     this.#journal.close();
+  }
+
+  /** Settles when it has left; never rejects. */
+  #deliver(update: SessionUpdate): Promise<void> {
+    return this.#client.notify(methods.client.session.update, { sessionId: this.id, update }).catch(() => undefined);
   }
 
   async #runPrompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
@@ -277,18 +297,26 @@ function interruption({ checkpoints }: AIAgent): readonly string[] {
 /** What an agent goes on with. */
 function restored(stored: StoredSession | undefined): Partial<AIAgentOptions> {
   if (stored === undefined) return {};
-  const { conversation, todos, entries, title, systemPrompt } = stored;
+  const { conversation, todos, records, title, systemPrompt } = stored;
   return {
     conversation,
     todos,
-    entries,
+    entries: records,
     ...(title !== undefined && { title }),
     ...(systemPrompt !== undefined && { systemPrompt }),
   };
 }
 
-function sessionJournal(home: string, cwd: string, sessionId: string, onFailure: (message: string) => void): Journal {
-  const path = journalPath(sessionsFolder(home), sessionId);
-  if (path === undefined) throw new Error(`${sessionId} is not the id of a session.`);
-  return new Journal({ path, sessionId, cwd, now: Date.now, onFailure });
+function sessionJournal(
+  { home, place: { cwd }, id, stored }: AcpSessionOptions,
+  tell: (event: StatusEvent) => void,
+): Journal {
+  const path = journalPath(sessionsFolder(home), id);
+  if (path === undefined) throw new Error(`${id} is not the id of a session.`);
+  return new Journal({
+    ...{ path, sessionId: id, cwd, now: Date.now },
+    ...(stored && { knownSize: stored.size }),
+    onFailure: (message) => tell({ severity: "error", message }),
+    onRecovery: (message) => tell({ severity: "info", message }),
+  });
 }

@@ -1,5 +1,6 @@
 /** One connection's worth of agent: who the client is, and the sessions it has open. */
 import { isAbsolute } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { type AgentContext, RequestError } from "@zed-industries/agent-client-protocol";
 import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
 import { ModelDirectory } from "../agent/model-directory.ts";
@@ -22,16 +23,21 @@ import { SessionIndex } from "../sessions/index/session-index.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { renameSession } from "../sessions/rename-session.ts";
 import { journalPath, newSessionId } from "../sessions/session-id.ts";
+import { lockHolder } from "../sessions/session-lock.ts";
 import { AcpSession } from "./acp-session.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import { ClientModels } from "./client-models.ts";
 import { hermesCapabilities } from "./hermes-capabilities.ts";
 import type { SessionPlace } from "./session-place.ts";
 import { startingModel } from "./starting-model.ts";
+import { storedNotes } from "./stored-notes.ts";
 
 /** Key of `platform_toolsets` that says which toolsets an editor gets. */
 const PLATFORM = "acp";
 const RESOURCE_NOT_FOUND = -32002;
+/** A window that is reloaded opens its session again while its former process may still be ending. */
+const LOCK_PATIENCE_MS = 2_000;
+const LOCK_LOOK_MS = 50;
 
 export type AgentServerOptions = {
   readonly version: string;
@@ -106,7 +112,7 @@ export class AgentServer {
 
   async newSession(client: AgentContext, place: SessionPlace): Promise<AcpSession> {
     await this.#checkFolder(place.cwd);
-    return this.#open(client, place, newSessionId(Date.now()), undefined);
+    return this.#open(client, place, newSessionId(Date.now()));
   }
 
   /** Opens a stored session again. The journal keeps its first working folder; `place` is where it goes on. */
@@ -115,10 +121,12 @@ export class AgentServer {
     place: SessionPlace,
     id: string,
   ): Promise<{ readonly session: AcpSession; readonly stored: StoredSession }> {
-    await this.#checkFolder(place.cwd);
+    if (!isAbsolute(place.cwd)) throw invalidFolder(place.cwd, "is not an absolute path");
     await this.closeSession(id);
+    await this.#checkLock(id);
     const stored = await this.readStored(id);
-    return { session: await this.#open(client, place, id, stored), stored };
+    const notes = storedNotes(stored, place.cwd, await this.#folderProblem(place.cwd));
+    return { session: await this.#open(client, place, id, { stored, notes }), stored };
   }
 
   /** What is stored of a session. */
@@ -219,7 +227,7 @@ export class AgentServer {
     client: AgentContext,
     place: SessionPlace,
     id: string,
-    stored: StoredSession | undefined,
+    { stored, notes = [] }: { readonly stored?: StoredSession; readonly notes?: readonly string[] } = {},
   ): Promise<AcpSession> {
     const configured = await this.configure();
     const model = await startingModel(this.directory, stored ?? { model: place.model, reasoningEffort: undefined });
@@ -231,6 +239,7 @@ export class AgentServer {
           place,
           id,
           stored,
+          notes,
           configured,
           directory: this.directory,
           editorModels: this.#clientModels,
@@ -260,9 +269,29 @@ export class AgentServer {
 
   async #checkFolder(cwd: string): Promise<void> {
     if (!isAbsolute(cwd)) throw invalidFolder(cwd, "is not an absolute path");
+    const problem = await this.#folderProblem(cwd);
+    if (problem !== undefined) throw invalidFolder(cwd, problem);
+  }
+
+  async #folderProblem(cwd: string): Promise<string | undefined> {
     const stat = await this.options.local.files.stat(cwd);
-    if (stat === undefined) throw invalidFolder(cwd, "does not exist");
-    if (stat.kind !== "directory") throw invalidFolder(cwd, "is not a folder");
+    if (stat === undefined) return "does not exist";
+    return stat.kind === "directory" ? undefined : "is not a folder";
+  }
+
+  /** Two that go on with one session would not know of each other's words. */
+  async #checkLock(id: string): Promise<void> {
+    const path = journalPath(sessionsFolder(this.home), id);
+    if (path === undefined) return;
+    const until = performance.now() + LOCK_PATIENCE_MS;
+    let holder = lockHolder(`${path}.lock`);
+    while (holder !== undefined && performance.now() < until) {
+      await delay(LOCK_LOOK_MS);
+      holder = lockHolder(`${path}.lock`);
+    }
+    if (holder === undefined) return;
+    const who = `another Hermes (process ${holder.pid}) has it open`;
+    throw notFound(id, `${who}; close it there first, or fork it to go on with a copy`);
   }
 }
 

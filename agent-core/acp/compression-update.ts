@@ -23,8 +23,10 @@ export function compressionUpdate(
 
 /** The first message at or after this position that a client knows by a name. */
 function anchorFrom(said: readonly Said[], from: number): HermesAnchor | null {
-  for (const { position, message } of said) {
+  for (const one of said) {
+    const { position } = one;
     if (position < from) continue;
+    const { message } = one;
     if (message.role === "user" && !message.synthetic) return { position };
     const call = message.role === "assistant" ? message.tool_calls?.[0] : undefined;
     if (call !== undefined) return { toolCallId: call.id };

@@ -1,14 +1,16 @@
 /** A stored session as the updates that show it again: messages, thoughts, tool calls with their diffs, the plan. */
 import type { SessionUpdate, ToolKind } from "@zed-industries/agent-client-protocol";
-import { droppedCount, type Said } from "../sessions/conversation.ts";
-import type { JournalEntry } from "../sessions/entry.ts";
+import type { Message } from "../messages/message.ts";
+import { droppedCount } from "../sessions/conversation.ts";
+import type { EntryOf } from "../sessions/entry.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { compressionUpdate } from "./compression-update.ts";
 import { resultContent } from "./tool-content.ts";
 import { planUpdate } from "./updates.ts";
 import { chunk, userUpdates } from "./user-updates.ts";
 
-type ToolEntry = Extract<JournalEntry, { type: "tool" }>;
+/** In the place of a result that was never stored. */
+const CUT_OFF = "cut off before its result was stored.";
 
 const TOOL_KINDS: ReadonlySet<string> = new Set<ToolKind>([
   "read",
@@ -23,19 +25,40 @@ const TOOL_KINDS: ReadonlySet<string> = new Set<ToolKind>([
   "other",
 ]);
 
-export function replay({ entries, conversation, todos }: StoredSession): readonly SessionUpdate[] {
-  const shown = new Map(entries.filter((entry) => entry.type === "tool").map((entry) => [entry.callId, entry]));
-  const updates = conversation.said.flatMap((said) => messageUpdates(said, shown));
+/** One after the other: of a long session they are many, and what they show is read as it is asked for. */
+export function* replay({ records, conversation, todos, toolEntry }: StoredSession): Generator<SessionUpdate> {
+  /** Calls whose results have not come yet. */
+  const open = new Set<string>();
+  for (const { message, position } of conversation.said) {
+    if (message.role === "tool") open.delete(message.tool_call_id);
+    else yield* cutOff(open, toolEntry);
+    if (message.role === "assistant") for (const { id } of message.tool_calls ?? []) open.add(id);
+    yield* messageUpdates(message, position, toolEntry);
+  }
+  yield* cutOff(open, toolEntry);
   const { compression } = conversation;
   // An entry of the journal is what the conversation was compressed by, itself.
-  const entry = entries.find((candidate) => candidate.type === "compression" && candidate === compression);
+  const entry = records.find((candidate) => candidate.type === "compression" && candidate === compression);
   if (compression !== undefined && entry?.type === "compression") {
-    updates.push(compressionUpdate(conversation.said, compression, { ...entry, messages: droppedCount(compression) }));
+    yield compressionUpdate(conversation.said, compression, { ...entry, messages: droppedCount(compression) });
   }
-  return todos.length > 0 ? [...updates, planUpdate(todos)] : updates;
+  if (todos.length > 0) yield planUpdate(todos);
 }
 
-function messageUpdates({ message, position }: Said, shown: ReadonlyMap<string, ToolEntry>): readonly SessionUpdate[] {
+/** Calls of a turn that died with its process: what they did is told, their results were never stored. */
+function* cutOff(open: Set<string>, toolEntry: StoredSession["toolEntry"]): Generator<SessionUpdate> {
+  for (const id of open) {
+    const entry = toolEntry(id);
+    yield toolUpdate(id, entry === undefined ? `Error: ${CUT_OFF}` : CUT_OFF, entry);
+  }
+  open.clear();
+}
+
+function messageUpdates(
+  message: Message,
+  position: number,
+  toolEntry: StoredSession["toolEntry"],
+): readonly SessionUpdate[] {
   switch (message.role) {
     case "system":
       return [];
@@ -48,11 +71,11 @@ function messageUpdates({ message, position }: Said, shown: ReadonlyMap<string, 
       return updates;
     }
     case "tool":
-      return [toolUpdate(message.tool_call_id, message.content, shown.get(message.tool_call_id))];
+      return [toolUpdate(message.tool_call_id, message.content, toolEntry(message.tool_call_id))];
   }
 }
 
-function toolUpdate(toolCallId: string, text: string, entry: ToolEntry | undefined): SessionUpdate {
+function toolUpdate(toolCallId: string, text: string, entry: EntryOf<"tool"> | undefined): SessionUpdate {
   const result = {
     ok: entry?.ok ?? !text.startsWith("Error: "),
     text,

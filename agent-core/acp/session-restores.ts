@@ -38,10 +38,12 @@ export class SessionRestores {
   /** In the order in which they were said. */
   points(): readonly RestorePoint[] {
     const { said, checkpoints } = this.#agent;
-    return said.flatMap(({ position, message }, index) => {
-      const prompt = userText(message);
+    return said.flatMap((one, index) => {
+      const { position, role } = one;
       // What was said in the middle of a turn is a part of it.
-      if (prompt === null || said[index - 1]?.message.role === "tool") return [];
+      if (role !== "user" || said[index - 1]?.role === "tool") return [];
+      const prompt = userText(one.message);
+      if (prompt === null) return [];
       return [{ position, prompt, changedFiles: checkpoints?.countSince(position) ?? 0 }];
     });
   }

@@ -3,9 +3,10 @@
  * still too much, what the oldest sessions need. Sessions that are open keep everything.
  */
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseEntry } from "../sessions/entry.ts";
+import { readLines } from "../sessions/journal-lines.ts";
 import { takeLock } from "../sessions/session-lock.ts";
 import type { ObjectStore } from "./object-store.ts";
 
@@ -55,16 +56,22 @@ export async function collectGarbage(options: GarbageOptions): Promise<void> {
 
 /** Hashes that a journal tells of; none when it cannot be read. */
 export async function hashesIn(journal: string): Promise<ReadonlySet<string>> {
-  const text = await readFile(journal, "utf8").catch(() => "");
   const hashes = new Set<string>();
-  for (const line of text.split("\n")) {
-    if (!line.includes(MENTION)) continue;
-    const entry = parseEntry(line);
-    if (entry?.type !== "file-change" || entry.before === null || entry.before === "unknown") continue;
-    const { hash, unsaved } = entry.before;
-    for (const kept of [hash, unsaved]) if (kept != null) hashes.add(kept);
+  try {
+    for await (const lines of readLines(journal)) {
+      for (const { bytes } of lines) if (bytes.includes(MENTION)) for (const hash of hashesOf(bytes)) hashes.add(hash);
+    }
+  } catch {
+    // gone, or not ours to read
   }
   return hashes;
+}
+
+function hashesOf(line: Buffer): readonly string[] {
+  const entry = parseEntry(line.toString("utf8"));
+  if (entry?.type !== "file-change" || entry.before === null || entry.before === "unknown") return [];
+  const { hash, unsaved } = entry.before;
+  return [hash, unsaved].filter((kept) => kept != null);
 }
 
 /** Removes the copies that only the deleted session told of. `hashes` are those of its journal. */

@@ -122,9 +122,12 @@ function cutTail(tail: readonly Unit[]): readonly Shortened[] {
 
 function withShorter(items: readonly Said[], shortened: readonly Shortened[]): readonly Said[] {
   const contents = new Map(shortened.map(({ position, content }) => [position, content]));
-  return items.map(({ position, message }) => {
+  return items.map((said) => {
+    const { position, role, message } = said;
     const content = contents.get(position);
-    return { position, message: content !== undefined && message.role === "tool" ? { ...message, content } : message };
+    return content !== undefined && message.role === "tool"
+      ? { position, role, message: { ...message, content } }
+      : said;
   });
 }
 

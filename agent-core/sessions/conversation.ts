@@ -8,7 +8,12 @@ import type { Message } from "../messages/message.ts";
 const SUMMARY_END = "[END COMPRESSED]";
 
 /** A message and its place among all that were ever said in the session, from 0; a place is never used twice. */
-export type Said = { readonly position: number; readonly message: Message };
+export type Said = {
+  readonly position: number;
+  readonly role: Message["role"];
+  /** Of what the model no longer gets: read from the journal each time that it is asked for, where there is one. */
+  readonly message: Message;
+};
 
 /** From the first to the last position, both included. */
 export type PositionRange = readonly [first: number, last: number];
@@ -23,12 +28,43 @@ export type Compression = {
   readonly shortened: readonly { readonly position: number; readonly content: string }[];
 };
 
+/** Something said that is let go of while the model does not get it. */
+class Remembered implements Said {
+  readonly position: number;
+  readonly role: Message["role"];
+  #message: Message | undefined;
+  readonly #recall: (() => Message) | undefined;
+
+  constructor(position: number, message: Message, recall: (() => Message) | undefined) {
+    this.position = position;
+    this.role = message.role;
+    this.#message = message;
+    this.#recall = recall;
+  }
+
+  get message(): Message {
+    const message = this.#message ?? this.#recall?.();
+    if (message === undefined) throw new Error("A message was let go of that nobody can recall.");
+    return message;
+  }
+
+  /** Gives the message, and keeps it from now on. */
+  hold(): Message {
+    this.#message = this.message;
+    return this.#message;
+  }
+
+  release(): void {
+    if (this.#recall !== undefined) this.#message = undefined;
+  }
+}
+
 export class Conversation {
-  #said: Said[] = [];
+  #said: Remembered[] = [];
   #next = 0;
   #compressions: Compression[] = [];
-  /** What the model gets; grows with each message, and is made anew after a compression or a rewind. */
-  #view: Message[] = [];
+  /** What the model gets; grows with each message, and is made anew when it is asked for after anything else. */
+  #view: Message[] | undefined;
 
   /** Position that the next message will have. */
   get next(): number {
@@ -37,6 +73,7 @@ export class Conversation {
 
   /** What the model gets. */
   get messages(): readonly Message[] {
+    this.#view ??= this.#viewed();
     return this.#view;
   }
 
@@ -50,12 +87,15 @@ export class Conversation {
     return this.#compressions.at(-1);
   }
 
-  /** Adds a message and gives its position. `position`: where a journal says it stood, never before `next`. */
-  append(message: Message, position = this.#next): number {
+  /**
+   * Adds a message and gives its position. `position`: where a journal says it stood, never before `next`. With
+   * `recall`, which reads it again, it takes no memory while the model does not get it.
+   */
+  append(message: Message, position = this.#next, recall?: () => Message): number {
     const place = Math.max(position, this.#next);
-    this.#said.push({ position: place, message });
+    this.#said.push(new Remembered(place, message, recall));
     this.#next = place + 1;
-    this.#view.push(message);
+    this.#view?.push(message);
     return place;
   }
 
@@ -63,17 +103,28 @@ export class Conversation {
   rewind(keep: number): void {
     this.#said = this.#said.filter(({ position }) => position < keep);
     this.#compressions = this.#compressions.filter((compression) => endOf(compression) < keep);
-    this.#view = this.#viewed();
+    this.#view = undefined;
   }
 
   compress(compression: Compression): void {
+    const before = lastDropped(this.compression);
     this.#compressions.push(compression);
-    this.#view = this.#viewed();
+    this.#view = undefined;
+    this.#releaseBehind(before, lastDropped(compression));
+  }
+
+  /** What a compression drops beyond the one before it; the rest is let go of when the view is made. */
+  #releaseBehind(before: number, last: number): void {
+    for (let index = this.#said.length - 1; index >= 0; index -= 1) {
+      const said = this.#said[index];
+      if (said === undefined || said.position <= before) return;
+      if (said.position <= last) said.release();
+    }
   }
 
   #viewed(): Message[] {
     const { compression } = this;
-    return compression === undefined ? this.#said.map(({ message }) => message) : compressed(this.#said, compression);
+    return compression === undefined ? this.#said.map((said) => said.hold()) : compressed(this.#said, compression);
   }
 }
 
@@ -82,15 +133,17 @@ export function droppedCount({ dropped }: Pick<Compression, "dropped">): number 
   return dropped.reduce((sum, [first, last]) => sum + last - first + 1, 0);
 }
 
-function compressed(said: readonly Said[], compression: Compression): Message[] {
+function compressed(all: readonly Remembered[], compression: Compression): Message[] {
   const { dropped, summary, shortened } = compression;
   const contents = new Map(shortened.map(({ position, content }) => [position, content]));
   const view: Message[] = [];
   let range = 0;
   let isSummarized = summary === null;
-  for (const { position, message } of said) {
+  for (const said of all) {
+    const { position } = said;
     while ((dropped[range]?.[1] ?? Number.POSITIVE_INFINITY) < position) range++;
     const isDropped = (dropped[range]?.[0] ?? Number.POSITIVE_INFINITY) <= position;
+    if (isDropped) said.release();
     if (isDropped && isSummarized) continue;
     if (isDropped) {
       view.push({ role: "user", content: framed(summary ?? "", droppedCount(compression)), synthetic: true });
@@ -98,13 +151,24 @@ function compressed(said: readonly Said[], compression: Compression): Message[] 
       continue;
     }
     const content = contents.get(position);
-    view.push(content !== undefined && message.role === "tool" ? { ...message, content } : message);
+    view.push(content === undefined ? said.hold() : shortenedTo(said, content));
   }
   return view;
 }
 
+function shortenedTo(said: Remembered, content: string): Message {
+  const { message } = said;
+  if (message.role !== "tool") return said.hold();
+  said.release();
+  return { ...message, content };
+}
+
 function framed(summary: string, count: number): string {
   return `[COMPRESSED: ${count} messages summarized]\n${summary}\n${SUMMARY_END}`;
+}
+
+function lastDropped(compression: Compression | undefined): number {
+  return compression?.dropped.at(-1)?.[1] ?? -1;
 }
 
 function endOf({ dropped, shortened }: Compression): number {

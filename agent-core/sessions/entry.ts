@@ -116,11 +116,24 @@ const entrySchema = z.discriminatedUnion("type", [
 
 export type JournalEntry = z.infer<typeof entrySchema>;
 
+export type EntryOf<Type extends JournalEntry["type"]> = Extract<JournalEntry, { type: Type }>;
+
 /** Reads one line; undefined when it is not an entry of this version (torn, damaged, or of a later one). */
 export function parseEntry(line: string): JournalEntry | undefined {
+  const json = parseLine(line);
+  return json === undefined ? undefined : checkEntry(json);
+}
+
+/** The JSON of a line, not checked any further; undefined when it is none. */
+export function parseLine(line: string): unknown {
   try {
-    return entrySchema.safeParse(JSON.parse(line)).data;
+    return JSON.parse(line);
   } catch {
-    return undefined; // not JSON: a torn or damaged line, which the caller counts
+    return undefined; // a torn or damaged line, which the caller counts
   }
+}
+
+/** Undefined when it is not an entry of this version. */
+export function checkEntry(json: unknown): JournalEntry | undefined {
+  return entrySchema.safeParse(json).data;
 }

@@ -1,8 +1,8 @@
 /** A stored session as a text of its own: Markdown to read, JSON for programs. */
 import type { Message } from "../messages/message.ts";
 import { redact } from "../providers/redact.ts";
-import type { JournalEntry } from "./entry.ts";
-import type { StoredSession } from "./read-journal.ts";
+import type { EntryOf } from "./entry.ts";
+import { readEntries, type StoredSession } from "./read-journal.ts";
 
 export type ExportFormat = "markdown" | "json";
 
@@ -11,11 +11,11 @@ const JSON_VERSION = 1;
 /** Of a name of a file. */
 const MAX_NAME_CHARS = 60;
 
-type ToolEntry = Extract<JournalEntry, { type: "tool" }>;
+type ToolEntry = EntryOf<"tool">;
 
-/** What looks like a key is masked, as in messages and logs. */
-export function exportSession(session: StoredSession, format: ExportFormat): string {
-  return redact(format === "json" ? asJson(session) : asMarkdown(session));
+/** What looks like a key is masked, as in messages and logs. Rejects when the journal can no longer be read. */
+export async function exportSession(session: StoredSession, format: ExportFormat): Promise<string> {
+  return redact(format === "json" ? await asJson(session) : asMarkdown(session));
 }
 
 /** A name for the file, without a folder. */
@@ -28,27 +28,26 @@ export function exportName({ id, title }: Pick<StoredSession, "id" | "title">, f
   return `${words || `session-${id}`}.${format === "json" ? "json" : "md"}`;
 }
 
-function asJson(session: StoredSession): string {
-  const { id, cwd, title, model, systemPrompt, conversation, entries, todos } = session;
+async function asJson(session: StoredSession): Promise<string> {
+  const { id, cwd, title, model, systemPrompt, conversation, todos } = session;
+  const entries = await readEntries(session.path);
   const messages = conversation.said.map(({ position, message }) => ({ position, ...message }));
   const whole = { version: JSON_VERSION, id, cwd, title, model, systemPrompt, messages, todos, entries };
   return `${JSON.stringify(whole, undefined, 2)}\n`;
 }
 
-function asMarkdown({ id, cwd, title, model, entries, conversation }: StoredSession): string {
-  const shown = new Map(entries.filter((entry) => entry.type === "tool").map((entry) => [entry.callId, entry]));
-  const begun = entries.find((entry) => entry.type === "session")?.at;
+function asMarkdown({ id, cwd, title, model, begunAt, toolEntry, conversation }: StoredSession): string {
   const facts = [
-    begun === undefined ? undefined : new Date(begun).toISOString().slice(0, 16).replace("T", " "),
+    begunAt === undefined ? undefined : new Date(begunAt).toISOString().slice(0, 16).replace("T", " "),
     model,
     `\`${cwd}\``,
     id,
   ];
-  const parts = conversation.said.flatMap(({ message }) => said(message, shown));
+  const parts = conversation.said.flatMap(({ message }) => said(message, toolEntry));
   return `# ${title ?? "Session"}\n\n${facts.filter((fact) => fact !== undefined).join(" · ")}\n\n${parts.join("\n\n")}\n`;
 }
 
-function said(message: Message, shown: ReadonlyMap<string, ToolEntry>): readonly string[] {
+function said(message: Message, toolEntry: StoredSession["toolEntry"]): readonly string[] {
   switch (message.role) {
     case "system":
       return [];
@@ -60,7 +59,7 @@ function said(message: Message, shown: ReadonlyMap<string, ToolEntry>): readonly
         ...(message.content ? [`## Hermes\n\n${message.content}`] : []),
       ];
     case "tool":
-      return [toolCall(message.content, shown.get(message.tool_call_id))];
+      return [toolCall(message.content, toolEntry(message.tool_call_id))];
   }
 }
 

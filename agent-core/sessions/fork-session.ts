@@ -1,6 +1,9 @@
 /** A second session that begins with what was said in a first one; from then on they do not know each other. */
-import { readFile, writeFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { JOURNAL_VERSION, type JournalEntry, parseEntry } from "./entry.ts";
+import { type Line, readLines } from "./journal-lines.ts";
+
+const NEWLINE = Buffer.from("\n");
 
 export type Fork = {
   readonly id: string;
@@ -15,17 +18,29 @@ export type Fork = {
 /** Copies the journal at `from`, whose session is `parent`, to `to`. Rejects when `to` exists or cannot be written. */
 export async function forkSession(from: string, to: string, parent: string, fork: Fork): Promise<void> {
   const { id, cwd, at, position } = fork;
-  const text = await readFile(from, "utf8");
-  const afterHead = text.indexOf("\n") + 1;
-  // A torn last line stays behind, as when the session itself is read.
-  const lines = text.slice(afterHead, Math.max(afterHead, text.lastIndexOf("\n") + 1)).split("\n");
-  const end = position === undefined ? -1 : lines.findIndex((line) => isAt(line, position));
-  const rest = (end < 0 ? lines : [...lines.slice(0, end), ""]).join("\n");
   const head: JournalEntry = { type: "session", version: JOURNAL_VERSION, id, cwd, parent, at };
-  await writeFile(to, `${JSON.stringify(head)}\n${rest}`, { mode: 0o600, flag: "wx" });
+  const file = await open(to, "wx", 0o600);
+  try {
+    await file.appendFile(`${JSON.stringify(head)}\n`);
+    // A torn last line stays behind, as when the session itself is read.
+    for await (const lines of readLines(from)) {
+      const end = position === undefined ? -1 : lines.findIndex((line) => isAt(line, position));
+      const taken = (end < 0 ? lines : lines.slice(0, end)).filter((line) => !isHead(line));
+      await file.appendFile(Buffer.concat(taken.flatMap(({ bytes }) => [bytes, NEWLINE])));
+      if (end >= 0) return;
+    }
+  } finally {
+    await file.close();
+  }
 }
 
-function isAt(line: string, position: number): boolean {
-  const entry = parseEntry(line);
+function isAt({ bytes }: Line, position: number): boolean {
+  if (!bytes.includes('"position":')) return false;
+  const entry = parseEntry(bytes.toString("utf8"));
   return entry?.type === "message" && (entry.position ?? -1) >= position;
+}
+
+/** A fork has its own; what stands first may as well be a damaged line. */
+function isHead({ start, bytes }: Line): boolean {
+  return start === 0 && bytes.includes('"session"');
 }

@@ -1,18 +1,16 @@
 /**
  * The journal of a session: append-only JSONL, the truth about it. One write an entry, synced at the end of a turn,
  * one writer at a time. The file comes into being with the first entry, so a session nobody used leaves nothing.
+ * While the disk fails, entries wait in memory and are written in their order as soon as it works again.
  */
-import { closeSync, fdatasync, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
-import { promisify } from "node:util";
 import { JOURNAL_VERSION, type JournalEntry } from "./entry.ts";
+import { type JournalFiles, systemFiles } from "./journal-files.ts";
+import { LineFile } from "./line-file.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
+import { writeFault } from "./write-fault.ts";
 
-/** How far back from the end a torn last line is looked for at a time. */
-const TAIL_CHUNK_BYTES = 65_536;
-const NEWLINE = 10;
-
-const syncData = promisify(fdatasync);
+/** What waits is tried again this often when nothing else is written. */
+const RETRY_MS = 2_000;
 
 /** An entry without its time, which the journal adds. */
 type Untimed<Entry> = Entry extends JournalEntry ? Omit<Entry, "at"> : never;
@@ -24,106 +22,145 @@ export type JournalOptions = {
   readonly sessionId: string;
   /** The session's working folder, absolute. */
   readonly cwd: string;
+  /**
+   * How long the file was when the session was read from it, in bytes; another length means that it has gone on
+   * elsewhere, and nothing is added to it. Default: any.
+   */
+  readonly knownSize?: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Told once, in a line for people, when entries can no longer be stored; the turn goes on without. */
-  readonly onFailure: (message: string) => void;
+  /**
+   * Told in a line for people when entries cannot be stored, once until they can again; the turn goes on. `reason` is
+   * the part that says why.
+   */
+  readonly onFailure: (message: string, reason: string) => void;
+  /** Told in a line for people when everything is stored again. Default: nobody is. */
+  readonly onRecovery?: (message: string) => void;
+  /** Default: the system's. */
+  readonly files?: JournalFiles;
 };
+
+type Open = { readonly lines: LineFile; readonly lock: SessionLock };
 
 export class Journal {
   readonly #options: JournalOptions;
-  #file: { readonly descriptor: number; readonly lock: SessionLock } | undefined;
-  /** Why nothing more is stored. */
-  #failure: string | undefined;
+  #file: Open | undefined;
+  /** Lines that are not in the file yet. */
+  readonly #waiting: Buffer[] = [];
+  /** The last attempt failed, and that has been told. */
+  #isFailing = false as boolean;
+  #retry: NodeJS.Timeout | undefined;
+  /** Settles when no sync is under way; never rejects. */
+  #syncing: Promise<void> = Promise.resolve();
+  /** Syncs that run or wait. */
+  #syncs = 0;
+
+  /** Length that the file must have when it is opened. */
+  #knownSize: number | undefined;
 
   constructor(options: JournalOptions) {
     this.#options = options;
+    this.#knownSize = options.knownSize;
   }
 
-  /** Writes one entry at the end. Never throws: a failure is told once through `onFailure`. */
+  /** Writes one entry at the end. Never throws: a failure is told through `onFailure`, and the entry waits. */
   append(entry: NewEntry): void {
-    this.#attempt(() => this.#write({ ...entry, at: this.#options.now() } as JournalEntry)); // adds the omitted time
+    this.#waiting.push(lineOf({ ...entry, at: this.#options.now() } as JournalEntry)); // adds the omitted time
+    this.#flush();
   }
 
-  /** Makes everything written so far survive a power cut. */
+  /** Makes everything written so far survive a power cut. Never rejects; a failure is told and tried again. */
   async sync(): Promise<void> {
+    this.#syncs += 1;
+    this.#syncing = this.#syncing.then(() => this.#syncNow());
+    await this.#syncing;
+    this.#syncs -= 1;
+  }
+
+  /** Gives the file and its lock back; a later append opens it again. What still waits is tried once more. */
+  close(): void {
+    if (this.#waiting.length > 0) this.#flush();
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
     const file = this.#file;
+    this.#file = undefined;
     if (file === undefined) return;
+    this.#knownSize = file.lines.size;
+    const close = (): void => {
+      try {
+        file.lines.close();
+      } catch (error) {
+        this.#fail(error);
+      }
+      file.lock.release();
+    };
+    if (this.#syncs === 0) close();
+    else void this.#syncing.then(close);
+  }
+
+  async #syncNow(): Promise<void> {
+    this.#flush();
+    if (this.#file === undefined || this.#waiting.length > 0) return;
     try {
-      await syncData(file.descriptor);
+      await this.#file.lines.sync();
+      this.#succeed();
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  /** Gives the file and its lock back; a later append opens it again. */
-  close(): void {
-    const file = this.#file;
-    this.#file = undefined;
-    if (file === undefined) return;
-    closeSync(file.descriptor);
-    file.lock.release();
-  }
-
-  #attempt(action: () => void): void {
-    if (this.#failure !== undefined) return;
+  #flush(): void {
     try {
-      action();
+      if (this.#waiting.length > 0) this.#file ??= this.#open();
+      this.#file?.lines.write(this.#waiting);
+      if (this.#isFailing) this.#retrySoon(); // stored is what is synced, too
     } catch (error) {
       this.#fail(error);
     }
   }
 
   #fail(error: unknown): void {
-    if (this.#failure !== undefined) return;
-    this.#failure = error instanceof Error ? error.message : String(error);
-    this.#options.onFailure(`This session is no longer being saved: ${this.#failure}`);
+    this.#retrySoon();
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    const reason = writeFault(error);
+    const message = `This session is not being saved: ${reason}. Until it can be, what is said is kept in memory only.`;
+    this.#options.onFailure(message, reason);
   }
 
-  #write(entry: JournalEntry): void {
-    this.#file ??= this.#open();
-    writeWhole(this.#file.descriptor, entry);
+  #succeed(): void {
+    if (!this.#isFailing) return;
+    this.#isFailing = false;
+    this.#options.onRecovery?.("This session is saved again, with all that was said in the meantime.");
   }
 
-  #open(): { readonly descriptor: number; readonly lock: SessionLock } {
-    const { path, sessionId, cwd, now } = this.#options;
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  #retrySoon(): void {
+    this.#retry ??= setTimeout(() => {
+      this.#retry = undefined;
+      void this.sync();
+    }, RETRY_MS).unref();
+  }
+
+  #open(): Open {
+    const { path, sessionId, cwd, now, files = systemFiles } = this.#options;
+    const head = lineOf({ type: "session", version: JOURNAL_VERSION, id: sessionId, cwd, at: now() });
+    files.makeFolder(path);
     const lock = takeLock(`${path}.lock`);
     if ("pid" in lock) throw new Error(`another Hermes (process ${lock.pid}) is writing session ${sessionId}`);
+    let lines: LineFile | undefined;
     try {
-      const descriptor = openSync(path, "a+", 0o600);
-      cutTornLine(descriptor);
-      if (fstatSync(descriptor).size === 0) {
-        writeWhole(descriptor, { type: "session", version: JOURNAL_VERSION, id: sessionId, cwd, at: now() });
-      }
-      return { descriptor, lock };
+      lines = new LineFile(files, path, head);
+      const isKnown = this.#knownSize === undefined || this.#knownSize === lines.size;
+      if (!isKnown) throw new Error("it has gone on elsewhere since it was opened here; open it again, or fork it");
+      return { lines, lock };
     } catch (error) {
+      lines?.close();
       lock.release();
       throw error;
     }
   }
 }
 
-function writeWhole(descriptor: number, entry: JournalEntry): void {
-  const line = Buffer.from(`${JSON.stringify(entry)}\n`);
-  let written = 0;
-  while (written < line.length) written += writeSync(descriptor, line, written);
-}
-
-/** A line that a dying process left without its end would swallow the next entry. */
-function cutTornLine(descriptor: number): void {
-  const { size } = fstatSync(descriptor);
-  let end = size;
-  while (end > 0) {
-    const start = Math.max(0, end - TAIL_CHUNK_BYTES);
-    const chunk = Buffer.alloc(end - start);
-    readSync(descriptor, chunk, 0, chunk.length, start);
-    const newline = chunk.lastIndexOf(NEWLINE);
-    if (newline >= 0) {
-      end = start + newline + 1;
-      break;
-    }
-    end = start;
-  }
-  if (end < size) ftruncateSync(descriptor, end);
+function lineOf(entry: JournalEntry): Buffer {
+  return Buffer.from(`${JSON.stringify(entry)}\n`);
 }

@@ -5,7 +5,10 @@ import type { StoredSession } from "./read-journal.ts";
 /** `path` is its journal. Throws an Error in one line when it cannot be written. */
 export async function renameSession(path: string, { id, cwd }: StoredSession, title: string): Promise<void> {
   let failure: string | undefined;
-  const journal = new Journal({ path, sessionId: id, cwd, now: Date.now, onFailure: (message) => (failure = message) });
+  const onFailure = (_message: string, reason: string): void => {
+    failure ??= `The name cannot be stored: ${reason}`;
+  };
+  const journal = new Journal({ path, sessionId: id, cwd, now: Date.now, onFailure });
   journal.append({ type: "title", title });
   await journal.sync();
   journal.close();

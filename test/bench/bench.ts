@@ -6,6 +6,7 @@ import { measureCheckpoints } from "./checkpoints.ts";
 import { measureEdits } from "./edits.ts";
 import { measureIterations } from "./iterations.ts";
 import { measureLife } from "./life.ts";
+import { measureLongSessions } from "./long-sessions.ts";
 import type { Row } from "./measuring.ts";
 import { measureSessions } from "./sessions.ts";
 
@@ -16,6 +17,7 @@ for (const measure of [
   measureIterations,
   measureAnswers,
   measureSessions,
+  measureLongSessions,
   measureEdits,
   measureCheckpoints,
   measureSize,

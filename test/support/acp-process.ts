@@ -28,7 +28,8 @@ export class AcpProcess {
   #nextId = 1;
   #updated = Promise.withResolvers<void>();
 
-  constructor(environment: Readonly<Record<string, string>> = {}, home?: string) {
+  /** `user`: number of the user and group that it runs as; default: the test's own. */
+  constructor(environment: Readonly<Record<string, string>> = {}, home?: string, user?: number) {
     if (home !== undefined) this.home = home;
     writeFileSync(join(this.cwd, "a.txt"), "one\ntwo\nthree\n");
     this.child = spawn("node", ["dist/acp.js"], {
@@ -40,6 +41,7 @@ export class AcpProcess {
         ...environment,
       },
       stdio: ["pipe", "pipe", "pipe"],
+      ...(user !== undefined && { uid: user, gid: user }),
     });
     this.exited = new Promise((resolve) => this.child.once("exit", resolve));
     createInterface({ input: this.child.stdout! }).on("line", (line) => this.#receive(line));

@@ -16,7 +16,7 @@ export const command: Command = {
     const stored = await readStored(id).catch(() => undefined);
     if (stored === undefined) return "There is nothing to export yet: nothing has been said.";
     const target = path === "" ? join(cwd, exportName(stored, format)) : absolutePath(path, cwd);
-    const written = await writeExport(target, exportSession(stored, format));
+    const written = await writeExport(target, await exportSession(stored, format));
     return written.ok ? `Wrote ${shownPath(target, cwd)}.` : `Nothing was written: ${written.message}`;
   },
 };

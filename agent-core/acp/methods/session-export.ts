@@ -13,7 +13,7 @@ export const method: Method = {
     const name = HERMES_SESSION_METHODS.export;
     app.onRequest(name, params, async ({ params: { sessionId, format } }): Promise<HermesExported> => {
       const stored = await server.readStored(sessionId);
-      return { text: exportSession(stored, format), fileName: exportName(stored, format) };
+      return { text: await exportSession(stored, format), fileName: exportName(stored, format) };
     });
   },
 };

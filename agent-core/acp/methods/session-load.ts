@@ -9,7 +9,7 @@ export const method: Method = {
   register(app, server) {
     app.onRequest(methods.agent.session.load, async ({ params, client }) => {
       const { session, stored } = await server.loadSession(client, sessionPlace(params), params.sessionId);
-      for (const update of replay(stored)) session.send(update);
+      await session.sendAll(replay(stored));
       if (stored.title !== undefined) session.send({ sessionUpdate: "session_info_update", title: stored.title });
       announceCommands(session);
       return { modes: modeState(session.mode), configOptions: session.configOptions };

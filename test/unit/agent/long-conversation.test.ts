@@ -131,8 +131,12 @@ test("a conversation that is opened again goes on with the same bytes", async ()
   for (const journal of journals.splice(0)) journal.close();
   const read = await readJournal(path);
   if (!read.ok) throw new Error(read.message);
-  const { conversation, systemPrompt, entries } = read.session;
-  const next = agentOn(path, events, { conversation, entries, ...(systemPrompt !== undefined && { systemPrompt }) });
+  const { conversation, systemPrompt, records } = read.session;
+  const next = agentOn(path, events, {
+    conversation,
+    entries: records,
+    ...(systemPrompt !== undefined && { systemPrompt }),
+  });
   await next.runConversation({ userMessage: "go on" });
   expect(JSON.stringify(sent()).startsWith(before.slice(0, -1))).toBe(true);
 });

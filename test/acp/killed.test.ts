@@ -1,0 +1,159 @@
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { seeded } from "../unit/approval/support/random.ts";
+
+/** `kill -9` in the middle of a turn, so often. */
+const KILLS = 200;
+const KILLS_A_SESSION = 40;
+/** Longer than most turns here take, in milliseconds and in updates. */
+const TURN_MS = 40;
+const TURN_UPDATES = 12;
+
+const random = seeded(20_261_122);
+let model: ModelServer;
+
+beforeAll(async () => {
+  model = await startModelServer();
+  model.respondWith(({ messages, tools }) => {
+    const last = messages.at(-1);
+    // A prompt that was never answered stands in one message with the next.
+    const turn = [...JSON.stringify(messages).matchAll(/turn (\d+)/g)].at(-1)?.[1];
+    if (tools === undefined) return say("A title");
+    if (last?.["role"] === "tool") return say(`answer ${turn}`);
+    return callTools(call("write_file", { path: `${turn}.txt`, content: "written\n" }));
+  });
+});
+
+afterAll(() => model.stop());
+
+/** A turn as its client saw it. */
+type Turn = { readonly text: string; isSaid: boolean; isOver: boolean; readonly calls: string[] };
+
+async function start(home?: string): Promise<AcpProcess> {
+  const agent = new AcpProcess(
+    { HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-test-key-123456" },
+    home,
+  );
+  await agent.initialize();
+  return agent;
+}
+
+function begin(
+  agent: AcpProcess,
+  sessionId: string,
+  number: number,
+): { turn: Turn; over: Promise<void>; read(): void } {
+  const turn: Turn = { text: `turn ${number}`, isSaid: false, isOver: false, calls: [] };
+  const first = agent.updates.length;
+  const over = agent.prompt(sessionId, turn.text).then(({ result }) => {
+    turn.isOver = result?.["stopReason"] === "end_turn";
+  });
+  const read = (): void => {
+    for (const update of agent.updates.slice(first)) {
+      if (positionOf(update) !== undefined) turn.isSaid = true;
+      if (update["status"] === "completed") turn.calls.push(String(update["toolCallId"]));
+    }
+  };
+  return { turn, over, read };
+}
+
+function positionOf(update: Json): unknown {
+  const meta = update["_meta"] as { hermes?: { position?: number } } | undefined;
+  return meta?.hermes?.position;
+}
+
+/** Some moment of a turn: by its updates, or by the clock. */
+async function someMoment(agent: AcpProcess, over: Promise<void>): Promise<void> {
+  if (random.chance(0.5)) return delay(random.below(TURN_MS));
+  let isOver = false as boolean;
+  const ended = over.then(() => {
+    isOver = true;
+  });
+  for (let left = random.below(TURN_UPDATES); left > 0 && !isOver; left -= 1) {
+    await Promise.race([agent.nextUpdate(), ended]);
+  }
+}
+
+async function kill(agent: AcpProcess): Promise<void> {
+  const closed = once(agent.child, "close"); // with everything that it had still said
+  agent.child.kill("SIGKILL");
+  await closed;
+}
+
+/** The replay as words, a call by its id. */
+function shown(updates: readonly Json[]): string[] {
+  const words: string[] = [];
+  for (const update of updates) {
+    const text = (update["content"] as { text?: string } | undefined)?.text ?? "";
+    if (update["sessionUpdate"] === "user_message_chunk") words.push(text);
+    if (update["sessionUpdate"] === "agent_message_chunk") words.push(text);
+    if (update["sessionUpdate"] === "tool_call") words.push(String(update["toolCallId"]));
+  }
+  return words;
+}
+
+/** Takes what is shown of one turn from the front of `words`, and says what is wrong with it. */
+function checkTurn(words: string[], { text, isSaid, isOver, calls }: Turn): void {
+  const isThere = words[0] === text;
+  if (isSaid) expect(isThere, `${text} is there, before ${words[0]}`).toBe(true);
+  if (!isThere) return;
+  words.shift();
+  const end = words.findIndex((word) => word.startsWith("turn "));
+  const mine = words.splice(0, end < 0 ? words.length : end);
+  const answer = text.replace("turn", "answer");
+  expect(mine).toEqual(expect.arrayContaining(calls));
+  const whole = [calls[0] ?? mine[0], answer];
+  expect(mine, "in order, once").toEqual(isOver ? whole : whole.slice(0, mine.length));
+}
+
+function check(words: string[], turns: readonly Turn[]): void {
+  for (const turn of turns) checkTurn(words, turn);
+  expect(words).toEqual([]);
+}
+
+async function wholeTurn(agent: AcpProcess, sessionId: string, number: number): Promise<Turn> {
+  const { turn, over, read } = begin(agent, sessionId, number);
+  await over;
+  read();
+  return turn;
+}
+
+/** Goes on with one session until it has been killed so often; gives how many turns were cut off. */
+async function killSession(first: AcpProcess, kills: number): Promise<{ agent: AcpProcess; cutOff: number }> {
+  let agent = first;
+  const { home, cwd } = agent;
+  const sessionId = await agent.newSession();
+  const turns: Turn[] = [];
+  for (let done = 0; done < kills; done += 1) {
+    const next = start(home); // its start is no part of what is tried here
+    if (done === 0 || random.chance(0.2)) turns.push(await wholeTurn(agent, sessionId, turns.length));
+    const { turn, over, read } = begin(agent, sessionId, turns.length);
+    turns.push(turn);
+    await someMoment(agent, over);
+    await kill(agent);
+    read();
+    agent = await next;
+    const { error } = await agent.request("session/load", { sessionId, cwd, mcpServers: [] });
+    expect(error, `readable after kill ${done}`).toBeUndefined();
+    check(shown(agent.updates), turns);
+    agent.updates.length = 0;
+  }
+  return { agent, cutOff: turns.filter(({ isOver }) => !isOver).length };
+}
+
+test("nothing that the client was told is lost by kill -9 at random points of turns", {
+  timeout: 600_000,
+}, async () => {
+  let agent = await start();
+  let cutOff = 0;
+  for (let done = 0; done < KILLS; done += KILLS_A_SESSION) {
+    const killed = await killSession(agent, KILLS_A_SESSION);
+    agent = killed.agent;
+    cutOff += killed.cutOff;
+  }
+  await agent.stop();
+  expect(cutOff).toBeGreaterThan(KILLS / 2);
+});

@@ -1,0 +1,15 @@
+// A process that takes and gives back locks as it is told, a line each: "take <path>" or "give".
+import { createInterface } from "node:readline";
+import { type SessionLock, takeLock } from "../../../../agent-core/sessions/session-lock.ts";
+
+let lock: SessionLock | undefined;
+for await (const line of createInterface({ input: process.stdin })) {
+  if (line.startsWith("take ")) {
+    const taken = takeLock(line.slice("take ".length));
+    lock = "pid" in taken ? undefined : taken;
+    process.stdout.write("pid" in taken ? `held by ${taken.pid}\n` : "taken\n");
+  } else {
+    lock?.release();
+    process.stdout.write("given\n");
+  }
+}
