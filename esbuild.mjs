@@ -41,6 +41,7 @@ const bundles = {
       worker: "agent-core/entry/worker.ts",
       acp: "agent-core/entry/acp.ts",
       cli: "agent-core/entry/cli.ts",
+      "session-index": "agent-core/sessions/index/index-worker.ts",
     },
     outdir: "dist",
     chunkNames: "chunks/[name]-[hash]",
@@ -50,7 +51,11 @@ const bundles = {
     splitting: true,
     banner: { js: requireForCommonJs },
     // Seen from dist/chunks, where the lazily loaded index is.
-    define: { ...shared.define, __SQL_WASM__: '"../sql-wasm.wasm"' },
+    define: {
+      ...shared.define,
+      __SQL_WASM__: '"../sql-wasm.wasm"',
+      __INDEX_WORKER__: '"../session-index.js"',
+    },
   },
   webview: {
     ...shared,

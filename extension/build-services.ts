@@ -44,6 +44,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
       terminals,
       requests,
       sessionUpdate: (notification) => chat.show(notification),
+      sessionLists: { building: (building) => history.building(building), changed: () => history.changed() },
       editReview,
       fileTurns: new FileTurns(),
     },
@@ -55,20 +56,8 @@ export function buildServices(context: vscode.ExtensionContext): Services {
   const restores = new SessionRestores(worker, events, chat, checkpoints);
   const firstRun = new FirstRun(worker, events, models);
   const services = (): Services => ({
-    log,
-    events,
-    worker,
-    chat,
-    history,
-    restores,
-    view,
-    requests,
-    review,
-    opener,
-    terminals,
-    environment,
-    models,
-    firstRun,
+    ...{ log, events, worker, chat, history, restores, view, requests },
+    ...{ review, opener, terminals, environment, models, firstRun },
   });
   const view = new ChatView(vscode.Uri.joinPath(context.extensionUri, "dist", "webview"), events, (message) => {
     actOnPanelMessage(message, services()).catch((error: unknown) => log.error(String(error)));
@@ -84,6 +73,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
       if (state === "restarting" || state === "failed") void terminals.endAll();
     }),
     ...status.follow(chat),
+    history,
     onDidSettle(() => events.push({ kind: "review", files: review.files })),
     onDidSettle(() => waiting.edits(review.files.filter(({ isWaiting }) => isWaiting).length)),
   );

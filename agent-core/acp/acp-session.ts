@@ -56,6 +56,8 @@ export type AcpSessionOptions = {
   readonly index: SessionIndex;
   /** What is stored of a session; rejects with an error of the protocol. */
   readonly readStored: (id: string) => Promise<StoredSession>;
+  /** Told when the session has another title. */
+  readonly titled: () => void;
   /** Hermes' home folder. */
   readonly home: string;
   /** This machine. */
@@ -72,7 +74,7 @@ export class AcpSession {
   readonly #client: AgentContext;
   readonly #journal: Journal;
   readonly #updates: Updates;
-  readonly #sessions: Pick<AcpSessionOptions, "index" | "readStored">;
+  readonly #sessions: Pick<AcpSessionOptions, "index" | "readStored" | "titled">;
   #mode: ApprovalMode;
   #isTrusted: boolean;
   /** Settles when the last prompt that was sent is over. */
@@ -168,6 +170,7 @@ export class AcpSession {
   /** Sends an update; what a closed connection cannot take is dropped. */
   send(update: SessionUpdate): void {
     this.#client.notify(methods.client.session.update, { sessionId: this.id, update }).catch(() => undefined);
+    if (update.sessionUpdate === "session_info_update" && update.title != null) this.#sessions.titled();
   }
 
   setMode(mode: ApprovalMode): void {

@@ -26,6 +26,7 @@ import { AcpSession } from "./acp-session.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import { ClientModels } from "./client-models.ts";
 import { hermesCapabilities } from "./hermes-capabilities.ts";
+import { SessionLists } from "./session-lists.ts";
 import type { SessionPlace } from "./session-place.ts";
 import { startingModel } from "./starting-model.ts";
 
@@ -56,6 +57,8 @@ export class AgentServer {
   readonly #sessions = new Map<string, AcpSession>();
   #client: ClientIdentity = { capabilities: {}, title: undefined };
   #clientModels: ClientModels | undefined;
+  /** The client's lists of sessions, when it keeps any up to date. */
+  #lists: SessionLists | undefined;
   /** What the process was given, with what the client has changed since. */
   #environment: Environment;
 
@@ -66,6 +69,7 @@ export class AgentServer {
       journals: sessionsFolder(this.home),
       file: sessionIndexFile(this.home),
       log: options.log,
+      building: (building) => this.#lists?.building(building),
     });
     this.#objects = new ObjectStore(checkpointsFolder(this.home));
     this.#environment = options.environment;
@@ -90,6 +94,7 @@ export class AgentServer {
     this.#client = client;
     const ours = hermesCapabilities(client.capabilities);
     this.#clientModels = ours.languageModels === true ? new ClientModels(context) : undefined;
+    this.#lists = ours.sessionIndex === true ? new SessionLists(context) : undefined;
   }
 
   /** The open session with this id; throws the protocol's error when there is none. */
@@ -135,6 +140,7 @@ export class AgentServer {
     const stored = await this.readStored(id);
     const path = journalPath(sessionsFolder(this.home), id);
     if (path !== undefined) await renameSession(path, stored, title);
+    this.#lists?.changed();
   }
 
   /** Opens a new session that begins with what the stored session `id` has come to, or what it was before `position`. */
@@ -151,6 +157,7 @@ export class AgentServer {
     const read = await readJournal(from);
     if (!read.ok) throw notFound(id, read.message);
     await forkSession(from, to, id, { id: fork, cwd: place.cwd, at: now, position });
+    this.#lists?.changed();
     return (await this.loadSession(client, place, fork)).session;
   }
 
@@ -204,6 +211,7 @@ export class AgentServer {
     const hashes = await hashesIn(path);
     const writer = await deleteSession(path, spillFolder(this.home, id));
     if (writer === undefined) await forgetSession(hashes, this.#objects, sessionsFolder(this.home));
+    this.#lists?.changed();
     if (writer) throw notFound(id, `another Hermes (process ${writer.pid}) is writing it; close it there first`);
   }
 
@@ -238,6 +246,7 @@ export class AgentServer {
           home: this.home,
           index: this.index,
           readStored: (stored) => this.readStored(stored),
+          titled: () => this.#lists?.changed(),
           local: this.options.local,
           log: this.options.log,
         }),

@@ -19,6 +19,8 @@ export type HermesClientCapabilities = {
   readonly languageModels?: boolean;
   /** `_hermes/fs/put_back` is there. */
   readonly putBack?: boolean;
+  /** `_hermes/sessions/building` and `_hermes/sessions/changed` are listened to. */
+  readonly sessionIndex?: boolean;
 };
 
 /** `_meta.hermes` of `fs/write_text_file`: the write is refused (-32010) when the document holds anything else. */
@@ -151,8 +153,24 @@ export type HermesCompressionMeta = {
   };
 };
 
+/** Journals that are read, and how many there are to read. */
+export type HermesBuilding = { readonly done: number; readonly total: number };
+
+/** `_meta.hermes` of the answer to `session/list`: the index is being built, and only what is read so far is listed. */
+export type HermesListMeta = { readonly building?: HermesBuilding };
+
+/**
+ * Agent → client: the index of sessions is being built; `done` is `total` when it is done. Only where
+ * `sessionIndex` is declared.
+ */
+export const INDEX_BUILDING = "_hermes/sessions/building";
+
+/** Agent → client: lists of sessions are out of date. Only where `sessionIndex` is declared. */
+export const SESSIONS_CHANGED = "_hermes/sessions/changed";
+
 /** `_meta.hermes` of a session in the answer to `session/list`. */
 export type HermesListedSession = {
+  /** Prompts and answers that stand. */
   readonly messages: number;
   /** In US dollars; absent when nothing is known of it. */
   readonly costUsd?: number;
@@ -205,6 +223,8 @@ export type HermesSearchHits = {
     readonly snippet: string;
     readonly marks: readonly (readonly [start: number, end: number])[];
   }[];
+  /** The index is being built, and only what is read so far was searched. */
+  readonly building?: HermesBuilding;
 };
 
 export type HermesRewind = { readonly sessionId: string; readonly position: number };

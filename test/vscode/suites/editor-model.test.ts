@@ -47,6 +47,7 @@ suite("editor model", () => {
         terminals,
         requests: new Requests(nobody, nobody),
         sessionUpdate: ({ update }) => updates.push(update),
+        sessionLists: { building: () => undefined, changed: () => undefined },
         editReview: unreviewed,
         fileTurns: new FileTurns(),
       },

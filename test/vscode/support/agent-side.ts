@@ -56,7 +56,14 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
   const serving = app.connect({ readable: there.readable, writable: back.writable });
   const connection = await connect(
     { readable: back.readable, writable: there.writable },
-    { terminals, requests, sessionUpdate: nobody, editReview, fileTurns: new FileTurns() },
+    {
+      terminals,
+      requests,
+      sessionUpdate: nobody,
+      sessionLists: { building: nobody, changed: nobody },
+      editReview,
+      fileTurns: new FileTurns(),
+    },
   );
   return {
     host: await promise,
