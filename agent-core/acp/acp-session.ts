@@ -56,6 +56,7 @@ export type AcpSessionOptions = {
   readonly index: SessionIndex;
   /** What is stored of a session; rejects with an error of the protocol. */
   readonly readStored: (id: string) => Promise<StoredSession>;
+  readonly importSessions: CommandSession["importSessions"];
   /** Told when the session has another title. */
   readonly titled: () => void;
   /** Hermes' home folder. */
@@ -74,7 +75,7 @@ export class AcpSession {
   readonly #client: AgentContext;
   readonly #journal: Journal;
   readonly #updates: Updates;
-  readonly #sessions: Pick<AcpSessionOptions, "index" | "readStored" | "titled">;
+  readonly #sessions: Pick<AcpSessionOptions, "index" | "readStored" | "importSessions" | "titled">;
   #mode: ApprovalMode;
   #isTrusted: boolean;
   /** Settles when the last prompt that was sent is over. */
@@ -242,9 +243,9 @@ export class AcpSession {
 
   #forCommands(signal: AbortSignal): CommandSession {
     const { agent, model, mode, restores, cwd, id } = this;
-    const { index, readStored } = this.#sessions;
+    const { index, readStored, importSessions } = this.#sessions;
     return {
-      ...{ id, agent, model, mode, restores, cwd, signal, index, readStored },
+      ...{ id, agent, model, mode, restores, cwd, signal, index, readStored, importSessions },
       send: (update) => this.send(update),
       setMode: (next) => this.setMode(next),
     };

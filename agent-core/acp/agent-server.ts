@@ -26,6 +26,8 @@ import { AcpSession } from "./acp-session.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import { ClientModels } from "./client-models.ts";
 import { hermesCapabilities } from "./hermes-capabilities.ts";
+import { importWords } from "./import-words.ts";
+import type { HermesImported } from "./meta.ts";
 import { SessionLists } from "./session-lists.ts";
 import type { SessionPlace } from "./session-place.ts";
 import { startingModel } from "./starting-model.ts";
@@ -53,6 +55,8 @@ export class AgentServer {
   readonly #objects: ObjectStore;
   /** The sweep of what nothing needs any more, once it has begun. */
   #sweep: Promise<void> | undefined;
+  /** Settles when the last import is over. */
+  #importing: Promise<unknown> = Promise.resolve();
   readonly #closed = new AbortController();
   readonly #sessions = new Map<string, AcpSession>();
   #client: ClientIdentity = { capabilities: {}, title: undefined };
@@ -215,6 +219,18 @@ export class AgentServer {
     if (writer) throw notFound(id, `another Hermes (process ${writer.pid}) is writing it; close it there first`);
   }
 
+  /** Brings sessions over from `path`, else from our home. Rejects with an Error in one line; one at a time. */
+  async importSessions(path = this.home, signal: AbortSignal): Promise<HermesImported> {
+    if (!isAbsolute(path)) throw new Error(`path: ${JSON.stringify(path)} is not an absolute path`);
+    const progress = (done: number, total: number): void => this.#lists?.importing({ done, total });
+    const open = [...this.#sessions.keys()];
+    const importing = this.#importing.then(() => this.index.import({ from: path, open, progress, signal }));
+    this.#importing = importing.catch(() => undefined); // whoever asked for it is told
+    const report = await importing;
+    this.#lists?.changed();
+    return { ...report, summary: importWords(report) };
+  }
+
   /** Ends every session and what it runs. */
   async dispose(): Promise<void> {
     await Promise.all([...this.#sessions.keys()].map((id) => this.closeSession(id)));
@@ -246,6 +262,7 @@ export class AgentServer {
           home: this.home,
           index: this.index,
           readStored: (stored) => this.readStored(stored),
+          importSessions: (path, signal) => this.importSessions(path, signal),
           titled: () => this.#lists?.changed(),
           local: this.options.local,
           log: this.options.log,

@@ -19,7 +19,7 @@ export type HermesClientCapabilities = {
   readonly languageModels?: boolean;
   /** `_hermes/fs/put_back` is there. */
   readonly putBack?: boolean;
-  /** `_hermes/sessions/building` and `_hermes/sessions/changed` are listened to. */
+  /** `_hermes/sessions/building`, `importing` and `changed` are listened to. */
   readonly sessionIndex?: boolean;
 };
 
@@ -165,6 +165,9 @@ export type HermesListMeta = { readonly building?: HermesBuilding };
  */
 export const INDEX_BUILDING = "_hermes/sessions/building";
 
+/** Agent → client: how far an import is. Only where `sessionIndex` is declared. */
+export const IMPORTING = "_hermes/sessions/importing";
+
 /** Agent → client: lists of sessions are out of date. Only where `sessionIndex` is declared. */
 export const SESSIONS_CHANGED = "_hermes/sessions/changed";
 
@@ -172,6 +175,8 @@ export const SESSIONS_CHANGED = "_hermes/sessions/changed";
 export type HermesListedSession = {
   /** Prompts and answers that stand. */
   readonly messages: number;
+  /** Where it was brought over from; absent: it began here. */
+  readonly source?: string;
   /** In US dollars; absent when nothing is known of it. */
   readonly costUsd?: number;
 };
@@ -193,6 +198,8 @@ export const HERMES_SESSION_METHODS = {
   restorePreview: "_hermes/session/restore_preview",
   /** HermesRestore → HermesRestored. Refused (-32600) while a turn runs. */
   restore: "_hermes/session/restore",
+  /** HermesImport → HermesImported: brings the sessions of an original Hermes home over. Refused (-32603) with why. */
+  import: "_hermes/sessions/import",
   /** HermesUndoRestore → HermesRestored: puts the files back to what they were before a restore. */
   undoRestore: "_hermes/session/undo_restore",
 } as const;
@@ -225,6 +232,22 @@ export type HermesSearchHits = {
   }[];
   /** The index is being built, and only what is read so far was searched. */
   readonly building?: HermesBuilding;
+};
+
+/** `state.db` or its folder, absolute; default: in Hermes' own home. */
+export type HermesImport = { readonly path?: string };
+
+/** Counted sessions; a second import adds only what is new. */
+export type HermesImported = {
+  readonly imported: number;
+  /** They had gone on since they were imported. */
+  readonly extended: number;
+  readonly unchanged: number;
+  /** They went on here since they were imported, or are open, and are left as they are. */
+  readonly diverged: number;
+  readonly failed: readonly { readonly id: string; readonly why: string }[];
+  /** The same in words. */
+  readonly summary: string;
 };
 
 export type HermesRewind = { readonly sessionId: string; readonly position: number };

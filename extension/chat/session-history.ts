@@ -14,6 +14,7 @@ import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ChatSession } from "./chat-session.ts";
 import type { EventLog } from "./event-log.ts";
 import { sessionCost } from "./session-cost.ts";
+import type { SessionLists } from "./session-lists.ts";
 
 /** Of a session that nobody and nothing has named yet. */
 const UNTITLED = "Untitled session";
@@ -51,12 +52,14 @@ export class SessionHistory implements vscode.Disposable {
   #building: HermesBuilding | undefined;
   #settling: NodeJS.Timeout | undefined;
 
-  constructor(worker: AgentWorker, events: EventLog, chat: ChatSession) {
+  constructor(worker: AgentWorker, events: EventLog, chat: ChatSession, lists: SessionLists) {
     this.#worker = worker;
     this.#events = events;
     this.#chat = chat;
-    // What another window did to the sessions stands in their journals.
-    this.#subscription = vscode.window.onDidChangeWindowState(({ focused }) => focused && this.changed());
+    this.#subscription = vscode.Disposable.from(
+      lists.onDidBuild((building) => this.#build(building)),
+      lists.onDidChange(() => this.#refresh()),
+    );
   }
 
   async open(): Promise<void> {
@@ -99,16 +102,16 @@ export class SessionHistory implements vscode.Disposable {
   }
 
   /** The agent builds its index of the sessions; the list is asked for again when it is done. */
-  building(building: HermesBuilding): void {
+  #build(building: HermesBuilding): void {
     this.#building = building.done < building.total ? building : undefined;
     if (this.#page === undefined) return;
     this.#page = this.#built(this.#page);
     this.#events.push({ kind: "history-building", building: this.#building ?? null });
-    if (this.#building === undefined) this.changed();
+    if (this.#building === undefined) this.#refresh();
   }
 
   /** Sessions are others than before, here or in another window: what is shown is asked for again. */
-  changed(): void {
+  #refresh(): void {
     if (this.#page === undefined) return;
     clearTimeout(this.#settling);
     this.#settling = setTimeout(() => void this.#load(this.#page?.sessions.length), SETTLE_MS);

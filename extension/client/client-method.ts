@@ -39,8 +39,12 @@ export type ClientServices = {
   readonly requests: Requests;
   /** Who shows the session. */
   readonly sessionUpdate: (notification: SessionNotification) => void;
-  /** Lists of sessions: how far their index is (`done` is `total` at its end), and when they are out of date. */
-  readonly sessionLists: { building(building: HermesBuilding): void; changed(): void };
+  /** Lists of sessions: how far their index or an import is (`done` is `total` at its end), and when they have changed. */
+  readonly sessionLists: {
+    building(building: HermesBuilding): void;
+    importing(progress: HermesBuilding): void;
+    changed(): void;
+  };
   readonly editReview: EditReview;
   /** Changes of one file wait for each other. */
   readonly fileTurns: FileTurns;

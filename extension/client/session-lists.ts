@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type HermesBuilding, INDEX_BUILDING, SESSIONS_CHANGED } from "../../agent-core/acp/meta.ts";
+import { type HermesBuilding, IMPORTING, INDEX_BUILDING, SESSIONS_CHANGED } from "../../agent-core/acp/meta.ts";
 import type { ClientMethod } from "./client-method.ts";
 
 const building = z.object({ done: z.number(), total: z.number() }) satisfies z.ZodType<HermesBuilding>;
@@ -7,6 +7,7 @@ const building = z.object({ done: z.number(), total: z.number() }) satisfies z.Z
 export const clientMethod: ClientMethod = {
   register(app, { sessionLists }) {
     app.onNotification(INDEX_BUILDING, building, ({ params }) => sessionLists.building(params));
+    app.onNotification(IMPORTING, building, ({ params }) => sessionLists.importing(params));
     app.onNotification(SESSIONS_CHANGED, z.unknown(), () => sessionLists.changed());
   },
 };

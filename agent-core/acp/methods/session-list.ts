@@ -13,8 +13,12 @@ export const method: Method = {
       const page = found.slice(0, PAGE);
       const last = found.length > PAGE ? page.at(-1) : undefined;
       return {
-        sessions: page.map(({ id, cwd, title, updatedAt, shownCount, costUsd }) => {
-          const hermes: HermesListedSession = { messages: shownCount, ...(costUsd !== null && { costUsd }) };
+        sessions: page.map(({ id, cwd, title, updatedAt, shownCount, costUsd, source }) => {
+          const hermes: HermesListedSession = {
+            messages: shownCount,
+            ...(source !== null && { source }),
+            ...(costUsd !== null && { costUsd }),
+          };
           return { sessionId: id, cwd, title, updatedAt: new Date(updatedAt).toISOString(), _meta: { hermes } };
         }),
         ...(last !== undefined && { nextCursor: last.id }),

@@ -99,13 +99,10 @@ export class EntryWriter {
     }
   }
 
-  #begin(id: string, { version, cwd, at, parent }: Extract<JournalEntry, { type: "session" }>): void {
-    this.#run("UPDATE sessions SET is_readable = ?, cwd = ?, started_at = ? WHERE id = ?", [
-      version <= JOURNAL_VERSION ? 1 : 0,
-      cwd,
-      at,
-      id,
-    ]);
+  #begin(id: string, { version, cwd, at, parent, source }: Extract<JournalEntry, { type: "session" }>): void {
+    const isReadable = version <= JOURNAL_VERSION ? 1 : 0;
+    const facts = [isReadable, cwd, at, source ?? null, id];
+    this.#run("UPDATE sessions SET is_readable = ?, cwd = ?, started_at = ?, source = ? WHERE id = ?", facts);
     if (parent === undefined) return;
     // Journals come in any order: what was forked from this session before its own origin was known moves along.
     this.#run("UPDATE sessions SET root = coalesce((SELECT root FROM sessions WHERE id = ?), ?) WHERE root = ?", [

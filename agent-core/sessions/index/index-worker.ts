@@ -9,15 +9,30 @@ const tell = (message: FromIndex): void => port.postMessage(message);
 // Its own chunk, beside which the WebAssembly lies.
 const { IndexStore } = await import("./index-store.ts");
 const { questions } = await import("./questions.ts");
+const place = workerData as IndexPlace; // given by session-index.ts
+const imports = new Map<number, AbortController>();
 const store = new IndexStore({
-  ...(workerData as IndexPlace), // given by session-index.ts
+  ...place,
   log: (line) => tell({ type: "log", line }),
   building: (building) => tell({ type: "building", building }),
 });
 
 port.on("message", (message: ToIndex) => {
-  if (message.type === "close") void store.close().then(() => port.close());
-  else void answer(message);
+  switch (message.type) {
+    case "ask":
+      void answer(message);
+      return;
+    case "import":
+      void bringOver(message);
+      return;
+    case "cancel":
+      imports.get(message.id)?.abort();
+      return;
+    case "close":
+      for (const running of imports.values()) running.abort();
+      void store.close().then(() => port.close());
+      return;
+  }
 });
 
 async function answer({ id, name, args }: Extract<ToIndex, { type: "ask" }>): Promise<void> {
@@ -26,6 +41,25 @@ async function answer({ id, name, args }: Extract<ToIndex, { type: "ask" }>): Pr
   try {
     tell({ type: "answer", id, answer: await store.ask((database) => question(database, ...args)) });
   } catch (error) {
-    tell({ type: "failure", id, message: error instanceof Error ? error.message : String(error) });
+    tell({ type: "failure", id, message: messageOf(error) });
   }
+}
+
+async function bringOver({ id, from, open }: Extract<ToIndex, { type: "import" }>): Promise<void> {
+  const running = new AbortController();
+  imports.set(id, running);
+  const progress = (done: number, total: number): void => tell({ type: "importing", id, done, total });
+  try {
+    const { importSessions } = await import("../import/import-sessions.ts");
+    const { signal } = running;
+    tell({ type: "imported", id, report: await importSessions({ from, ...place, open, progress, signal }) });
+  } catch (error) {
+    tell({ type: "failure", id, message: messageOf(error) });
+  } finally {
+    imports.delete(id);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

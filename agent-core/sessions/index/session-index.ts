@@ -3,6 +3,7 @@
  * SQLite. Nothing is loaded before it is first asked.
  */
 import type { Worker } from "node:worker_threads";
+import type { ImportOptions, ImportReport } from "../import/import-sessions.ts";
 import type { FromIndex, IndexPlace, ToIndex } from "./index-messages.ts";
 import type { Answer, Building, QuestionArguments, QuestionName } from "./questions.ts";
 
@@ -13,11 +14,16 @@ export type SessionIndexOptions = IndexPlace & {
   readonly building?: (building: Building) => void;
 };
 
+/** `signal` ends it between two sessions: those that are done stay, and are in the report. */
+export type SessionImport = Pick<ImportOptions, "from" | "open" | "progress" | "signal">;
+
 type Waiting = { readonly resolve: (answer: never) => void; readonly reject: (error: Error) => void };
 
 export class SessionIndex {
   readonly #options: SessionIndexOptions;
   readonly #waiting = new Map<number, Waiting>();
+  /** Who is told how far an import is. */
+  readonly #importing = new Map<number, SessionImport["progress"]>();
   #worker: Promise<Worker> | undefined;
   #asked = 0;
 
@@ -30,13 +36,21 @@ export class SessionIndex {
    * what is read so far, and says so. Rejects when SQLite cannot be loaded.
    */
   async ask<Name extends QuestionName>(name: Name, ...args: QuestionArguments<Name>): Promise<Answer<Name>> {
+    return this.#request(await this.#start(), (id) => ({ type: "ask", id, name, args }));
+  }
+
+  /** Brings sessions over from an original Hermes home. Rejects with an Error in one line when it cannot be read. */
+  async import({ from, open, progress, signal }: SessionImport): Promise<ImportReport> {
     const worker = await this.#start();
-    this.#asked += 1;
-    const id = this.#asked;
-    const answer = new Promise<Answer<Name>>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
-    worker.ref();
-    worker.postMessage({ type: "ask", id, name, args } satisfies ToIndex);
-    return answer;
+    let cancel = (): void => undefined;
+    const report = this.#request<ImportReport>(worker, (id) => {
+      this.#importing.set(id, progress);
+      cancel = () => worker.postMessage({ type: "cancel", id } satisfies ToIndex);
+      return { type: "import", id, from, open };
+    });
+    signal.addEventListener("abort", cancel);
+    if (signal.aborted) cancel();
+    return report.finally(() => signal.removeEventListener("abort", cancel));
   }
 
   /** Saves what is not saved yet. */
@@ -47,6 +61,15 @@ export class SessionIndex {
     worker.ref();
     worker.postMessage({ type: "close" } satisfies ToIndex);
     await ended;
+  }
+
+  #request<Value>(worker: Worker, message: (id: number) => ToIndex): Promise<Value> {
+    this.#asked += 1;
+    const id = this.#asked;
+    const answer = new Promise<Value>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    worker.ref();
+    worker.postMessage(message(id));
+    return answer;
   }
 
   #start(): Promise<Worker> {
@@ -70,6 +93,7 @@ export class SessionIndex {
     this.#worker = undefined;
     for (const { reject } of this.#waiting.values()) reject(new Error("The index of sessions stopped."));
     this.#waiting.clear();
+    this.#importing.clear();
   }
 
   #receive(worker: Worker, message: FromIndex): void {
@@ -83,6 +107,12 @@ export class SessionIndex {
       case "answer":
         this.#take(worker, message.id)?.resolve(message.answer as never); // what its question gives
         return;
+      case "importing":
+        this.#importing.get(message.id)?.(message.done, message.total);
+        return;
+      case "imported":
+        this.#take(worker, message.id)?.resolve(message.report as never); // what its import gives
+        return;
       case "failure":
         this.#take(worker, message.id)?.reject(new Error(message.message));
         return;
@@ -92,6 +122,7 @@ export class SessionIndex {
   #take(worker: Worker, id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
+    this.#importing.delete(id);
     if (this.#waiting.size === 0) worker.unref();
     return waiting;
   }

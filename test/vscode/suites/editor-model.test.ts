@@ -47,7 +47,7 @@ suite("editor model", () => {
         terminals,
         requests: new Requests(nobody, nobody),
         sessionUpdate: ({ update }) => updates.push(update),
-        sessionLists: { building: () => undefined, changed: () => undefined },
+        sessionLists: { building: nobody, importing: nobody, changed: nobody },
         editReview: unreviewed,
         fileTurns: new FileTurns(),
       },

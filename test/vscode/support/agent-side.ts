@@ -60,7 +60,7 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
       terminals,
       requests,
       sessionUpdate: nobody,
-      sessionLists: { building: nobody, changed: nobody },
+      sessionLists: { building: nobody, importing: nobody, changed: nobody },
       editReview,
       fileTurns: new FileTurns(),
     },
