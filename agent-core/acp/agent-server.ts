@@ -17,7 +17,7 @@ import type { Host } from "../host/host.ts";
 import { findEditorModels } from "../providers/catalogue/editor-models.ts";
 import { deployments } from "../providers/deployment/deployments.ts";
 import { deleteSession } from "../sessions/delete-session.ts";
-import { forkSession } from "../sessions/fork-session.ts";
+import { forkSession, forkTitle } from "../sessions/fork-session.ts";
 import { SessionIndex } from "../sessions/index/session-index.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { renameSession } from "../sessions/rename-session.ts";
@@ -160,7 +160,8 @@ export class AgentServer {
     if (from === undefined || to === undefined) throw notFound(id, "this is not the id of a session");
     const read = await readJournal(from);
     if (!read.ok) throw notFound(id, read.message);
-    await forkSession(from, to, id, { id: fork, cwd: place.cwd, at: now, position });
+    const title = forkTitle(read.session.title, await this.#relatedTitles(id));
+    await forkSession(from, to, id, { id: fork, cwd: place.cwd, at: now, position, title });
     this.#lists?.changed();
     return (await this.loadSession(client, place, fork)).session;
   }
@@ -281,6 +282,16 @@ export class AgentServer {
       await collectGarbage({ store: this.#objects, journals: sessionsFolder(this.home), now: Date.now(), signal });
     } catch (error) {
       if (!signal.aborted) this.options.log(`The checkpoints could not be swept: ${String(error)}`);
+    }
+  }
+
+  /** Without an index a fork is not called off for its name. */
+  async #relatedTitles(id: string): Promise<readonly string[]> {
+    try {
+      return (await this.index.ask("related", id)).value;
+    } catch (error) {
+      this.options.log(`The titles of other forks are not known: ${String(error)}`);
+      return [];
     }
   }
 

@@ -227,3 +227,22 @@ test("a fork is listed by itself, found as one with its origin, and does not fin
   expect(await found(made, "beta")).toEqual(["2:1"]);
   expect((await made.ask("search", { query: "alpha", except: idOf(2) })).value).toEqual([]);
 });
+
+test("prompts and answers that stand are counted: no tool results, nothing said in between, nothing taken back", async () => {
+  const answer = (content: string | null): NewEntry => ({ type: "message", message: { role: "assistant", content } });
+  const ours: NewEntry = { type: "message", message: { role: "user", content: "go on", synthetic: true } };
+  write(idOf(1), [user("one"), answer("I look."), tool("x"), answer(null), tool("y"), answer("Done."), ours]);
+  const made = index();
+  expect(await summary(made, idOf(1))).toMatchObject({ shownCount: 2, nextPosition: 7 });
+  write(idOf(1), [user("two"), answer("No."), { type: "rewind", keep: 7 }]);
+  expect(await summary(made, idOf(1))).toMatchObject({ shownCount: 2, nextPosition: 9 });
+  write(idOf(1), [user("three")]);
+  expect(await summary(made, idOf(1))).toMatchObject({ shownCount: 3, nextPosition: 10 });
+});
+
+test("what was taken back is found by the agent, and not in the user's search", async () => {
+  write(idOf(1), [user("elephant"), { type: "rewind", keep: 0 }]);
+  const made = index();
+  expect(await found(made, "elephant")).toEqual(["1:0"]);
+  expect((await made.ask("found", { query: "elephant", limit: 50 })).value).toEqual([]);
+});
