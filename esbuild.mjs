@@ -42,6 +42,7 @@ const bundles = {
       worker: "agent-core/entry/worker.ts",
       acp: "agent-core/entry/acp.ts",
       cli: "agent-core/entry/cli.ts",
+      "session-index": "agent-core/sessions/index/index-worker.ts",
     },
     outdir: "dist",
     chunkNames: "chunks/[name]-[hash]",
@@ -53,7 +54,12 @@ const bundles = {
     splitting: true,
     banner: { js: requireForCommonJs },
     // Seen from dist/chunks, where the lazily loaded index and the parsers are.
-    define: { ...shared.define, __SQL_WASM__: '"../sql-wasm.wasm"', __GRAMMARS__: '"../grammars"' },
+    define: {
+      ...shared.define,
+      __SQL_WASM__: '"../sql-wasm.wasm"',
+      __GRAMMARS__: '"../grammars"',
+      __INDEX_WORKER__: '"../session-index.js"',
+    },
   },
   webview: {
     ...shared,

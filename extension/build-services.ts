@@ -6,6 +6,7 @@ import { ChatView } from "./chat/chat-view.ts";
 import { EventLog } from "./chat/event-log.ts";
 import { actOnPanelMessage } from "./chat/panel-actions.ts";
 import { SessionHistory } from "./chat/session-history.ts";
+import { SessionLists } from "./chat/session-lists.ts";
 import { SessionRestores } from "./chat/session-restores.ts";
 import { FileTurns } from "./documents/file-turns.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
@@ -38,12 +39,14 @@ export function buildServices(context: vscode.ExtensionContext): Services {
   const problems = new EditProblems();
   const environment = new AgentEnvironment(context.secrets);
   const models = new ModelMemory(context.globalState);
+  const sessionLists = new SessionLists();
   const worker = new AgentWorker(
     vscode.Uri.joinPath(context.extensionUri, "dist", "worker.js").fsPath,
     {
       terminals,
       requests,
       sessionUpdate: (notification) => chat.show(notification),
+      sessionLists,
       editReview,
       fileTurns: new FileTurns(),
       problems,
@@ -52,24 +55,12 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     log,
   );
   const chat = new ChatSession(worker, events, context.workspaceState, models);
-  const history = new SessionHistory(worker, events, chat);
+  const history = new SessionHistory(worker, events, chat, sessionLists);
   const restores = new SessionRestores(worker, events, chat, checkpoints);
   const firstRun = new FirstRun(worker, events, models);
   const services = (): Services => ({
-    log,
-    events,
-    worker,
-    chat,
-    history,
-    restores,
-    view,
-    requests,
-    review,
-    opener,
-    terminals,
-    environment,
-    models,
-    firstRun,
+    ...{ log, events, worker, chat, history, sessionLists, restores, view, requests },
+    ...{ review, opener, terminals, environment, models, firstRun },
   });
   const view = new ChatView(vscode.Uri.joinPath(context.extensionUri, "dist", "webview"), events, (message) => {
     actOnPanelMessage(message, services()).catch((error: unknown) => log.error(String(error)));
@@ -83,6 +74,8 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     status,
     endWith(worker, terminals),
     ...status.follow(chat),
+    history,
+    sessionLists,
     onDidSettle(() => tellReview(review, events, waiting)),
   );
   return services();

@@ -5,6 +5,7 @@ import type { ChatSession } from "./chat/chat-session.ts";
 import type { ChatView } from "./chat/chat-view.ts";
 import type { EventLog } from "./chat/event-log.ts";
 import type { SessionHistory } from "./chat/session-history.ts";
+import type { SessionLists } from "./chat/session-lists.ts";
 import type { SessionRestores } from "./chat/session-restores.ts";
 import type { AgentEnvironment } from "./models/agent-environment.ts";
 import type { FirstRun } from "./models/first-run.ts";
@@ -21,6 +22,8 @@ export type Services = {
   readonly chat: ChatSession;
   /** The stored sessions. */
   readonly history: SessionHistory;
+  /** What the agent tells about them. */
+  readonly sessionLists: SessionLists;
   /** The way back to earlier messages. */
   readonly restores: SessionRestores;
   readonly view: ChatView;

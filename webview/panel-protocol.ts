@@ -77,6 +77,8 @@ export type HistoryPage = {
   readonly sessions: readonly HistoryItem[];
   readonly hasMore: boolean;
   readonly isLoading: boolean;
+  /** The index is being built: how many sessions are in it, of how many. */
+  readonly building?: { readonly done: number; readonly total: number };
   /** What went wrong, in one line. */
   readonly error?: string;
 };
@@ -157,6 +159,10 @@ export type PanelEvent =
   | { readonly kind: "setup"; readonly page: SetupPage | null }
   /** The page with the stored sessions; null takes it away. */
   | { readonly kind: "history"; readonly page: HistoryPage | null }
+  /** The page goes on with these. */
+  | { readonly kind: "history-next"; readonly sessions: readonly HistoryItem[]; readonly hasMore: boolean }
+  /** How far the index is; null when it is done. */
+  | { readonly kind: "history-building"; readonly building: NonNullable<HistoryPage["building"]> | null }
   | { readonly kind: "notice"; readonly severity: "info" | "warning" | "error"; readonly text: string }
   /** The messages under a summary are shown, or folded away again; the panel says so to itself. */
   | { readonly kind: "toggle-summary"; readonly key: string }

@@ -61,6 +61,9 @@ export type AcpSessionOptions = {
   readonly index: SessionIndex;
   /** What is stored of a session; rejects with an error of the protocol. */
   readonly readStored: (id: string) => Promise<StoredSession>;
+  readonly importSessions: CommandSession["importSessions"];
+  /** Told when the session has another title. */
+  readonly titled: () => void;
   /** Hermes' home folder. */
   readonly home: string;
   /** This machine. */
@@ -77,7 +80,7 @@ export class AcpSession {
   readonly #client: AgentContext;
   readonly #journal: Journal;
   readonly #updates: Updates;
-  readonly #sessions: Pick<AcpSessionOptions, "index" | "readStored">;
+  readonly #sessions: Pick<AcpSessionOptions, "index" | "readStored" | "importSessions" | "titled">;
   #mode: ApprovalMode;
   #isTrusted: boolean;
   /** Settles when the last prompt that was sent is over. */
@@ -173,6 +176,7 @@ export class AcpSession {
   /** Sends an update; what a closed connection cannot take is dropped. */
   send(update: SessionUpdate): void {
     void this.#deliver(update);
+    if (update.sessionUpdate === "session_info_update" && update.title != null) this.#sessions.titled();
   }
 
   /** Sends many, no faster than the client takes them. */
@@ -259,9 +263,9 @@ export class AcpSession {
 
   #forCommands(signal: AbortSignal): CommandSession {
     const { agent, model, mode, restores, cwd, id } = this;
-    const { index, readStored } = this.#sessions;
+    const { index, readStored, importSessions } = this.#sessions;
     return {
-      ...{ id, agent, model, mode, restores, cwd, signal, index, readStored },
+      ...{ id, agent, model, mode, restores, cwd, signal, index, readStored, importSessions },
       send: (update) => this.send(update),
       setMode: (next) => this.setMode(next),
     };

@@ -18,7 +18,7 @@ import type { Host } from "../host/host.ts";
 import { findEditorModels } from "../providers/catalogue/editor-models.ts";
 import { deployments } from "../providers/deployment/deployments.ts";
 import { deleteSession } from "../sessions/delete-session.ts";
-import { forkSession } from "../sessions/fork-session.ts";
+import { forkSession, forkTitle } from "../sessions/fork-session.ts";
 import { SessionIndex } from "../sessions/index/session-index.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { renameSession } from "../sessions/rename-session.ts";
@@ -28,6 +28,9 @@ import { AcpSession } from "./acp-session.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import { ClientModels } from "./client-models.ts";
 import { hermesCapabilities } from "./hermes-capabilities.ts";
+import { importWords } from "./import-words.ts";
+import type { HermesImported } from "./meta.ts";
+import { SessionLists } from "./session-lists.ts";
 import type { SessionPlace } from "./session-place.ts";
 import { startingModel } from "./starting-model.ts";
 import { storedNotes } from "./stored-notes.ts";
@@ -58,10 +61,14 @@ export class AgentServer {
   readonly #objects: ObjectStore;
   /** The sweep of what nothing needs any more, once it has begun. */
   #sweep: Promise<void> | undefined;
+  /** Settles when the last import is over. */
+  #importing: Promise<unknown> = Promise.resolve();
   readonly #closed = new AbortController();
   readonly #sessions = new Map<string, AcpSession>();
   #client: ClientIdentity = { capabilities: {}, title: undefined };
   #clientModels: ClientModels | undefined;
+  /** The client's lists of sessions, when it keeps any up to date. */
+  #lists: SessionLists | undefined;
   /** What the process was given, with what the client has changed since. */
   #environment: Environment;
 
@@ -72,6 +79,7 @@ export class AgentServer {
       journals: sessionsFolder(this.home),
       file: sessionIndexFile(this.home),
       log: options.log,
+      building: (building) => this.#lists?.building(building),
     });
     this.#objects = new ObjectStore(checkpointsFolder(this.home));
     this.#environment = options.environment;
@@ -96,6 +104,7 @@ export class AgentServer {
     this.#client = client;
     const ours = hermesCapabilities(client.capabilities);
     this.#clientModels = ours.languageModels === true ? new ClientModels(context) : undefined;
+    this.#lists = ours.sessionIndex === true ? new SessionLists(context) : undefined;
   }
 
   /** The open session with this id; throws the protocol's error when there is none. */
@@ -143,6 +152,7 @@ export class AgentServer {
     const stored = await this.readStored(id);
     const path = journalPath(sessionsFolder(this.home), id);
     if (path !== undefined) await renameSession(path, stored, title);
+    this.#lists?.changed();
   }
 
   /** Opens a new session that begins with what the stored session `id` has come to, or what it was before `position`. */
@@ -158,7 +168,9 @@ export class AgentServer {
     if (from === undefined || to === undefined) throw notFound(id, "this is not the id of a session");
     const read = await readJournal(from);
     if (!read.ok) throw notFound(id, read.message);
-    await forkSession(from, to, id, { id: fork, cwd: place.cwd, at: now, position });
+    const title = forkTitle(read.session.title, await this.#relatedTitles(id));
+    await forkSession(from, to, id, { id: fork, cwd: place.cwd, at: now, position, title });
+    this.#lists?.changed();
     return (await this.loadSession(client, place, fork)).session;
   }
 
@@ -212,7 +224,20 @@ export class AgentServer {
     const hashes = await hashesIn(path);
     const writer = await deleteSession(path, spillFolder(this.home, id));
     if (writer === undefined) await forgetSession(hashes, this.#objects, sessionsFolder(this.home));
+    this.#lists?.changed();
     if (writer) throw notFound(id, `another Hermes (process ${writer.pid}) is writing it; close it there first`);
+  }
+
+  /** Brings sessions over from `path`, else from our home. Rejects with an Error in one line; one at a time. */
+  async importSessions(path = this.home, signal: AbortSignal): Promise<HermesImported> {
+    if (!isAbsolute(path)) throw new Error(`path: ${JSON.stringify(path)} is not an absolute path`);
+    const progress = (done: number, total: number): void => this.#lists?.importing({ done, total });
+    const open = [...this.#sessions.keys()];
+    const importing = this.#importing.then(() => this.index.import({ from: path, open, progress, signal }));
+    this.#importing = importing.catch(() => undefined); // whoever asked for it is told
+    const report = await importing;
+    this.#lists?.changed();
+    return { ...report, summary: importWords(report) };
   }
 
   /** Ends every session and what it runs. */
@@ -247,6 +272,8 @@ export class AgentServer {
           home: this.home,
           index: this.index,
           readStored: (stored) => this.readStored(stored),
+          importSessions: (path, signal) => this.importSessions(path, signal),
+          titled: () => this.#lists?.changed(),
           local: this.options.local,
           log: this.options.log,
         }),
@@ -264,6 +291,16 @@ export class AgentServer {
       await collectGarbage({ store: this.#objects, journals: sessionsFolder(this.home), now: Date.now(), signal });
     } catch (error) {
       if (!signal.aborted) this.options.log(`The checkpoints could not be swept: ${String(error)}`);
+    }
+  }
+
+  /** Without an index a fork is not called off for its name. */
+  async #relatedTitles(id: string): Promise<readonly string[]> {
+    try {
+      return (await this.index.ask("related", id)).value;
+    } catch (error) {
+      this.options.log(`The titles of other forks are not known: ${String(error)}`);
+      return [];
     }
   }
 

@@ -14,6 +14,7 @@ const metaSchema = z.object({
     putBack: flag,
     problems: flag,
     compressions: flag,
+    sessionIndex: flag,
   }),
 });
 

@@ -22,6 +22,8 @@ export type HermesClientCapabilities = {
   readonly putBack?: boolean;
   /** `_hermes/editor/problems/*` is there. */
   readonly problems?: boolean;
+  /** `_hermes/sessions/building`, `importing` and `changed` are listened to. */
+  readonly sessionIndex?: boolean;
 };
 
 /** `_meta.hermes` of `fs/write_text_file`: the write is refused (-32010) when the document holds anything else. */
@@ -174,9 +176,30 @@ export type HermesCompressionMeta = {
   };
 };
 
+/** Journals that are read, and how many there are to read. */
+export type HermesBuilding = { readonly done: number; readonly total: number };
+
+/** `_meta.hermes` of the answer to `session/list`: the index is being built, and only what is read so far is listed. */
+export type HermesListMeta = { readonly building?: HermesBuilding };
+
+/**
+ * Agent → client: the index of sessions is being built; `done` is `total` when it is done. Only where
+ * `sessionIndex` is declared.
+ */
+export const INDEX_BUILDING = "_hermes/sessions/building";
+
+/** Agent → client: how far an import is. Only where `sessionIndex` is declared. */
+export const IMPORTING = "_hermes/sessions/importing";
+
+/** Agent → client: lists of sessions are out of date. Only where `sessionIndex` is declared. */
+export const SESSIONS_CHANGED = "_hermes/sessions/changed";
+
 /** `_meta.hermes` of a session in the answer to `session/list`. */
 export type HermesListedSession = {
+  /** Prompts and answers that stand. */
   readonly messages: number;
+  /** Where it was brought over from; absent: it began here. */
+  readonly source?: string;
   /** In US dollars; absent when nothing is known of it. */
   readonly costUsd?: number;
 };
@@ -198,6 +221,8 @@ export const HERMES_SESSION_METHODS = {
   restorePreview: "_hermes/session/restore_preview",
   /** HermesRestore → HermesRestored. Refused (-32600) while a turn runs. */
   restore: "_hermes/session/restore",
+  /** HermesImport → HermesImported: brings the sessions of an original Hermes home over. Refused (-32603) with why. */
+  import: "_hermes/sessions/import",
   /** HermesUndoRestore → HermesRestored: puts the files back to what they were before a restore. */
   undoRestore: "_hermes/session/undo_restore",
 } as const;
@@ -228,6 +253,24 @@ export type HermesSearchHits = {
     readonly snippet: string;
     readonly marks: readonly (readonly [start: number, end: number])[];
   }[];
+  /** The index is being built, and only what is read so far was searched. */
+  readonly building?: HermesBuilding;
+};
+
+/** `state.db` or its folder, absolute; default: in Hermes' own home. */
+export type HermesImport = { readonly path?: string };
+
+/** Counted sessions; a second import adds only what is new. */
+export type HermesImported = {
+  readonly imported: number;
+  /** They had gone on since they were imported. */
+  readonly extended: number;
+  readonly unchanged: number;
+  /** They went on here since they were imported, or are open, and are left as they are. */
+  readonly diverged: number;
+  readonly failed: readonly { readonly id: string; readonly why: string }[];
+  /** The same in words. */
+  readonly summary: string;
 };
 
 export type HermesRewind = { readonly sessionId: string; readonly position: number };

@@ -46,10 +46,18 @@ const entrySchema = z.discriminatedUnion("type", [
     id: z.string(),
     cwd: z.string(),
     /** Session it was forked from. */ parent: z.string().exactOptional(),
+    /** Where it was brought over from; absent: it began here. */ source: z.literal("import").exactOptional(),
+    /** Its id there. */ original: z.string().exactOptional(),
     at,
   }),
   /** `position` counts every message of the session from 0, also those that were taken back. */
-  z.object({ type: z.literal("message"), position: z.number().exactOptional(), message, at }),
+  z.object({
+    type: z.literal("message"),
+    position: z.number().exactOptional(),
+    message,
+    /** Its number where it was brought over from. */ imported: z.number().exactOptional(),
+    at,
+  }),
   /** The messages from position `keep` on were taken back; nothing is ever removed from the file. */
   z.object({ type: z.literal("rewind"), keep: z.number(), at }),
   /** Older messages gave way to a summary; it replaces the compression before it as a whole. */

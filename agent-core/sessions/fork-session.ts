@@ -5,19 +5,23 @@ import { type Line, readLines } from "./journal-lines.ts";
 
 const NEWLINE = Buffer.from("\n");
 
+const NUMBER = / \((\d{1,4})\)$/;
+
 export type Fork = {
   readonly id: string;
   /** Where it goes on, absolute. */
   readonly cwd: string;
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** What it is called from now on; default: as what it was forked from. */
+  readonly title?: string | undefined;
   /** Only what stands in the journal before this message is taken over; default: everything. */
   readonly position?: number | undefined;
 };
 
 /** Copies the journal at `from`, whose session is `parent`, to `to`. Rejects when `to` exists or cannot be written. */
 export async function forkSession(from: string, to: string, parent: string, fork: Fork): Promise<void> {
-  const { id, cwd, at, position } = fork;
+  const { id, cwd, at, position, title } = fork;
   const head: JournalEntry = { type: "session", version: JOURNAL_VERSION, id, cwd, parent, at };
   const file = await open(to, "wx", 0o600);
   try {
@@ -27,11 +31,23 @@ export async function forkSession(from: string, to: string, parent: string, fork
       const end = position === undefined ? -1 : lines.findIndex((line) => isAt(line, position));
       const taken = (end < 0 ? lines : lines.slice(0, end)).filter((line) => !isHead(line));
       await file.appendFile(Buffer.concat(taken.flatMap(({ bytes }) => [bytes, NEWLINE])));
-      if (end >= 0) return;
+      if (end >= 0) break;
     }
+    const own: JournalEntry | undefined = title === undefined ? undefined : { type: "title", title, at };
+    if (own !== undefined) await file.appendFile(`${JSON.stringify(own)}\n`);
   } finally {
     await file.close();
   }
+}
+
+/** `Title (2)`, or the next number that none of `taken` has; undefined for what has no title. */
+export function forkTitle(title: string | undefined, taken: readonly string[]): string | undefined {
+  if (title === undefined) return undefined;
+  const plain = title.replace(NUMBER, "");
+  const numbers = [title, ...taken]
+    .filter((other) => other.replace(NUMBER, "") === plain)
+    .map((other) => Number(NUMBER.exec(other)?.[1] ?? 1));
+  return `${plain} (${Math.max(...numbers) + 1})`;
 }
 
 function isAt({ bytes }: Line, position: number): boolean {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { IndexedMessage, SearchHit, SessionSummary } from "../sessions/index/queries.ts";
-import type { IndexView } from "../sessions/index/session-index.ts";
+import type { Answer, Building, QuestionArguments, QuestionName } from "../sessions/index/questions.ts";
+import { stillBuilding } from "../sessions/index/still-building.ts";
 import { shortTitle } from "./resolve-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
@@ -45,53 +46,66 @@ export const tool = defineTool({
   run,
 });
 
-async function run(request: Input, { sessions, sessionId, show }: ToolContext): Promise<ToolResult> {
+async function run(request: Input, { sessions, sessionId }: ToolContext): Promise<ToolResult> {
   if (sessions === undefined) return { ok: false, text: "session_search: sessions are not stored here." };
-  const progress = (done: number, total: number): void => {
-    if (done > 0 && done % 100 === 0) show({ type: "output", text: `Indexed ${done} of ${total} sessions.\n` });
+  const builds: Building[] = [];
+  const ask: Ask = async (name, ...args) => {
+    const { value, building } = await sessions.ask(name, ...args);
+    if (building !== undefined) builds.push(building);
+    return value;
   };
-  return sessions.ask((index) => answer(index, request, sessionId), progress);
+  const result = await answer(ask, request, sessionId);
+  const [building] = builds;
+  return building === undefined ? result : { ...result, text: `${result.text}\n\n${stillBuilding(building)}` };
 }
 
-function answer(index: IndexView, request: Input, own: string): ToolResult {
+/** The index, without what it says of itself. */
+type Ask = <Name extends QuestionName>(name: Name, ...args: QuestionArguments<Name>) => Promise<Answer<Name>["value"]>;
+
+async function answer(ask: Ask, request: Input, own: string): Promise<ToolResult> {
   const { session_id: id, query = "", limit } = request;
-  if (id !== undefined) return read(index, id, request, own);
-  if (query.trim() !== "") return search(index, query, request, own);
-  const recent = index.list({ limit, except: own });
+  if (id !== undefined) return read(ask, id, request, own);
+  if (query.trim() !== "") return search(ask, query, request, own);
+  const recent = await ask("list", { limit, except: own });
   return { ok: true, text: recent.length === 0 ? "There is no earlier session." : recent.map(headline).join("\n") };
 }
 
-function search(index: IndexView, query: string, { limit, role_filter: roles, sort, window }: Input, own: string) {
-  const byRank = index.search({ query, except: own, roles });
+async function search(ask: Ask, query: string, request: Input, own: string): Promise<ToolResult> {
+  const { limit, role_filter: roles, sort, window } = request;
+  const byRank = await ask("search", { query, except: own, roles });
   const hits = (sort === undefined ? byRank : inTime(byRank, sort)).slice(0, limit);
   if (hits.length === 0) return { ok: true, text: `No earlier session mentions ${JSON.stringify(query)}.` };
-  const blocks = hits.map((hit, at) => {
-    const around = at === 0 ? index.messages(hit.sessionId, hit.position - window, hit.position + window) : [hit];
-    const session = index.find(hit.sessionId);
-    return [session === undefined ? hit.sessionId : headline(session), ...around.map((it) => line(it, hit.position))];
+  const blocks = hits.map(async (hit, at) => {
+    const { sessionId, position } = hit;
+    const around = at === 0 ? await ask("messages", sessionId, position - window, position + window) : [hit];
+    const session = await ask("find", sessionId);
+    return [session === undefined ? sessionId : headline(session), ...around.map((it) => line(it, position))];
   });
-  return { ok: true, text: blocks.map((block) => block.join("\n")).join("\n\n") };
+  return { ok: true, text: (await Promise.all(blocks)).map((block) => block.join("\n")).join("\n\n") };
 }
 
 function inTime(hits: readonly SearchHit[], sort: "newest" | "oldest"): readonly SearchHit[] {
   return hits.toSorted((one, other) => (sort === "newest" ? other.at - one.at : one.at - other.at));
 }
 
-function read(index: IndexView, id: string, { around_message_id: around, window }: Input, own: string): ToolResult {
-  const session = id === own ? undefined : index.find(id);
+async function read(ask: Ask, id: string, request: Input, own: string): Promise<ToolResult> {
+  const { around_message_id: around, window } = request;
+  const session = id === own ? undefined : await ask("find", id);
   if (session === undefined) {
     const why = id === own ? "this is the session you are in" : "there is none";
     return { ok: false, text: `session_search: no earlier session ${JSON.stringify(id)}: ${why}. Search for its id.` };
   }
+  const { nextPosition: count } = session;
   if (around !== undefined) {
-    const part = index.messages(id, around - window, around + window);
+    const part = await ask("messages", id, around - window, around + window);
     if (part.length > 0) return { ok: true, text: shown(session, part, around) };
-    return { ok: false, text: `session_search: the messages of ${id} go from 0 to ${session.messageCount - 1}.` };
+    return { ok: false, text: `session_search: the messages of ${id} go from 0 to ${count - 1}.` };
   }
-  const count = session.messageCount;
-  if (count <= FIRST_MESSAGES + LAST_MESSAGES) return { ok: true, text: shown(session, index.messages(id, 0, count)) };
-  const first = shown(session, index.messages(id, 0, FIRST_MESSAGES - 1));
-  const last = index.messages(id, count - LAST_MESSAGES, count).map((message) => line(message));
+  if (count <= FIRST_MESSAGES + LAST_MESSAGES) {
+    return { ok: true, text: shown(session, await ask("messages", id, 0, count)) };
+  }
+  const first = shown(session, await ask("messages", id, 0, FIRST_MESSAGES - 1));
+  const last = (await ask("messages", id, count - LAST_MESSAGES, count)).map((message) => line(message));
   const gap = `[${count - FIRST_MESSAGES - LAST_MESSAGES} messages left out; read them with around_message_id]`;
   return { ok: true, text: [first, gap, ...last].join("\n") };
 }
@@ -100,9 +114,9 @@ function shown(session: SessionSummary, messages: readonly IndexedMessage[], mar
   return [headline(session), ...messages.map((message) => line(message, marked))].join("\n");
 }
 
-function headline({ id, title, cwd, updatedAt, messageCount }: SessionSummary): string {
+function headline({ id, title, cwd, updatedAt, nextPosition }: SessionSummary): string {
   const day = new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");
-  return `session ${id} · ${day} UTC · ${title ?? "untitled"} · ${cwd} · ${messageCount} messages`;
+  return `session ${id} · ${day} UTC · ${title ?? "untitled"} · ${cwd} · ${nextPosition} messages`;
 }
 
 function line({ position, role: who, text }: IndexedMessage, marked?: number): string {

@@ -25,6 +25,7 @@ const OURS: HermesClientCapabilities = {
   compressions: true,
   terminals: true,
   languageModels: true,
+  sessionIndex: true,
 };
 
 const CAPABILITIES: ClientCapabilities = {

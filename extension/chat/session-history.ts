@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import * as z from "zod";
 import {
   HERMES_SESSION_METHODS,
+  type HermesBuilding,
   type HermesRename,
   type HermesSearch,
   type HermesSearchHits,
@@ -13,6 +14,7 @@ import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ChatSession } from "./chat-session.ts";
 import type { EventLog } from "./event-log.ts";
 import { sessionCost } from "./session-cost.ts";
+import type { SessionLists } from "./session-lists.ts";
 
 /** Of a session that nobody and nothing has named yet. */
 const UNTITLED = "Untitled session";
@@ -24,21 +26,40 @@ const listedMeta = z.object({
   hermes: z.object({ messages: z.number(), costUsd: z.number().exactOptional() }),
 });
 
-export class SessionHistory {
+/** Of a search at a time, and at most. */
+const HITS = 50;
+const MAX_HITS = 500;
+
+/** Changes of a moment are shown at once. Milliseconds. */
+const SETTLE_MS = 100;
+
+/** Sessions, and where the list of them goes on. */
+type Listed = { readonly sessions: readonly HistoryItem[]; readonly cursor: string | undefined };
+
+export class SessionHistory implements vscode.Disposable {
   readonly #worker: AgentWorker;
   readonly #events: EventLog;
   readonly #chat: ChatSession;
+  readonly #subscription: vscode.Disposable;
   /** Undefined while the page is not shown. */
   #page: HistoryPage | undefined;
   /** Where the list goes on. */
   #cursor: string | undefined;
   /** Counts the questions: an answer that a later one has overtaken is not shown. */
   #asked = 0;
+  /** The next page is on its way. */
+  #goesOn = false as boolean;
+  #building: HermesBuilding | undefined;
+  #settling: NodeJS.Timeout | undefined;
 
-  constructor(worker: AgentWorker, events: EventLog, chat: ChatSession) {
+  constructor(worker: AgentWorker, events: EventLog, chat: ChatSession, lists: SessionLists) {
     this.#worker = worker;
     this.#events = events;
     this.#chat = chat;
+    this.#subscription = vscode.Disposable.from(
+      lists.onDidBuild((building) => this.#build(building)),
+      lists.onDidChange(() => this.#refresh()),
+    );
   }
 
   async open(): Promise<void> {
@@ -54,17 +75,51 @@ export class SessionHistory {
   /** An empty query lists the sessions as they were used last. */
   async search(query: string, everywhere: boolean): Promise<void> {
     const before = this.#page ?? EMPTY;
-    this.#cursor = undefined;
     this.#show({ ...without(before), query, everywhere, isLoading: true });
-    await this.#load((agent) => (query.trim() === "" ? this.#list(agent) : this.#find(agent, query.trim())));
+    await this.#load();
   }
 
-  /** The next page of the list. */
+  /** The next page of the list, or of what was found. */
   async more(): Promise<void> {
-    const page = this.#page;
-    if (page === undefined || this.#cursor === undefined) return;
-    this.#show({ ...without(page), isLoading: true });
-    await this.#load(async (agent) => [...page.sessions, ...(await this.#list(agent))]);
+    const { sessions = [], query = "", hasMore = false } = this.#page ?? {};
+    if (!hasMore || this.#goesOn) return;
+    if (query.trim() !== "") return this.#load(sessions.length + HITS);
+    this.#goesOn = true;
+    const question = this.#asked;
+    try {
+      const agent = await this.#worker.agent();
+      const next = await this.#list(agent, { cursor: this.#cursor });
+      if (question !== this.#asked || this.#page === undefined) return;
+      this.#cursor = next.cursor;
+      const hasMore = next.cursor !== undefined;
+      this.#page = { ...this.#page, sessions: [...this.#page.sessions, ...next.sessions], hasMore };
+      this.#events.push({ kind: "history-next", sessions: next.sessions, hasMore });
+    } catch (error) {
+      if (question === this.#asked && this.#page) this.#show({ ...this.#page, error: messageOf(error) });
+    } finally {
+      this.#goesOn = false;
+    }
+  }
+
+  /** The agent builds its index of the sessions; the list is asked for again when it is done. */
+  #build(building: HermesBuilding): void {
+    this.#building = building.done < building.total ? building : undefined;
+    if (this.#page === undefined) return;
+    this.#page = this.#built(this.#page);
+    this.#events.push({ kind: "history-building", building: this.#building ?? null });
+    if (this.#building === undefined) this.#refresh();
+  }
+
+  /** Sessions are others than before, here or in another window: what is shown is asked for again. */
+  #refresh(): void {
+    if (this.#page === undefined) return;
+    clearTimeout(this.#settling);
+    this.#settling = setTimeout(() => void this.#load(this.#page?.sessions.length), SETTLE_MS);
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
+    clearTimeout(this.#settling);
   }
 
   async rename(sessionId: string, title: string): Promise<void> {
@@ -82,7 +137,7 @@ export class SessionHistory {
 
   /** Every stored session of this folder, the last used first, for a list of the editor: one page. */
   async recent(): Promise<readonly HistoryItem[]> {
-    return this.#list(await this.#worker.agent(), false);
+    return (await this.#list(await this.#worker.agent(), { everywhere: false })).sessions;
   }
 
   async #change(request: (agent: ClientContext) => Promise<unknown>): Promise<void> {
@@ -92,41 +147,58 @@ export class SessionHistory {
       if (this.#page !== undefined) this.#show({ ...this.#page, error: messageOf(error) });
       return;
     }
-    if (this.#page !== undefined) await this.search(this.#page.query, this.#page.everywhere);
+    if (this.#page !== undefined) await this.#load(this.#page.sessions.length);
   }
 
-  async #load(ask: (agent: ClientContext) => Promise<readonly HistoryItem[]>): Promise<void> {
+  /** Asks for what the page shows, at least `count` of them. */
+  async #load(count = 0): Promise<void> {
     this.#asked++;
     const question = this.#asked;
+    const query = this.#page?.query.trim() ?? "";
     const result = await this.#worker
       .agent()
-      .then(ask)
+      .then((agent) => (query === "" ? this.#listUpTo(agent, count) : this.#find(agent, query, count)))
       .then(
-        (sessions) => ({ sessions }),
-        (error: unknown) => ({ error: messageOf(error) }),
+        ({ sessions, hasMore, cursor }) => ({ cursor, shown: { sessions, hasMore } }),
+        (error: unknown) => ({ cursor: undefined, shown: { error: messageOf(error), hasMore: false } }),
       );
     if (question !== this.#asked || this.#page === undefined) return;
-    this.#show({ ...without(this.#page), ...result, isLoading: false, hasMore: this.#cursor !== undefined });
+    this.#cursor = result.cursor;
+    this.#show({ ...without(this.#page), ...result.shown, isLoading: false });
   }
 
-  async #list(agent: ClientContext, everywhere = this.#page?.everywhere ?? false): Promise<readonly HistoryItem[]> {
+  async #listUpTo(agent: ClientContext, count: number): Promise<Listed & { readonly hasMore: boolean }> {
+    let listed = await this.#list(agent);
+    while (listed.cursor !== undefined && listed.sessions.length < count) {
+      const { sessions, cursor } = await this.#list(agent, { cursor: listed.cursor });
+      listed = { sessions: [...listed.sessions, ...sessions], cursor };
+    }
+    return { ...listed, hasMore: listed.cursor !== undefined };
+  }
+
+  async #list(
+    agent: ClientContext,
+    from: { readonly everywhere?: boolean; readonly cursor?: string | undefined } = {},
+  ): Promise<Listed> {
+    const { everywhere = this.#page?.everywhere ?? false, cursor } = from;
     const { sessions, nextCursor } = await agent.request(methods.agent.session.list, {
       ...(!everywhere && { cwd: folder() }),
-      ...(this.#cursor !== undefined && { cursor: this.#cursor }),
+      ...(cursor !== undefined && { cursor }),
     });
-    this.#cursor = nextCursor ?? undefined;
-    return sessions.map((session) => this.#listed(session));
+    return { sessions: sessions.map((session) => this.#listed(session)), cursor: nextCursor ?? undefined };
   }
 
-  async #find(agent: ClientContext, query: string): Promise<readonly HistoryItem[]> {
-    const search: HermesSearch = { query, ...(this.#page?.everywhere === false && { cwd: folder() }) };
+  async #find(agent: ClientContext, query: string, count: number): Promise<Listed & { readonly hasMore: boolean }> {
+    const limit = Math.min(MAX_HITS, Math.max(HITS, count));
+    const search: HermesSearch = { query, limit, ...(this.#page?.everywhere === false && { cwd: folder() }) };
     const { hits } = await agent.request<HermesSearchHits>(HERMES_SESSION_METHODS.search, search);
-    return hits.map(({ sessionId, title, cwd, updatedAt, messages, costUsd, snippet, marks }) => ({
+    const sessions = hits.map(({ sessionId, title, cwd, updatedAt, messages, costUsd, snippet, marks }) => ({
       ...this.#facts({ sessionId, title, cwd, updatedAt }),
       messages,
       cost: sessionCost(costUsd),
       ...(snippet !== "" && { snippet: { text: snippet, marks } }),
     }));
+    return { sessions, cursor: undefined, hasMore: hits.length === limit && limit < MAX_HITS };
   }
 
   #listed(session: SessionInfo): HistoryItem {
@@ -145,8 +217,12 @@ export class SessionHistory {
   }
 
   #show(page: HistoryPage): void {
-    this.#page = page;
-    this.#events.push({ kind: "history", page });
+    this.#page = this.#built(page);
+    this.#events.push({ kind: "history", page: this.#page });
+  }
+
+  #built({ building: _, ...page }: HistoryPage): HistoryPage {
+    return { ...page, ...(this.#building && { building: this.#building }) };
   }
 }
 

@@ -1,5 +1,6 @@
 /** What an ACP client method of ours is: one file in this folder that exports `clientMethod`. */
 import type { ClientApp, SessionNotification } from "@zed-industries/agent-client-protocol";
+import type { HermesBuilding } from "../../agent-core/acp/meta.ts";
 import type { FileTurns } from "../documents/file-turns.ts";
 import type { EditProblems } from "../problems/edit-problems.ts";
 import type { Requests } from "../requests/requests.ts";
@@ -39,6 +40,12 @@ export type ClientServices = {
   readonly requests: Requests;
   /** Who shows the session. */
   readonly sessionUpdate: (notification: SessionNotification) => void;
+  /** Lists of sessions: how far their index or an import is (`done` is `total` at its end), and when they have changed. */
+  readonly sessionLists: {
+    building(building: HermesBuilding): void;
+    importing(progress: HermesBuilding): void;
+    changed(): void;
+  };
   readonly editReview: EditReview;
   /** Changes of one file wait for each other. */
   readonly fileTurns: FileTurns;

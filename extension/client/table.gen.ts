@@ -10,6 +10,7 @@ import { clientMethod as problemsWatch } from "./problems-watch.ts";
 import { clientMethod as putBack } from "./put-back.ts";
 import { clientMethod as readTextFile } from "./read-text-file.ts";
 import { clientMethod as requestPermission } from "./request-permission.ts";
+import { clientMethod as sessionLists } from "./session-lists.ts";
 import { clientMethod as sessionUpdate } from "./session-update.ts";
 import { clientMethod as terminalCreate } from "./terminal-create.ts";
 import { clientMethod as terminalInput } from "./terminal-input.ts";
@@ -19,4 +20,4 @@ import { clientMethod as terminalRelease } from "./terminal-release.ts";
 import { clientMethod as terminalWaitForExit } from "./terminal-wait-for-exit.ts";
 import { clientMethod as writeTextFile } from "./write-text-file.ts";
 
-export const table: readonly ClientMethod[] = [elicitationCreate, fsRemove, fsRename, lmChat, lmList, problemsSettled, problemsWatch, putBack, readTextFile, requestPermission, sessionUpdate, terminalCreate, terminalInput, terminalKill, terminalOutput, terminalRelease, terminalWaitForExit, writeTextFile];
+export const table: readonly ClientMethod[] = [elicitationCreate, fsRemove, fsRename, lmChat, lmList, problemsSettled, problemsWatch, putBack, readTextFile, requestPermission, sessionLists, sessionUpdate, terminalCreate, terminalInput, terminalKill, terminalOutput, terminalRelease, terminalWaitForExit, writeTextFile];

@@ -5,6 +5,7 @@ import { command as chooseModel } from "./choose-model.ts";
 import { command as chooseReasoningEffort } from "./choose-reasoning-effort.ts";
 import { command as exportSession } from "./export-session.ts";
 import { command as focusChat } from "./focus-chat.ts";
+import { command as importSessions } from "./import-sessions.ts";
 import { command as keepAll } from "./keep-all.ts";
 import { command as keepChange } from "./keep-change.ts";
 import { command as keepFile } from "./keep-file.ts";
@@ -27,4 +28,4 @@ import { command as undoChange } from "./undo-change.ts";
 import { command as undoFile } from "./undo-file.ts";
 import { command as undoHunk } from "./undo-hunk.ts";
 
-export const table: readonly Command[] = [askSelection, chooseModel, chooseReasoningEffort, exportSession, focusChat, keepAll, keepChange, keepFile, keepHunk, manageGrants, newSession, nextHunk, openAllReviews, openReview, previousHunk, restartAgent, resumeSession, setKey, setUpModel, showHistory, showLog, stop, undoAll, undoChange, undoFile, undoHunk];
+export const table: readonly Command[] = [askSelection, chooseModel, chooseReasoningEffort, exportSession, focusChat, importSessions, keepAll, keepChange, keepFile, keepHunk, manageGrants, newSession, nextHunk, openAllReviews, openReview, previousHunk, restartAgent, resumeSession, setKey, setUpModel, showHistory, showLog, stop, undoAll, undoChange, undoFile, undoHunk];

@@ -69,13 +69,17 @@ test("a fork begins with the history of its session, and leaves it as it is", as
   const agent = await start();
   const id = await agent.newSession();
   await agent.prompt(id, "list files");
+  await agent.prompt(id, "/title Files");
   const { result } = await agent.request("session/fork", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
   const fork = String(result?.["sessionId"]);
   expect(fork).not.toBe(id);
   const journal = (of: string): string[] =>
     readFileSync(join(agent.home, "vscode", "sessions", `${of}.jsonl`), "utf8").split("\n");
   const before = journal(id);
-  expect(journal(fork).slice(1)).toEqual(before.slice(1));
+  expect(journal(fork).slice(1, before.length - 1)).toEqual(before.slice(1, -1));
+  const again = await agent.request("session/fork", { sessionId: fork, cwd: agent.cwd, mcpServers: [] });
+  expect(again.error).toBeUndefined();
+  expect((await list(agent)).map(({ title }) => title).toSorted()).toEqual(["Files", "Files (2)", "Files (3)"]);
   expect(await agent.prompt(fork, "list files")).toMatchObject({ result: { stopReason: "end_turn" } });
   expect(journal(id)).toEqual(before);
   expect(journal(fork).length).toBeGreaterThan(before.length);

@@ -19,6 +19,8 @@ export class AcpProcess {
   readonly updates: Json[] = [];
   /** Methods of every notification in order. */
   readonly notifications: string[] = [];
+  /** What came with them. */
+  readonly notified: { readonly method: string; readonly params: Json }[] = [];
   /** Lines of stdout that were no JSON; must stay empty. */
   readonly strayLines: string[] = [];
   readonly child: ChildProcess;
@@ -119,6 +121,7 @@ export class AcpProcess {
       this.#waiting.get(message.id ?? null)?.(message);
     } else if (message.id === undefined) {
       this.notifications.push(message.method);
+      this.notified.push({ method: message.method, params: message.params ?? {} });
       if (message.method === "session/update") this.#update(message.params?.["update"] as Json);
     } else {
       void this.#answer(message.id, message.method, message.params ?? {});

@@ -1,5 +1,6 @@
 /** The panel's whole behaviour over time: events in, state out. Pure; the clock comes in as a number. */
 import type { PanelEvent } from "../panel-protocol.ts";
+import { addToHistory, buildHistory, showHistory } from "./history.ts";
 import { addPermission, addQuestion, endPermission, endQuestion } from "./requests.ts";
 import { addRestored, previewRestore } from "./restore.ts";
 import type { PanelState } from "./state.ts";
@@ -39,12 +40,9 @@ const handlers: Handlers = {
     const next: PanelState = { ...state, setup: page ?? undefined };
     return page === null ? next : announce(next, "Choose which model answers");
   },
-  history: (state, { page }) => {
-    const next: PanelState = { ...state, history: page ?? undefined };
-    if (page === null || page.isLoading) return next;
-    const count = `${page.sessions.length}${page.hasMore ? " or more" : ""}`;
-    return announce(next, page.error ?? (page.sessions.length === 0 ? "No sessions" : `${count} sessions`));
-  },
+  history: showHistory,
+  "history-next": addToHistory,
+  "history-building": buildHistory,
   update: (state, event, at) => applyUpdate(state, event.update, at),
   "turn-end": endTurn,
   rewind: (state, { position }, at) => rewindTo(state, position, at),

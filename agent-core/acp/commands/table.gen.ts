@@ -5,6 +5,7 @@ import { command as compress } from "./compress.ts";
 import { command as exportSession } from "./export-session.ts";
 import { command as grants } from "./grants.ts";
 import { command as help } from "./help.ts";
+import { command as importSessions } from "./import-sessions.ts";
 import { command as mode } from "./mode.ts";
 import { command as model } from "./model.ts";
 import { command as newSession } from "./new-session.ts";
@@ -15,4 +16,4 @@ import { command as tools } from "./tools.ts";
 import { command as undo } from "./undo.ts";
 import { command as usage } from "./usage.ts";
 
-export const table: readonly Command[] = [checkpoint, compress, exportSession, grants, help, mode, model, newSession, resume, retry, title, tools, undo, usage];
+export const table: readonly Command[] = [checkpoint, compress, exportSession, grants, help, importSessions, mode, model, newSession, resume, retry, title, tools, undo, usage];

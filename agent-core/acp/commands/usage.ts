@@ -1,3 +1,4 @@
+import { stillBuilding } from "../../sessions/index/still-building.ts";
 import type { UsageSum } from "../../sessions/usage-sum.ts";
 import type { Command } from "./command.ts";
 
@@ -7,13 +8,14 @@ export const command: Command = {
   async run(_argument, { agent, index, id }) {
     const { contextWindow, usage } = agent;
     const midnight = new Date().setHours(0, 0, 0, 0);
-    const today = await index.ask((view) => view.usageSince(midnight, id));
+    const { value: today, building } = await index.ask("usageSince", midnight, id);
     return [
       "| | Input | of it cached | Output | Cost |",
       "|---|---:|---:|---:|---:|",
       row("This session", usage),
       row("Other sessions used today", today),
       "",
+      ...(building === undefined ? [] : [`${stillBuilding(building)} Today's sessions may be missing.`, ""]),
       `Model: \`${agent.model.model}\`, which sees ${contextWindow.toLocaleString("en")} tokens.`,
     ].join("\n");
   },

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { IndexView } from "../../sessions/index/session-index.ts";
+import type { FoundSession } from "../../sessions/index/queries.ts";
 import { HERMES_SESSION_METHODS, type HermesSearch, type HermesSearchHits } from "../meta.ts";
 import { snippetOf } from "../snippet.ts";
 import type { Method } from "./method.ts";
@@ -14,35 +14,27 @@ const params = z.object({
 
 export const method: Method = {
   register(app, server) {
-    app.onRequest(HERMES_SESSION_METHODS.search, params, ({ params: search }) =>
-      server.index.ask((index) => ({ hits: hitsOf(index, search) })),
+    const { search } = HERMES_SESSION_METHODS;
+    app.onRequest(
+      search,
+      params,
+      async ({ params: { query, cwd, limit = DEFAULT_LIMIT } }): Promise<HermesSearchHits> => {
+        const { value, building } = await server.index.ask("found", { query, cwd, limit });
+        return { hits: value.map((found) => shownHit(found, query)), ...(building !== undefined && { building }) };
+      },
     );
   },
 };
 
-/** Sessions whose title has the words come first, then those with a message that has them, best first. */
-function hitsOf(index: IndexView, { query, cwd, limit = DEFAULT_LIMIT }: HermesSearch): HermesSearchHits["hits"] {
-  const titled = index.titled(query, cwd, limit).map(({ id }) => ({ id, hit: undefined }));
-  const names = new Set(titled.map(({ id }) => id));
-  const said = index
-    .search({ query, except: "", roles: ["user", "assistant"] })
-    .filter(({ sessionId }) => !names.has(sessionId))
-    .map((hit) => ({ id: hit.sessionId, hit }));
-  return [...titled, ...said]
-    .flatMap(({ id, hit }) => {
-      const session = index.find(id);
-      if (session === undefined || (cwd !== undefined && session.cwd !== cwd)) return [];
-      const { title, updatedAt, messageCount, costUsd } = session;
-      return {
-        sessionId: id,
-        title,
-        cwd: session.cwd,
-        updatedAt: new Date(updatedAt).toISOString(),
-        messages: messageCount,
-        ...(costUsd !== null && { costUsd }),
-        ...(hit !== undefined && { position: hit.position }),
-        ...(hit === undefined ? { snippet: "", marks: [] } : snippetOf(hit.text, query)),
-      };
-    })
-    .slice(0, limit);
+function shownHit({ session, hit }: FoundSession, query: string): HermesSearchHits["hits"][number] {
+  const { id, title, cwd, updatedAt, shownCount, costUsd } = session;
+  return {
+    sessionId: id,
+    title,
+    cwd,
+    updatedAt: new Date(updatedAt).toISOString(),
+    messages: shownCount,
+    ...(costUsd !== null && { costUsd }),
+    ...(hit === undefined ? { snippet: "", marks: [] } : { position: hit.position, ...snippetOf(hit.text, query) }),
+  };
 }

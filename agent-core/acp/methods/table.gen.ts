@@ -28,5 +28,6 @@ import { method as sessionSearch } from "./session-search.ts";
 import { method as sessionSetConfigOption } from "./session-set-config-option.ts";
 import { method as sessionSetMode } from "./session-set-mode.ts";
 import { method as sessionSteer } from "./session-steer.ts";
+import { method as sessionsImport } from "./sessions-import.ts";
 
-export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesFileSaved, hermesGrants, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, hermesTrust, initialize, sessionCancel, sessionClose, sessionDelete, sessionExport, sessionFork, sessionList, sessionLoad, sessionNew, sessionPrompt, sessionRename, sessionRestore, sessionResume, sessionRewind, sessionSearch, sessionSetConfigOption, sessionSetMode, sessionSteer];
+export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesFileSaved, hermesGrants, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, hermesTrust, initialize, sessionCancel, sessionClose, sessionDelete, sessionExport, sessionFork, sessionList, sessionLoad, sessionNew, sessionPrompt, sessionRename, sessionRestore, sessionResume, sessionRewind, sessionSearch, sessionSetConfigOption, sessionSetMode, sessionSteer, sessionsImport];

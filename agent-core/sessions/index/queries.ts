@@ -15,7 +15,12 @@ const session = z.object({
   model: z.string().nullable(),
   startedAt: z.number(),
   updatedAt: z.number(),
-  messageCount: z.number(),
+  /** Prompts and answers that stand: what the user sees of it. */
+  shownCount: z.number(),
+  /** The place that its next message has. */
+  nextPosition: z.number(),
+  /** Where it was brought over from; null: it began here. */
+  source: z.string().nullable(),
   inputTokens: z.number(),
   outputTokens: z.number(),
   /** In US dollars; null when it is unknown. */
@@ -34,8 +39,11 @@ const hit = message.extend({ sessionId: z.string(), root: z.string(), info: z.in
 
 export type SearchHit = IndexedMessage & { readonly sessionId: string; readonly rank: number };
 
+/** A session that was found by its title (`hit` is undefined) or by what was said in it. */
+export type FoundSession = { readonly session: SessionSummary; readonly hit: SearchHit | undefined };
+
 const SESSION_COLUMNS = `id, cwd, title, model, started_at AS startedAt, updated_at AS updatedAt,
-  message_count AS messageCount, input_tokens AS inputTokens, output_tokens AS outputTokens, cost_usd AS costUsd`;
+  shown_count AS shownCount, next_position AS nextPosition, source, input_tokens AS inputTokens, output_tokens AS outputTokens, cost_usd AS costUsd`;
 
 export type ListFilter = {
   readonly limit: number;
@@ -53,7 +61,7 @@ export function listSessions(database: Database, { limit, cwd, after, except }: 
     database,
     session,
     `SELECT ${SESSION_COLUMNS} FROM sessions
-     WHERE is_readable AND message_count > 0 AND ($cwd IS NULL OR cwd = $cwd) AND ($except IS NULL OR id <> $except)
+     WHERE is_readable AND next_position > 0 AND ($cwd IS NULL OR cwd = $cwd) AND ($except IS NULL OR id <> $except)
        AND ($after IS NULL OR (updated_at, id) < (SELECT updated_at, id FROM sessions WHERE id = $after))
      ORDER BY updated_at DESC, id DESC LIMIT $limit`,
     { $cwd: cwd ?? null, $after: after ?? null, $except: except ?? null, $limit: limit },
@@ -76,7 +84,7 @@ export function titledSessions(
   return rows(
     database,
     session,
-    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE is_readable AND message_count > 0 AND (? IS NULL OR cwd = ?)
+    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE is_readable AND next_position > 0 AND (? IS NULL OR cwd = ?)
      ${conditions} ORDER BY updated_at DESC, id DESC LIMIT ?`,
     [cwd ?? null, cwd ?? null, ...words.map((word) => `%${word.replaceAll(/[%_!]/g, "!$&")}%`), limit],
   );
@@ -127,13 +135,17 @@ export type SearchFilter = {
   readonly except: string;
   /** Only messages of these roles; default: of all. */
   readonly roles?: readonly string[] | undefined;
+  /** Also those that were taken back; default: yes. */
+  readonly takenBack?: boolean | undefined;
+  /** Only in sessions of this folder. */
+  readonly cwd?: string | undefined;
 };
 
 /** The best hit of each session, forks counted as one with their origin, best first. When no message has all of the terms, those that have any. */
-export function searchMessages(database: Database, { query, except, roles }: SearchFilter): readonly SearchHit[] {
+export function searchMessages(database: Database, { query, ...filter }: SearchFilter): readonly SearchHit[] {
   const expression = matchExpression(query);
   if (expression === undefined) return [];
-  const search = (match: string): readonly SearchHit[] => ranked(database, match, { except, roles });
+  const search = (match: string): readonly SearchHit[] => ranked(database, match, filter);
   const hits = search(expression);
   return hits.length > 0 ? hits : search(anyOf(expression));
 }
@@ -141,7 +153,7 @@ export function searchMessages(database: Database, { query, except, roles }: Sea
 function ranked(
   database: Database,
   match: string,
-  { except, roles = [] }: Omit<SearchFilter, "query">,
+  { except, roles = [], takenBack = true, cwd }: Omit<SearchFilter, "query">,
 ): readonly SearchHit[] {
   const found = rows(
     database,
@@ -149,9 +161,10 @@ function ranked(
     `SELECT m.session_id AS sessionId, s.root, m.position, m.role, m.text, m.at, matchinfo(messages_fts, 'pcnalx') AS info
      FROM messages_fts JOIN messages m ON m.id = messages_fts.docid JOIN sessions s ON s.id = m.session_id
      WHERE messages_fts MATCH ? AND s.is_readable AND s.root <> coalesce((SELECT root FROM sessions WHERE id = ?), '')
+       AND (m.stands OR ?) AND (? IS NULL OR s.cwd = ?)
        ${roles.length > 0 ? `AND m.role IN (${roles.map(() => "?").join(", ")})` : ""}
      LIMIT ${RANKED_ROWS}`,
-    [match, except, ...roles],
+    [match, except, takenBack ? 1 : 0, cwd ?? null, cwd ?? null, ...roles],
   );
   const best = new Map<string, SearchHit>();
   for (const { info, root, ...rest } of found) {
@@ -159,4 +172,29 @@ function ranked(
     if (rank > (best.get(root)?.rank ?? -1)) best.set(root, { ...rest, rank });
   }
   return [...best.values()].sort((one, other) => other.rank - one.rank);
+}
+
+/** Titles of the sessions that share their beginning with this one, itself included. */
+export function relatedTitles(database: Database, id: string): readonly string[] {
+  const statement = `SELECT title FROM sessions WHERE title IS NOT NULL
+    AND root = (SELECT root FROM sessions WHERE id = ?)`;
+  return rows(database, z.object({ title: z.string() }), statement, [id]).map(({ title }) => title);
+}
+
+/** Sessions whose title has all of the words come first, the last used first, then those in which they were said. */
+export function findSessions(
+  database: Database,
+  { query, cwd, limit }: { readonly query: string; readonly cwd?: string | undefined; readonly limit: number },
+): readonly FoundSession[] {
+  const titled = titledSessions(database, query, { cwd, limit }).map((found) => ({ session: found, hit: undefined }));
+  if (titled.length >= limit) return titled;
+  const names = new Set(titled.map(({ session: { id } }) => id));
+  const said = searchMessages(database, { query, except: "", roles: ["user", "assistant"], takenBack: false, cwd })
+    .filter(({ sessionId }) => !names.has(sessionId))
+    .slice(0, limit - titled.length)
+    .flatMap((found) => {
+      const session = findSession(database, found.sessionId);
+      return session === undefined ? [] : [{ session, hit: found }];
+    });
+  return [...titled, ...said];
 }

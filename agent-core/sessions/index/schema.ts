@@ -1,12 +1,15 @@
 /** Tables of the index. It is derived from the journals: another version is thrown away and built again. */
 
 /** Counts up with every change of the tables or of what is put into them; kept in the file's `user_version`. */
-export const INDEX_VERSION = 2;
+export const INDEX_VERSION = 3;
 
 /**
  * `position` is the message's place in its session, from 0: unlike a row's number it outlives a rebuild.
  * Times are milliseconds since 1970. `indexed_bytes` is how far the journal was read, `root` the session
  * that it was forked from in the first place, else itself. `cost_usd` is NULL once a turn's cost was unknown.
+ * `next_position` is the place of the next message; `shown_count` counts the prompts and answers that stand.
+ * `source` is NULL for a session that began here. `shown` of a message is 'prompt', 'answer' or NULL, `stands` 0 once
+ * it was taken back.
  */
 export const SCHEMA = `
 CREATE TABLE sessions(
@@ -15,11 +18,14 @@ CREATE TABLE sessions(
   root TEXT NOT NULL,
   is_readable INTEGER NOT NULL DEFAULT 0,
   cwd TEXT NOT NULL DEFAULT '',
+  source TEXT,
   title TEXT,
   model TEXT,
   started_at INTEGER NOT NULL DEFAULT 0,
   updated_at INTEGER NOT NULL DEFAULT 0,
-  message_count INTEGER NOT NULL DEFAULT 0,
+  next_position INTEGER NOT NULL DEFAULT 0,
+  shown_count INTEGER NOT NULL DEFAULT 0,
+  last_shown TEXT,
   input_tokens INTEGER NOT NULL DEFAULT 0,
   output_tokens INTEGER NOT NULL DEFAULT 0,
   cached_input_tokens INTEGER NOT NULL DEFAULT 0,
@@ -27,11 +33,14 @@ CREATE TABLE sessions(
   cost_usd REAL DEFAULT 0
 );
 CREATE INDEX sessions_by_update ON sessions(updated_at DESC, id DESC);
+CREATE INDEX sessions_by_root ON sessions(root);
 CREATE TABLE messages(
   id INTEGER PRIMARY KEY,
   session_id TEXT NOT NULL,
   position INTEGER NOT NULL,
   role TEXT NOT NULL,
+  shown TEXT,
+  stands INTEGER NOT NULL DEFAULT 1,
   text TEXT NOT NULL,
   at INTEGER NOT NULL
 );

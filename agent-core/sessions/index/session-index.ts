@@ -1,130 +1,129 @@
 /**
- * The index over all sessions: derived from their journals, in memory, with a snapshot on disk that may be deleted.
- * Nothing is loaded before it is first asked. Two processes may share a home: each reads what the other's journals
- * have grown by, and whoever saves last leaves a snapshot that the next one catches up from.
+ * The index over all sessions, as the agent has it: questions go to a thread of its own, so that no turn ever waits for
+ * SQLite. Nothing is loaded before it is first asked.
  */
-import { rm } from "node:fs/promises";
-import type { Database } from "sql.js";
-import * as z from "zod";
-import { catchUp, type Progress } from "./catch-up.ts";
-import {
-  findSession,
-  type IndexedMessage,
-  type IndexedUsage,
-  type ListFilter,
-  listSessions,
-  messagesBetween,
-  type SearchFilter,
-  type SearchHit,
-  type SessionSummary,
-  searchMessages,
-  titledSessions,
-  usageSince,
-} from "./queries.ts";
+import type { Worker } from "node:worker_threads";
+import type { ImportOptions, ImportReport } from "../import/import-sessions.ts";
+import type { FromIndex, IndexPlace, ToIndex } from "./index-messages.ts";
+import type { Answer, Building, QuestionArguments, QuestionName } from "./questions.ts";
 
-/** A snapshot is written at most this often. Milliseconds. */
-const SAVE_INTERVAL_MS = 30_000;
-
-export type SessionIndexOptions = {
-  /** Folder of the journals, absolute. */
-  readonly journals: string;
-  /** The snapshot, absolute. */
-  readonly file: string;
+export type SessionIndexOptions = IndexPlace & {
   /** One line for the log: a snapshot that could not be written or read. */
   readonly log: (line: string) => void;
+  /** Told when a long reading of journals begins, how far it is, and when it is done (`done` is `total`). */
+  readonly building?: (building: Building) => void;
 };
 
-/** The index as it is once it has caught up. */
-export type IndexView = {
-  list(filter: ListFilter): readonly SessionSummary[];
-  find(id: string): SessionSummary | undefined;
-  messages(id: string, from: number, to: number): readonly IndexedMessage[];
-  search(filter: SearchFilter): readonly SearchHit[];
-  /** Sum over the sessions that were used at or after `at` (milliseconds since 1970), but for `except`. */
-  usageSince(at: number, except: string): IndexedUsage;
-  /** Sessions whose title has all of these words, the last used first; `cwd`: only of this folder. */
-  titled(query: string, cwd: string | undefined, limit: number): readonly SessionSummary[];
-};
+/** `signal` ends it between two sessions: those that are done stay, and are in the report. */
+export type SessionImport = Pick<ImportOptions, "from" | "open" | "progress" | "signal">;
+
+type Waiting = { readonly resolve: (answer: never) => void; readonly reject: (error: Error) => void };
 
 export class SessionIndex {
   readonly #options: SessionIndexOptions;
-  #database: Database | undefined;
-  /** Questions are answered one after the other. */
-  #queue: Promise<unknown> = Promise.resolve();
-  #saving: NodeJS.Timeout | undefined;
-  #isClosed = false as boolean;
+  readonly #waiting = new Map<number, Waiting>();
+  /** Who is told how far an import is. */
+  readonly #importing = new Map<number, SessionImport["progress"]>();
+  #worker: Promise<Worker> | undefined;
+  #asked = 0;
 
   constructor(options: SessionIndexOptions) {
     this.#options = options;
   }
 
-  /** Catches up and answers. `progress` is told how a long catching up goes. Rejects when SQLite cannot be loaded. */
-  ask<Answer>(question: (index: IndexView) => Answer, progress: Progress = () => undefined): Promise<Answer> {
-    const answer = this.#queue.then(() => this.#answer(question, progress));
-    this.#queue = answer.catch(() => undefined); // the asker is told
-    return answer;
+  /**
+   * Answers from the journals as they are. While so many of them are new that reading takes a while, it answers from
+   * what is read so far, and says so. Rejects when SQLite cannot be loaded.
+   */
+  async ask<Name extends QuestionName>(name: Name, ...args: QuestionArguments<Name>): Promise<Answer<Name>> {
+    return this.#request(await this.#start(), (id) => ({ type: "ask", id, name, args }));
+  }
+
+  /** Brings sessions over from an original Hermes home. Rejects with an Error in one line when it cannot be read. */
+  async import({ from, open, progress, signal }: SessionImport): Promise<ImportReport> {
+    const worker = await this.#start();
+    let cancel = (): void => undefined;
+    const report = this.#request<ImportReport>(worker, (id) => {
+      this.#importing.set(id, progress);
+      cancel = () => worker.postMessage({ type: "cancel", id } satisfies ToIndex);
+      return { type: "import", id, from, open };
+    });
+    signal.addEventListener("abort", cancel);
+    if (signal.aborted) cancel();
+    return report.finally(() => signal.removeEventListener("abort", cancel));
   }
 
   /** Saves what is not saved yet. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#queue;
-    if (this.#saving !== undefined) await this.#save();
-    this.#database?.close();
-    this.#database = undefined;
+    const worker = await this.#worker;
+    if (worker === undefined) return;
+    const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+    worker.ref();
+    worker.postMessage({ type: "close" } satisfies ToIndex);
+    await ended;
   }
 
-  async #answer<Answer>(question: (index: IndexView) => Answer, progress: Progress): Promise<Answer> {
-    try {
-      return question(await this.#caughtUp(progress));
-    } catch (error) {
-      // A damaged snapshot shows itself only when a statement comes upon it.
-      if (!isDamage(error)) throw error;
-      this.#options.log(`The index of sessions is built again: ${String(error)}`);
-      this.#database?.close();
-      await rm(this.#options.file, { force: true });
-      this.#database = undefined;
-      return question(await this.#caughtUp(progress));
+  #request<Value>(worker: Worker, message: (id: number) => ToIndex): Promise<Value> {
+    this.#asked += 1;
+    const id = this.#asked;
+    const answer = new Promise<Value>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    worker.ref();
+    worker.postMessage(message(id));
+    return answer;
+  }
+
+  #start(): Promise<Worker> {
+    this.#worker ??= this.#startWorker();
+    return this.#worker;
+  }
+
+  async #startWorker(): Promise<Worker> {
+    const { startIndexWorker } = await import("./start-index-worker.ts");
+    const { journals, file, log } = this.#options;
+    const worker = startIndexWorker({ journals, file });
+    worker.on("message", (message: FromIndex) => this.#receive(worker, message));
+    worker.once("error", (error) => log(`The index of sessions stopped: ${String(error)}`));
+    worker.once("exit", () => this.#ended());
+    for (const stream of [worker.stdout, worker.stderr]) stream.resume();
+    return worker;
+  }
+
+  /** The next question starts it again. */
+  #ended(): void {
+    this.#worker = undefined;
+    for (const { reject } of this.#waiting.values()) reject(new Error("The index of sessions stopped."));
+    this.#waiting.clear();
+    this.#importing.clear();
+  }
+
+  #receive(worker: Worker, message: FromIndex): void {
+    switch (message.type) {
+      case "log":
+        this.#options.log(message.line);
+        return;
+      case "building":
+        this.#options.building?.(message.building);
+        return;
+      case "answer":
+        this.#take(worker, message.id)?.resolve(message.answer as never); // what its question gives
+        return;
+      case "importing":
+        this.#importing.get(message.id)?.(message.done, message.total);
+        return;
+      case "imported":
+        this.#take(worker, message.id)?.resolve(message.report as never); // what its import gives
+        return;
+      case "failure":
+        this.#take(worker, message.id)?.reject(new Error(message.message));
+        return;
     }
   }
 
-  async #caughtUp(progress: Progress): Promise<IndexView> {
-    const { openDatabase } = await import("./open-database.ts");
-    this.#database ??= await openDatabase(this.#options.file);
-    const database = this.#database;
-    if (await catchUp(database, this.#options.journals, progress)) this.#saveSoon();
-    return {
-      list: (filter) => listSessions(database, filter),
-      find: (id) => findSession(database, id),
-      messages: (id, from, to) => messagesBetween(database, id, from, to),
-      search: (filter) => searchMessages(database, filter),
-      usageSince: (at, except) => usageSince(database, at, except),
-      titled: (query, cwd, limit) => titledSessions(database, query, { cwd, limit }),
-    };
+  #take(worker: Worker, id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    this.#importing.delete(id);
+    if (this.#waiting.size === 0) worker.unref();
+    return waiting;
   }
-
-  #saveSoon(): void {
-    if (this.#saving !== undefined) return;
-    const save = (): void => {
-      if (!this.#isClosed) this.#queue = this.#queue.then(() => this.#save());
-    };
-    this.#saving = setTimeout(save, SAVE_INTERVAL_MS).unref();
-  }
-
-  async #save(): Promise<void> {
-    clearTimeout(this.#saving);
-    this.#saving = undefined;
-    if (this.#database === undefined) return;
-    try {
-      const { saveDatabase } = await import("./open-database.ts");
-      await saveDatabase(this.#database, this.#options.file);
-    } catch (error) {
-      this.#options.log(`The index of sessions could not be saved: ${String(error)}`);
-    }
-  }
-}
-
-function isDamage(error: unknown): boolean {
-  if (error instanceof z.ZodError) return true; // a row that we did not write like this
-  return error instanceof Error && /malformed|not a database|corrupt|vtable constructor failed/i.test(error.message);
 }

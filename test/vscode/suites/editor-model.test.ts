@@ -48,6 +48,7 @@ suite("editor model", () => {
         terminals,
         requests: new Requests(nobody, nobody),
         sessionUpdate: ({ update }) => updates.push(update),
+        sessionLists: { building: nobody, importing: nobody, changed: nobody },
         editReview: unreviewed,
         fileTurns: new FileTurns(),
         problems: new EditProblems(),

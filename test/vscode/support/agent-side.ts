@@ -58,7 +58,15 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
   const serving = app.connect({ readable: there.readable, writable: back.writable });
   const connection = await connect(
     { readable: back.readable, writable: there.writable },
-    { terminals, requests, sessionUpdate: nobody, editReview, fileTurns: new FileTurns(), problems },
+    {
+      terminals,
+      requests,
+      sessionUpdate: nobody,
+      sessionLists: { building: nobody, importing: nobody, changed: nobody },
+      editReview,
+      fileTurns: new FileTurns(),
+      problems,
+    },
   );
   return {
     host: await promise,

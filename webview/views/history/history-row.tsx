@@ -1,4 +1,5 @@
 /** One stored session, and what can be done with it. */
+import { memo } from "preact/compat";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { HistoryItem } from "../../panel-protocol.ts";
 import { Icon } from "../icon.tsx";
@@ -10,7 +11,10 @@ type Stage = "shown" | "renaming" | "deleting";
 type RowProps = { readonly item: HistoryItem };
 type StageProps = RowProps & { readonly onDone: () => void };
 
-export function HistoryRow({ item }: RowProps) {
+/** Drawn again only when the session is another: a list of thousands grows by its new rows. */
+export const HistoryRow = memo(Row);
+
+function Row({ item }: RowProps) {
   const [stage, setStage] = useState<Stage>("shown");
   const name = useRef<HTMLButtonElement>(null);
   const done = (): void => setStage("shown");

@@ -8,6 +8,8 @@ import { HistoryRow } from "./history-row.tsx";
 
 /** After the last key, before it is searched. Milliseconds. */
 const TYPING_PAUSE_MS = 150;
+/** How far before the list's end the next page is asked for. */
+const AHEAD = "600px";
 
 export function History({ page }: { readonly page: HistoryPage }) {
   const { post } = usePanel();
@@ -50,14 +52,38 @@ export function History({ page }: { readonly page: HistoryPage }) {
             <Icon name="error" /> {page.error}
           </p>
         )}
-        <Days page={page} />
-        {page.hasMore && (
-          <button type="button" class="text-button history-more" onClick={() => post({ type: "history-more" })}>
-            Show more
-          </button>
+        {page.building && (
+          <p class="history-building">
+            <Icon name="loading" spin /> The index is being built: {page.building.done} of {page.building.total}{" "}
+            sessions.
+          </p>
         )}
+        <Days page={page} />
+        {page.hasMore && <More count={page.sessions.length} />}
       </div>
     </section>
+  );
+}
+
+/** Goes on by itself shortly before its end comes into sight; the button is there for those who move by it. */
+function More({ count }: { readonly count: number }) {
+  const { post } = usePanel();
+  const button = useRef<HTMLButtonElement>(null);
+  const more = (): void => post({ type: "history-more" });
+  useEffect(() => {
+    if (button.current === null) return;
+    const root = button.current.closest(".history-rows");
+    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && more(), {
+      root,
+      rootMargin: AHEAD,
+    });
+    observer.observe(button.current);
+    return () => observer.disconnect();
+  }, [count]);
+  return (
+    <button type="button" class="text-button history-more" ref={button} onClick={more}>
+      Show more
+    </button>
   );
 }
 

@@ -49,14 +49,17 @@ const tool = (content: string): NewEntry => ({
 });
 
 async function found(from: SessionIndex, query: string, roles?: readonly string[]): Promise<string[]> {
-  const hits = await from.ask((view) => view.search({ query, except: OWN, roles }));
-  return hits.map((hit) => `${hit.sessionId.slice(-1)}:${hit.position}`);
+  const { value } = await from.ask("search", { query, except: OWN, roles });
+  return value.map((hit) => `${hit.sessionId.slice(-1)}:${hit.position}`);
 }
 
 const inAnyOrder = (hits: readonly string[]): string => hits.toSorted((one, other) => (one < other ? -1 : 1)).join(" ");
 
-const listed = (from: SessionIndex): Promise<string[]> =>
-  from.ask((view) => view.list({ limit: 50 }).map(({ id }) => id.slice(-1)));
+async function listed(from: SessionIndex, cwd?: string): Promise<string[]> {
+  return (await from.ask("list", { limit: 50, cwd })).value.map(({ id }) => id.slice(-1));
+}
+
+const summary = async (from: SessionIndex, id: string) => (await from.ask("find", id)).value;
 
 test("a home without sessions has an empty list and no hits", async () => {
   const empty = index();
@@ -76,17 +79,18 @@ test("sessions are listed with what their journals say, the last used first, and
     "/other",
   );
   const made = index();
-  expect(await made.ask((view) => view.list({ limit: 50 }))).toMatchObject([
-    { id: idOf(2), cwd: "/other", title: null, model: "m", messageCount: 1, inputTokens: 12, outputTokens: 5 },
-    { id: idOf(1), cwd: "/work", title: "First", messageCount: 1 },
+  expect((await made.ask("list", { limit: 50 })).value).toMatchObject([
+    { id: idOf(2), cwd: "/other", title: null, model: "m", shownCount: 1, inputTokens: 12, outputTokens: 5 },
+    { id: idOf(1), cwd: "/work", title: "First", shownCount: 1 },
   ]);
-  expect(await made.ask((view) => view.list({ limit: 50, cwd: "/work" }).map(({ id }) => id))).toEqual([idOf(1)]);
+  expect(await listed(made, "/work")).toEqual(["1"]);
 });
 
 test("a list goes on after a session", async () => {
   for (const number of [1, 2, 3, 4, 5]) write(idOf(number), [user("x")]);
   const made = index();
-  const page = (after?: string) => made.ask((view) => view.list({ limit: 2, after }).map(({ id }) => id.slice(-1)));
+  const page = async (after?: string) =>
+    (await made.ask("list", { limit: 2, after })).value.map(({ id }) => id.slice(-1));
   expect(await page()).toEqual(["5", "4"]);
   expect(await page(idOf(4))).toEqual(["3", "2"]);
   expect(await page(idOf(2))).toEqual(["1"]);
@@ -130,7 +134,7 @@ test("only what a journal has grown by is read, and a torn line waits for its en
   // Were the beginning read again, its first message would stand there twice.
   appendFileSync(pathOf(idOf(1)), `${line.slice(20)}\n`);
   expect(await found(made, "second")).toEqual(["1:1"]);
-  expect(await made.ask((view) => view.find(idOf(1))?.messageCount)).toBe(2);
+  expect(await summary(made, idOf(1))).toMatchObject({ shownCount: 2, nextPosition: 2 });
 });
 
 test("damaged lines and journals of a later version are left out, the rest stays", async () => {
@@ -217,9 +221,28 @@ test("a fork is listed by itself, found as one with its origin, and does not fin
   await forkSession(pathOf(idOf(1)), pathOf(idOf(2)), idOf(1), { id: idOf(2), cwd: "/fork", at: 5_000 });
   write(idOf(2), [user("beta")]);
   const made = index();
-  expect(await made.ask((view) => view.find(idOf(2)))).toMatchObject({ cwd: "/fork", messageCount: 2 });
+  expect(await summary(made, idOf(2))).toMatchObject({ cwd: "/fork", shownCount: 2 });
   expect(await listed(made)).toHaveLength(2);
   expect(await found(made, "alpha")).toHaveLength(1);
   expect(await found(made, "beta")).toEqual(["2:1"]);
-  expect(await made.ask((view) => view.search({ query: "alpha", except: idOf(2) }))).toEqual([]);
+  expect((await made.ask("search", { query: "alpha", except: idOf(2) })).value).toEqual([]);
+});
+
+test("prompts and answers that stand are counted: no tool results, nothing said in between, nothing taken back", async () => {
+  const answer = (content: string | null): NewEntry => ({ type: "message", message: { role: "assistant", content } });
+  const ours: NewEntry = { type: "message", message: { role: "user", content: "go on", synthetic: true } };
+  write(idOf(1), [user("one"), answer("I look."), tool("x"), answer(null), tool("y"), answer("Done."), ours]);
+  const made = index();
+  expect(await summary(made, idOf(1))).toMatchObject({ shownCount: 2, nextPosition: 7 });
+  write(idOf(1), [user("two"), answer("No."), { type: "rewind", keep: 7 }]);
+  expect(await summary(made, idOf(1))).toMatchObject({ shownCount: 2, nextPosition: 9 });
+  write(idOf(1), [user("three")]);
+  expect(await summary(made, idOf(1))).toMatchObject({ shownCount: 3, nextPosition: 10 });
+});
+
+test("what was taken back is found by the agent, and not in the user's search", async () => {
+  write(idOf(1), [user("elephant"), { type: "rewind", keep: 0 }]);
+  const made = index();
+  expect(await found(made, "elephant")).toEqual(["1:0"]);
+  expect((await made.ask("found", { query: "elephant", limit: 50 })).value).toEqual([]);
 });

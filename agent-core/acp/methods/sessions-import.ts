@@ -1,0 +1,19 @@
+import { RequestError } from "@zed-industries/agent-client-protocol";
+import * as z from "zod";
+import { HERMES_SESSION_METHODS, type HermesImport, type HermesImported } from "../meta.ts";
+import type { Method } from "./method.ts";
+
+const params = z.object({ path: z.string().min(1).exactOptional() }) satisfies z.ZodType<HermesImport>;
+
+export const method: Method = {
+  register(app, server) {
+    const name = HERMES_SESSION_METHODS.import;
+    app.onRequest(name, params, async ({ params: { path }, signal }): Promise<HermesImported> => {
+      try {
+        return await server.importSessions(path, signal);
+      } catch (error) {
+        throw RequestError.internalError(undefined, error instanceof Error ? error.message : String(error));
+      }
+    });
+  },
+};

@@ -1,0 +1,183 @@
+/** Brings the sessions of an original Hermes home over into journals of ours; a second time only what is new. */
+import { existsSync } from "node:fs";
+import { mkdir, open, rename, rm } from "node:fs/promises";
+import { homedir } from "node:os";
+import type { Database } from "sql.js";
+import { JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
+import { Journal } from "../journal.ts";
+import { readEntries, readJournal, type StoredSession } from "../read-journal.ts";
+import { journalPath } from "../session-id.ts";
+import { takeLock } from "../session-lock.ts";
+import { sumUsage } from "../usage-sum.ts";
+import {
+  type ForeignUsage,
+  foreignEntries,
+  foreignFolder,
+  foreignId,
+  foreignUsage,
+  isDelegated,
+} from "./foreign-session.ts";
+import { openState } from "./open-state.ts";
+import { messageRows, type SessionRow, sessionRows, textOf, timeOf } from "./state-rows.ts";
+
+/** What became of the sessions, counted; `failed` names those that could not be brought over, and why. */
+export type ImportReport = {
+  readonly imported: number;
+  /** They had gone on since they were imported. */
+  readonly extended: number;
+  /** Everything of them is here already. */
+  readonly unchanged: number;
+  /** They went on here since they were imported, or are open, and are left as they are. */
+  readonly diverged: number;
+  readonly failed: readonly { readonly id: string; readonly why: string }[];
+};
+
+export type ImportOptions = {
+  /** `state.db` or its folder, absolute. */
+  readonly from: string;
+  /** Folder of the journals, absolute. */
+  readonly journals: string;
+  /** Sessions that are open here: they are left as they are. */
+  readonly open: readonly string[];
+  /** Sessions that are done, and how many there are. */
+  readonly progress: (done: number, total: number) => void;
+  /** Ends it between two sessions; those that are done stay. */
+  readonly signal: AbortSignal;
+};
+
+type Outcome = Exclude<keyof ImportReport, "failed">;
+
+/** Rejects with an Error in one line for people when nothing can be read at all. */
+export async function importSessions(options: ImportOptions): Promise<ImportReport> {
+  const { from, journals, progress, signal } = options;
+  const database = await openState(from);
+  try {
+    const rows = sessionRows(database).filter((row) => !isDelegated(row));
+    const ids = new Map(rows.map((row) => [textOf(row.id), foreignId(row)]));
+    const counts: Record<Outcome, number> = { imported: 0, extended: 0, unchanged: 0, diverged: 0 };
+    const failed: { id: string; why: string }[] = [];
+    await mkdir(journals, { recursive: true, mode: 0o700 });
+    for (const [done, row] of rows.entries()) {
+      if (signal.aborted) break;
+      progress(done, rows.length);
+      const parent = ids.get(textOf(row.parent_session_id));
+      try {
+        const outcome = await bringOver(database, row, { journals, open: options.open, parent });
+        if (outcome !== undefined) counts[outcome] += 1;
+      } catch (error) {
+        failed.push({ id: textOf(row.id) ?? "", why: error instanceof Error ? error.message : String(error) });
+      }
+    }
+    progress(rows.length, rows.length);
+    return { ...counts, failed };
+  } finally {
+    database.close();
+  }
+}
+
+type Target = Pick<ImportOptions, "journals" | "open"> & { readonly parent: string | undefined };
+
+/** Undefined for a session in which nothing was said. */
+async function bringOver(database: Database, row: SessionRow, target: Target): Promise<Outcome | undefined> {
+  const id = foreignId(row);
+  const path = journalPath(target.journals, id);
+  if (path === undefined) throw new Error(`${id} is not the id of a session`);
+  const entries = foreignEntries(messageRows(database, row.id), timeOf(row.started_at));
+  if (!entries.some((entry) => entry.type === "message")) return undefined;
+  if (existsSync(path)) return target.open.includes(id) ? "diverged" : extend(path, entries, row);
+  await write(path, [head(row, id, target.parent), ...titleEntry(row), ...entries, ...usageEntry(row, entries)]);
+  return "imported";
+}
+
+function head(row: SessionRow, id: string, parent: string | undefined): JournalEntry {
+  const original = textOf(row.id) ?? "";
+  const cwd = foreignFolder(row) ?? homedir();
+  const begin = { type: "session", version: JOURNAL_VERSION, id, cwd, source: "import", original } as const;
+  return { ...begin, ...(parent !== undefined && { parent }), at: timeOf(row.started_at) };
+}
+
+function titleEntry(row: SessionRow): readonly JournalEntry[] {
+  const title = textOf(row.title);
+  return title ? [{ type: "title", title, at: timeOf(row.started_at) }] : [];
+}
+
+/** What it took altogether, without what the journal says already. */
+function usageEntry(row: SessionRow, entries: readonly JournalEntry[], known?: ForeignUsage): readonly JournalEntry[] {
+  const usage = foreignUsage(row);
+  const rest = (now: number, before = 0): number => Math.max(0, now - before);
+  const { costUsd, model } = usage;
+  const left: ForeignUsage = {
+    model,
+    inputTokens: rest(usage.inputTokens, known?.inputTokens),
+    outputTokens: rest(usage.outputTokens, known?.outputTokens),
+    cachedInputTokens: rest(usage.cachedInputTokens, known?.cachedInputTokens),
+    reasoningTokens: rest(usage.reasoningTokens, known?.reasoningTokens),
+    ...(costUsd !== undefined && { costUsd: rest(costUsd, known?.costUsd) }),
+  };
+  return [{ type: "usage", ...left, at: entries.at(-1)?.at ?? 0 }];
+}
+
+/** The whole journal at once, or none of it. */
+async function write(path: string, entries: readonly JournalEntry[]): Promise<void> {
+  const lock = takeLock(`${path}.lock`);
+  if ("pid" in lock) throw new Error(`another Hermes (process ${lock.pid}) is writing it`);
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    const file = await open(temporary, "w", 0o600);
+    try {
+      await file.writeFile(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+    lock.release();
+  }
+}
+
+async function extend(path: string, entries: readonly JournalEntry[], row: SessionRow): Promise<Outcome> {
+  const read = await readJournal(path);
+  if (!read.ok) throw new Error(read.message);
+  const stored = await readEntries(path);
+  const last = lastImported(stored);
+  if (last === undefined) return "diverged";
+  const first = entries.findIndex((entry) => entry.type === "message" && (entry.imported ?? 0) > last);
+  if (first < 0) return "unchanged";
+  // How a tool call is shown stands before its result.
+  const fresh = entries.slice(entries[first - 1]?.type === "tool" ? first - 1 : first);
+  const usages = stored.filter((entry) => entry.type === "usage");
+  const { costUsd, ...tokens } = sumUsage(usages);
+  const known = { model: "", ...tokens, ...(costUsd !== undefined && { costUsd }) };
+  await append(path, read.session, [...fresh, ...usageEntry(row, fresh, known)]);
+  return "extended";
+}
+
+/** The number of the last message that came from there; undefined when the session went on here. */
+function lastImported(entries: readonly JournalEntry[]): number | undefined {
+  let last = 0;
+  for (const entry of entries) {
+    if (entry.type === "rewind") return undefined;
+    if (entry.type !== "message") continue;
+    if (entry.imported === undefined) return undefined;
+    last = entry.imported;
+  }
+  return last;
+}
+
+async function append(path: string, { id, cwd }: StoredSession, entries: readonly JournalEntry[]): Promise<void> {
+  let at = 0;
+  let failure: string | undefined;
+  const onFailure = (message: string): void => {
+    failure = message;
+  };
+  const journal = new Journal({ path, sessionId: id, cwd, now: () => at, onFailure });
+  for (const { at: time, ...entry } of entries) {
+    at = time;
+    if (entry.type !== "session") journal.append(entry);
+  }
+  await journal.sync();
+  journal.close();
+  if (failure !== undefined) throw new Error(failure);
+}

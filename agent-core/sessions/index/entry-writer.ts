@@ -1,0 +1,145 @@
+/** Puts the entries of journals into the index's tables. */
+import type { Database, SqlValue, Statement } from "sql.js";
+import * as z from "zod";
+import type { Message } from "../../messages/message.ts";
+import { JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
+import { messageText } from "./message-text.ts";
+import { rows } from "./rows.ts";
+
+/** What of a message the user sees as one of theirs or of the agent's; tool calls and what we say in between are not. */
+type Shown = "prompt" | "answer" | null;
+
+const shown = z.enum(["prompt", "answer"]).nullable();
+
+const place = z.object({ next: z.number(), count: z.number(), last: shown });
+
+/** How far a session is: its next position, the messages that count, and of which kind the last of them is. */
+type Place = z.infer<typeof place>;
+
+type MessageEntry = Extract<JournalEntry, { type: "message" }>;
+
+export class EntryWriter {
+  readonly #database: Database;
+  readonly #insertMessage: Statement;
+  readonly #insertText: Statement;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#insertMessage = database.prepare(
+      "INSERT INTO messages(session_id, position, role, shown, text, at) VALUES(?, ?, ?, ?, ?, ?)",
+    );
+    this.#insertText = database.prepare("INSERT INTO messages_fts(docid, text) VALUES(last_insert_rowid(), ?)");
+  }
+
+  /** `end` is how far the journal is read with these entries. Throws on a damaged index. */
+  add(id: string, entries: readonly JournalEntry[], end: number): void {
+    this.#run("INSERT OR IGNORE INTO sessions(id, root, indexed_bytes) VALUES(?, ?, 0)", [id, id]);
+    let at = this.#placeOf(id);
+    for (const entry of entries) {
+      if (entry.type === "message") at = this.#addMessage(id, entry, at);
+      else if (entry.type === "rewind") at = this.#takeBack(id, entry.keep, at);
+      else this.#addFact(id, entry);
+    }
+    this.#run(
+      `UPDATE sessions SET next_position = ?, shown_count = ?, last_shown = ?, indexed_bytes = ?,
+       updated_at = max(updated_at, ?) WHERE id = ?`,
+      [at.next, at.count, at.last, end, entries.at(-1)?.at ?? 0, id],
+    );
+  }
+
+  /** Takes a session out of the index, with all of its messages. */
+  forget(id: string): void {
+    this.#run("DELETE FROM messages_fts WHERE docid IN (SELECT id FROM messages WHERE session_id = ?)", [id]);
+    this.#run("DELETE FROM messages WHERE session_id = ?", [id]);
+    this.#run("DELETE FROM sessions WHERE id = ?", [id]);
+  }
+
+  /** The database can be saved or closed afterwards, and this writer not be used any more. */
+  free(): void {
+    this.#insertMessage.free();
+    this.#insertText.free();
+  }
+
+  #addMessage(id: string, { message, position = 0, at }: MessageEntry, before: Place): Place {
+    const place = Math.max(before.next, position);
+    const text = messageText(message);
+    const kind = shownAs(message);
+    this.#insertMessage.run([id, place, message.role, kind, text, at]);
+    this.#insertText.run([text]);
+    return counted({ ...before, next: place + 1 }, kind);
+  }
+
+  #takeBack(id: string, keep: number, { next }: Place): Place {
+    this.#run("UPDATE messages SET stands = 0 WHERE session_id = ? AND position >= ? AND stands", [id, keep]);
+    const left = rows(
+      this.#database,
+      z.object({ shown }),
+      "SELECT shown FROM messages WHERE session_id = ? AND stands AND shown IS NOT NULL ORDER BY position",
+      [id],
+    );
+    return left.reduce((place, row) => counted(place, row.shown), { next, count: 0, last: null } as Place);
+  }
+
+  #addFact(id: string, entry: Exclude<JournalEntry, { type: "message" | "rewind" }>): void {
+    switch (entry.type) {
+      case "session":
+        this.#begin(id, entry);
+        return;
+      case "title":
+        this.#run("UPDATE sessions SET title = ? WHERE id = ?", [entry.title, id]);
+        return;
+      case "model":
+        this.#run("UPDATE sessions SET model = ? WHERE id = ?", [entry.choice, id]);
+        return;
+      case "usage":
+        this.#addUsage(id, entry);
+        return;
+      default:
+        return; // nothing that one searches for
+    }
+  }
+
+  #begin(id: string, { version, cwd, at, parent, source }: Extract<JournalEntry, { type: "session" }>): void {
+    const isReadable = version <= JOURNAL_VERSION ? 1 : 0;
+    const facts = [isReadable, cwd, at, source ?? null, id];
+    this.#run("UPDATE sessions SET is_readable = ?, cwd = ?, started_at = ?, source = ? WHERE id = ?", facts);
+    if (parent === undefined) return;
+    // Journals come in any order: what was forked from this session before its own origin was known moves along.
+    this.#run("UPDATE sessions SET root = coalesce((SELECT root FROM sessions WHERE id = ?), ?) WHERE root = ?", [
+      parent,
+      parent,
+      id,
+    ]);
+  }
+
+  #addUsage(id: string, entry: Extract<JournalEntry, { type: "usage" }>): void {
+    const { model, inputTokens, outputTokens, cachedInputTokens, reasoningTokens, costUsd } = entry;
+    this.#run(
+      `UPDATE sessions SET model = ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
+       cached_input_tokens = cached_input_tokens + ?, reasoning_tokens = reasoning_tokens + ?, cost_usd = cost_usd + ?
+       WHERE id = ?`,
+      [model, inputTokens, outputTokens, cachedInputTokens, reasoningTokens, costUsd ?? null, id],
+    );
+  }
+
+  #placeOf(id: string): Place {
+    const statement =
+      "SELECT next_position AS next, shown_count AS count, last_shown AS last FROM sessions WHERE id = ?";
+    return rows(this.#database, place, statement, [id])[0] ?? { next: 0, count: 0, last: null };
+  }
+
+  #run(statement: string, parameters: SqlValue[]): void {
+    this.#database.run(statement, parameters);
+  }
+}
+
+/** However often the agent speaks between its tool calls, what it says to a prompt is one answer. */
+function counted(place: Place, kind: Shown): Place {
+  if (kind === null || (kind === "answer" && place.last === "answer")) return place;
+  return { ...place, count: place.count + 1, last: kind };
+}
+
+function shownAs(message: Message): Shown {
+  if (message.role === "user") return message.synthetic ? null : "prompt";
+  return message.role === "assistant" && message.content ? "answer" : null;
+}

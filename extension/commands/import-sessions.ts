@@ -1,0 +1,60 @@
+import * as vscode from "vscode";
+import { HERMES_SESSION_METHODS, type HermesImport, type HermesImported } from "../../agent-core/acp/meta.ts";
+import { told } from "../chat/told.ts";
+import type { Services } from "../services.ts";
+import type { Command } from "./command.ts";
+
+type Source = vscode.QuickPickItem & { readonly isHome: boolean };
+
+const SOURCES: readonly Source[] = [
+  { label: "Hermes' home", description: "state.db in HERMES_HOME, else in ~/.hermes", isHome: true },
+  { label: "Another state.db…", description: "Of another home, or a copy", isHome: false },
+];
+
+const SHOW = "Show Sessions";
+
+export const command: Command = {
+  id: "hermes.importSessions",
+  async run(services) {
+    const source = await vscode.window.showQuickPick(SOURCES, {
+      title: "Import Sessions",
+      placeHolder: "Sessions of the original Hermes Agent; nothing of its own is changed",
+    });
+    if (source === undefined) return;
+    const file = source.isHome ? undefined : await chooseFile();
+    if (!source.isHome && file === undefined) return;
+    await told("Nothing was imported", () => bringOver(services, file));
+  },
+};
+
+async function chooseFile(): Promise<string | undefined> {
+  const chosen = await vscode.window.showOpenDialog({
+    title: "Import Sessions",
+    openLabel: "Import",
+    filters: { "Hermes sessions": ["db"], "All files": ["*"] },
+  });
+  return chosen?.[0]?.fsPath;
+}
+
+async function bringOver({ worker, sessionLists }: Services, path: string | undefined): Promise<void> {
+  const agent = await worker.agent();
+  const request: HermesImport = path === undefined ? {} : { path };
+  const { summary } = await vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, title: "Hermes imports sessions", cancellable: true },
+    async (progress, token) => {
+      const cancellation = new AbortController();
+      const listeners = vscode.Disposable.from(
+        token.onCancellationRequested(() => cancellation.abort()),
+        sessionLists.onDidImport(({ done, total }) => progress.report({ message: `${done} of ${total}` })),
+      );
+      const { signal: cancellationSignal } = cancellation;
+      try {
+        return await agent.request<HermesImported>(HERMES_SESSION_METHODS.import, request, { cancellationSignal });
+      } finally {
+        listeners.dispose();
+      }
+    },
+  );
+  const answer = await vscode.window.showInformationMessage(summary, SHOW);
+  if (answer === SHOW) await vscode.commands.executeCommand("hermes.showHistory");
+}

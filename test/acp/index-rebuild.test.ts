@@ -1,0 +1,98 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpProcess, type Json } from "../support/acp-process.ts";
+
+const SESSIONS = 2_000;
+const PAGE = 50;
+const running: AcpProcess[] = [];
+
+afterEach(async () => {
+  for (const agent of running.splice(0)) await agent.stop();
+});
+
+async function start(home: string, hermes: Json = { sessionIndex: true }): Promise<AcpProcess> {
+  const agent = new AcpProcess({}, home);
+  running.push(agent);
+  await agent.initialize({ _meta: { hermes } });
+  return agent;
+}
+
+function homeOfMany(): string {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), "hermes-acp-many-")));
+  const folder = join(home, "vscode", "sessions");
+  mkdirSync(folder, { recursive: true });
+  for (let number = 0; number < SESSIONS; number += 1) {
+    const id = `20261120_120000_${number.toString(16).padStart(8, "0")}`;
+    const entries = [
+      { type: "session", version: 1, id, cwd: "/work", at: 1_000 + number },
+      { type: "message", message: { role: "user", content: `about subject${number}` }, at: 1_000 + number },
+      { type: "message", message: { role: "assistant", content: "well said" }, at: 1_000 + number },
+    ];
+    writeFileSync(join(folder, `${id}.jsonl`), `${entries.map((entry) => JSON.stringify(entry)).join("\n")}\n`);
+  }
+  return home;
+}
+
+const buildings = (agent: AcpProcess): Json[] =>
+  agent.notified.filter(({ method }) => method === "_hermes/sessions/building").map(({ params }) => params);
+
+const isBuilt = (agent: AcpProcess): boolean => buildings(agent).some(({ done }) => done === SESSIONS);
+
+test("while an index is built a turn runs, lists answer from what is there, and the client sees how far it is", async () => {
+  const agent = await start(homeOfMany());
+  const id = await agent.newSession();
+  const first = await agent.request("session/list", {});
+  expect(first.result).toMatchObject({ _meta: { hermes: { building: { total: SESSIONS } } } });
+  expect(buildings(agent)[0]).toEqual({ done: 0, total: SESSIONS });
+  expect((await agent.prompt(id, "read a.txt")).result).toEqual({ stopReason: "end_turn" });
+  await agent.prompt(id, "/resume nothing like it");
+  await expect.poll(() => isBuilt(agent), { timeout: 25_000 }).toBe(true);
+  const after = await agent.request("session/list", { cwd: "/work" });
+  expect(after.result?.["_meta"]).toBeUndefined();
+  const sessions = after.result?.["sessions"] as Json[];
+  expect(sessions).toHaveLength(PAGE);
+  expect(sessions[0]).toMatchObject({ _meta: { hermes: { messages: 2 } } });
+  const { result } = await agent.request("_hermes/session/search", { query: "subject77" });
+  expect(result).toMatchObject({ hits: [{ sessionId: "20261120_120000_0000004d" }] });
+});
+
+test("a client that does not ask for it is told nothing; an agent killed in the middle begins again", async () => {
+  const home = homeOfMany();
+  const killed = await start(home, {});
+  const { result } = await killed.request("session/list", {});
+  expect(result).toMatchObject({ _meta: { hermes: { building: { total: SESSIONS } } } });
+  killed.child.kill("SIGKILL");
+  await killed.exited;
+  expect(killed.notifications).not.toContain("_hermes/sessions/building");
+  running.length = 0;
+  const next = await start(home);
+  await next.request("session/list", {});
+  await expect.poll(() => isBuilt(next), { timeout: 25_000 }).toBe(true);
+  await next.stop();
+  running.length = 0;
+  const file = join(home, "vscode", "index.sqlite");
+  const bytes = readFileSync(file);
+  bytes[bytes.length - 5_000] = (bytes[bytes.length - 5_000] ?? 0) ^ 4;
+  writeFileSync(file, bytes);
+  const mended = await start(home);
+  await mended.request("session/list", {});
+  await expect.poll(() => isBuilt(mended), { timeout: 25_000 }).toBe(true);
+});
+
+test("a rename and a deletion are told to lists", async () => {
+  const agent = await start(realpathSync(mkdtempSync(join(tmpdir(), "hermes-acp-few-"))));
+  const changes = () => agent.notifications.filter((method) => method === "_hermes/sessions/changed").length;
+  const id = await agent.newSession();
+  await agent.prompt(id, "read a.txt");
+  const told = async (work: () => Promise<unknown>): Promise<void> => {
+    const before = changes();
+    await work();
+    await expect.poll(changes).toBeGreaterThan(before);
+  };
+  await told(() => agent.prompt(id, "/title Letters"));
+  await agent.request("session/close", { sessionId: id });
+  await told(() => agent.request("_hermes/session/rename", { sessionId: id, title: "Figures" }));
+  await told(() => agent.request("session/delete", { sessionId: id }));
+});

@@ -1,0 +1,224 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Database } from "sql.js";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { JournalEntry } from "../../../../agent-core/sessions/entry.ts";
+import { importSessions } from "../../../../agent-core/sessions/import/import-sessions.ts";
+import { readEntries, readJournal, type StoredSession } from "../../../../agent-core/sessions/read-journal.ts";
+import { addMessage, addSession, CONVERSATION, logBetween, newState } from "./state-fixture.ts";
+
+let folder: string;
+let journals: string;
+let state: Database;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "hermes-import-"));
+  journals = join(folder, "sessions");
+  state = await newState();
+});
+
+afterEach(() => {
+  state.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const file = (): string => join(folder, "state.db");
+
+function run(signal = new AbortController().signal, open: readonly string[] = []) {
+  return importSessions({ from: folder, journals, open, progress: () => undefined, signal });
+}
+
+async function importState(): Promise<ReturnType<typeof run> extends Promise<infer Report> ? Report : never> {
+  writeFileSync(file(), state.export());
+  return run();
+}
+
+const names = (): string[] => readdirSync(journals).toSorted((one, other) => (one < other ? -1 : 1));
+
+async function stored(name = names()[0] ?? ""): Promise<StoredSession & { readonly entries: readonly JournalEntry[] }> {
+  const path = join(journals, name);
+  const read = await readJournal(path);
+  if (!read.ok) throw new Error(read.message);
+  return { ...read.session, entries: await readEntries(path) };
+}
+
+test("a session comes over whole: messages, calls, results, reasoning, images, title, model, times, cost", async () => {
+  addSession(state, CONVERSATION);
+  expect(await importState()).toEqual({ imported: 1, extended: 0, unchanged: 0, diverged: 0, failed: [] });
+  const { id, cwd, title, conversation, entries } = await stored();
+  const hash = createHash("sha256").update(CONVERSATION.id).digest("hex").slice(0, 8);
+  expect({ id, cwd, title }).toEqual({ id: `20260402_112233_${hash}`, cwd: "/work/parser", title: "Mend the parser" });
+  expect(entries[0]).toMatchObject({ source: "import", original: CONVERSATION.id, at: 1_775_128_953_000 });
+  const call = { id: "call_1", type: "function", function: { name: "terminal", arguments: '{"command":"time make"}' } };
+  expect(conversation.messages).toEqual([
+    { role: "user", content: "why is it slow?" },
+    { role: "assistant", content: null, tool_calls: [call], reasoning: "I should look." },
+    { role: "tool", tool_call_id: "call_1", content: "real 9s, key [key]" },
+    { role: "assistant", content: "It reads each file twice." },
+    { role: "user", content: "summed up later" },
+    { role: "user", content: "[CONTEXT COMPACTION — REFERENCE ONLY] …", synthetic: true },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "and this?" },
+        { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
+      ],
+    },
+  ]);
+  expect(entries.find((entry) => entry.type === "tool")).toMatchObject({ title: "terminal: time make", ok: true });
+  expect(entries.at(-1)).toMatchObject({
+    ...{ type: "usage", model: "anthropic/claude-opus-4.6", inputTokens: 150, cachedInputTokens: 50 },
+    ...{ outputTokens: 20, reasoningTokens: 5, costUsd: 0.25 },
+  });
+});
+
+test("a second import adds only what is new", async () => {
+  addSession(state, CONVERSATION);
+  await importState();
+  const before = await stored();
+  expect(await run()).toMatchObject({ imported: 0, extended: 0, unchanged: 1 });
+  addMessage(state, CONVERSATION.id, { role: "assistant", content: "That is new." });
+  state.run("UPDATE sessions SET output_tokens = 30, estimated_cost_usd = 0.3");
+  addSession(state, { id: "another", messages: [{ role: "user", content: "hello" }] });
+  expect(await importState()).toMatchObject({ imported: 1, extended: 1, unchanged: 0 });
+  const { entries } = await stored(`${before.id}.jsonl`);
+  expect(entries.slice(0, before.entries.length)).toEqual(before.entries);
+  expect(entries.slice(before.entries.length)).toMatchObject([
+    { type: "message", message: { content: "That is new." } },
+    { type: "usage", inputTokens: 0, outputTokens: 10, costUsd: expect.closeTo(0.05) },
+  ]);
+  expect(await run()).toMatchObject({ imported: 0, extended: 0, unchanged: 2 });
+});
+
+test("what went on here, or is open here, stays as it is", async () => {
+  addSession(state, CONVERSATION);
+  await importState();
+  const { id } = await stored();
+  const path = join(journals, `${id}.jsonl`);
+  addMessage(state, CONVERSATION.id, { role: "assistant", content: "That is new." });
+  writeFileSync(file(), state.export());
+  const before = readFileSync(path, "utf8");
+  expect(await run(undefined, [id])).toMatchObject({ diverged: 1, extended: 0 });
+  const said = { type: "message", message: { role: "user", content: "said here" }, at: 1 };
+  appendFileSync(path, `${JSON.stringify(said)}\n`);
+  expect(await run()).toMatchObject({ diverged: 1, extended: 0 });
+  expect(readFileSync(path, "utf8")).toBe(`${before}${JSON.stringify(said)}\n`);
+});
+
+test("runs of sub-agents and empty sessions stay there; a continuation knows its beginning", async () => {
+  addSession(state, CONVERSATION);
+  addSession(state, { id: "empty", messages: [] });
+  addSession(state, {
+    id: "run",
+    config: { _delegate_from: CONVERSATION.id },
+    messages: [{ role: "user", content: "x" }],
+  });
+  addSession(state, { id: "next", parent: CONVERSATION.id, messages: [{ role: "user", content: "on" }] });
+  expect(await importState()).toMatchObject({ imported: 2 });
+  const heads = names().map((name) => JSON.parse(readFileSync(join(journals, name), "utf8").split("\n")[0] ?? ""));
+  const first = heads.find(({ original }) => original === CONVERSATION.id);
+  expect(heads.find(({ original }) => original === "next")).toMatchObject({ parent: first.id });
+});
+
+test("an import that is ended leaves whole sessions, and the next one goes on", async () => {
+  for (const id of ["a", "b", "c"]) addSession(state, { id, messages: [{ role: "user", content: id }] });
+  writeFileSync(file(), state.export());
+  const ending = new AbortController();
+  const progress = (done: number): void => void (done === 1 && ending.abort());
+  const report = await importSessions({ from: file(), journals, open: [], progress, signal: ending.signal });
+  expect(report).toMatchObject({ imported: 2 });
+  expect(names()).toHaveLength(2);
+  expect(await run()).toMatchObject({ imported: 1, unchanged: 2 });
+});
+
+test("only the columns that matter are needed", async () => {
+  state.run("DROP TABLE sessions; DROP TABLE messages");
+  state.run("CREATE TABLE sessions(id TEXT); CREATE TABLE messages(session_id TEXT, role TEXT, content TEXT)");
+  state.run("INSERT INTO sessions VALUES('old'); INSERT INTO messages VALUES('old', 'user', 'hello')");
+  expect(await importState()).toMatchObject({ imported: 1, failed: [] });
+  expect((await stored()).conversation.messages).toEqual([{ role: "user", content: "hello" }]);
+});
+
+test.each([
+  ["is missing", () => undefined, /^There is no .*state\.db\.$/],
+  ["is no database", () => writeFileSync(file(), "hello ".repeat(500)), /is not an SQLite database/],
+  ["is empty", () => writeFileSync(file(), ""), /is not an SQLite database/],
+  ["is cut off", () => writeFileSync(file(), state.export().subarray(0, 5_000)), /is damaged|could not/],
+  [
+    "is of another program",
+    () => {
+      state.run("DROP TABLE messages");
+      writeFileSync(file(), state.export());
+    },
+    /none of the Hermes Agent: it has no table messages/,
+  ],
+  [
+    "was left half written",
+    () => {
+      writeFileSync(file(), state.export());
+      writeFileSync(`${file()}-journal`, "not rolled back");
+    },
+    /left in the middle of a write/,
+  ],
+  [
+    "has a damaged log",
+    () => {
+      writeFileSync(file(), state.export());
+      writeFileSync(`${file()}-wal`, "no log ".repeat(100));
+    },
+    /-wal is damaged/,
+  ],
+])("a state.db that %s is refused in one clear line, and nothing is written", async (_, prepare, message) => {
+  addSession(state, CONVERSATION);
+  prepare();
+  await expect(run()).rejects.toThrow(message);
+  expect(readdirSync(folder)).not.toContain("sessions");
+});
+
+test("what stands only in the log comes over; a commit that is torn does not", async () => {
+  addSession(state, CONVERSATION);
+  const before = state.export();
+  addMessage(state, CONVERSATION.id, { role: "assistant", content: "Only in the log." });
+  const log = logBetween(before, state.export());
+  writeFileSync(file(), before);
+  writeFileSync(`${file()}-wal`, log.subarray(0, -1));
+  expect(await run()).toMatchObject({ imported: 1 });
+  expect((await stored()).conversation.messages).toHaveLength(7);
+  writeFileSync(`${file()}-wal`, log);
+  expect(await run()).toMatchObject({ extended: 1 });
+  expect((await stored()).conversation.messages.at(-1)).toMatchObject({ content: "Only in the log." });
+  expect(readFileSync(file())).toEqual(Buffer.from(before));
+});
+
+const python = hasPython();
+
+test.runIf(python)("what SQLite itself has only in its log comes over, while its program runs", async () => {
+  addSession(state, CONVERSATION);
+  writeFileSync(file(), state.export());
+  // A writer that dies without copying its log back; what it has not committed is no part of the database.
+  const script = `
+import sqlite3, os, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("PRAGMA journal_mode=WAL"); db.execute("PRAGMA wal_autocheckpoint=0")
+for n in range(300):
+  db.execute("INSERT INTO messages(session_id, role, content, timestamp) VALUES(?, 'user', ?, 1775129999)", (sys.argv[2], f"in the log {n} " + "x" * 500))
+db.execute("BEGIN"); db.execute("INSERT INTO messages(session_id, role, content, timestamp) VALUES(?, 'user', 'never', 1)", (sys.argv[2],))
+os._exit(0)`;
+  execFileSync("python3", ["-c", script, file(), CONVERSATION.id]);
+  expect(readdirSync(folder)).toContain("state.db-wal");
+  expect(await run()).toMatchObject({ imported: 1, failed: [] });
+  const { messages } = (await stored()).conversation;
+  expect(messages.at(-1)).toMatchObject({ content: expect.stringContaining("in the log 299") });
+});
+
+function hasPython(): boolean {
+  try {
+    execFileSync("python3", ["-c", "import sqlite3"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false; // the test before does without it
+  }
+}

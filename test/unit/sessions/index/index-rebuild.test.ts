@@ -1,0 +1,147 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Building } from "../../../../agent-core/sessions/index/questions.ts";
+import { SessionIndex } from "../../../../agent-core/sessions/index/session-index.ts";
+
+// A home of two thousand sessions: while its index is built, nobody waits for it.
+const SESSIONS = 2_000;
+const idOf = (number: number): string => `20261120_120000_${number.toString(16).padStart(8, "0")}`;
+
+let folder: string;
+let journals: string;
+const open: SessionIndex[] = [];
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "hermes-rebuild-"));
+  journals = join(folder, "sessions");
+  mkdirSync(journals);
+  for (let number = 0; number < SESSIONS; number += 1) write(number, [`common text number${number}`, "thanks"]);
+});
+
+afterEach(async () => {
+  for (const index of open.splice(0)) await index.close();
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(number: number, texts: readonly string[]): void {
+  const at = 1_000 + number;
+  const head = { type: "session", version: 1, id: idOf(number), cwd: "/work", at };
+  const messages = texts.map((content) => ({ type: "message", message: { role: "user", content }, at }));
+  const path = join(journals, `${idOf(number)}.jsonl`);
+  writeFileSync(path, `${[head, ...messages].map((entry) => JSON.stringify(entry)).join("\n")}\n`);
+  utimesSync(path, at, at);
+}
+
+type Watched = { readonly index: SessionIndex; readonly told: Building[]; readonly built: Promise<void> };
+
+function watched(file = join(folder, "index.sqlite")): Watched {
+  const told: Building[] = [];
+  const { promise: built, resolve } = Promise.withResolvers<void>();
+  const building = (progress: Building): void => {
+    told.push(progress);
+    if (progress.done === progress.total) resolve();
+  };
+  const index = new SessionIndex({ journals, file, log: () => undefined, building });
+  open.push(index);
+  return { index, told, built };
+}
+
+const count = async (index: SessionIndex) => (await index.ask("list", { limit: 5_000 })).value.length;
+
+test("an index that is missing is built while lists and searches answer from what is there, and say so", async () => {
+  const { index, told, built } = watched();
+  const first = await index.ask("list", { limit: 50 });
+  expect(first.building?.total).toBe(SESSIONS);
+  expect(first.value.length).toBeLessThan(SESSIONS);
+  const delays = monitorEventLoopDelay({ resolution: 1 });
+  delays.enable();
+  await built;
+  delays.disable();
+  expect(told[0]).toEqual({ done: 0, total: SESSIONS });
+  expect(told.map(({ done }) => done)).toEqual(told.map(({ done }) => done).toSorted((one, other) => one - other));
+  const after = await index.ask("list", { limit: 5_000 });
+  expect(after.building).toBeUndefined();
+  expect(after.value).toHaveLength(SESSIONS);
+  expect((await index.ask("search", { query: "number1234", except: "" })).value).toMatchObject([
+    { sessionId: idOf(1_234), position: 0 },
+  ]);
+  // The index has a thread of its own: what is left is what a busy machine takes.
+  expect(delays.percentile(95) / 1e6).toBeLessThan(20);
+});
+
+test("what was used last is there first", async () => {
+  const { index, built } = watched(join(folder, "newest-first.sqlite"));
+  // The first answer waits for the newest, or a moment; until the second they are there.
+  await index.ask("list", { limit: 50 });
+  await expect.poll(async () => (await index.ask("list", { limit: 1 })).value[0]?.id).toBe(idOf(SESSIONS - 1));
+  await built;
+});
+
+test.each([
+  ["a bit is flipped in", (bytes: Buffer) => Buffer.from(bytes).fill((bytes[90_000] ?? 0) ^ 1, 90_000, 90_001)],
+  ["the last byte is missing of", (bytes: Buffer) => bytes.subarray(0, -1)],
+  ["there is no database in", () => Buffer.from("SQLite it is not")],
+])("when %s the snapshot, the index is built again", async (_, damage) => {
+  const file = join(folder, "index.sqlite");
+  writeFileSync(file, damage(readFileSync(file)));
+  const { index, told, built } = watched();
+  await index.ask("list", { limit: 1 });
+  await built;
+  expect(told[0]?.total).toBe(SESSIONS);
+  expect(await count(index)).toBe(SESSIONS);
+});
+
+test("a snapshot that is whole is not built again", async () => {
+  const { index, told } = watched();
+  expect(await count(index)).toBe(SESSIONS);
+  expect(told).toEqual([]);
+});
+
+test("a rebuild that was ended goes on where it was, and leaves nothing behind", async () => {
+  const file = join(folder, "ended.sqlite");
+  const first = watched(file);
+  await first.index.ask("list", { limit: 1 });
+  await first.index.close();
+  expect(existsSync(file)).toBe(true);
+  expect(first.told.every(({ done }) => done < SESSIONS)).toBe(true);
+  const second = watched(file);
+  await second.index.ask("list", { limit: 1 });
+  await second.built;
+  expect(second.told[0]?.total).toBeLessThan(SESSIONS);
+  expect(await count(second.index)).toBe(SESSIONS);
+  expect(readdirSync(folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+});
+
+test("two processes build and save side by side, and neither loses what the other has", async () => {
+  const file = join(folder, "two.sqlite");
+  const [one, other] = [watched(file), watched(file)];
+  await Promise.all([one.index.ask("list", { limit: 1 }), other.index.ask("list", { limit: 1 })]);
+  write(SESSIONS, ["said meanwhile"]);
+  await Promise.all([one.built, other.built]);
+  appendFileSync(
+    join(journals, `${idOf(7)}.jsonl`),
+    `${JSON.stringify({ type: "title", title: "Seventh", at: 1_007 })}\n`,
+  );
+  expect(await count(one.index)).toBe(SESSIONS + 1);
+  expect((await other.index.ask("find", idOf(7))).value?.title).toBe("Seventh");
+  await Promise.all([one.index.close(), other.index.close()]);
+  const next = watched(file);
+  expect(await count(next.index)).toBe(SESSIONS + 1);
+  expect((await next.index.ask("find", idOf(7))).value?.title).toBe("Seventh");
+  expect(next.told).toEqual([]);
+  rmSync(join(journals, `${idOf(SESSIONS)}.jsonl`));
+});
