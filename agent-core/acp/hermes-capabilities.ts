@@ -12,6 +12,7 @@ const metaSchema = z.object({
     terminals: flag,
     languageModels: flag,
     putBack: flag,
+    processes: flag,
     compressions: flag,
   }),
 });

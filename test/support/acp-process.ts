@@ -25,6 +25,7 @@ export class AcpProcess {
   readonly exited: Promise<number | null>;
   readonly #waiting = new Map<number | null, (reply: Reply) => void>();
   readonly #handlers = new Map<string, Handler>();
+  readonly #notified: { readonly method: string; readonly params: Json }[] = [];
   #nextId = 1;
   #updated = Promise.withResolvers<void>();
 
@@ -89,6 +90,11 @@ export class AcpProcess {
     return this.#updated.promise;
   }
 
+  /** What was said by every notification of one method, in order. */
+  notified(method: string): Json[] {
+    return this.#notified.filter((one) => one.method === method).map(({ params }) => params);
+  }
+
   /** Updates of one kind. */
   of(kind: string): Json[] {
     return this.updates.filter((update) => update["sessionUpdate"] === kind);
@@ -117,6 +123,7 @@ export class AcpProcess {
       this.#waiting.get(message.id ?? null)?.(message);
     } else if (message.id === undefined) {
       this.notifications.push(message.method);
+      this.#notified.push({ method: message.method, params: message.params ?? {} });
       if (message.method === "session/update") this.#update(message.params?.["update"] as Json);
     } else {
       void this.#answer(message.id, message.method, message.params ?? {});
