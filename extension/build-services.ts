@@ -6,6 +6,7 @@ import { ChatView } from "./chat/chat-view.ts";
 import { EventLog } from "./chat/event-log.ts";
 import { actOnPanelMessage } from "./chat/panel-actions.ts";
 import { SessionHistory } from "./chat/session-history.ts";
+import { SessionProcesses } from "./chat/session-processes.ts";
 import { SessionRestores } from "./chat/session-restores.ts";
 import { FileTurns } from "./documents/file-turns.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
@@ -44,6 +45,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
       terminals,
       requests,
       sessionUpdate: (notification) => chat.show(notification),
+      processesChanged: (changed) => processes.changed(changed),
       editReview,
       fileTurns: new FileTurns(),
     },
@@ -53,22 +55,11 @@ export function buildServices(context: vscode.ExtensionContext): Services {
   const chat = new ChatSession(worker, events, context.workspaceState, models);
   const history = new SessionHistory(worker, events, chat);
   const restores = new SessionRestores(worker, events, chat, checkpoints);
+  const processes = new SessionProcesses(worker, events, chat);
   const firstRun = new FirstRun(worker, events, models);
   const services = (): Services => ({
-    log,
-    events,
-    worker,
-    chat,
-    history,
-    restores,
-    view,
-    requests,
-    review,
-    opener,
-    terminals,
-    environment,
-    models,
-    firstRun,
+    ...{ log, events, worker, chat, view, requests, environment, models },
+    ...{ history, restores, processes, firstRun, review, opener, terminals },
   });
   const view = new ChatView(vscode.Uri.joinPath(context.extensionUri, "dist", "webview"), events, (message) => {
     actOnPanelMessage(message, services()).catch((error: unknown) => log.error(String(error)));

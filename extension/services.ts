@@ -5,6 +5,7 @@ import type { ChatSession } from "./chat/chat-session.ts";
 import type { ChatView } from "./chat/chat-view.ts";
 import type { EventLog } from "./chat/event-log.ts";
 import type { SessionHistory } from "./chat/session-history.ts";
+import type { SessionProcesses } from "./chat/session-processes.ts";
 import type { SessionRestores } from "./chat/session-restores.ts";
 import type { AgentEnvironment } from "./models/agent-environment.ts";
 import type { FirstRun } from "./models/first-run.ts";
@@ -23,6 +24,8 @@ export type Services = {
   readonly history: SessionHistory;
   /** The way back to earlier messages. */
   readonly restores: SessionRestores;
+  /** What runs in the background. */
+  readonly processes: SessionProcesses;
   readonly view: ChatView;
   readonly requests: Requests;
   readonly review: Review;

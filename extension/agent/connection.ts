@@ -21,6 +21,7 @@ const OURS: HermesClientCapabilities = {
   expectedText: true,
   fileMoves: true,
   putBack: true,
+  processes: true,
   compressions: true,
   terminals: true,
   languageModels: true,

@@ -1,5 +1,6 @@
 /** What an ACP client method of ours is: one file in this folder that exports `clientMethod`. */
 import type { ClientApp, SessionNotification } from "@zed-industries/agent-client-protocol";
+import type { HermesProcessesChanged } from "../../agent-core/acp/meta.ts";
 import type { FileTurns } from "../documents/file-turns.ts";
 import type { Requests } from "../requests/requests.ts";
 import type { AgentTerminals } from "../terminals/agent-terminals.ts";
@@ -38,6 +39,8 @@ export type ClientServices = {
   readonly requests: Requests;
   /** Who shows the session. */
   readonly sessionUpdate: (notification: SessionNotification) => void;
+  /** Who shows what runs in the background of a session. */
+  readonly processesChanged: (changed: HermesProcessesChanged) => void;
   readonly editReview: EditReview;
   /** Changes of one file wait for each other. */
   readonly fileTurns: FileTurns;

@@ -5,6 +5,7 @@ import { clientMethod as fsRemove } from "./fs-remove.ts";
 import { clientMethod as fsRename } from "./fs-rename.ts";
 import { clientMethod as lmChat } from "./lm-chat.ts";
 import { clientMethod as lmList } from "./lm-list.ts";
+import { clientMethod as processChanged } from "./process-changed.ts";
 import { clientMethod as putBack } from "./put-back.ts";
 import { clientMethod as readTextFile } from "./read-text-file.ts";
 import { clientMethod as requestPermission } from "./request-permission.ts";
@@ -17,4 +18,4 @@ import { clientMethod as terminalRelease } from "./terminal-release.ts";
 import { clientMethod as terminalWaitForExit } from "./terminal-wait-for-exit.ts";
 import { clientMethod as writeTextFile } from "./write-text-file.ts";
 
-export const table: readonly ClientMethod[] = [elicitationCreate, fsRemove, fsRename, lmChat, lmList, putBack, readTextFile, requestPermission, sessionUpdate, terminalCreate, terminalInput, terminalKill, terminalOutput, terminalRelease, terminalWaitForExit, writeTextFile];
+export const table: readonly ClientMethod[] = [elicitationCreate, fsRemove, fsRename, lmChat, lmList, processChanged, putBack, readTextFile, requestPermission, sessionUpdate, terminalCreate, terminalInput, terminalKill, terminalOutput, terminalRelease, terminalWaitForExit, writeTextFile];

@@ -28,6 +28,11 @@ export class OutputRing {
     }
   }
 
+  /** What was printed last and no line break has ended yet: a prompt, often. Only of the last piece. */
+  openLine(): string {
+    return this.#chunks.at(-1)?.toString("utf8").split("\n").at(-1) ?? "";
+  }
+
   /** Text that begins at a whole character. */
   text(): string {
     const bytes = Buffer.concat(this.#chunks);

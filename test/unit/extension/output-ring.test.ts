@@ -34,3 +34,9 @@ test("leaves out no more than a torn character of bytes that are no text", () =>
   const ring = ringOf(8, Buffer.alloc(100, 0x80));
   expect(ring.text()).toBe("\ufffd".repeat(5));
 });
+
+test("the line that is still open is what was printed after the last line break", () => {
+  expect(ringOf(100, "Name? Ada\n", "Password: ").openLine()).toBe("Password: ");
+  expect(ringOf(100, "one\ntwo\n").openLine()).toBe("");
+  expect(ringOf(100).openLine()).toBe("");
+});

@@ -47,6 +47,7 @@ suite("editor model", () => {
         terminals,
         requests: new Requests(nobody, nobody),
         sessionUpdate: ({ update }) => updates.push(update),
+        processesChanged: nobody,
         editReview: unreviewed,
         fileTurns: new FileTurns(),
       },

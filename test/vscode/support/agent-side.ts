@@ -58,7 +58,7 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
   const serving = app.connect({ readable: there.readable, writable: back.writable });
   const connection = await connect(
     { readable: back.readable, writable: there.writable },
-    { terminals, requests, sessionUpdate: nobody, editReview, fileTurns: new FileTurns() },
+    { terminals, requests, sessionUpdate: nobody, processesChanged: nobody, editReview, fileTurns: new FileTurns() },
   );
   return {
     ...(await promise),
