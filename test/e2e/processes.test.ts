@@ -45,7 +45,7 @@ describe("background processes in the panel", () => {
 
   test("one is a folded line with what it printed last, and opens to its output", async () => {
     await runInBackground(SERVER);
-    await strip().getByText("ready on port 8080").waitFor();
+    await strip().locator(".process-beside").getByText("ready on port 8080", { exact: true }).waitFor();
     expect(await head().getAttribute("aria-expanded")).toBe("false");
     await pictures("processes-folded");
     await head().click();

@@ -73,8 +73,8 @@ function Summary({ processes, isOpen }: SummaryProps) {
       <Icon name={isWaiting ? "question" : "server-process"} />
       <span class={isWaiting && !isOpen ? "tool-title process-waiting" : "tool-title"}>
         {isOpen ? openTitle(processes) : foldedTitle(processes)}
-        {line !== "" && <span class="process-last"> {line}</span>}
       </span>
+      {line !== "" && <span class="process-last process-beside">{line}</span>}
       {only && only.state !== "ended" && <Elapsed since={only.startedAt} />}
     </>
   );
