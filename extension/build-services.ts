@@ -7,6 +7,7 @@ import { EventLog } from "./chat/event-log.ts";
 import { actOnPanelMessage } from "./chat/panel-actions.ts";
 import { SessionHistory } from "./chat/session-history.ts";
 import { SessionLists } from "./chat/session-lists.ts";
+import { SessionProcesses } from "./chat/session-processes.ts";
 import { SessionRestores } from "./chat/session-restores.ts";
 import { FileTurns } from "./documents/file-turns.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
@@ -47,6 +48,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
       requests,
       sessionUpdate: (notification) => chat.show(notification),
       sessionLists,
+      processesChanged: (changed) => processes.changed(changed),
       editReview,
       fileTurns: new FileTurns(),
       problems,
@@ -57,10 +59,11 @@ export function buildServices(context: vscode.ExtensionContext): Services {
   const chat = new ChatSession(worker, events, context.workspaceState, models);
   const history = new SessionHistory(worker, events, chat, sessionLists);
   const restores = new SessionRestores(worker, events, chat, checkpoints);
+  const processes = new SessionProcesses(worker, events, chat);
   const firstRun = new FirstRun(worker, events, models);
   const services = (): Services => ({
     ...{ log, events, worker, chat, history, sessionLists, restores, view, requests },
-    ...{ review, opener, terminals, environment, models, firstRun },
+    ...{ review, opener, terminals, processes, environment, models, firstRun },
   });
   const view = new ChatView(vscode.Uri.joinPath(context.extensionUri, "dist", "webview"), events, (message) => {
     actOnPanelMessage(message, services()).catch((error: unknown) => log.error(String(error)));

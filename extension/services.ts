@@ -6,6 +6,7 @@ import type { ChatView } from "./chat/chat-view.ts";
 import type { EventLog } from "./chat/event-log.ts";
 import type { SessionHistory } from "./chat/session-history.ts";
 import type { SessionLists } from "./chat/session-lists.ts";
+import type { SessionProcesses } from "./chat/session-processes.ts";
 import type { SessionRestores } from "./chat/session-restores.ts";
 import type { AgentEnvironment } from "./models/agent-environment.ts";
 import type { FirstRun } from "./models/first-run.ts";
@@ -26,6 +27,8 @@ export type Services = {
   readonly sessionLists: SessionLists;
   /** The way back to earlier messages. */
   readonly restores: SessionRestores;
+  /** What runs in the background. */
+  readonly processes: SessionProcesses;
   readonly view: ChatView;
   readonly requests: Requests;
   readonly review: Review;

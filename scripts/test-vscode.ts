@@ -1,5 +1,5 @@
 // npm run test:vscode: the extension-host suite and the browser tests against the packaged extension, in VS Code's
-// server. `--suite` or `--e2e` runs one of them. The bundles and the package must be there: npm run package.
+// server. `--suite` or `--e2e` runs one of them; names after `--suite` are those of its files to run. The bundles and the package must be there: npm run package.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ensureChromium } from "./chromium.ts";
@@ -19,7 +19,7 @@ const onlyBrowser = process.argv.includes("--e2e");
 let failed = false;
 
 if (!onlyBrowser) {
-  const counts = await runSuite();
+  const counts = await runSuite(onlySuite ? process.argv.slice(process.argv.indexOf("--suite") + 1) : []);
   console.log(`\nExtension host: ${counts.passed} passed, ${counts.failed} failed\n`);
   failed ||= counts.failed > 0 || counts.passed === 0;
 }

@@ -28,15 +28,17 @@ const suiteSources = join(projectFolder, "test", "vscode");
 /** What ran and how it ended. */
 export type SuiteCounts = { readonly passed: number; readonly failed: number };
 
-/** Bundles test/vscode for an extension host, which loads CommonJS. Resolves with the path of the runner's bundle. */
-export async function buildSuite(): Promise<string> {
+/**
+ * Bundles test/vscode for an extension host, which loads CommonJS; of the suites only the named ones, if any are.
+ * Resolves with the path of the runner's bundle. @throws when a name is that of no suite.
+ */
+export async function buildSuite(only: readonly string[] = []): Promise<string> {
   const outdir = join(projectFolder, "dist", "test");
   rmSync(outdir, { recursive: true, force: true });
-  // For work on one of them: HERMES_SUITES=files,review
-  const chosen = process.env["HERMES_SUITES"]?.split(",").map((name) => `${name}.test.ts`);
-  const suites = readdirSync(join(suiteSources, "suites")).filter(
-    (file) => file.endsWith(".test.ts") && (chosen?.includes(file) ?? true),
-  );
+  const all = readdirSync(join(suiteSources, "suites")).filter((file) => file.endsWith(".test.ts"));
+  const suites = only.length === 0 ? all : only.map((name) => `${name}.test.ts`);
+  const unknown = suites.find((file) => !all.includes(file));
+  if (unknown !== undefined) throw new Error(`There is no suite ${unknown} in test/vscode/suites.`);
   await esbuild.build({
     bundle: true,
     entryPoints: {
@@ -97,9 +99,9 @@ export function readCounts(resultsFile: string): SuiteCounts {
   return { passed, failed };
 }
 
-/** Runs the suite against the built extension in this folder. What it prints goes to the terminal. */
-export async function runSuite(): Promise<SuiteCounts> {
-  const suite = await buildSuite();
+/** Runs the suites (`only`: these) against the built extension in this folder. What they print goes to the terminal. */
+export async function runSuite(only: readonly string[] = []): Promise<SuiteCounts> {
+  const suite = await buildSuite(only);
   const executablePath = await ensureChromium();
   const { root, workspace, resultsFile, ...folders } = suiteFolders();
   const logFile = join(resultsFolder, "vscode-suite-server.log");

@@ -3,6 +3,7 @@ import "@vscode/codicons/dist/codicon.css";
 import "./styles/panel.css";
 import "./styles/transcript.css";
 import "./styles/dock.css";
+import "./styles/processes.css";
 import "./styles/history.css";
 import "./styles/problems.css";
 import "./styles/restore.css";

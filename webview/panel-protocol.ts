@@ -36,6 +36,23 @@ export type ReviewedFile = {
   readonly removed: number;
 };
 
+/** A command that goes on in the background, or has ended without the agent knowing by now. */
+export type PanelProcess = {
+  readonly id: string;
+  /** In one line. */
+  readonly command: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  /** `left-behind`: the command itself has ended, what it started runs. */
+  readonly state: "running" | "waits-for-input" | "left-behind" | "ended";
+  /** How it ended. */
+  readonly note?: string;
+  readonly terminalId?: string;
+};
+
+/** A line like this, printed last, asks for what nobody shall read over a shoulder: what is typed then is not shown. */
+export const ASKS_FOR_SECRET = /pass(?:word|phrase|code)|secret|token|\bpin\b/i;
+
 /** What there is to begin with. */
 export type SetupPage = {
   /** Models that answer here without a key. `title` names who has it. */
@@ -154,6 +171,7 @@ export type PanelEvent =
     }
   | { readonly kind: "question-end"; readonly requestId: string; readonly label: string }
   | { readonly kind: "queue"; readonly prompts: readonly QueuedPrompt[] }
+  | { readonly kind: "processes"; readonly processes: readonly PanelProcess[] }
   | { readonly kind: "review"; readonly files: readonly ReviewedFile[] }
   /** The page that gets from nothing to a model; null takes it away. */
   | { readonly kind: "setup"; readonly page: SetupPage | null }
@@ -228,6 +246,10 @@ export type PanelMessage =
   | { readonly type: "queue-send"; readonly id: string }
   /** Stops the running turn and begins another with it. */
   | { readonly type: "queue-interrupt"; readonly id: string }
+  /** Types into a background process: `text` as it is, with its line break. */
+  | { readonly type: "process-input"; readonly id: string; readonly text: string }
+  /** Ends it with all it has started. */
+  | { readonly type: "process-stop"; readonly id: string }
   /** Opens the page of the editor where trust is given. */
   | { readonly type: "manage-trust" }
   | { readonly type: "history-open" }

@@ -36,6 +36,7 @@ import { askQuestion } from "./question.ts";
 import { runCommand } from "./run-command.ts";
 import { SessionModel } from "./session-model.ts";
 import type { SessionPlace } from "./session-place.ts";
+import { SessionProcesses } from "./session-processes.ts";
 import { SessionRestores } from "./session-restores.ts";
 import type { StartingModel } from "./starting-model.ts";
 import { type Updates, updatesTo } from "./updates.ts";
@@ -76,6 +77,7 @@ export class AcpSession {
   readonly agent: AIAgent;
   readonly model: SessionModel;
   readonly restores: SessionRestores;
+  readonly processes: SessionProcesses;
   readonly cwd: string;
   readonly #client: AgentContext;
   readonly #journal: Journal;
@@ -91,7 +93,7 @@ export class AcpSession {
   #cancellation = new AbortController();
 
   constructor(options: AcpSessionOptions) {
-    const { client, identity, place, id, stored, configured, directory, model, local, log } = options;
+    const { client, identity, place, id, stored, configured, directory, model, log } = options;
     const { capabilities, title } = identity;
     this.id = id;
     this.cwd = place.cwd;
@@ -120,14 +122,7 @@ export class AcpSession {
       onDefect: log,
       ...(title !== undefined && { platform: title }),
       ...restored(stored),
-      host: acpHost({
-        client,
-        capabilities,
-        sessionId: id,
-        roots: [place.cwd, ...place.otherFolders],
-        local,
-        backend: configuredBackend(configured.terminal, [place.cwd, ...place.otherFolders], configured.variables),
-      }),
+      host: hostOf(options),
       journal: this.#journal,
       sessionIndex: options.index,
       approvalMode: () => this.#mode,
@@ -147,6 +142,7 @@ export class AcpSession {
       send: (update) => this.send(update),
       trusted: () => this.#isTrusted,
     });
+    this.processes = new SessionProcesses({ agent: this.agent, client, capabilities, sessionId: id, log });
     this.model = new SessionModel({
       directory,
       agent: this.agent,
@@ -226,6 +222,7 @@ export class AcpSession {
   async close(): Promise<void> {
     this.cancel();
     this.model.dispose();
+    this.processes.dispose();
     await Promise.all([this.#queue, this.agent.close()]);
     this.#journal.close();
   }
@@ -291,6 +288,13 @@ export class AcpSession {
   #sendOptions(): void {
     this.send({ sessionUpdate: "config_option_update", configOptions: this.configOptions });
   }
+}
+
+function hostOf({ client, identity, place, id, configured, local }: AcpSessionOptions): Host {
+  const { capabilities } = identity;
+  const roots: [string, ...string[]] = [place.cwd, ...place.otherFolders];
+  const backend = configuredBackend(configured.terminal, roots, configured.variables);
+  return acpHost({ client, capabilities, sessionId: id, roots, local, backend });
 }
 
 function interruption({ checkpoints }: AIAgent): readonly string[] {

@@ -13,6 +13,7 @@ const metaSchema = z.object({
     languageModels: flag,
     putBack: flag,
     problems: flag,
+    processes: flag,
     compressions: flag,
     sessionIndex: flag,
   }),

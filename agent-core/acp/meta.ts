@@ -24,6 +24,8 @@ export type HermesClientCapabilities = {
   readonly problems?: boolean;
   /** `_hermes/sessions/building`, `importing` and `changed` are listened to. */
   readonly sessionIndex?: boolean;
+  /** `_hermes/process/changed` is there. */
+  readonly processes?: boolean;
 };
 
 /** `_meta.hermes` of `fs/write_text_file`: the write is refused (-32010) when the document holds anything else. */
@@ -140,6 +142,8 @@ export type HermesAgentCapabilities = {
   readonly steer: boolean;
   /** `_hermes/session/restore_preview`, `restore` and `undo_restore` are there. */
   readonly restore: boolean;
+  /** `_hermes/process/*` is there. */
+  readonly processes: boolean;
 };
 
 /**
@@ -455,3 +459,46 @@ export type HermesFileSaved = { readonly path: string };
 
 /** Client → agent: the editor's models are others than before. */
 export const LM_CHANGED = "_hermes/lm/changed";
+
+/** Requests of the client about commands that run in the background of a session. */
+export const PROCESS_METHODS = {
+  /** {sessionId} → HermesProcesses */
+  list: "_hermes/process/list",
+  /** HermesProcessOutputRequest → HermesProcessOutput */
+  output: "_hermes/process/output",
+  /** HermesProcessInput → HermesProcessInputAnswer: the user types into it, which the model is told of. */
+  input: "_hermes/process/input",
+  /** HermesProcessId → {}: the user ends it with all it has started; the model is told. */
+  stop: "_hermes/process/stop",
+} as const;
+
+/** Agent → client: HermesProcessesChanged. Only where `processes` is declared. */
+export const PROCESS_CHANGED = "_hermes/process/changed";
+
+export type HermesProcess = {
+  readonly id: string;
+  /** In one line. */
+  readonly command: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  /** `left-behind`: the command itself has ended, what it started runs. */
+  readonly state: "running" | "waits-for-input" | "left-behind" | "ended";
+  /** How it ended. */
+  readonly note?: string;
+  /** The client's own terminal that shows it. */
+  readonly terminalId?: string;
+};
+
+/** Those that run, and those that have ended without the model knowing by now. */
+export type HermesProcesses = { readonly processes: readonly HermesProcess[] };
+export type HermesProcessesChanged = HermesProcesses & { readonly sessionId: string };
+
+export type HermesProcessId = { readonly sessionId: string; readonly id: string };
+/** `from`: a byte of the output; default: so that the end of it is given. */
+export type HermesProcessOutputRequest = HermesProcessId & { readonly from?: number };
+/** Whole characters, escape sequences included. `nextByte`: what to go on from. */
+export type HermesProcessOutput = { readonly text: string; readonly nextByte: number; readonly totalBytes: number };
+/** As typed, with its line break; `\u0003` interrupts, a final `\u0004` ends the input. */
+export type HermesProcessInput = HermesProcessId & { readonly text: string };
+/** `reason`: why it could not be done. */
+export type HermesProcessInputAnswer = { readonly reason?: string };

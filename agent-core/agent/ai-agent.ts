@@ -14,6 +14,7 @@ import { newSessionId } from "../sessions/session-id.ts";
 import { writeSpillFile } from "../sessions/spill-file.ts";
 import { costOf, type UsageSum } from "../sessions/usage-sum.ts";
 import { FileMemory } from "../tools/file-memory.ts";
+import type { Processes } from "../tools/terminal/processes.ts";
 import { TodoList } from "../tools/todo-list.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
 import { type AgentSetup, type AIAgentOptions, setUpAgent } from "./agent-setup.ts";
@@ -175,6 +176,11 @@ export class AIAgent {
   async compress(focus: string | undefined, signal: AbortSignal): Promise<CompressedEvent | undefined> {
     if (this.isRunning) throw new Error("A turn is running; it is compressed by itself when it has to be.");
     return this.#context.compress(focus, signal);
+  }
+
+  /** What its commands have left running. */
+  get processes(): Processes {
+    return this.#shell.processes;
   }
 
   /** What the session's model calls have taken so far. */

@@ -22,6 +22,7 @@ const OURS: HermesClientCapabilities = {
   fileMoves: true,
   putBack: true,
   problems: true,
+  processes: true,
   compressions: true,
   terminals: true,
   languageModels: true,

@@ -6,6 +6,7 @@ import { chatActions } from "./actions/chat-actions.ts";
 import { editorActions } from "./actions/editor-actions.ts";
 import { historyActions } from "./actions/history-actions.ts";
 import { modelActions } from "./actions/model-actions.ts";
+import { processActions } from "./actions/process-actions.ts";
 import { queueActions } from "./actions/queue-actions.ts";
 import { restoreActions } from "./actions/restore-actions.ts";
 import { reviewActions } from "./actions/review-actions.ts";
@@ -13,6 +14,7 @@ import { reviewActions } from "./actions/review-actions.ts";
 const actions: Actions<PanelMessage["type"]> = {
   ...chatActions,
   ...queueActions,
+  ...processActions,
   ...historyActions,
   ...modelActions,
   ...restoreActions,

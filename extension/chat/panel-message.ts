@@ -43,6 +43,8 @@ const schema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("queue-move"), id, to: z.int().min(0) }),
   z.object({ type: z.literal("queue-send"), id }),
   z.object({ type: z.literal("queue-interrupt"), id }),
+  z.object({ type: z.literal("process-input"), id, text }),
+  z.object({ type: z.literal("process-stop"), id }),
   z.object({ type: z.literal("manage-trust") }),
   z.object({ type: z.literal("history-open") }),
   z.object({ type: z.literal("history-close") }),

@@ -1,6 +1,6 @@
 /** What an ACP client method of ours is: one file in this folder that exports `clientMethod`. */
 import type { ClientApp, SessionNotification } from "@zed-industries/agent-client-protocol";
-import type { HermesBuilding } from "../../agent-core/acp/meta.ts";
+import type { HermesBuilding, HermesProcessesChanged } from "../../agent-core/acp/meta.ts";
 import type { FileTurns } from "../documents/file-turns.ts";
 import type { EditProblems } from "../problems/edit-problems.ts";
 import type { Requests } from "../requests/requests.ts";
@@ -46,6 +46,8 @@ export type ClientServices = {
     importing(progress: HermesBuilding): void;
     changed(): void;
   };
+  /** Who shows what runs in the background of a session. */
+  readonly processesChanged: (changed: HermesProcessesChanged) => void;
   readonly editReview: EditReview;
   /** Changes of one file wait for each other. */
   readonly fileTurns: FileTurns;

@@ -7,6 +7,7 @@ import { clientMethod as lmChat } from "./lm-chat.ts";
 import { clientMethod as lmList } from "./lm-list.ts";
 import { clientMethod as problemsSettled } from "./problems-settled.ts";
 import { clientMethod as problemsWatch } from "./problems-watch.ts";
+import { clientMethod as processChanged } from "./process-changed.ts";
 import { clientMethod as putBack } from "./put-back.ts";
 import { clientMethod as readTextFile } from "./read-text-file.ts";
 import { clientMethod as requestPermission } from "./request-permission.ts";
@@ -20,4 +21,4 @@ import { clientMethod as terminalRelease } from "./terminal-release.ts";
 import { clientMethod as terminalWaitForExit } from "./terminal-wait-for-exit.ts";
 import { clientMethod as writeTextFile } from "./write-text-file.ts";
 
-export const table: readonly ClientMethod[] = [elicitationCreate, fsRemove, fsRename, lmChat, lmList, problemsSettled, problemsWatch, putBack, readTextFile, requestPermission, sessionLists, sessionUpdate, terminalCreate, terminalInput, terminalKill, terminalOutput, terminalRelease, terminalWaitForExit, writeTextFile];
+export const table: readonly ClientMethod[] = [elicitationCreate, fsRemove, fsRename, lmChat, lmList, problemsSettled, problemsWatch, processChanged, putBack, readTextFile, requestPermission, sessionLists, sessionUpdate, terminalCreate, terminalInput, terminalKill, terminalOutput, terminalRelease, terminalWaitForExit, writeTextFile];

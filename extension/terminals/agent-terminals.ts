@@ -9,6 +9,7 @@ import {
 import * as vscode from "vscode";
 import type { HermesTerminalStarted } from "../../agent-core/acp/meta.ts";
 import type { Child } from "../../agent-core/host/children/start-child.ts";
+import { ASKS_FOR_SECRET } from "../../webview/panel-protocol.ts";
 import { startAgentChild } from "./agent-child.ts";
 import { OutputRing } from "./output-ring.ts";
 import { Screen, type ScreenInput } from "./screen.ts";
@@ -105,7 +106,7 @@ export class AgentTerminals implements vscode.Disposable {
 
   /** Types for the agent, where the user sees it; gives why not when that cannot be done. */
   async input(id: string, text: string): Promise<string | undefined> {
-    const { child, screen, hasPty } = this.#get(id);
+    const { child, screen, hasPty, ring } = this.#get(id);
     if (hasPty) return child.write(text);
     if (text === CTRL_C) {
       child.interrupt();
@@ -113,7 +114,8 @@ export class AgentTerminals implements vscode.Disposable {
     }
     const ends = text.endsWith(CTRL_D);
     const typed = ends ? text.slice(0, -1) : text;
-    screen.print(`\u001b[2m${typed.replace(/\r?\n/g, "\r\n")}\u001b[0m`);
+    const echo = ASKS_FOR_SECRET.test(ring.openLine()) ? typed.replace(/[^\r\n]/g, "") : typed;
+    screen.print(`\u001b[2m${echo.replace(/\r?\n/g, "\r\n")}\u001b[0m`);
     const failure = await child.write(typed);
     if (ends) child.endInput();
     return failure;

@@ -35,8 +35,7 @@ function homeOfMany(): string {
   return home;
 }
 
-const buildings = (agent: AcpProcess): Json[] =>
-  agent.notified.filter(({ method }) => method === "_hermes/sessions/building").map(({ params }) => params);
+const buildings = (agent: AcpProcess): Json[] => agent.notified("_hermes/sessions/building");
 
 const isBuilt = (agent: AcpProcess): boolean => buildings(agent).some(({ done }) => done === SESSIONS);
 

@@ -19,14 +19,13 @@ export class AcpProcess {
   readonly updates: Json[] = [];
   /** Methods of every notification in order. */
   readonly notifications: string[] = [];
-  /** What came with them. */
-  readonly notified: { readonly method: string; readonly params: Json }[] = [];
   /** Lines of stdout that were no JSON; must stay empty. */
   readonly strayLines: string[] = [];
   readonly child: ChildProcess;
   readonly exited: Promise<number | null>;
   readonly #waiting = new Map<number | null, (reply: Reply) => void>();
   readonly #handlers = new Map<string, Handler>();
+  readonly #notified: { readonly method: string; readonly params: Json }[] = [];
   #nextId = 1;
   #updated = Promise.withResolvers<void>();
 
@@ -93,6 +92,11 @@ export class AcpProcess {
     return this.#updated.promise;
   }
 
+  /** What was said by every notification of one method, in order. */
+  notified(method: string): Json[] {
+    return this.#notified.filter((one) => one.method === method).map(({ params }) => params);
+  }
+
   /** Updates of one kind. */
   of(kind: string): Json[] {
     return this.updates.filter((update) => update["sessionUpdate"] === kind);
@@ -121,7 +125,7 @@ export class AcpProcess {
       this.#waiting.get(message.id ?? null)?.(message);
     } else if (message.id === undefined) {
       this.notifications.push(message.method);
-      this.notified.push({ method: message.method, params: message.params ?? {} });
+      this.#notified.push({ method: message.method, params: message.params ?? {} });
       if (message.method === "session/update") this.#update(message.params?.["update"] as Json);
     } else {
       void this.#answer(message.id, message.method, message.params ?? {});

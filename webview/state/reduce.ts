@@ -1,6 +1,7 @@
 /** The panel's whole behaviour over time: events in, state out. Pure; the clock comes in as a number. */
 import type { PanelEvent } from "../panel-protocol.ts";
 import { addToHistory, buildHistory, showHistory } from "./history.ts";
+import { showProcesses } from "./processes.ts";
 import { addPermission, addQuestion, endPermission, endQuestion } from "./requests.ts";
 import { addRestored, previewRestore } from "./restore.ts";
 import type { PanelState } from "./state.ts";
@@ -55,6 +56,7 @@ const handlers: Handlers = {
   question: addQuestion,
   "question-end": (state, event, at) => endQuestion(state, event.requestId, event.label, at),
   queue: (state, event) => ({ ...state, queue: event.prompts }),
+  processes: showProcesses,
   review: (state, event) => ({ ...state, review: event.files }),
   "toggle-summary": (state, { key }) => toggleSummary(state, key),
   notice: (state, { severity, text }, at) => announce(addEntry(state, { type: "notice", severity, text }, at), text),

@@ -13,6 +13,7 @@ import type {
   AgentState,
   HistoryPage,
   PanelEvent,
+  PanelProcess,
   QueuedPrompt,
   RestoreFile,
   RestorePreview,
@@ -128,6 +129,7 @@ export type PanelState = {
   readonly permissions: readonly PermissionRequest[];
   readonly questions: readonly QuestionRequest[];
   readonly queue: readonly QueuedPrompt[];
+  readonly processes: readonly PanelProcess[];
   readonly review: readonly ReviewedFile[];
   readonly usage: UsageState | undefined;
   readonly configOptions: readonly SessionConfigOption[];
@@ -160,6 +162,7 @@ export const emptyState: PanelState = {
   permissions: [],
   questions: [],
   queue: [],
+  processes: [],
   review: [],
   usage: undefined,
   configOptions: [],

@@ -7,6 +7,7 @@ import { History } from "./history/history.tsx";
 import { usePanel } from "./panel-context.ts";
 import { PermissionCard } from "./permission-card.tsx";
 import { PlanView } from "./plan-view.tsx";
+import { ProcessStrip } from "./process-strip.tsx";
 import { QuestionCard } from "./question-card.tsx";
 import { QueueList } from "./queue-list.tsx";
 import { ReviewBar } from "./review-bar.tsx";
@@ -30,6 +31,7 @@ export function App() {
         ))}
         <PlanView />
         <ReviewBar />
+        <ProcessStrip />
         <QueueList />
         <Composer />
       </div>

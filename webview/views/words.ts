@@ -1,10 +1,11 @@
 /** Numbers as people read them. */
 
-/** `0.4 s`, `12 s`, `3 min 5 s`. */
+/** `0.4 s`, `12 s`, `3 min 5 s`, `2 h 5 min`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = milliseconds / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 60) return `${Math.round(seconds)} s`;
+  if (seconds >= 3_600) return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`;
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 

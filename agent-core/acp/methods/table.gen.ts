@@ -11,6 +11,10 @@ import { method as hermesProviders } from "./hermes-providers.ts";
 import { method as hermesSetEnvironment } from "./hermes-set-environment.ts";
 import { method as hermesTrust } from "./hermes-trust.ts";
 import { method as initialize } from "./initialize.ts";
+import { method as processInput } from "./process-input.ts";
+import { method as processList } from "./process-list.ts";
+import { method as processOutput } from "./process-output.ts";
+import { method as processStop } from "./process-stop.ts";
 import { method as sessionCancel } from "./session-cancel.ts";
 import { method as sessionClose } from "./session-close.ts";
 import { method as sessionDelete } from "./session-delete.ts";
@@ -30,4 +34,4 @@ import { method as sessionSetMode } from "./session-set-mode.ts";
 import { method as sessionSteer } from "./session-steer.ts";
 import { method as sessionsImport } from "./sessions-import.ts";
 
-export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesFileSaved, hermesGrants, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, hermesTrust, initialize, sessionCancel, sessionClose, sessionDelete, sessionExport, sessionFork, sessionList, sessionLoad, sessionNew, sessionPrompt, sessionRename, sessionRestore, sessionResume, sessionRewind, sessionSearch, sessionSetConfigOption, sessionSetMode, sessionSteer, sessionsImport];
+export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesFileSaved, hermesGrants, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, hermesTrust, initialize, processInput, processList, processOutput, processStop, sessionCancel, sessionClose, sessionDelete, sessionExport, sessionFork, sessionList, sessionLoad, sessionNew, sessionPrompt, sessionRename, sessionRestore, sessionResume, sessionRewind, sessionSearch, sessionSetConfigOption, sessionSetMode, sessionSteer, sessionsImport];

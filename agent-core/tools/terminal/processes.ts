@@ -1,5 +1,5 @@
 /** Commands of a session that go on in the background, and those whose output is still to be read. */
-import type { CommandExit, RunningCommand } from "../../host/terminals/terminals.ts";
+import type { CommandExit, RunningCommand, WriteOutcome } from "../../host/terminals/terminals.ts";
 import { exitNote } from "./exit-note.ts";
 import { plainText } from "./plain-text.ts";
 import { WatchedText } from "./watched-text.ts";
@@ -34,17 +34,23 @@ export class BackgroundProcess {
   readonly folder: string;
   readonly running: RunningCommand;
   readonly watched: WatchedText | undefined;
+  /** Milliseconds since 1970. */
+  readonly startedAt = Date.now();
   readonly #begin = performance.now();
+  readonly #onChange: () => void;
   #exit: CommandExit | undefined;
   #failure: string | undefined;
   #end: number | undefined;
   #seenBytes: number;
   #isReleased = false as boolean;
-  /** The model knows that it has ended. */
-  isTold = false as boolean;
+  #isTold = false as boolean;
+  #isStoppedByUser = false as boolean;
+  #isTypedByUser = false as boolean;
 
-  constructor(id: string, { command, folder, running, watch = [], seenBytes = 0 }: NewProcess) {
+  /** `onChange` is called when it has ended, and when the model knows that. */
+  constructor(id: string, { command, folder, running, watch = [], seenBytes = 0 }: NewProcess, onChange: () => void) {
     this.id = id;
+    this.#onChange = onChange;
     this.command = command;
     this.folder = folder;
     this.running = running;
@@ -53,11 +59,24 @@ export class BackgroundProcess {
     running.exit.then(
       (exit) => {
         this.#exit = exit;
+        onChange();
       },
       (error: unknown) => {
         this.#failure = error instanceof Error ? error.message : String(error);
+        onChange();
       },
     );
+  }
+
+  /** The model knows that it has ended. */
+  get isTold(): boolean {
+    return this.#isTold;
+  }
+
+  set isTold(isTold: boolean) {
+    if (isTold === this.#isTold) return;
+    this.#isTold = isTold;
+    this.#onChange();
   }
 
   get seconds(): number {
@@ -68,7 +87,30 @@ export class BackgroundProcess {
     if (this.#failure !== undefined) return this.#ended(this.#failure);
     if (this.#exit === undefined) return { kind: "running" };
     if (this.#end === undefined && (await this.running.hasSurvivors())) return { kind: "left-behind" };
-    return this.#ended(exitNote(this.command, this.#exit));
+    const note = exitNote(this.command, this.#exit);
+    return this.#ended(this.#isStoppedByUser ? `${note}, stopped by the user` : note);
+  }
+
+  /** The user ends it; resolves when it is gone. */
+  async stopForUser(): Promise<void> {
+    if ((await this.state()).kind === "ended") return;
+    this.#isStoppedByUser = true;
+    await this.kill();
+    this.#onChange();
+  }
+
+  /** The user types into it. */
+  async writeForUser(text: string): Promise<WriteOutcome> {
+    const outcome = await this.running.write(text);
+    if (outcome.ok) this.#isTypedByUser = true;
+    return outcome;
+  }
+
+  /** Whether the user has typed into it since this was last asked. What was typed stays between them: it may be secret. */
+  takeTyped(): boolean {
+    const isTyped = this.#isTypedByUser;
+    this.#isTypedByUser = false;
+    return isTyped;
   }
 
   /** Ends what still runs of it; resolves when it is gone. */
@@ -108,6 +150,7 @@ export class BackgroundProcess {
 
 export class Processes {
   readonly #all = new Map<string, BackgroundProcess>();
+  readonly #listeners = new Set<() => void>();
   #count = 0;
 
   /** Why no further one can be started; undefined when one can. */
@@ -119,9 +162,16 @@ export class Processes {
 
   add(process: NewProcess): BackgroundProcess {
     this.#count += 1;
-    const added = new BackgroundProcess(`p${this.#count}`, process);
+    const added = new BackgroundProcess(`p${this.#count}`, process, () => this.#changed());
     this.#all.set(added.id, added);
+    this.#changed();
     return added;
+  }
+
+  /** Calls `listener` when one is there, has ended, is told of or lost. Gives what ends that. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   find(id: string): BackgroundProcess | undefined {
@@ -142,6 +192,7 @@ export class Processes {
         // The editor has closed its terminal, or the file is gone: nothing can be known of it any more.
         this.#all.delete(process.id);
         await process.release();
+        this.#changed();
         lines.push(`[${process.id} is lost: ${error instanceof Error ? error.message : String(error)}]`);
       }
     }
@@ -156,6 +207,10 @@ export class Processes {
     this.#all.clear();
   }
 
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
   async #forgetOldest(): Promise<void> {
     const told = this.list().filter(({ isTold }) => isTold);
     for (const process of told.slice(0, Math.max(0, told.length - MAX_ENDED))) {
@@ -167,7 +222,9 @@ export class Processes {
 
 async function noticesOf(process: BackgroundProcess): Promise<readonly string[]> {
   const { id, command, seconds, watched } = process;
-  const hits = ((await watched?.hits()) ?? []).map((line) => `[${id} printed: ${line}]`);
+  const typed = process.takeTyped() ? [`[the user has typed into ${id}]`] : [];
+  const printed = ((await watched?.hits()) ?? []).map((line) => `[${id} printed: ${line}]`);
+  const hits = [...typed, ...printed];
   const state = await process.state();
   if (state.kind !== "ended") return hits;
   await process.settle();

@@ -49,6 +49,7 @@ suite("editor model", () => {
         requests: new Requests(nobody, nobody),
         sessionUpdate: ({ update }) => updates.push(update),
         sessionLists: { building: nobody, importing: nobody, changed: nobody },
+        processesChanged: nobody,
         editReview: unreviewed,
         fileTurns: new FileTurns(),
         problems: new EditProblems(),

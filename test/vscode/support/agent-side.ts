@@ -1,5 +1,5 @@
 // The agent's side of a connection to the extension: the core's own Host over ACP, answered by the extension's methods.
-import { agent, methods, PROTOCOL_VERSION } from "@zed-industries/agent-client-protocol";
+import { type AgentContext, agent, methods, PROTOCOL_VERSION } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { acpHost } from "../../../agent-core/acp/acp-host.ts";
 import type { Host } from "../../../agent-core/host/host.ts";
@@ -16,6 +16,8 @@ import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts"
 export type AgentSide = {
   /** What the core's tools act through. */
   readonly host: Host;
+  /** The way to the extension, for the protocol's own methods. */
+  readonly client: AgentContext;
   readonly terminals: AgentTerminals;
   /** Resolves when the terminal has printed `text`, from now on or before. */
   printed(terminalId: string | undefined, text: string): Promise<void>;
@@ -44,13 +46,13 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
   const terminals = new AgentTerminals({ output: (id, text) => prints.add(id, text), exit: nobody });
   const requests = new Requests(nobody, nobody);
   const problems = new EditProblems();
-  const { promise, resolve } = Promise.withResolvers<Host>();
+  const { promise, resolve } = Promise.withResolvers<Pick<AgentSide, "host" | "client">>();
   const local = nodeHost();
   const app = agent({ name: "suite" }).onRequest(methods.agent.initialize, ({ params, client }) => {
     const capabilities = params.clientCapabilities ?? {};
-    resolve(
-      acpHost({ client, capabilities, sessionId: "suite", roots: [workspaceFolder()], local, backend: localBackend() }),
-    );
+    const roots = [workspaceFolder()];
+    const host = acpHost({ client, capabilities, sessionId: "suite", roots, local, backend: localBackend() });
+    resolve({ host, client });
     return { protocolVersion: PROTOCOL_VERSION, agentCapabilities: {} };
   });
   const there = new TransformStream();
@@ -63,13 +65,14 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
       requests,
       sessionUpdate: nobody,
       sessionLists: { building: nobody, importing: nobody, changed: nobody },
+      processesChanged: nobody,
       editReview,
       fileTurns: new FileTurns(),
       problems,
     },
   );
   return {
-    host: await promise,
+    ...(await promise),
     terminals,
     printed: (terminalId, text) => prints.wait(terminalId ?? "", text),
     async dispose() {

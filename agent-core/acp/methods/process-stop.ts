@@ -1,0 +1,14 @@
+import * as z from "zod";
+import { type HermesProcessId, PROCESS_METHODS } from "../meta.ts";
+import type { Method } from "./method.ts";
+
+const params = z.object({ sessionId: z.string(), id: z.string() }) satisfies z.ZodType<HermesProcessId>;
+
+export const method: Method = {
+  register(app, server) {
+    app.onRequest(PROCESS_METHODS.stop, params, async ({ params: { sessionId, id } }) => {
+      await server.session(sessionId).processes.find(id).stopForUser();
+      return {};
+    });
+  },
+};

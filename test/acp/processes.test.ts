@@ -1,0 +1,124 @@
+// What a client sees of the background commands of a session, and what its user does with them.
+import { afterEach, expect, test } from "vitest";
+import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+
+const running: { stop(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const it of running.splice(0)) await it.stop();
+});
+
+type Bench = { readonly agent: AcpProcess; readonly model: ModelServer; readonly sessionId: string };
+
+async function start(hermes: Json = { processes: true }): Promise<Bench> {
+  const model = await startModelServer();
+  const agent = new AcpProcess({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-1" });
+  running.push(agent, model);
+  await agent.initialize({ _meta: { hermes } });
+  const sessionId = await agent.newSession();
+  await agent.request("session/set_mode", { sessionId, modeId: "auto" });
+  return { agent, model, sessionId };
+}
+
+async function runInBackground({ agent, model, sessionId }: Bench, command: string): Promise<void> {
+  model.script({ parts: [call("terminal", { command, background: true })] }, say("started"));
+  await agent.prompt(sessionId, "go");
+}
+
+/** The processes as the agent told of them, each time. */
+function told({ agent }: Bench): Json[][] {
+  return agent.notified("_hermes/process/changed").map(({ processes }) => processes as Json[]);
+}
+
+function lastTold(bench: Bench): unknown {
+  return told(bench)
+    .at(-1)
+    ?.map(({ id, state }) => `${id} ${state}`);
+}
+
+const READER = 'echo begun; while read -r line; do echo "got $line"; done; exit 4';
+
+test("a client that asks for it is told when one begins, waits for input, ends, and when the model knows", async () => {
+  const bench = await start();
+  const { agent, model, sessionId } = bench;
+  await runInBackground(bench, READER);
+  await expect.poll(() => lastTold(bench), { timeout: 10_000 }).toEqual(["p1 waits-for-input"]);
+  const { startedAt } = told(bench)[0]?.[0] ?? {};
+  expect(Date.now() - Number(startedAt)).toBeLessThan(60_000);
+  await agent.request("_hermes/process/input", { sessionId, id: "p1", text: "\u0004" });
+  await expect.poll(() => lastTold(bench), { timeout: 10_000 }).toEqual(["p1 ended"]);
+  expect(told(bench).at(-1)).toMatchObject([{ command: READER, note: "exit code 4" }]);
+  model.script(say("seen"));
+  await agent.prompt(sessionId, "and now?");
+  await expect.poll(() => lastTold(bench), { timeout: 10_000 }).toEqual([]);
+});
+
+test("its output can be read from any byte, what the user types reaches it, and the model hears that they typed", async () => {
+  const bench = await start();
+  const { agent, model, sessionId } = bench;
+  await runInBackground(bench, READER);
+  const output = async (from?: number): Promise<Json> => {
+    const params = { sessionId, id: "p1", ...(from !== undefined && { from }) };
+    return (await agent.request("_hermes/process/output", params)).result ?? {};
+  };
+  expect(await output()).toEqual({ text: "begun\n", nextByte: 6, totalBytes: 6 });
+  const typed = await agent.request("_hermes/process/input", { sessionId, id: "p1", text: "my secret\n" });
+  expect(typed.result).toEqual({});
+  await expect.poll(() => output(6), { timeout: 5_000 }).toMatchObject({ text: "got my secret\n", totalBytes: 20 });
+  model.script(say("fine"));
+  await agent.prompt(sessionId, "and now?");
+  const messages = JSON.stringify(model.requests.at(-1)?.body.messages);
+  expect(messages).toContain("[the user has typed into p1]");
+  expect(messages).not.toContain("my secret");
+});
+
+test("the user ends one with all it has started, and the model is told who did", async () => {
+  const bench = await start();
+  const { agent, model, sessionId } = bench;
+  await runInBackground(bench, `setsid sleep 7${process.pid}1 & echo begun; cat`);
+  expect((await agent.request("_hermes/process/stop", { sessionId, id: "p1" })).result).toEqual({});
+  const { result } = await agent.request("_hermes/process/list", { sessionId });
+  expect(result).toMatchObject({
+    processes: [{ id: "p1", state: "ended", note: "ended by signal SIGTERM, stopped by the user" }],
+  });
+  const late = await agent.request("_hermes/process/input", { sessionId, id: "p1", text: "x\n" });
+  expect(late.result?.["reason"]).toMatch(/input/);
+  model.script(say("fine"));
+  await agent.prompt(sessionId, "and now?");
+  const messages = JSON.stringify(model.requests.at(-1)?.body.messages);
+  expect(messages).toContain("[p1 has ended: ended by signal SIGTERM, stopped by the user");
+  expect((await agent.request("_hermes/process/list", { sessionId })).result).toEqual({ processes: [] });
+});
+
+test("what a command leaves behind is a process, too, until it is gone", async () => {
+  const bench = await start();
+  const { agent, model, sessionId } = bench;
+  model.script({ parts: [call("terminal", { command: `sleep 7${process.pid}2 > /dev/null & echo $!` })] }, say("ok"));
+  await agent.prompt(sessionId, "go");
+  await expect.poll(() => lastTold(bench), { timeout: 10_000 }).toEqual(["p1 left-behind"]);
+  const { result } = await agent.request("_hermes/process/output", { sessionId, id: "p1" });
+  process.kill(Number(result?.["text"]));
+  await expect.poll(() => lastTold(bench), { timeout: 10_000 }).toEqual(["p1 ended"]);
+});
+
+test("others are not told of anything", async () => {
+  const bench = await start({});
+  await runInBackground(bench, READER);
+  const { result } = await bench.agent.request("_hermes/process/list", { sessionId: bench.sessionId });
+  expect(result).toMatchObject({ processes: [{ id: "p1" }] });
+  expect(told(bench)).toEqual([]);
+});
+
+test.each([
+  ["output", { id: "p9" }, "id: there is no process"],
+  ["input", { id: "p9", text: "x" }, "id: there is no process"],
+  ["stop", { id: "p9" }, "id: there is no process"],
+  ["output", { id: "p1", from: -1 }, ""],
+  ["input", { id: "p1" }, ""],
+])("process/%s with %j is refused", async (name, params, words) => {
+  const { agent, sessionId } = await start();
+  const { error } = await agent.request(`_hermes/process/${name}`, { sessionId, ...params });
+  expect(error?.code).toBe(-32602);
+  expect(error?.message).toContain(words);
+});

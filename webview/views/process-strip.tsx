@@ -1,0 +1,161 @@
+/** What runs in the background, folded into one line above the composer. */
+import { useEffect, useState } from "preact/hooks";
+import type { PanelProcess } from "../panel-protocol.ts";
+import { Icon } from "./icon.tsx";
+import { usePanel } from "./panel-context.ts";
+import { lastLineOf, ProcessBody } from "./process-body.tsx";
+import { formatDuration } from "./words.ts";
+
+/** Under this name the panel remembers whether the strip is open. */
+const FOLD_ID = "processes";
+const TICK_MS = 1_000;
+
+/** Whose output is shown; `reply` changes when the caret shall go into its input line. */
+type Shown = { readonly id: string | undefined; readonly reply: number };
+
+export function ProcessStrip() {
+  const { store, memory } = usePanel();
+  const { processes } = store.shown.value;
+  const [isOpen, setOpen] = useState(memory.isOpen(FOLD_ID, false));
+  const [shown, show] = useState<Shown>({ id: undefined, reply: 0 });
+  if (processes.length === 0) return null;
+  const open = (next: boolean): void => {
+    memory.setOpen(FOLD_ID, next);
+    setOpen(next);
+    const [only] = processes;
+    if (next && processes.length === 1 && only) show({ id: only.id, reply: 0 });
+  };
+  const waiting = processes.find(({ state }) => state === "waits-for-input");
+  const reply = (id: string): void => {
+    open(true);
+    show(({ reply: before }) => ({ id, reply: before + 1 }));
+  };
+  return (
+    <section class="processes" aria-label="Background processes">
+      <div class="process-row">
+        <button type="button" class="fold-summary" aria-expanded={isOpen} onClick={() => open(!isOpen)}>
+          <Summary processes={processes} isOpen={isOpen} />
+          <Icon name={isOpen ? "chevron-down" : "chevron-right"} />
+        </button>
+        {waiting && !(isOpen && shown.id === waiting.id) && (
+          <button type="button" class="button button-small button-primary" onClick={() => reply(waiting.id)}>
+            Reply
+          </button>
+        )}
+      </div>
+      {isOpen && (
+        <ul class="process-list">
+          {processes.map((process) => (
+            <ProcessRow
+              key={process.id}
+              process={process}
+              isShown={shown.id === process.id}
+              reply={shown.reply}
+              onToggle={() => show({ id: shown.id === process.id ? undefined : process.id, reply: 0 })}
+            />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+type SummaryProps = { readonly processes: readonly PanelProcess[]; readonly isOpen: boolean };
+
+function Summary({ processes, isOpen }: SummaryProps) {
+  const { store } = usePanel();
+  const [first] = processes;
+  const only = processes.length === 1 && !isOpen ? first : undefined;
+  const isWaiting = processes.some(({ state }) => state === "waits-for-input");
+  const line = only?.state === "running" ? lastLineOf(only, store.shown.value.terminals) : "";
+  return (
+    <>
+      <Icon name={isWaiting ? "question" : "server-process"} />
+      <span class={isWaiting && !isOpen ? "tool-title process-waiting" : "tool-title"}>
+        {isOpen ? openTitle(processes) : foldedTitle(processes)}
+      </span>
+      {line !== "" && <span class="process-last process-beside">{line}</span>}
+      {only && only.state !== "ended" && <Elapsed since={only.startedAt} />}
+    </>
+  );
+}
+
+function foldedTitle(processes: readonly PanelProcess[]): string {
+  const waiting = processes.filter(({ state }) => state === "waits-for-input");
+  const [first] = waiting;
+  if (first !== undefined) {
+    return waiting.length === 1 ? `Waits for input: ${first.command}` : `${waiting.length} wait for input`;
+  }
+  const [only] = processes;
+  if (only === undefined || processes.length > 1) return openTitle(processes);
+  return only.state === "ended" ? `Ended: ${only.command}` : only.command;
+}
+
+function openTitle(processes: readonly PanelProcess[]): string {
+  const ended = processes.filter(({ state }) => state === "ended").length;
+  const words = [
+    ...(processes.length > ended ? [`${processes.length - ended} in the background`] : []),
+    ...(ended > 0 ? [`${ended} ended`] : []),
+  ];
+  return words.join(", ");
+}
+
+type RowProps = {
+  readonly process: PanelProcess;
+  readonly isShown: boolean;
+  readonly reply: number;
+  readonly onToggle: () => void;
+};
+
+function ProcessRow({ process, isShown, reply, onToggle }: RowProps) {
+  const { store, post } = usePanel();
+  const { id, command, state, startedAt, note } = process;
+  const line = lastLineOf(process, store.shown.value.terminals);
+  const stop = ({ currentTarget }: { readonly currentTarget: HTMLElement }): void => {
+    // The button goes away with what it stops: who works with the keyboard stays in the row.
+    currentTarget.closest(".process-row")?.querySelector("button")?.focus();
+    post({ type: "process-stop", id });
+  };
+  return (
+    <li data-process={id} data-state={state}>
+      <div class="process-row">
+        <button type="button" class="fold-summary" aria-expanded={isShown} title={command} onClick={onToggle}>
+          <Icon name={ICONS[state]} />
+          <span class="tool-title">{command}</span>
+          <span class={state === "waits-for-input" ? "process-waiting" : "process-note"}>
+            {state === "running" ? <Elapsed since={startedAt} /> : WORDS[state]}
+          </span>
+          <Icon name={isShown ? "chevron-down" : "chevron-right"} />
+        </button>
+        {state !== "ended" && (
+          <button type="button" class="icon-button" title="Stop" aria-label={`Stop ${command}`} onClick={stop}>
+            <Icon name="debug-stop" />
+          </button>
+        )}
+      </div>
+      {state === "ended" && <div class="process-note process-line">{note}</div>}
+      {!isShown && state !== "ended" && line !== "" && <div class="process-last process-line">{line}</div>}
+      {isShown && <ProcessBody process={process} reply={reply} />}
+    </li>
+  );
+}
+
+const ICONS: Readonly<Record<PanelProcess["state"], string>> = {
+  running: "server-process",
+  "waits-for-input": "question",
+  "left-behind": "server-process",
+  ended: "circle-slash",
+};
+
+const WORDS = { "waits-for-input": "waits for input", "left-behind": "left running", ended: "" } as const;
+
+/** Time since a moment (milliseconds since 1970), as it goes on. */
+function Elapsed({ since }: { readonly since: number }) {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(0, Math.round((now - since) / 1_000));
+  return <span class="process-note">{seconds < 10 ? `${seconds} s` : formatDuration(seconds * 1_000)}</span>;
+}
