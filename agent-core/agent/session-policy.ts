@@ -24,9 +24,8 @@ export function sessionPolicy({ mode, trusted, grants, asks, ...where }: PolicyO
   const scope = { ...where, resolvePath };
   return {
     decide(effect) {
-      const decision = decide(effect, { mode: mode(), scope, trusted: trusted(), grants });
+      const decision = decide(effect, { mode: mode(), scope, trusted: trusted(), grants, asks });
       if (decision.kind !== "ask") return decision;
-      if (!asks) return { kind: "allow" };
       const { grant, reasons } = decision;
       return {
         kind: "ask",

@@ -20,6 +20,8 @@ export type PolicyContext = {
   /** Whether the user trusts the workspace. */
   readonly trusted: boolean;
   readonly grants: GrantLookup;
+  /** False: what would ask is allowed (`approvals.mode: off`); what is blocked stays so. Default true. */
+  readonly asks?: boolean;
 };
 
 export type Decision =
@@ -33,6 +35,11 @@ const ALLOW: Decision = { kind: "allow" };
 
 /** Decides on an effect. Never asks anybody itself, and never throws. */
 export function decide(effect: Effect, context: PolicyContext): Decision {
+  const decision = judge(effect, context);
+  return decision.kind === "ask" && context.asks === false ? ALLOW : decision;
+}
+
+function judge(effect: Effect, context: PolicyContext): Decision {
   switch (effect.kind) {
     case "none":
       return ALLOW;
@@ -89,13 +96,17 @@ function pathGrant(verb: "reading" | "editing", paths: readonly PathReason[]): G
 }
 
 function decideCommand(command: string, context: PolicyContext): Decision {
-  const { mode, trusted, scope } = context;
+  const { mode, trusted, scope, asks } = context;
   if (!trusted) {
     return deny("The user has not trusted this workspace, so no command runs in it. Answer with what you can read.");
   }
   const verdict = judgeCommand(command, scope);
   if (verdict.level === "block") {
     return deny(`This command is blocked in every mode: ${verdict.reasons[0] ?? ""}. Do not try it another way.`);
+  }
+  if (!verdict.isWhole && asks === false) {
+    // Nobody would see what it does: it could hold what is blocked in every mode.
+    return deny(`This command was not run: ${verdict.always[0] ?? ""}. Write it shorter and plainer, or in several.`);
   }
   const onlyReads = verdict.level === "safe" && verdict.readOnly;
   if (onlyReads) return ALLOW;

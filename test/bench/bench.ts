@@ -8,6 +8,7 @@ import { measureIterations } from "./iterations.ts";
 import { measureLife } from "./life.ts";
 import type { Row } from "./measuring.ts";
 import { measureSessions } from "./sessions.ts";
+import { measureVerdicts } from "./verdicts.ts";
 
 const PACKAGE = "dist/hermes-vscode.vsix";
 
@@ -18,6 +19,7 @@ for (const measure of [
   measureSessions,
   measureEdits,
   measureCheckpoints,
+  measureVerdicts,
   measureSize,
 ]) {
   for (const row of await measure()) print(row);

@@ -3,12 +3,15 @@ import type { Assignment } from "unbash";
 import { type Arg, isKnown, knownArg, UNKNOWN_ARG } from "./arg.ts";
 import { runsWhenEvaluated } from "./arithmetic.ts";
 import { expandValue, expandWords } from "./expand-word.ts";
+import { TooMuchToJudge } from "./recorder.ts";
 import { sensitiveVariable } from "./sensitive-variables.ts";
 import { variable } from "./state.ts";
 import type { Setting, Walk } from "./walk.ts";
 
 /** Values that appending builds up; a longer one is as good as unknown (UTF-16 units). */
 const MAX_VALUE = 8192;
+/** Variables that are followed: each branch and subshell has a copy of them all. */
+const MAX_VARIABLES = 100;
 
 /** Carries out an assignment, and asks when the variable steers other programs. */
 export function assign(assignment: Assignment, setting: Setting, walk: Walk): void {
@@ -46,6 +49,7 @@ export function assignText(arg: Arg, setting: Setting, walk: Walk): void {
 export function setVariable(name: string, elements: readonly Arg[], { state }: Setting, walk: Walk): void {
   const reason = sensitiveVariable(name, elements[0] ?? knownArg(""));
   if (reason !== undefined) walk.record.ask(reason);
+  if (state.variables.size >= MAX_VARIABLES) throw new TooMuchToJudge();
   state.variables.set(name, elements);
 }
 

@@ -24,7 +24,7 @@ export function walkCommand(node: Command, setting: Setting, walk: Walk): Output
   const words = wordsOf(node, setting, walk);
   const assignments = node.prefix.filter((item) => item.type === "Assignment");
   const { state } = setting;
-  const before = forkState(state);
+  const before = assignments.length > 0 ? forkState(state) : state;
   const { input, captured } = redirect(node.redirects, setting, walk);
   for (const assignment of assignments) assignPrefix(assignment, words, setting, walk);
   if (words.length === 0) return node.redirects.length > 0 ? UNKNOWN : "";

@@ -129,3 +129,15 @@ test("a damaged grants file grants nothing, and that is told", () => {
   expect(command("npm install", "code", new Grants(path, (message) => told.push(message)))).toBe("ask");
   expect(told).toHaveLength(1);
 });
+
+test("where nobody is asked, what is blocked stays so, and what cannot be read does not run either", () => {
+  const off = (line: string): string =>
+    decide(
+      { kind: "command", command: line, cwd: "/work/p" },
+      { mode: "code", scope, trusted: true, grants: noGrants(), asks: false },
+    ).kind;
+  expect([off("rm a.txt"), off("rm -rf /"), off("git push && rm -rf build")]).toEqual(["allow", "deny", "allow"]);
+  for (const padding of ["a ".repeat(9_000), "$(true)".repeat(2_000), "a".repeat(70_000)]) {
+    expect(off(`true ${padding}; rm -rf /`)).toBe("deny");
+  }
+});
