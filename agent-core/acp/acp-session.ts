@@ -16,7 +16,6 @@ import type { ModelDirectory } from "../agent/model-directory.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
 import { sessionsFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
-import { configuredBackend } from "../host/terminals/configured-backend.ts";
 import { settingsOf } from "../providers/choice.ts";
 import type { EditorModels } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
@@ -34,6 +33,7 @@ import { askPermission } from "./permission.ts";
 import { userMessage } from "./prompt-content.ts";
 import { askQuestion } from "./question.ts";
 import { runCommand } from "./run-command.ts";
+import { sessionBackend } from "./session-backend.ts";
 import { SessionModel } from "./session-model.ts";
 import type { SessionPlace } from "./session-place.ts";
 import { SessionRestores } from "./session-restores.ts";
@@ -97,9 +97,11 @@ export class AcpSession {
       contextWindow: () => this.agent.contextWindow,
       costUsd: () => this.agent.usage.costUsd,
     });
-    const { status } = this.#updates.callbacks;
-    this.#journal = sessionJournal(home, place.cwd, id, (message) => status({ severity: "error", message }));
+    this.#journal = sessionJournal(home, place.cwd, id, (message) =>
+      this.#updates.callbacks.status({ severity: "error", message }),
+    );
     const questions = { client, sessionId: id, hasForms: capabilities.elicitation?.form != null };
+    const { backend, problems } = sessionBackend(configured, place, home);
     this.agent = new AIAgent({
       ...configured.options,
       ...settingsOf(model.resolved),
@@ -118,7 +120,7 @@ export class AcpSession {
         sessionId: id,
         roots: [place.cwd, ...place.otherFolders],
         local,
-        backend: configuredBackend(configured.terminal, [place.cwd, ...place.otherFolders], configured.variables),
+        backend,
       }),
       journal: this.#journal,
       sessionIndex: options.index,
@@ -149,7 +151,7 @@ export class AcpSession {
       record: (entry) => this.#journal.append(entry),
       onChange: () => this.#sendOptions(),
     });
-    this.#warn([...configured.warnings, ...model.warnings, ...interruption(this.agent)]);
+    this.#warn([...configured.warnings, ...problems, ...model.warnings, ...interruption(this.agent)]);
   }
 
   get mode(): ApprovalMode {

@@ -171,7 +171,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     environment,
     cwd,
     tools,
-    policy: policyOf(options, { cwd, hermesHome: home, trusted, grants }),
+    policy: policyOf(options, { cwd, hermesHome: home, trusted, grants, sandbox: host.terminals.sandboxes === true }),
     grants,
     callbacks: options.callbacks ?? {},
     maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,
@@ -212,7 +212,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
 
 function policyOf(
   { otherFolders = [], approvalMode = () => "code", approvals }: AIAgentOptions,
-  where: Pick<PolicyOptions, "cwd" | "hermesHome" | "trusted" | "grants">,
+  where: Pick<PolicyOptions, "cwd" | "hermesHome" | "trusted" | "grants" | "sandbox">,
 ): Policy {
   return sessionPolicy({
     ...where,

@@ -81,6 +81,7 @@ function verdictOf(record: Recorder): Verdict {
     reasons: reasons.slice(0, MAX_REASONS),
     readOnly,
     isWhole: record.isWhole,
+    isContained: record.isContained,
     always: always.slice(0, MAX_REASONS),
     loose: { ...record.loose },
     parts: record.parts(),

@@ -167,7 +167,8 @@ function partsInWorkspace(written: string, scope: CommandScope): readonly string
   return [];
 }
 
-function nameReason(parts: readonly string[]): string | undefined {
+/** Why the parts of a path below a workspace folder name something protected; undefined when they do not. */
+export function nameReason(parts: readonly string[]): string | undefined {
   const folded = parts.map((part) => (ORDINARY.test(part) ? part : fold(part)));
   for (const [index, part] of folded.entries()) {
     const reason = ORDINARY.test(part) ? FILES.get(part) : (FOLDERS.get(part) ?? fileReason(part));

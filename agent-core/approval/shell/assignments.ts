@@ -18,7 +18,8 @@ export function assign(assignment: Assignment, setting: Setting, walk: Walk): vo
   const { name, value, index, append } = assignment;
   if (index) {
     const subscript = expandValue(index, setting, walk);
-    if (runsWhenEvaluated(subscript.text)) walk.record.askAlways("A subscript runs a command that is hidden in a text");
+    if (runsWhenEvaluated(subscript.text))
+      walk.record.askUnknown("A subscript runs a command that is hidden in a text");
   }
   if (value.type === "ArrayValue") {
     const elements = expandWords(value.elements, setting, walk).map(withoutKey);
@@ -34,7 +35,7 @@ export function assign(assignment: Assignment, setting: Setting, walk: Walk): vo
 export function assignText(arg: Arg, setting: Setting, walk: Walk): void {
   const match = /^([A-Za-z_]\w*)(\[[^\]]*\])?(\+)?=/.exec(arg.text);
   if (runsWhenEvaluated(match?.[2] ?? (match ? "" : arg.text))) {
-    walk.record.askAlways("A subscript runs a command that is hidden in a text");
+    walk.record.askUnknown("A subscript runs a command that is hidden in a text");
   }
   if (!match?.[1]) return;
   const guess = arg.guess?.slice(match[0].length);
@@ -48,7 +49,7 @@ export function assignText(arg: Arg, setting: Setting, walk: Walk): void {
 /** Sets a variable, and asks when it steers other programs. */
 export function setVariable(name: string, elements: readonly Arg[], { state }: Setting, walk: Walk): void {
   const reason = sensitiveVariable(name, elements[0] ?? knownArg(""));
-  if (reason !== undefined) walk.record.ask(reason);
+  if (reason !== undefined) walk.record.askForCode(reason);
   if (state.variables.size >= MAX_VARIABLES) throw new TooMuchToJudge();
   state.variables.set(name, elements);
 }
@@ -56,10 +57,10 @@ export function setVariable(name: string, elements: readonly Arg[], { state }: S
 /** Forgets variables whose value comes from outside: `read x`. */
 export function forgetVariables(names: readonly Arg[], { state }: Setting, walk: Walk): void {
   for (const name of names) {
-    if (runsWhenEvaluated(name.text)) walk.record.askAlways("A subscript runs a command that is hidden in a text");
+    if (runsWhenEvaluated(name.text)) walk.record.askUnknown("A subscript runs a command that is hidden in a text");
     const plain = name.text.replace(/\[.*$/, "");
     const reason = sensitiveVariable(plain, UNKNOWN_ARG);
-    if (reason !== undefined) walk.record.ask(reason);
+    if (reason !== undefined) walk.record.askForCode(reason);
     if (isKnown(name)) state.variables.set(plain, [UNKNOWN_ARG]);
     else walk.record.askAlways("Sets a variable whose name is not known before it runs");
   }

@@ -17,6 +17,8 @@ export type Finding = {
   /** Needs an answer in every mode: see `Verdict.always`. */
   readonly always: boolean;
   readonly grant: GrantForm;
+  /** It asks only because other code runs: a sandbox holds what that does. */
+  readonly contained?: boolean;
 };
 
 type OpenPart = { words: readonly string[] | undefined; program: string; findings: Finding[]; changes: boolean };
@@ -41,7 +43,8 @@ export class Recorder {
   private depth = 0;
   private raising = 0;
   private changes = false;
-  private whole = true;
+  private whole = true as boolean;
+  private isOutward = false as boolean;
 
   /** A finding of the command at hand. Inside `onlyRaising` nothing below `block` counts. */
   add(finding: Finding): void {
@@ -55,6 +58,21 @@ export class Recorder {
 
   ask(reason: string, grant: GrantForm = "exact"): void {
     this.add({ level: "ask", reason, always: false, grant });
+  }
+
+  /** Asks because code runs that nobody looked at. */
+  askForCode(reason: string, grant: GrantForm = "exact"): void {
+    this.add({ level: "ask", reason, always: false, grant, contained: true });
+  }
+
+  /** Asks in every mode because it is not known what runs. */
+  askUnknown(reason: string): void {
+    this.add({ level: "ask", reason, always: true, grant: "never", contained: true });
+  }
+
+  /** The command at hand needs what a sandbox does not give: the network, other processes, the system. */
+  reachesOut(): void {
+    if (this.raising === 0) this.isOutward = true;
   }
 
   /** What cannot be known before it runs, or reaches protected files: asks in every mode and is never granted. */
@@ -138,6 +156,11 @@ export class Recorder {
 
   get isWhole(): boolean {
     return this.whole;
+  }
+
+  /** Whether a sandbox holds all that the command does, and gives it all that it needs. */
+  get isContained(): boolean {
+    return this.whole && !this.isOutward && this.findings.every(({ contained }) => contained === true);
   }
 
   get readOnly(): boolean {

@@ -49,8 +49,7 @@ function walkAndOr({ commands, operators }: AndOr, setting: Setting, walk: Walk)
   let output = "";
   for (const [index, command] of commands.entries()) {
     if (index > 0) {
-      const last = earlier.at(-1);
-      if (last === undefined || !isSameState(last, state)) earlier.push(forkState(state));
+      remember(earlier, state);
       if (operators[index - 1] === "||") {
         for (const before of earlier) mergeState(state, before);
         settleFolders(state);
@@ -60,6 +59,12 @@ function walkAndOr({ commands, operators }: AndOr, setting: Setting, walk: Walk)
   }
   for (const before of earlier) if (!sameState(state, before)) mergeAfter(state, before);
   return output === "" ? "" : UNKNOWN;
+}
+
+/** Adds a copy of the state, unless the last one is the same. */
+function remember(states: ShellState[], state: ShellState): void {
+  const last = states.at(-1);
+  if (last === undefined || !isSameState(last, state)) states.push(forkState(state));
 }
 
 /** Keeps the folders: whether `cd` worked is settled at the statement's end. */
