@@ -22,7 +22,6 @@ import type { SessionIndex } from "../sessions/index/session-index.ts";
 import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-id.ts";
-import { acpHost } from "./acp-host.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import type { CommandSession } from "./commands/command.ts";
 import { compressionUpdate } from "./compression-update.ts";
@@ -33,7 +32,7 @@ import { askPermission } from "./permission.ts";
 import { userMessage } from "./prompt-content.ts";
 import { askQuestion } from "./question.ts";
 import { runCommand } from "./run-command.ts";
-import { sessionBackend } from "./session-backend.ts";
+import { sessionHost } from "./session-host.ts";
 import { SessionModel } from "./session-model.ts";
 import type { SessionPlace } from "./session-place.ts";
 import { SessionRestores } from "./session-restores.ts";
@@ -101,7 +100,7 @@ export class AcpSession {
       this.#updates.callbacks.status({ severity: "error", message }),
     );
     const questions = { client, sessionId: id, hasForms: capabilities.elicitation?.form != null };
-    const { backend, problems } = sessionBackend(configured, place, home);
+    const { host, problems } = sessionHost(configured, place, { client, capabilities, sessionId: id, local, home });
     this.agent = new AIAgent({
       ...configured.options,
       ...settingsOf(model.resolved),
@@ -114,14 +113,7 @@ export class AcpSession {
       onDefect: log,
       ...(title !== undefined && { platform: title }),
       ...restored(stored),
-      host: acpHost({
-        client,
-        capabilities,
-        sessionId: id,
-        roots: [place.cwd, ...place.otherFolders],
-        local,
-        backend,
-      }),
+      host,
       journal: this.#journal,
       sessionIndex: options.index,
       approvalMode: () => this.#mode,
