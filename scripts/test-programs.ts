@@ -1,11 +1,16 @@
-// Programs that the tests of the core run as they are: a server to reach over ssh, shells that users have.
+// Programs that the tests of the core run as they are: a server to reach over ssh, shells that users have, a sandbox.
 import { delimiter } from "node:path";
 import { findOnPath, installPackages } from "./system-packages.ts";
 
 /** Where Debian keeps daemons; not on every user's PATH. */
 const DAEMONS = "/usr/sbin";
 
-const packages: Readonly<Record<string, string>> = { sshd: "openssh-server", fish: "fish", zsh: "zsh" };
+const packages: Readonly<Record<string, string>> = {
+  sshd: "openssh-server",
+  fish: "fish",
+  zsh: "zsh",
+  bwrap: "bubblewrap",
+};
 
 /** Installs what is missing. @throws when it cannot be installed here; the message names what to install by hand. */
 export async function ensureTestPrograms(): Promise<void> {

@@ -16,14 +16,12 @@ import type { ModelDirectory } from "../agent/model-directory.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
 import { sessionsFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
-import { configuredBackend } from "../host/terminals/configured-backend.ts";
 import { settingsOf } from "../providers/choice.ts";
 import type { EditorModels } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-id.ts";
-import { acpHost } from "./acp-host.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import type { CommandSession } from "./commands/command.ts";
 import { compressionUpdate } from "./compression-update.ts";
@@ -34,6 +32,7 @@ import { askPermission } from "./permission.ts";
 import { userMessage } from "./prompt-content.ts";
 import { askQuestion } from "./question.ts";
 import { runCommand } from "./run-command.ts";
+import { sessionHost } from "./session-host.ts";
 import { SessionModel } from "./session-model.ts";
 import type { SessionPlace } from "./session-place.ts";
 import { SessionProcesses } from "./session-processes.ts";
@@ -93,7 +92,7 @@ export class AcpSession {
   #cancellation = new AbortController();
 
   constructor(options: AcpSessionOptions) {
-    const { client, identity, place, id, stored, configured, directory, model, log } = options;
+    const { client, identity, place, id, stored, configured, directory, model, local, home, log } = options;
     const { capabilities, title } = identity;
     this.id = id;
     this.cwd = place.cwd;
@@ -110,6 +109,7 @@ export class AcpSession {
     const { status } = this.#updates.callbacks;
     this.#journal = sessionJournal(options, status);
     const questions = { client, sessionId: id, hasForms: capabilities.elicitation?.form != null };
+    const { host, problems } = sessionHost(configured, place, { client, capabilities, sessionId: id, local, home });
     this.agent = new AIAgent({
       ...configured.options,
       ...settingsOf(model.resolved),
@@ -122,7 +122,7 @@ export class AcpSession {
       onDefect: log,
       ...(title !== undefined && { platform: title }),
       ...restored(stored),
-      host: hostOf(options),
+      host,
       journal: this.#journal,
       sessionIndex: options.index,
       approvalMode: () => this.#mode,
@@ -153,7 +153,7 @@ export class AcpSession {
       record: (entry) => this.#journal.append(entry),
       onChange: () => this.#sendOptions(),
     });
-    this.#warn([...options.notes, ...configured.warnings, ...model.warnings, ...interruption(this.agent)]);
+    this.#warn([...options.notes, ...configured.warnings, ...problems, ...model.warnings, ...interruption(this.agent)]);
   }
 
   get mode(): ApprovalMode {
@@ -288,13 +288,6 @@ export class AcpSession {
   #sendOptions(): void {
     this.send({ sessionUpdate: "config_option_update", configOptions: this.configOptions });
   }
-}
-
-function hostOf({ client, identity, place, id, configured, local }: AcpSessionOptions): Host {
-  const { capabilities } = identity;
-  const roots: [string, ...string[]] = [place.cwd, ...place.otherFolders];
-  const backend = configuredBackend(configured.terminal, roots, configured.variables);
-  return acpHost({ client, capabilities, sessionId: id, roots, local, backend });
 }
 
 function interruption({ checkpoints }: AIAgent): readonly string[] {

@@ -186,7 +186,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     environment,
     cwd,
     tools,
-    policy: policyOf(options, { cwd, hermesHome: home, trusted, grants }),
+    policy: policyOf(options, { cwd, hermesHome: home, trusted, grants, sandbox: host.terminals.sandboxes === true }),
     grants,
     callbacks: options.callbacks ?? {},
     maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,
@@ -234,7 +234,7 @@ function memoryOf({ memory }: AIAgentOptions, home: string): Memory | undefined 
 
 function policyOf(
   { otherFolders = [], approvalMode = () => "code", approvals }: AIAgentOptions,
-  where: Pick<PolicyOptions, "cwd" | "hermesHome" | "trusted" | "grants">,
+  where: Pick<PolicyOptions, "cwd" | "hermesHome" | "trusted" | "grants" | "sandbox">,
 ): Policy {
   return sessionPolicy({
     ...where,

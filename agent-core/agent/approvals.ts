@@ -4,7 +4,7 @@ import type { ApprovalAnswer, ApprovalRequest } from "./callbacks.ts";
 
 /** What the policy says of an effect before anybody was asked. */
 export type PolicyDecision =
-  | { readonly kind: "allow" }
+  | { readonly kind: "allow"; readonly sandboxed?: boolean }
   | { readonly kind: "deny"; readonly text: string }
   | {
       readonly kind: "ask";

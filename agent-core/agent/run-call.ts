@@ -108,7 +108,8 @@ async function authorizeAndRun(
 ): Promise<ToolResult> {
   const decision = services.policy.decide(prepared.effect);
   if (decision.kind === "deny") return failed(decision.text);
-  const context = services.contextFor(call.id, signal);
+  const sandboxed = decision.kind === "allow" && decision.sandboxed === true;
+  const context = { ...services.contextFor(call.id, signal), sandboxed };
   const staged = await prepared.stage(context);
   if (!staged.ok) return failed(staged.text);
   signal.throwIfAborted();

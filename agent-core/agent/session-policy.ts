@@ -18,15 +18,16 @@ export type PolicyOptions = {
   readonly grants: Grants;
   /** False: what would ask is allowed (`approvals.mode: off`); what is blocked stays so. */
   readonly asks: boolean;
+  /** Commands can be run in a sandbox. Default false. */
+  readonly sandbox?: boolean;
 };
 
-export function sessionPolicy({ mode, trusted, grants, asks, ...where }: PolicyOptions): Policy {
+export function sessionPolicy({ mode, trusted, grants, asks, sandbox = false, ...where }: PolicyOptions): Policy {
   const scope = { ...where, resolvePath };
   return {
     decide(effect) {
-      const decision = decide(effect, { mode: mode(), scope, trusted: trusted(), grants });
+      const decision = decide(effect, { mode: mode(), scope, trusted: trusted(), grants, asks, sandbox });
       if (decision.kind !== "ask") return decision;
-      if (!asks) return { kind: "allow" };
       const { grant, reasons } = decision;
       return {
         kind: "ask",

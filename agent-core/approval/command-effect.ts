@@ -41,7 +41,8 @@ export type CommandEffect =
     }
   /** What runs is not known: it could do anything. */
   | { readonly kind: "opaque"; readonly reason: string }
-  | { readonly kind: "ask"; readonly reason: string; readonly grant: GrantForm }
+  /** `runsCode`: it asks only because it runs code that nobody looked at. */
+  | { readonly kind: "ask"; readonly reason: string; readonly grant: GrantForm; readonly runsCode?: true }
   | { readonly kind: "block"; readonly reason: string };
 
 /** One tool's grammar: what a call of it does. No effect at all means that it only reads. */
@@ -52,6 +53,11 @@ export const CHANGE: CommandEffect = { kind: "change" };
 
 export function ask(reason: string, grant: GrantForm = "exact"): CommandEffect {
   return { kind: "ask", reason, grant };
+}
+
+/** Asks because it runs code that nobody looked at: a script, a program that is not known. */
+export function askForCode(reason: string, grant: GrantForm = "exact"): CommandEffect {
+  return { kind: "ask", reason, grant, runsCode: true };
 }
 
 export function block(reason: string): CommandEffect {

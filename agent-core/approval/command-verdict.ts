@@ -13,10 +13,6 @@ import type { Verdict } from "./verdict.ts";
 /** Reasons that a person still reads. */
 const MAX_REASONS = 12;
 
-/** Substitutions and expansions, of which no honest command has this many: reading them all takes too long. */
-const EXPANSIONS = /[$<>]\(|`|\$\{/g;
-const MAX_EXPANSIONS = 1500;
-
 /**
  * Judges a command before it runs. Pure but for `where.resolvePath`. What is not understood asks; what would wipe the
  * disk or the home, write raw devices, start a fork bomb, kill everything or stop the machine is blocked.
@@ -25,16 +21,13 @@ export function judgeCommand(command: string, where: CommandScope): Verdict {
   const record = new Recorder();
   const defect = inspectText(command);
   if (defect?.level === "block") record.block(defect.reason);
+  else if (defect?.readable === false) record.giveUp(defect.reason);
   else if (defect) record.askAlways(defect.reason);
   if (defect?.readable !== false) judgeCode(command, where, record);
   return verdictOf(record);
 }
 
 function judgeCode(command: string, where: CommandScope, record: Recorder): void {
-  if ((command.match(EXPANSIONS)?.length ?? 0) > MAX_EXPANSIONS) {
-    record.askAlways("The command cannot be judged: it has too many substitutions");
-    return;
-  }
   const walk = createWalk({ ...where, resolvePath: remembered(where.resolvePath) }, record);
   try {
     walk.code(command, { state: initialState(where), input: NO_INPUT, parallel: false, calls: [] });
@@ -42,7 +35,7 @@ function judgeCode(command: string, where: CommandScope, record: Recorder): void
     // Whatever went wrong while judging, an answer must not be taken from it: a person decides.
     const why =
       error instanceof TooMuchToJudge || error instanceof RangeError ? "it unfolds into too many steps" : error;
-    record.askAlways(`The command cannot be judged: ${why instanceof Error ? why.message : String(why)}`);
+    record.giveUp(`The command cannot be judged: ${why instanceof Error ? why.message : String(why)}`);
   }
 }
 
@@ -68,7 +61,7 @@ function createWalk(scope: CommandScope, record: Recorder): Walk {
       record.reading(code);
       const parsed = parseCommand(code);
       if (parsed.ok) return walkScript(parsed.script, setting, walk);
-      record.askAlways(parsed.reason);
+      record.giveUp(parsed.reason);
       return UNKNOWN;
     },
     body: (body, setting) => walkBody(body, setting, walk),
@@ -87,6 +80,8 @@ function verdictOf(record: Recorder): Verdict {
     level: worst(findings),
     reasons: reasons.slice(0, MAX_REASONS),
     readOnly,
+    isWhole: record.isWhole,
+    isContained: record.isContained,
     always: always.slice(0, MAX_REASONS),
     loose: { ...record.loose },
     parts: record.parts(),

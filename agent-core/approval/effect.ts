@@ -3,4 +3,5 @@ export type Effect =
   | { readonly kind: "none" }
   | { readonly kind: "read"; readonly paths: readonly string[] }
   | { readonly kind: "edit"; readonly paths: readonly string[] }
-  | { readonly kind: "command"; readonly command: string; readonly cwd: string };
+  /** `unsandboxed`: it must not run in a sandbox. */
+  | { readonly kind: "command"; readonly command: string; readonly cwd: string; readonly unsandboxed?: boolean };

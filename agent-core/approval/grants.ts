@@ -1,7 +1,22 @@
 /** Answers that last: for this session, or for always in a file of the home folder. */
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
+
+/** Writing takes about a millisecond: a lock that is held for this long was left by a process that died. */
+const STALE_LOCK_MS = 1_000;
+const LOCK_POLL_MS = 2;
 
 const grantSchema = z.object({ id: z.string(), description: z.string() });
 const fileSchema = z.object({ version: z.literal(1), grants: z.array(grantSchema) });
@@ -32,8 +47,8 @@ export class Grants implements GrantLookup {
   readonly #onDefect: (message: string) => void;
   readonly #session = new Map<string, Grant>();
   #always: ReadonlyMap<string, Grant> = new Map();
-  /** Change time of the file as it was read last, in milliseconds; -1 when there was none. */
-  #readAt = -1;
+  /** Which writing of the file was read last; empty when there was none. */
+  #version = "";
 
   /** `path` is the file of the lasting ones; `onDefect` is told in a line when it cannot be read or written. */
   constructor(path: string, onDefect: (message: string) => void) {
@@ -75,9 +90,9 @@ export class Grants implements GrantLookup {
 
   /** Other windows write the same file: what they grant and take back counts here too. */
   #refresh(): void {
-    const changed = statSync(this.#path, { throwIfNoEntry: false })?.mtimeMs ?? -1;
-    if (changed === this.#readAt) return;
-    this.#readAt = changed;
+    const version = versionOf(this.#path);
+    if (version === this.#version) return;
+    this.#version = version;
     this.#always = this.#load();
   }
 
@@ -96,18 +111,22 @@ export class Grants implements GrantLookup {
   }
 
   #change(change: (grants: Map<string, Grant>) => void): void {
-    this.#refresh();
-    const grants = new Map(this.#always);
-    change(grants);
-    this.#always = grants;
-    const file = { version: 1, grants: [...grants.values()] };
+    let isKnown = false as boolean;
     this.#attempt("written", () => {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-      const temporary = `${this.#path}.${process.pid}.tmp`;
-      writeFileSync(temporary, `${JSON.stringify(file, undefined, 2)}\n`, { mode: 0o600 });
-      renameSync(temporary, this.#path);
-      this.#readAt = statSync(this.#path).mtimeMs;
+      whileLocked(`${this.#path}.lock`, () => {
+        this.#refresh();
+        this.#always = changed(this.#always, change);
+        const file = { version: 1, grants: [...this.#always.values()] };
+        const temporary = `${this.#path}.${process.pid}.tmp`;
+        writeFileSync(temporary, `${JSON.stringify(file, undefined, 2)}\n`, { mode: 0o600 });
+        renameSync(temporary, this.#path);
+        this.#version = versionOf(this.#path);
+        isKnown = true;
+      });
     });
+    // What cannot be written holds in this process all the same: above all what was taken back.
+    if (!isKnown) this.#always = changed(this.#always, change);
   }
 
   #attempt(what: string, action: () => void): void {
@@ -116,5 +135,44 @@ export class Grants implements GrantLookup {
     } catch (error) {
       this.#onDefect(`${this.#path} cannot be ${what}: ${error instanceof Error ? error.message : String(error)}`);
     }
+  }
+}
+
+function changed(
+  before: ReadonlyMap<string, Grant>,
+  change: (grants: Map<string, Grant>) => void,
+): ReadonlyMap<string, Grant> {
+  const grants = new Map(before);
+  change(grants);
+  return grants;
+}
+
+/** Each writing makes another file; a time alone is too coarse. */
+function versionOf(path: string): string {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? "" : `${stat.ino}:${stat.mtimeNs}:${stat.size}`;
+}
+
+/** Other windows change the same file: between reading and writing it nobody else may. A lock that stays is stale. */
+function whileLocked(lock: string, work: () => void): void {
+  const begin = performance.now();
+  while (!tryLock(lock)) {
+    if (performance.now() - begin > STALE_LOCK_MS) rmSync(lock, { force: true });
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
+  }
+  try {
+    work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function tryLock(lock: string): boolean {
+  try {
+    closeSync(openSync(lock, "wx", 0o600));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    throw error;
   }
 }

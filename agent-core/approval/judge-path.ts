@@ -57,7 +57,9 @@ function judgeUnknown(effect: PathEffect, { record, scope }: PathJudge): void {
     return;
   }
   const verb = { write: "Writes to", delete: "Deletes", permissions: "Changes the permissions of" }[effect.kind];
-  record.askAlways(`${verb} ${shown(effect.path)}, and which file that is is not known before it runs`);
+  const reason = `${verb} ${shown(effect.path)}, and which file that is is not known before it runs`;
+  if (effect.kind === "write") record.askUnknown(reason);
+  else record.askAlways(reason);
 }
 
 /** True for some file below the home or a folder around it, known only by its start. */

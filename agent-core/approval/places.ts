@@ -35,10 +35,20 @@ export function homeOf(scope: CommandScope): string {
 
 /** Parts of `path` below `folder`, both resolved; undefined when it lies elsewhere. */
 export function partsBelow(folder: string, path: string): readonly string[] | undefined {
+  if (isPlain(folder) && isPlain(path)) {
+    const start = folder.endsWith("/") ? folder : `${folder}/`;
+    if (path.startsWith(start)) return partsOf(path.slice(start.length));
+    return path === folder ? [] : undefined;
+  }
   const rest = relative(folder, path);
   if (rest === "") return [];
   if (rest === ".." || rest.startsWith(`..${sep}`) || isAbsolute(rest)) return undefined;
   return partsOf(rest);
+}
+
+/** An absolute POSIX path without anything that would have to be normalised; comparing such paths is cheap. */
+function isPlain(path: string): boolean {
+  return sep === "/" && path.startsWith("/") && !/\/(?:\/|\.{1,2}(?:\/|$))/.test(path);
 }
 
 function partsOf(path: string): readonly string[] {

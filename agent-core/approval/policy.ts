@@ -20,19 +20,31 @@ export type PolicyContext = {
   /** Whether the user trusts the workspace. */
   readonly trusted: boolean;
   readonly grants: GrantLookup;
+  /** False: what would ask is allowed (`approvals.mode: off`); what is blocked stays so. Default true. */
+  readonly asks?: boolean;
+  /** Commands can be run in a sandbox, which holds what they do. Default false. */
+  readonly sandbox?: boolean;
 };
 
 export type Decision =
-  | { readonly kind: "allow" }
+  /** `sandboxed`: in the sandbox, and nowhere else. */
+  | { readonly kind: "allow"; readonly sandboxed?: true }
   /** `text` is for the model: why, and what to do. */
   | { readonly kind: "deny"; readonly text: string }
   /** `grant` is what a lasting answer would cover; undefined when it may not last. */
   | { readonly kind: "ask"; readonly reasons: readonly string[]; readonly grant: GrantOffer | undefined };
 
 const ALLOW: Decision = { kind: "allow" };
+const SANDBOXED: Decision = { kind: "allow", sandboxed: true };
+const OUTSIDE = "Runs outside the sandbox: with the network, and with all that you may read and write yourself";
 
 /** Decides on an effect. Never asks anybody itself, and never throws. */
 export function decide(effect: Effect, context: PolicyContext): Decision {
+  const decision = judge(effect, context);
+  return decision.kind === "ask" && context.asks === false ? ALLOW : decision;
+}
+
+function judge(effect: Effect, context: PolicyContext): Decision {
   switch (effect.kind) {
     case "none":
       return ALLOW;
@@ -41,7 +53,7 @@ export function decide(effect: Effect, context: PolicyContext): Decision {
     case "edit":
       return decideEdit(effect.paths, context);
     case "command":
-      return decideCommand(effect.command, { ...context, scope: { ...context.scope, cwd: effect.cwd } });
+      return decideCommand(effect, { ...context, scope: { ...context.scope, cwd: effect.cwd } });
   }
 }
 
@@ -88,8 +100,10 @@ function pathGrant(verb: "reading" | "editing", paths: readonly PathReason[]): G
   return { description: keys.map(({ description }) => description).join("; "), keys };
 }
 
-function decideCommand(command: string, context: PolicyContext): Decision {
-  const { mode, trusted, scope } = context;
+type CommandEffect = Extract<Effect, { kind: "command" }>;
+
+function decideCommand({ command, unsandboxed }: CommandEffect, context: PolicyContext): Decision {
+  const { mode, trusted, scope, asks, sandbox } = context;
   if (!trusted) {
     return deny("The user has not trusted this workspace, so no command runs in it. Answer with what you can read.");
   }
@@ -97,18 +111,38 @@ function decideCommand(command: string, context: PolicyContext): Decision {
   if (verdict.level === "block") {
     return deny(`This command is blocked in every mode: ${verdict.reasons[0] ?? ""}. Do not try it another way.`);
   }
+  if (!verdict.isWhole && asks === false) {
+    // Nobody would see what it does: it could hold what is blocked in every mode.
+    return deny(`This command was not run: ${verdict.always[0] ?? ""}. Write it shorter and plainer, or in several.`);
+  }
   const onlyReads = verdict.level === "safe" && verdict.readOnly;
   if (onlyReads) return ALLOW;
-  switch (mode) {
-    case "plan":
-      return deny("Plan mode is read-only: only commands that purely read run. Put this one into your plan instead.");
+  if (mode === "plan") {
+    return deny("Plan mode is read-only: only commands that purely read run. Put this one into your plan instead.");
+  }
+  if (!sandbox) return decideInTheOpen(verdict, context);
+  if (!unsandboxed && verdict.isContained && mode !== "ask") return SANDBOXED;
+  return decideOutside(verdict, unsandboxed === true, context);
+}
+
+function decideInTheOpen(verdict: Verdict, context: PolicyContext): Decision {
+  switch (context.mode) {
     case "auto":
       return verdict.always.length === 0 ? ALLOW : { kind: "ask", reasons: verdict.always, grant: undefined };
     case "code":
       return verdict.level === "safe" ? ALLOW : askForParts(verdict, (part) => part.level !== "safe", context);
-    case "ask":
+    default:
       return askForParts(verdict, (part) => part.level !== "safe" || !part.readOnly, context);
   }
+}
+
+/** With a sandbox at hand, what asks says that it will not run there; what wants out of it asks for that alone. */
+function decideOutside(verdict: Verdict, wantsOut: boolean, context: PolicyContext): Decision {
+  const decision =
+    wantsOut && verdict.isContained && context.mode === "code"
+      ? askForParts(verdict, (part) => part.level !== "safe" || !part.readOnly, context)
+      : decideInTheOpen(verdict, context);
+  return decision.kind === "ask" ? { ...decision, reasons: [...decision.reasons, OUTSIDE] } : decision;
 }
 
 function askForParts(verdict: Verdict, needs: (part: CommandPart) => boolean, context: PolicyContext): Decision {

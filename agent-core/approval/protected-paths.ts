@@ -100,6 +100,8 @@ const SHORT_GIT_NAME = /^\.?git~\d$/;
 const IGNORED_CHARACTERS = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 /** Longest name of a file that systems take. */
 const MAX_NAME = 255;
+/** Neither folded nor the name of any folder here, which all have a dot. */
+const ORDINARY = /^[a-z0-9_-]*$/;
 const WILDCARD = /[*?[\]]/;
 
 /**
@@ -165,10 +167,11 @@ function partsInWorkspace(written: string, scope: CommandScope): readonly string
   return [];
 }
 
-function nameReason(parts: readonly string[]): string | undefined {
-  const folded = parts.map(fold);
+/** Why the parts of a path below a workspace folder name something protected; undefined when they do not. */
+export function nameReason(parts: readonly string[]): string | undefined {
+  const folded = parts.map((part) => (ORDINARY.test(part) ? part : fold(part)));
   for (const [index, part] of folded.entries()) {
-    const reason = FOLDERS.get(part) ?? fileReason(part);
+    const reason = ORDINARY.test(part) ? FILES.get(part) : (FOLDERS.get(part) ?? fileReason(part));
     if (reason !== undefined) return reason;
     const next = folded[index + 1];
     if (!FORGE_FOLDERS.has(part)) continue;

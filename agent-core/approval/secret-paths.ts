@@ -1,5 +1,5 @@
 /** Files whose mere reading hands out keys and passwords. */
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { homeOf, partsBelow } from "./places.ts";
 import type { CommandScope } from "./scope.ts";
 
@@ -39,10 +39,18 @@ const HOME_SECRETS = new Set([
   "library/keychains",
   "library/cookies",
 ]);
+/** Those of the system that have one place. */
+const SYSTEM_FILES = ["/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/ssl/private"];
 const SYSTEM_SECRETS =
   /^\/(?:private\/)?(?:etc\/(?:g?shadow-?|sudoers(?:\.d(?:\/|$)|$)|ssh\/ssh_host_|krb5\.keytab|ssl\/private)|proc\/[^/]+\/(?:environ|mem|maps|root|cwd\/\.env)|var\/run\/secrets|run\/secrets|dev\/(?:k?mem|port)$)/;
 const SECRET_NAMES =
   /^(?:\.env(?:$|[.\-_](?!example$|sample$|template$|dist$|defaults$)).*|\.netrc|\.git-credentials|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|.+\.(?:p12|pfx|keystore|jks|kdbx)|credentials\.json|service[-_]?account.*\.json)$/;
+
+/** Files and folders that hold the user's secrets, absolute; they need not exist. */
+export function secretPlaces(scope: CommandScope): readonly string[] {
+  const home = homeOf(scope);
+  return [...[...HOME_SECRETS].map((name) => join(home, name)), ...SYSTEM_FILES, scope.resolvePath(scope.hermesHome)];
+}
 
 /** Why reading `path` (absolute) would show a secret; undefined when nothing says so. */
 export function secretReason(path: string, scope: CommandScope): string | undefined {

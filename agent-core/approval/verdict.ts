@@ -9,6 +9,10 @@ export type Verdict = {
   readonly reasons: readonly string[];
   /** Purely reading: it changes no file, no process, no repository and sends nothing. */
   readonly readOnly: boolean;
+  /** False when it was not read to its end: it may do worse than the level says, and has to be asked for. */
+  readonly isWhole: boolean;
+  /** A sandbox without network holds all that it does, and it needs nothing that such a sandbox does not give. */
+  readonly isContained: boolean;
   /**
    * Those of `reasons` that need an answer in every mode, `auto` too: protected paths, and what cannot be known
    * before it runs and so could reach them.

@@ -43,6 +43,11 @@ export function grantsFile(home: string): string {
   return join(home, "vscode", "grants.json");
 }
 
+/** Folder of protected files that commands in the sandbox made, and that were taken from the workspace. */
+export function withheldFolder(home: string): string {
+  return join(home, "vscode", "withheld");
+}
+
 /** File of what endpoints have told about their models; deleting it costs nothing but asking again. */
 export function modelsFile(home: string): string {
   return join(home, "vscode", "models.json");

@@ -9,6 +9,7 @@ const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is no name of an 
 
 const defaults = {
   backend: "local",
+  sandbox: "off" as const,
   timeout: 180,
   env_passthrough: [],
   docker_image: DOCKER_IMAGE,
@@ -21,6 +22,8 @@ export const terminalSection = z
   .object({
     /** `local`, `ssh` or `docker`. Another one is not a mistake of form: its commands are refused by name. */
     backend: z.string().default(defaults.backend),
+    /** `auto`: commands of this machine run in a sandbox where one can be made (Linux, bwrap). */
+    sandbox: z.enum(["auto", "off"]).default(defaults.sandbox),
     /** Seconds that a command may take when its call names no time of its own. */
     timeout: z.number().positive().default(defaults.timeout),
     /** Variables of the agent's environment, keys of its own and of the home's `.env` included, that commands get. */

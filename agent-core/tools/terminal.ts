@@ -15,6 +15,9 @@ const MAX_TIMEOUT_SECONDS = 600;
 /** A background command is followed this long, so that one that fails at once is told of at once. */
 const BACKGROUND_LOOK_SECONDS = 1;
 
+const SANDBOX_NOTE =
+  "sandboxed: no network, only the workspace can be written, secrets are hidden; where that was in the way, call again with unsandboxed";
+
 const input = z.object({
   command: z
     .string()
@@ -30,6 +33,7 @@ const input = z.object({
     .describe("Seconds; default 180, or as the user set it"),
   workdir: z.string().min(1).optional().describe("Folder for this call only"),
   pty: z.boolean().default(false).describe("Run on a pseudo-terminal"),
+  unsandboxed: z.boolean().default(false).describe("Only after the sandbox was in the way; asks the user"),
   watch: z.array(z.string().min(1)).max(8).optional().describe("With background: texts to be told of when printed"),
 });
 
@@ -45,10 +49,11 @@ export const tool = defineTool({
     "Run a shell command. Folder and exported variables persist between calls. Gives output and exit code; long output keeps both ends, the whole is in a file. A command that asks for input becomes a process to write to.",
   input,
   title: ({ command }) => shortTitle(command),
-  effect: ({ command, workdir }, _, shell) => ({
+  effect: ({ command, workdir, unsandboxed }, _, shell) => ({
     kind: "command",
     command,
     cwd: absolutePath(workdir ?? ".", shell.folder),
+    unsandboxed,
   }),
   run,
 });
@@ -63,7 +68,7 @@ type Started = {
 
 async function run(input: Input, context: ToolContext): Promise<ToolResult> {
   const { shell, shellFolder, processes } = context;
-  const before: ShellState = { folder: absolutePath(input.workdir ?? ".", shellFolder), variables: shell.variables };
+  const before = shell.stateIn(absolutePath(input.workdir ?? ".", shellFolder));
   const problem =
     (await folderProblem(before.folder, input, context)) ?? (input.background ? await processes.whyFull() : undefined);
   if (problem !== undefined) return { ok: false, text: `terminal: ${problem}` };
@@ -92,7 +97,7 @@ async function folderProblem(folder: string, { workdir }: Input, context: ToolCo
 }
 
 function start({ command, background, pty }: Input, shell: ShellState, context: ToolContext): Promise<RunningCommand> {
-  const { host, callId, spillFolder, signal, show } = context;
+  const { host, callId, spillFolder, signal, show, sandboxed = false } = context;
   const live = new LiveText();
   const takesInput = (background || host.terminals.seesWaiting) && !readsAnyPipe(command);
   return host.terminals.start(
@@ -102,6 +107,7 @@ function start({ command, background, pty }: Input, shell: ShellState, context: 
       keepsShell: !background,
       input: takesInput ? "open" : "none",
       pty,
+      sandboxed,
       // Some models give their calls the same ids again and again.
       outputFile: join(spillFolder, `terminal-${callId.replace(/[^\w-]/g, "_")}-${randomUUID().slice(0, 8)}.log`),
       onOutput: (piece) => show({ type: "output", text: live.push(piece) }),
@@ -142,6 +148,8 @@ async function ended(
   const moved = after && context.shell.adopt(before, after);
   if (moved !== undefined) notes.push(`the shell is in ${moved} now; file tools start from ${context.cwd}`);
   const leftBehind = await running.hasSurvivors();
+  notes.push(...(await running.inspected()));
+  if (context.sandboxed) notes.push(exit.exitCode === 0 ? "sandboxed" : SANDBOX_NOTE);
   const isLong = (await running.output()).tail !== "";
   if (leftBehind || isLong) {
     const process = await register(started, context);

@@ -64,6 +64,8 @@ export type ToolContext = {
   readonly processes: Processes;
   /** Seconds that a command may take when its call names no time of its own. */
   readonly commandSeconds: number;
+  /** Commands of the call run in the sandbox: it was allowed for no other place. */
+  readonly sandboxed?: boolean;
   /** Id of the tool call. */
   readonly callId: string;
   /** Folder of the session for spilled output, absolute; may not exist yet. */

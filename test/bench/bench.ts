@@ -9,6 +9,7 @@ import { measureLife } from "./life.ts";
 import { measureLongSessions } from "./long-sessions.ts";
 import type { Row } from "./measuring.ts";
 import { measureSessions } from "./sessions.ts";
+import { measureVerdicts } from "./verdicts.ts";
 
 const PACKAGE = "dist/hermes-vscode.vsix";
 
@@ -20,6 +21,7 @@ for (const measure of [
   measureLongSessions,
   measureEdits,
   measureCheckpoints,
+  measureVerdicts,
   measureSize,
 ]) {
   for (const row of await measure()) print(row);

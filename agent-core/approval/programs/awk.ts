@@ -1,5 +1,5 @@
 /** awk: a language that can run commands and write files; a program that does neither only reads. */
-import { ask, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
+import { askForCode, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
 import { has, readOptions, valuesOf } from "../options.ts";
 import { type Arg, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 
@@ -26,7 +26,7 @@ const awk: Program = ({ args }) => {
   const loads = has(options, "l", "load") || (has(options, "i", "include") && !inPlace);
   return [
     ...(inPlace ? writes(inputs) : reads(inputs)),
-    ...files.map((file) => ask(`Runs the awk script ${shown(file)}`)),
+    ...files.map((file) => askForCode(`Runs the awk script ${shown(file)}`)),
     ...(has(options, "S", "sandbox") ? [] : scripts.flatMap(scriptEffects)),
     ...(loads || has(options, "o", "p", "d", "D") ? [opaque("Makes awk load or write a file on the side")] : []),
     ...options.strange.filter((arg) => !scripts.includes(arg) && !inputs.includes(arg)).map(strange),
@@ -34,7 +34,7 @@ const awk: Program = ({ args }) => {
 };
 
 function strange(arg: Arg): CommandEffect {
-  return ask(`Runs awk with ${shown(arg)}, which may be an option`);
+  return askForCode(`Runs awk with ${shown(arg)}, which may be an option`);
 }
 
 /** The program without its strings, regular expressions and comments; the strings apart. */
@@ -58,7 +58,7 @@ function runs(code: string, strings: readonly string[]): readonly CommandEffect[
   if (!piped && !/\bsystem\s*\(|@\s*\w+\s*\(|@(?:load|include)/.test(code)) return [];
   const shells = strings.map((text): CommandEffect => ({ kind: "shell", code: plain(text), raises: true }));
   const joined: CommandEffect = { kind: "shell", code: plain(strings.join(" ")), raises: true };
-  return [ask("Runs shell commands from an awk program"), ...shells, joined];
+  return [askForCode("Runs shell commands from an awk program"), ...shells, joined];
 }
 
 function plain(text: string): string {

@@ -1,6 +1,7 @@
 /** Containers and clusters: looking is reading; running, stopping and removing ask. */
 import { ask, CHANGE, type CommandEffect, opaque, type Program } from "../command-effect.ts";
 import { type Arg, isKnown, shown } from "../shell/arg.ts";
+import { MAX_CODE } from "../shell/recorder.ts";
 
 const GLOBAL_VALUE =
   /^(?:-H|--host|--context|-c|--config|-l|--log-level|--tlscacert|--tlscert|--tlskey|-n|--namespace|--kubeconfig|--cluster|--user|-s|--server|-f|--file|-p|--project-name|--profile|--env-file|--project-directory)$/;
@@ -62,11 +63,19 @@ function inner(args: readonly Arg[], mounts: readonly Arg[]): readonly CommandEf
     const target = targets.find((folder) => text === folder || text.startsWith(`${folder}/`));
     return target === undefined ? text : text.slice(target.length) || "/";
   };
-  return args.map((_, at): CommandEffect => {
-    const words = args.slice(at).map((arg) => ({ ...arg, text: onHost(arg.text) }));
-    const code = words.map(({ text }) => (/\s/.test(text) ? `'${targets.reduce(toRoot, text)}'` : text)).join(" ");
-    return { kind: "shell", code, raises: true };
-  });
+  const words = args.map(({ text }) => onHost(text)).map((text) => (/\s/.test(text) ? quoted(text, targets) : text));
+  const starts: CommandEffect[] = [];
+  // Where there are too many starts to read, one more than is read says so.
+  for (let at = 0, length = 0; at < words.length && length <= MAX_CODE; at += 1) {
+    const code = words.slice(at).join(" ");
+    length += code.length;
+    starts.push({ kind: "shell", code, raises: true });
+  }
+  return starts;
+}
+
+function quoted(text: string, targets: readonly string[]): string {
+  return `'${targets.reduce(toRoot, text)}'`;
 }
 
 function toRoot(text: string, target: string): string {

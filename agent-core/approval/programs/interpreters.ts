@@ -1,5 +1,14 @@
 /** Language interpreters: their one-liners are read for what they run and write, their scripts ask. */
-import { ask, type Call, CHANGE, type CommandEffect, opaque, type Program, reads } from "../command-effect.ts";
+import {
+  ask,
+  askForCode,
+  type Call,
+  CHANGE,
+  type CommandEffect,
+  opaque,
+  type Program,
+  reads,
+} from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { harmlessOneLiner, type Language, scanCode } from "./one-liner.ts";
 
@@ -36,7 +45,7 @@ function python(args: readonly Arg[]): readonly CommandEffect[] | undefined {
     const [input, output] = rest.filter(({ text }) => !text.startsWith("-"));
     return [...reads(input ? [input] : []), ...(output ? [{ kind: "write", path: output } as const] : [])];
   }
-  return PYTHON_MODULES.test(name.text) ? [CHANGE] : [ask(`Runs the Python module ${name.text}`, "prefix")];
+  return PYTHON_MODULES.test(name.text) ? [CHANGE] : [askForCode(`Runs the Python module ${name.text}`, "prefix")];
 }
 
 /** `node --test`, `node --check x`, `node --run script`. */
@@ -108,7 +117,9 @@ function run(call: Call, interpreter: Interpreter): readonly CommandEffect[] {
   const changed = filesInPlace(call, at);
   // `-c'code'` in one word.
   const attached = args.filter(({ text }) => /^-\w*[ceEr].*[\s(;"']/.test(text) && !text.startsWith("--"));
-  effects.push(...attached.flatMap(({ text }) => [ask(`Runs a piece of ${name} code`, "never"), ...scanCode(text)]));
+  effects.push(
+    ...attached.flatMap(({ text }) => [askForCode(`Runs a piece of ${name} code`, "never"), ...scanCode(text)]),
+  );
   if (first && interpreter.code.test(first.text))
     return [...effects, ...changed, ...codeEffects(call, at, interpreter)];
   if (first && first.text !== "-") return [...effects, ...scriptEffects(name, first)];
@@ -131,14 +142,14 @@ function codeEffects({ name, args }: Call, at: number, { language }: Interpreter
 function oneLiner(name: string, code: string, language: Language): readonly CommandEffect[] {
   if (code.includes(UNKNOWN)) return [opaque(`Runs ${name} code that is not known before it runs`), ...scanCode(code)];
   if (harmlessOneLiner(code, language)) return [];
-  return [ask(`Runs a piece of ${name} code`, "never"), ...scanCode(code)];
+  return [askForCode(`Runs a piece of ${name} code`, "never"), ...scanCode(code)];
 }
 
 function scriptEffects(name: string, script: Arg): readonly CommandEffect[] {
   if (script.content !== undefined) return [opaque(`Runs what another command prints as ${name} code`)];
   if (!isKnown(script)) return [opaque(`Runs a ${name} script that is not known before it runs`)];
   if (/^(?:https?|npm|jsr):/.test(script.text)) return [opaque(`Runs code from the network (${shown(script)})`)];
-  return [ask(`Runs the ${name} script ${shown(script)}`), ...reads([script])];
+  return [askForCode(`Runs the ${name} script ${shown(script)}`), ...reads([script])];
 }
 
 function inputEffects({ name, input }: Call, { language }: Interpreter): readonly CommandEffect[] {
@@ -162,7 +173,7 @@ const deno: Program = (call) => {
 
 const java: Program = ({ args }) => {
   if (args.length === 1 && /^--?(?:version|showversion|help)$/.test(args[0]?.text ?? "")) return [];
-  return [ask(`Runs a Java program (${args.map(shown).join(" ")})`)];
+  return [askForCode(`Runs a Java program (${args.map(shown).join(" ")})`)];
 };
 
 const byName = (names: string, interpreter: Interpreter): (readonly [string, Program])[] =>

@@ -1,5 +1,5 @@
 /** sed: a script of its own, in which `e` runs commands and `w` writes files. */
-import { ask, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
+import { ask, askForCode, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
 import { has, readOptions, valuesOf } from "../options.ts";
 import { type Arg, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 
@@ -23,7 +23,7 @@ const sed: Program = ({ args }) => {
   return [
     ...(has(options, "i", "in-place") ? writes(targets) : reads(targets)),
     ...reads(files),
-    ...files.map((file) => ask(`Runs the sed script ${shown(file)}`)),
+    ...files.map((file) => askForCode(`Runs the sed script ${shown(file)}`)),
     ...(sandboxed ? [] : scripts.flatMap(scriptEffects)),
     ...unclear(options.strange, scripts),
   ];
@@ -37,7 +37,7 @@ function inPlaceSuffix(arg: Arg): Arg {
 function unclear(strange: readonly Arg[], scripts: readonly Arg[]): readonly CommandEffect[] {
   return strange
     .filter((arg) => !scripts.includes(arg))
-    .map((arg) => ask(`Runs sed with ${shown(arg)}, which may be an option`));
+    .map((arg) => askForCode(`Runs sed with ${shown(arg)}, which may be an option`));
 }
 
 function scriptEffects(script: Arg): readonly CommandEffect[] {
@@ -126,7 +126,7 @@ function readRun(text: string, at: number, effects: CommandEffect[]): number {
   const line = text.slice(at + 1).split("\n")[0] ?? "";
   const code = line.trim();
   if (code === "") effects.push(opaque("Runs its input as shell commands through sed"));
-  else effects.push(ask("Runs a shell command from a sed script"), { kind: "shell", code });
+  else effects.push(askForCode("Runs a shell command from a sed script"), { kind: "shell", code });
   return at + 1 + line.length;
 }
 

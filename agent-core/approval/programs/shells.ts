@@ -1,5 +1,5 @@
 /** Shells: the code that they are given is walked like any other. */
-import { ask, type Call, type CommandEffect, opaque, type Program, reads } from "../command-effect.ts";
+import { ask, askForCode, type Call, type CommandEffect, opaque, type Program, reads } from "../command-effect.ts";
 import { type Arg, isKnown, shown, UNKNOWN } from "../shell/arg.ts";
 
 type Start = {
@@ -48,7 +48,7 @@ function code(name: string, text: Arg | undefined, rest: readonly Arg[]): readon
 function script(name: string, file: Arg): readonly CommandEffect[] {
   if (file.content !== undefined) return [{ kind: "shell", code: file.content }];
   if (!isKnown(file)) return [opaque(`Runs a ${name} script that is not known before it runs (${shown(file)})`)];
-  return [ask(`Runs the ${name} script ${shown(file)}`), ...reads([file])];
+  return [askForCode(`Runs the ${name} script ${shown(file)}`), ...reads([file])];
 }
 
 function input({ name, input: given }: Call): readonly CommandEffect[] {

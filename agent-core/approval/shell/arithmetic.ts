@@ -54,7 +54,7 @@ function checkEvaluated(text: string, parts: readonly WordPart[] | undefined, se
   const named = [...text.matchAll(NAME)].some(([name]) =>
     variable(setting.state, name).some((arg) => runsWhenEvaluated(arg.text)),
   );
-  if (quoted || named) walk.record.askAlways("Arithmetic runs a command that is hidden in a text");
+  if (quoted || named) walk.record.askUnknown("Arithmetic runs a command that is hidden in a text");
 }
 
 function forget(target: ArithmeticExpression, { state }: Setting): void {

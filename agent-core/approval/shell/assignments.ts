@@ -3,19 +3,23 @@ import type { Assignment } from "unbash";
 import { type Arg, isKnown, knownArg, UNKNOWN_ARG } from "./arg.ts";
 import { runsWhenEvaluated } from "./arithmetic.ts";
 import { expandValue, expandWords } from "./expand-word.ts";
+import { TooMuchToJudge } from "./recorder.ts";
 import { sensitiveVariable } from "./sensitive-variables.ts";
 import { variable } from "./state.ts";
 import type { Setting, Walk } from "./walk.ts";
 
 /** Values that appending builds up; a longer one is as good as unknown (UTF-16 units). */
 const MAX_VALUE = 8192;
+/** Variables that are followed: each branch and subshell has a copy of them all. */
+const MAX_VARIABLES = 100;
 
 /** Carries out an assignment, and asks when the variable steers other programs. */
 export function assign(assignment: Assignment, setting: Setting, walk: Walk): void {
   const { name, value, index, append } = assignment;
   if (index) {
     const subscript = expandValue(index, setting, walk);
-    if (runsWhenEvaluated(subscript.text)) walk.record.askAlways("A subscript runs a command that is hidden in a text");
+    if (runsWhenEvaluated(subscript.text))
+      walk.record.askUnknown("A subscript runs a command that is hidden in a text");
   }
   if (value.type === "ArrayValue") {
     const elements = expandWords(value.elements, setting, walk).map(withoutKey);
@@ -31,7 +35,7 @@ export function assign(assignment: Assignment, setting: Setting, walk: Walk): vo
 export function assignText(arg: Arg, setting: Setting, walk: Walk): void {
   const match = /^([A-Za-z_]\w*)(\[[^\]]*\])?(\+)?=/.exec(arg.text);
   if (runsWhenEvaluated(match?.[2] ?? (match ? "" : arg.text))) {
-    walk.record.askAlways("A subscript runs a command that is hidden in a text");
+    walk.record.askUnknown("A subscript runs a command that is hidden in a text");
   }
   if (!match?.[1]) return;
   const guess = arg.guess?.slice(match[0].length);
@@ -45,17 +49,18 @@ export function assignText(arg: Arg, setting: Setting, walk: Walk): void {
 /** Sets a variable, and asks when it steers other programs. */
 export function setVariable(name: string, elements: readonly Arg[], { state }: Setting, walk: Walk): void {
   const reason = sensitiveVariable(name, elements[0] ?? knownArg(""));
-  if (reason !== undefined) walk.record.ask(reason);
+  if (reason !== undefined) walk.record.askForCode(reason);
+  if (state.variables.size >= MAX_VARIABLES) throw new TooMuchToJudge();
   state.variables.set(name, elements);
 }
 
 /** Forgets variables whose value comes from outside: `read x`. */
 export function forgetVariables(names: readonly Arg[], { state }: Setting, walk: Walk): void {
   for (const name of names) {
-    if (runsWhenEvaluated(name.text)) walk.record.askAlways("A subscript runs a command that is hidden in a text");
+    if (runsWhenEvaluated(name.text)) walk.record.askUnknown("A subscript runs a command that is hidden in a text");
     const plain = name.text.replace(/\[.*$/, "");
     const reason = sensitiveVariable(plain, UNKNOWN_ARG);
-    if (reason !== undefined) walk.record.ask(reason);
+    if (reason !== undefined) walk.record.askForCode(reason);
     if (isKnown(name)) state.variables.set(plain, [UNKNOWN_ARG]);
     else walk.record.askAlways("Sets a variable whose name is not known before it runs");
   }

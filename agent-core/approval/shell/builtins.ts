@@ -81,8 +81,8 @@ const source: Builtin = ({ args }, setting, walk) => {
     return runShell({ kind: "shell", code: setting.input.text, here: true }, setting, walk) ?? UNKNOWN;
   }
   const what = file && isKnown(file) ? shown(file) : undefined;
-  if (what === undefined) walk.record.askAlways("Runs a script in this shell that is not known before it runs");
-  else walk.record.ask(`Runs the script ${what} in this shell`);
+  if (what === undefined) walk.record.askUnknown("Runs a script in this shell that is not known before it runs");
+  else walk.record.askForCode(`Runs the script ${what} in this shell`);
   for (const name of setting.state.variables.keys()) setting.state.variables.set(name, [UNKNOWN_ARG]);
   setting.state.cwds = undefined;
   return UNKNOWN;
@@ -163,7 +163,7 @@ const unset: Builtin = ({ args }, setting, walk) => {
   const names = args.filter(({ text }) => !text.startsWith("-"));
   for (const name of names) {
     if (name.text === "IFS") walk.record.ask("Changes how the shell splits words");
-    if (runsWhenEvaluated(name.text)) walk.record.askAlways("A subscript runs a command that is hidden in a text");
+    if (runsWhenEvaluated(name.text)) walk.record.askUnknown("A subscript runs a command that is hidden in a text");
     setting.state.variables.set(name.text, [knownArg("")]);
     setting.state.functions.delete(name.text);
     setting.state.aliases.delete(name.text);
@@ -174,7 +174,7 @@ const unset: Builtin = ({ args }, setting, walk) => {
 const calculate: Builtin = ({ args }, setting, walk) => {
   for (const { text } of args) {
     if (runsWhenEvaluated(text) || text.includes(UNKNOWN)) {
-      walk.record.askAlways("Arithmetic runs a command that is hidden in a text");
+      walk.record.askUnknown("Arithmetic runs a command that is hidden in a text");
     }
     const [name] = /^[A-Za-z_]\w*/.exec(text) ?? [];
     if (name !== undefined) setting.state.variables.set(name, [UNKNOWN_ARG]);

@@ -92,7 +92,7 @@ function indexed(name: string, index: Word, context: Context): Expansion {
 
 /** A subscript is arithmetic: what it holds is evaluated once more. */
 function checkSubscript(text: string, { walk }: Context): void {
-  if (runsWhenEvaluated(text)) walk.record.askAlways("A subscript runs a command that is hidden in a text");
+  if (runsWhenEvaluated(text)) walk.record.askUnknown("A subscript runs a command that is hidden in a text");
 }
 
 type Operator = (value: Arg) => Arg;
@@ -126,7 +126,7 @@ function withDefault(sign: string, operand: Arg, part: ParameterExpansionPart, {
   if (sign.endsWith("?")) return (value) => value;
   if (sign.endsWith("=")) {
     const reason = sensitiveVariable(part.parameter, operand);
-    if (reason !== undefined) walk.record.ask(reason);
+    if (reason !== undefined) walk.record.askForCode(reason);
     setting.state.variables.set(part.parameter, [{ ...UNKNOWN_ARG, guess: operand.text }]);
   }
   const replaces = sign.endsWith("+");
@@ -178,7 +178,7 @@ function transformed(letter: string, { walk }: Context): Operator {
   return (value) => {
     // A prompt string is expanded once more, with the commands in it.
     if (letter === "P" && (!isKnown(value) || runsWhenEvaluated(value.text))) {
-      walk.record.askAlways("A prompt string is expanded, which can run commands");
+      walk.record.askUnknown("A prompt string is expanded, which can run commands");
     }
     return transform(letterChanger(letter))(value);
   };

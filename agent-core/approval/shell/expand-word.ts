@@ -13,9 +13,13 @@ import { walkArithmetic } from "./arithmetic.ts";
 import { expandBraces } from "./expand-braces.ts";
 import { type Expansion, expandParameter, expandVariable, type ParameterContext } from "./expand-parameter.ts";
 import { FieldBuilder } from "./field-builder.ts";
+import { TooMuchToJudge } from "./recorder.ts";
 import { forkState, variable } from "./state.ts";
 import { NO_INPUT, type Output, type Setting, type Walk } from "./walk.ts";
 
+/** Shorter words are read whatever they hold (UTF-16 units). */
+const LONG_WORD = 4096;
+const MAX_TANGLES = 500;
 const TILDE = /^~([A-Za-z0-9_.+-]*)(?=\/|$)/;
 
 /** The words that `word` becomes: none, one or several. */
@@ -46,6 +50,13 @@ export function expandDocument(text: string, parts: readonly WordPart[] | undefi
 type Mode = ParameterContext & { readonly single: boolean };
 
 function expand(word: Word, mode: Mode): readonly Arg[] {
+  const fields = expandPieces(word, mode);
+  mode.walk.record.fields(fields.length);
+  return fields;
+}
+
+function expandPieces(word: Word, mode: Mode): readonly Arg[] {
+  if (isTangled(word.text)) throw new TooMuchToJudge();
   const { parts } = word;
   if (!mode.single && parts?.some((part) => part.type === "BraceExpansion")) return expandBraced(word, parts, mode);
   const { state } = mode.setting;
@@ -60,6 +71,11 @@ function expand(word: Word, mode: Mode): readonly Arg[] {
     else addPart(part, fields, mode);
   }
   return fields.build();
+}
+
+/** A long word without quotes that consists of patterns and expansions: the parser takes it apart in quadratic time. */
+function isTangled(text: string): boolean {
+  return text.length > LONG_WORD && !/['"]/.test(text) && (text.match(/[*?[{$]/g)?.length ?? 0) > MAX_TANGLES;
 }
 
 /** Bash expands braces on the text and then reads each result as a word; so do we. */

@@ -7,7 +7,9 @@ const MAX_STEPS = 1000;
 /** Levels of code in code (`sh -c`, `eval`, aliases, functions). */
 const MAX_DEPTH = 16;
 /** Code within code that is read in all (UTF-16 units). */
-const MAX_CODE = 200_000;
+export const MAX_CODE = 200_000;
+/** Words that one verdict looks at, each of a word's fields counted; no honest command line has as many. */
+const MAX_WORDS = 5000;
 
 export type Finding = {
   readonly level: Exclude<Level, "safe">;
@@ -15,6 +17,8 @@ export type Finding = {
   /** Needs an answer in every mode: see `Verdict.always`. */
   readonly always: boolean;
   readonly grant: GrantForm;
+  /** It asks only because other code runs: a sandbox holds what that does. */
+  readonly contained?: boolean;
 };
 
 type OpenPart = { words: readonly string[] | undefined; program: string; findings: Finding[]; changes: boolean };
@@ -35,9 +39,12 @@ export class Recorder {
   private readonly open: OpenPart[] = [];
   private steps = 0;
   private read = 0;
+  private words = 0;
   private depth = 0;
   private raising = 0;
   private changes = false;
+  private whole = true as boolean;
+  private isOutward = false as boolean;
 
   /** A finding of the command at hand. Inside `onlyRaising` nothing below `block` counts. */
   add(finding: Finding): void {
@@ -53,9 +60,31 @@ export class Recorder {
     this.add({ level: "ask", reason, always: false, grant });
   }
 
+  /** Asks because code runs that nobody looked at. */
+  askForCode(reason: string, grant: GrantForm = "exact"): void {
+    this.add({ level: "ask", reason, always: false, grant, contained: true });
+  }
+
+  /** Asks in every mode because it is not known what runs. */
+  askUnknown(reason: string): void {
+    this.add({ level: "ask", reason, always: true, grant: "never", contained: true });
+  }
+
+  /** The command at hand needs what a sandbox does not give: the network, other processes, the system. */
+  reachesOut(): void {
+    if (this.raising === 0) this.isOutward = true;
+  }
+
   /** What cannot be known before it runs, or reaches protected files: asks in every mode and is never granted. */
   askAlways(reason: string): void {
     this.add({ level: "ask", reason, always: true, grant: "never" });
+  }
+
+  /** A part of the command stays unread. */
+  giveUp(reason: string): void {
+    if (this.raising > 0) return;
+    this.whole = false;
+    this.askAlways(reason);
   }
 
   block(reason: string): void {
@@ -113,10 +142,25 @@ export class Recorder {
     if (this.read > MAX_CODE) throw new TooMuchToJudge();
   }
 
+  /** Words that a word of the command has become; one that became none counts, too. */
+  fields(count: number): void {
+    this.words += Math.max(1, count);
+    if (this.words > MAX_WORDS) throw new TooMuchToJudge();
+  }
+
   /** Counts what is about to be looked at. */
   step(): void {
     this.steps += 1;
     if (this.steps > MAX_STEPS) throw new TooMuchToJudge();
+  }
+
+  get isWhole(): boolean {
+    return this.whole;
+  }
+
+  /** Whether a sandbox holds all that the command does, and gives it all that it needs. */
+  get isContained(): boolean {
+    return this.whole && !this.isOutward && this.findings.every(({ contained }) => contained === true);
   }
 
   get readOnly(): boolean {

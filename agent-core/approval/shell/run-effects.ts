@@ -25,10 +25,11 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
       record.changed();
       return undefined;
     case "ask":
-      record.ask(effect.reason, effect.grant);
+      if (effect.runsCode) record.askForCode(effect.reason, effect.grant);
+      else record.ask(effect.reason, effect.grant);
       return undefined;
     case "opaque":
-      record.askAlways(effect.reason);
+      record.askUnknown(effect.reason);
       return undefined;
     case "block":
       record.block(effect.reason);
@@ -58,7 +59,7 @@ export function runShell(
   const hidden = effect.code.includes(UNKNOWN);
   if (!hidden && !effect.raises) return record.deeper(() => walk.code(effect.code.replaceAll(TOKEN, "0"), inner));
   if (hidden && !effect.raises)
-    record.askAlways(`Runs shell code that is not known before it runs: ${shown(effect.code)}`);
+    record.askUnknown(`Runs shell code that is not known before it runs: ${shown(effect.code)}`);
   const readable = effect.code.replaceAll(UNKNOWN, "$hermes_unknown").replaceAll(TOKEN, "0");
   record.onlyRaising(() => record.deeper(() => walk.code(readable, { ...inner, state: forkState(state) })));
   return undefined;

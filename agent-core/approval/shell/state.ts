@@ -98,6 +98,14 @@ export function sameState(left: ShellState, right: ShellState): boolean {
   return true;
 }
 
+/** True when nothing at all differs, functions and aliases word for word. */
+export function isSameState(left: ShellState, right: ShellState): boolean {
+  if (!sameState(left, right) || String(left.abandoned) !== String(right.abandoned)) return false;
+  for (const [name, body] of left.functions) if (right.functions.get(name) !== body) return false;
+  for (const [name, text] of left.aliases) if (right.aliases.get(name) !== text) return false;
+  return (left.cwds === undefined) === (right.cwds === undefined);
+}
+
 /** `cd` happened: from now on the shell is in one of `folders`, or still where it was when that failed. */
 export function enterFolders(state: ShellState, folders: readonly string[] | undefined): void {
   state.abandoned = bothFolders(state.abandoned, state.cwds);

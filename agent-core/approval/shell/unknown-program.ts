@@ -1,5 +1,5 @@
 /** Programs that no table knows. */
-import { ask, type Call, type CommandEffect } from "../command-effect.ts";
+import { askForCode, type Call, type CommandEffect } from "../command-effect.ts";
 import { isKnown } from "./arg.ts";
 
 /** Asks, unless the program is only asked for its version or help. */
@@ -9,5 +9,5 @@ export function unknownProgram({ name, args }: Call): readonly CommandEffect[] {
   if (!file && args.length === 1 && (first?.text === "--version" || first?.text === "--help")) return [];
   const what = file ? `Runs the program ${name}` : `Runs ${name}, which is not among the programs that are known here`;
   const named = first === undefined || (isKnown(first) && /^[a-z][\w:-]*$/.test(first.text));
-  return [ask(what, named && !file ? "prefix" : "exact")];
+  return [askForCode(what, named && !file ? "prefix" : "exact")];
 }

@@ -2,6 +2,7 @@
 import type { Assignment, Command, Word } from "unbash";
 import type { Call } from "../command-effect.ts";
 import { programs } from "../programs/index.ts";
+import { isOutward } from "../programs/outward.ts";
 import { plainReaders } from "../programs/readers.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "./arg.ts";
 import { assign } from "./assignments.ts";
@@ -24,7 +25,7 @@ export function walkCommand(node: Command, setting: Setting, walk: Walk): Output
   const words = wordsOf(node, setting, walk);
   const assignments = node.prefix.filter((item) => item.type === "Assignment");
   const { state } = setting;
-  const before = forkState(state);
+  const before = assignments.length > 0 ? forkState(state) : state;
   const { input, captured } = redirect(node.redirects, setting, walk);
   for (const assignment of assignments) assignPrefix(assignment, words, setting, walk);
   if (words.length === 0) return node.redirects.length > 0 ? UNKNOWN : "";
@@ -113,7 +114,7 @@ function dispatch(words: readonly Arg[], setting: Setting, walk: Walk): Output {
   const { record } = walk;
   if (!isKnown(word) || word.glob || word.content !== undefined) {
     return record.part(shown(word), words, () => {
-      record.askAlways(`The command word ${shown(word)} is not known before it runs`);
+      record.askUnknown(`The command word ${shown(word)} is not known before it runs`);
       return UNKNOWN;
     });
   }
@@ -153,7 +154,7 @@ function callFunction(body: FunctionBody, call: Call, setting: Setting, walk: Wa
     return UNKNOWN;
   }
   if (rounds >= MAX_ROUNDS) {
-    walk.record.askAlways(`${call.name} calls itself, and what its later rounds do is not known before they run`);
+    walk.record.askUnknown(`${call.name} calls itself, and what its later rounds do is not known before they run`);
     return UNKNOWN;
   }
   const { positional } = state;
@@ -169,6 +170,7 @@ function runProgram(call: Call, setting: Setting, walk: Walk): Output {
   const program = programs.get(name);
   const known = program && trusted;
   if (known && isHelp(call.args)) return UNKNOWN;
+  if (known && isOutward({ ...call, name })) walk.record.reachesOut();
   if (!known) runEffects(unknownProgram(call), setting, walk);
   const lowered = program ?? programs.get(name.toLowerCase());
   if (!lowered) return UNKNOWN;
@@ -179,7 +181,10 @@ function runProgram(call: Call, setting: Setting, walk: Walk): Output {
     // Words that nobody knows may be options that no rule has looked at.
     const open = call.args.some((arg) => arg.splits && arg.text.startsWith(UNKNOWN)) && !plainReaders.has(name);
     if (open && walk.record.findings.length === before) {
-      walk.record.ask(`Runs ${name} with words that are not known before it runs, which may be options`, "never");
+      walk.record.askForCode(
+        `Runs ${name} with words that are not known before it runs, which may be options`,
+        "never",
+      );
     }
     const printed = knownOutput({ ...call, name });
     return printed === UNKNOWN ? output : printed;

@@ -6,7 +6,15 @@ import { walkArithmetic } from "./arithmetic.ts";
 import { setVariable } from "./assignments.ts";
 import { expandDocument, expandValue, expandWords } from "./expand-word.ts";
 import { redirect } from "./redirections.ts";
-import { enterFolders, forkState, mergeState, sameState, settleFolders } from "./state.ts";
+import {
+  enterFolders,
+  forkState,
+  isSameState,
+  mergeState,
+  type ShellState,
+  sameState,
+  settleFolders,
+} from "./state.ts";
 import { walkTest } from "./test-expression.ts";
 import type { Output, Setting, Walk } from "./walk.ts";
 import { walkCommand } from "./walk-command.ts";
@@ -18,7 +26,7 @@ const FEW_VALUES = 4;
 /** Walks all statements of a script; asks when it cannot be read in full. */
 export function walkScript(script: ParsedScript, setting: Setting, walk: Walk): Output {
   const [error] = script.errors ?? [];
-  if (error) walk.record.askAlways(`The command cannot be read: ${error.message}`);
+  if (error) walk.record.giveUp(`The command cannot be read: ${error.message}`);
   return walkStatements(script.commands, setting, walk);
 }
 
@@ -37,11 +45,11 @@ function walkStatement(statement: Statement, setting: Setting, walk: Walk): Outp
 /** `a && b || c`: what comes later may not run, so what it changes is only perhaps so afterwards. */
 function walkAndOr({ commands, operators }: AndOr, setting: Setting, walk: Walk): Output {
   const { state } = setting;
-  const earlier = [];
+  const earlier: ShellState[] = [];
   let output = "";
   for (const [index, command] of commands.entries()) {
     if (index > 0) {
-      earlier.push(forkState(state));
+      remember(earlier, state);
       if (operators[index - 1] === "||") {
         for (const before of earlier) mergeState(state, before);
         settleFolders(state);
@@ -51,6 +59,12 @@ function walkAndOr({ commands, operators }: AndOr, setting: Setting, walk: Walk)
   }
   for (const before of earlier) if (!sameState(state, before)) mergeAfter(state, before);
   return output === "" ? "" : UNKNOWN;
+}
+
+/** Adds a copy of the state, unless the last one is the same. */
+function remember(states: ShellState[], state: ShellState): void {
+  const last = states.at(-1);
+  if (last === undefined || !isSameState(last, state)) states.push(forkState(state));
 }
 
 /** Keeps the folders: whether `cd` worked is settled at the statement's end. */

@@ -1,23 +1,32 @@
 /** The backend that config.yaml asks for. */
+import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute } from "node:path";
+import { isAbsolute, relative } from "node:path";
 import { type TerminalConfig, UNUSABLE_TERMINAL } from "../../config/terminal-config.ts";
 import type { Backend } from "./backend.ts";
 import type { CommandVariables } from "./command-variables.ts";
 import { dockerTransport } from "./docker-transport.ts";
 import { localBackend } from "./local-backend.ts";
 import { remoteBackend } from "./remote-backend.ts";
+import { findSandbox } from "./sandbox/probe.ts";
+import { type SandboxOptions, sandboxedBackend } from "./sandbox/sandboxed-backend.ts";
 import { sshTransport } from "./ssh-transport.ts";
+
+/** What a sandbox needs to know of the session; `onProblem` is told in a sentence for people why there is none. */
+export type SandboxSetup = Pick<SandboxOptions, "confine"> & { readonly onProblem: (message: string) => void };
 
 /** `roots` are the workspace folders, absolute. What is not set up as it must be refuses every command. */
 export function configuredBackend(
   config: TerminalConfig,
   roots: readonly [string, ...string[]],
   variables: CommandVariables,
+  sandbox?: SandboxSetup,
 ): Backend {
   switch (config.backend) {
     case "local":
-      return localBackend(variables);
+      return config.sandbox === "auto" && sandbox !== undefined
+        ? sandboxedWherePossible(localBackend(variables), roots, sandbox)
+        : localBackend(variables);
     case "docker":
       return remoteBackend(
         dockerTransport({
@@ -54,6 +63,24 @@ export function configuredBackend(
         `There is no terminal backend ${JSON.stringify(config.backend)} here; local, ssh and docker are. Change terminal.backend in config.yaml.`,
       );
   }
+}
+
+function sandboxedWherePossible(
+  backend: Backend,
+  roots: readonly string[],
+  { confine, onProblem }: SandboxSetup,
+): Backend {
+  const found = findSandbox();
+  const isTooWide = roots.some((root) => isInside(root, homedir()));
+  if (found.ok && !isTooWide) return sandboxedBackend(backend, { bwrap: found.bwrap, confine });
+  const problem = found.ok ? "the workspace holds your home folder" : found.problem;
+  onProblem(`terminal.sandbox is auto, but ${problem}: commands run without a sandbox, and ask as ever.`);
+  return backend;
+}
+
+function isInside(folder: string, path: string): boolean {
+  const below = relative(realpathSync(folder), realpathSync(path));
+  return below !== ".." && !below.startsWith("../");
 }
 
 /** Whoever asked for a sandbox must not find the commands on their own machine. */

@@ -26,11 +26,12 @@ export function localBackend(variables: CommandVariables = OWN_VARIABLES): Backe
 type Own = { readonly states: ShellStates; readonly variables: CommandVariables };
 
 async function plan({ states, variables }: Own, request: CommandRequest, givesPty: boolean): Promise<Plan> {
-  const { command, shell, keepsShell, input, pty, outputFile, onOutput } = request;
+  const { command, shell, keepsShell, input, pty, outputFile, onOutput, sandboxed = false } = request;
   const found = await stat(shell.folder).catch(() => undefined);
   if (!found?.isDirectory()) throw new Error(`The folder ${shell.folder} does not exist.`);
   const program = findShell();
-  const kept = program.kind === "powershell" ? undefined : await states.keep(shell, keepsShell);
+  const kept =
+    program.kind === "powershell" ? undefined : await states.keep(shell, { keeps: keepsShell, confined: sandboxed });
   const line =
     kept === undefined ? powershellLine(program, command, variables) : shellLine(program, command, kept.preamble);
   const wrapped = pty && !givesPty ? onPty(line) : { ...line, env: {} };
@@ -46,6 +47,7 @@ async function plan({ states, variables }: Own, request: CommandRequest, givesPt
       outputFile,
       onOutput,
     },
+    ...(kept !== undefined && { shellFiles: kept.files }),
     shellAfter: async () => kept?.after(),
     killElsewhere: undefined,
   };

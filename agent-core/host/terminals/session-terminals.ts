@@ -12,6 +12,7 @@ export function sessionTerminals(backend: Backend, runner: Runner): HostTerminal
   const held = new Set<RunningCommand>();
   return {
     place: backend.place,
+    sandboxes: backend.sandboxes === true,
     seesWaiting: seesWaiting && backend.place === undefined,
     open: (cwd, signal) => backend.open(cwd, signal),
     async start(request, signal) {
@@ -41,10 +42,16 @@ async function startCommand(
   signal: AbortSignal,
 ): Promise<RunningCommand> {
   signal.throwIfAborted();
-  const { launch, killElsewhere, shellAfter } = await backend.plan(request, runner.givesPty, signal);
+  if (request.sandboxed && !backend.sandboxes) throw new Error("There is no sandbox here to run the command in.");
+  const { launch, killElsewhere, shellAfter, inspect } = await backend.plan(request, runner.givesPty, signal);
   signal.throwIfAborted();
   const started = await runner.start(launch, signal);
-  const { terminalId, exit, tree } = started;
+  const { terminalId, tree } = started;
+  const inspected = started.exit.then(() => inspect?.() ?? []);
+  inspected.catch(() => undefined); // whoever asks is told
+  // Over once what it did has been looked through: nobody acts on its files before.
+  const exit = inspect === undefined ? started.exit : inspected.then(() => started.exit);
+  exit.catch(() => undefined);
   if (killElsewhere !== undefined) endWhenLost(exit, killElsewhere);
   const watch = tree && new InputWatch(tree);
   return {
@@ -56,6 +63,7 @@ async function startCommand(
     waitsForInput: async () => (await watch?.look()) ?? false,
     hasSurvivors: async () => tree !== undefined && (await livingMembers(tree)).length > 0,
     shellAfter,
+    inspected: () => inspected,
     async kill() {
       await Promise.all([killElsewhere?.(), started.kill()]);
     },

@@ -6,6 +6,8 @@ export type ShellState = {
   readonly folder: string;
   /** Names the exported variables that a command left behind; holds no value. Undefined: none were changed. */
   readonly variables: string | undefined;
+  /** The same for commands in the sandbox, where they differ: what those leave is never taken over outside. */
+  readonly confined?: string | undefined;
 };
 
 export type CommandRequest = {
@@ -19,6 +21,8 @@ export type CommandRequest = {
   readonly input: "none" | "open";
   /** Run it on a pseudo-terminal. */
   readonly pty: boolean;
+  /** Run it in the sandbox; only where `HostTerminals.sandboxes` says that there is one. */
+  readonly sandboxed?: boolean;
   /** Absolute path on this machine that receives every byte of the output, as it comes. */
   readonly outputFile: string;
   /** Called with each piece of output, as it comes; not called when the client shows the terminal itself. */
@@ -62,6 +66,8 @@ export type RunningCommand = {
   hasSurvivors(): Promise<boolean>;
   /** The shell as the command left it, once it has ended; undefined when it left nothing. */
   shellAfter(): Promise<ShellState | undefined>;
+  /** What a look through its effects has put right after its end, one sentence each. */
+  inspected(): Promise<readonly string[]>;
   /** Ends the whole process tree, children that left the group included; resolves when it is gone. */
   kill(): Promise<void>;
   /** Frees what is held for it; the output file stays. */
@@ -71,6 +77,8 @@ export type RunningCommand = {
 export type HostTerminals = {
   /** What the place is called when it is not this machine: `user@host (ssh)`. */
   readonly place: string | undefined;
+  /** Whether commands can be run in a sandbox. */
+  readonly sandboxes?: boolean;
   /** Whether it can be seen there that a command waits for input. */
   readonly seesWaiting: boolean;
   /**

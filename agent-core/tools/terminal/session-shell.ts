@@ -14,15 +14,16 @@ export class SessionShell {
   /** Commands start in this folder: it was not known before the place where they run was reached. */
   begin(folder: string): void {
     this.#first = folder;
-    this.#state = { folder, variables: this.#state.variables };
+    this.#state = { ...this.#state, folder };
   }
 
   get folder(): string {
     return this.#state.folder;
   }
 
-  get variables(): string | undefined {
-    return this.#state.variables;
+  /** As the next command finds it when it starts in `folder`. */
+  stateIn(folder: string): ShellState {
+    return { ...this.#state, folder };
   }
 
   /**
@@ -34,13 +35,14 @@ export class SessionShell {
     this.#state = {
       folder: after.folder === before.folder ? this.#state.folder : after.folder,
       variables: after.variables === before.variables ? this.#state.variables : after.variables,
+      confined: after.confined === before.confined ? this.#state.confined : after.confined,
     };
     return moved ? after.folder : undefined;
   }
 
   /** Back to where the session started, for a folder that is gone. */
   reset(): string {
-    this.#state = { folder: this.#first, variables: this.#state.variables };
+    this.#state = { ...this.#state, folder: this.#first };
     return this.#first;
   }
 }

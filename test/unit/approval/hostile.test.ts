@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
 import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
+import { hostileCommands, LONGEST_READ } from "./support/hostile.ts";
 
 const home = "/home/someone";
 const scope = { cwd: "/work/p", roots: ["/work/p"], home, hermesHome: `${home}/.hermes`, resolvePath };
@@ -42,42 +43,23 @@ test("hidden characters do not hide a catastrophe", () => {
   expect(judge("rm -rf / # \u202e").level).toBe("block");
 });
 
-const nested = (open: string, inner: string, close: string, times: number) =>
-  open.repeat(times) + inner + close.repeat(times);
+const hostile = Object.entries(hostileCommands());
 
-test.each([
-  ["command substitutions", nested("$(", "rm a", ")", 5000)],
-  ["quoted substitutions", nested('"$(', "rm a", ')"', 200)],
-  ["subshells", nested("(", "rm a", ")", 20_000)],
-  ["groups", nested("{ ", "rm a;", " };", 3000)],
-  ["conditions", nested("if a; then ", "rm a", "; fi", 3000)],
-  ["functions", nested("f() { ", "rm a", "; }; f", 300)],
-  ["eval", `${"eval ".repeat(12_000)}rm a`],
-  ["aliases", "alias a='a a a'; a; ".repeat(2000)],
-  ["backticks", "`".repeat(60_001)],
-  ["commands", "rm a;".repeat(12_000)],
-  ["pipes", `${"a|".repeat(30_000)}a`],
-  [
-    "functions that double",
-    `${Array.from({ length: 30 }, (_, i) => `f${i}() { f${i + 1}; f${i + 1}; }`).join(";")}; f0`,
-  ],
-  ["values that double", `a=rmrmrmrm; ${"a=$a$a; ".repeat(40)}$a x`],
-  ["replacements that multiply", `x=${"a".repeat(4000)}; y=\${x//a/bbbb}; z=\${y//b/cccc}; w=\${z//c/dddd}; $w`],
-  ["nested loops", `${"for x in a b c d e f g h; do ".repeat(8)}rm a; ${"done; ".repeat(8)}`],
-  ["braces", `rm ${"{a,b}".repeat(10_000)}`],
-  ["open braces", `rm ${"{".repeat(60_000)}`],
-  ["patterns", `rm ${"*?[a]".repeat(12_000)}`],
-  ["a path", `rm ${"a/".repeat(30_000)}`],
-  ["redirections", `ls ${"> /etc/a ".repeat(7000)}`],
-  ["here-documents", `sh <<E\n${"rm a\n".repeat(12_000)}E`],
-  ["a search", `find ${". ".repeat(10_000)}${"-exec rm {} + ".repeat(2000)}`],
-  ["sed", `sed '${"s/a/b/;".repeat(8000)}e rm a'`],
-  ["an unclosed address", `sed '${"/".repeat(60_000)}'; rm a`],
-  ["awk", `awk '${"{print > $1}".repeat(5000)}'`],
-  ["python", `python3 -c '${'"a" '.repeat(12_000)}'`],
-  ["words for xargs", `echo ${"a ".repeat(30_000)} | xargs rm`],
-])("much of the same still asks, without an exception: %s", (_, command) => {
+test("hostile commands are as long as commands are read", () => {
+  const longest = Math.max(...hostile.map(([, command]) => command.length));
+  expect([longest <= LONGEST_READ, longest > LONGEST_READ - 10]).toEqual([true, true]);
+  expect(judge("a".repeat(LONGEST_READ + 1)).reasons[0]).toContain("too long");
+});
+
+test.each(hostile)("much of the same still asks, without an exception: %s", (_, command) => {
   expect(judge(command).level).toBe("ask");
+});
+
+test("what could not be read to its end says so", () => {
+  for (const command of ["a".repeat(LONGEST_READ + 1), `rm ${"a ".repeat(9000)}`, "ls $(", `${"(".repeat(200)}a`]) {
+    expect(judge(command).isWhole, command.slice(0, 20)).toBe(false);
+  }
+  expect(judge("rm -rf build && git push").isWhole).toBe(true);
 });
 
 test("code that cannot be read asks", () => {

@@ -129,3 +129,49 @@ test("a damaged grants file grants nothing, and that is told", () => {
   expect(command("npm install", "code", new Grants(path, (message) => told.push(message)))).toBe("ask");
   expect(told).toHaveLength(1);
 });
+
+test("where nobody is asked, what is blocked stays so, and what cannot be read does not run either", () => {
+  const off = (line: string): string =>
+    decide(
+      { kind: "command", command: line, cwd: "/work/p" },
+      { mode: "code", scope, trusted: true, grants: noGrants(), asks: false },
+    ).kind;
+  expect([off("rm a.txt"), off("rm -rf /"), off("git push && rm -rf build")]).toEqual(["allow", "deny", "allow"]);
+  for (const padding of ["a ".repeat(9_000), "$(true)".repeat(2_000), "a".repeat(70_000)]) {
+    expect(off(`true ${padding}; rm -rf /`)).toBe("deny");
+  }
+});
+
+const EFFECTS: Readonly<Record<string, Parameters<typeof decide>[0]>> = {
+  nothing: { kind: "none" },
+  "read a file": { kind: "read", paths: ["/work/p/a.ts"] },
+  "read a secret": { kind: "read", paths: ["/work/p/.env"] },
+  "edit a file": { kind: "edit", paths: ["/work/p/a.ts"] },
+  "edit a protected file": { kind: "edit", paths: ["/work/p/a.ts", "/work/p/.vscode/tasks.json"] },
+  "command that reads": { kind: "command", command: "ls", cwd: "/work/p" },
+  "command that changes": { kind: "command", command: "npm test", cwd: "/work/p" },
+  "risky command": { kind: "command", command: "git push", cwd: "/work/p" },
+  "unknown command": { kind: "command", command: "$X", cwd: "/work/p" },
+  "blocked command": { kind: "command", command: "rm -rf /", cwd: "/work/p" },
+};
+
+/** In the order ask, code, plan, auto; then auto with nobody to ask, then ask without trust. */
+test.each([
+  ["nothing", "allow allow allow allow allow allow"],
+  ["read a file", "allow allow allow allow allow allow"],
+  ["read a secret", "ask ask ask ask allow ask"],
+  ["edit a file", "ask allow deny allow allow deny"],
+  ["edit a protected file", "ask ask deny ask allow deny"],
+  ["command that reads", "allow allow allow allow allow deny"],
+  ["command that changes", "ask allow deny allow allow deny"],
+  ["risky command", "ask ask deny allow allow deny"],
+  ["unknown command", "ask ask deny ask allow deny"],
+  ["blocked command", "deny deny deny deny deny deny"],
+])("the table of modes: %s → %s", (name, expected) => {
+  const effect = EFFECTS[name];
+  if (effect === undefined) throw new Error(name);
+  const kind = (mode: ApprovalMode, trusted = true, asks = true): string =>
+    decide(effect, { mode, scope, trusted, grants: noGrants(), asks }).kind;
+  const modes = (["ask", "code", "plan", "auto"] as const).map((mode) => kind(mode));
+  expect([...modes, kind("auto", true, false), kind("ask", false)].join(" ")).toBe(expected);
+});

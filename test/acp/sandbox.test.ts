@@ -1,0 +1,122 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+
+const running: { stop(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const it of running.splice(0)) await it.stop();
+});
+
+type Started = { readonly agent: AcpProcess; readonly model: ModelServer; readonly id: string; readonly asked: Json[] };
+
+/** A session with `terminal.sandbox: auto` whose user says yes to everything; a PATH can be given. */
+async function start(environment: Readonly<Record<string, string>> = {}, capabilities: Json = {}): Promise<Started> {
+  const model = await startModelServer();
+  const agent = new AcpProcess({
+    HERMES_BASE_URL: model.baseUrl,
+    HERMES_MODEL: "m",
+    HERMES_API_KEY: "sk-1",
+    ...environment,
+  });
+  running.push(agent, model);
+  writeFileSync(join(agent.home, "config.yaml"), "terminal:\n  sandbox: auto\n");
+  mkdirSync(join(agent.cwd, ".vscode"));
+  const asked: Json[] = [];
+  agent.on("session/request_permission", (params) => {
+    asked.push(params);
+    return { outcome: { outcome: "selected", optionId: "once" } };
+  });
+  await agent.initialize(capabilities);
+  const id = await agent.newSession();
+  await agent.request("session/set_mode", { sessionId: id, modeId: "code" });
+  return { agent, model, id, asked };
+}
+
+async function run({ agent, model, id }: Started, ...inputs: readonly Json[]): Promise<string[]> {
+  model.script(...inputs.map((input) => ({ parts: [call("terminal", input)] })), say("done"));
+  expect((await agent.prompt(id, "go")).result).toEqual({ stopReason: "end_turn" });
+  return (model.requests.at(-1)?.body.messages ?? [])
+    .filter((message) => message["role"] === "tool")
+    .map((message) => String(message["content"]));
+}
+
+function program(agent: AcpProcess, text: string): void {
+  writeFileSync(join(agent.cwd, "tool.sh"), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+}
+
+test("a program that nobody knows runs unasked in the sandbox, and reaches nothing outside of it", async () => {
+  const it = await start();
+  const outside = join(mkdtempSync(join(tmpdir(), "hermes-outside-")), "x");
+  program(
+    it.agent,
+    `echo in > made.txt; echo out > ${outside}; echo t > .vscode/tasks.json; cat ${it.agent.home}/config.yaml; exit 3`,
+  );
+  const [result] = await run(it, { command: "./tool.sh; echo code $?; false" });
+  expect(it.asked).toEqual([]);
+  expect(result).toContain("code 3");
+  expect(result).toMatch(/\[exit code 1.*; sandboxed: no network/);
+  expect(result).not.toContain("sandbox: auto");
+  expect([existsSync(join(it.agent.cwd, "made.txt")), existsSync(outside)]).toEqual([true, false]);
+  expect(readdirSync(join(it.agent.cwd, ".vscode"))).toEqual([]);
+});
+
+test("what needs more asks, says that it runs outside, and does once allowed", async () => {
+  const it = await start();
+  program(it.agent, "echo t > .vscode/tasks.json && echo written");
+  const [refused, allowed] = await run(it, { command: "./tool.sh" }, { command: "./tool.sh", unsandboxed: true });
+  expect(refused).toContain("Read-only file system");
+  expect(allowed).toMatch(/^written\n\[exit code 0/);
+  expect(it.asked).toHaveLength(1);
+  expect(JSON.stringify(it.asked)).toContain("Runs outside the sandbox");
+  expect(readdirSync(join(it.agent.cwd, ".vscode"))).toEqual(["tasks.json"]);
+});
+
+test("folder, variables and files of /tmp persist between calls; a protected file is taken away and told of", async () => {
+  const it = await start();
+  const results = await run(
+    it,
+    { command: "mkdir sub; cd sub; export A=1; echo t > /tmp/kept" },
+    { command: "./nothing; echo $A; pwd; cat /tmp/kept" },
+    { command: "cd ..; printf 'echo evil > AGENTS.md' > tool.sh; chmod +x tool.sh; sh tool.sh" },
+  );
+  expect(results[1]).toContain(`1\n${it.agent.cwd}/sub\nt\n`);
+  expect(results[2]).toContain(`${it.agent.cwd}/AGENTS.md is protected and was made in the sandbox: it was taken away`);
+  expect(existsSync(join(it.agent.cwd, "AGENTS.md"))).toBe(false);
+});
+
+test("an editor's terminal is given a command line that holds the sandbox", async () => {
+  const it = await start({}, { terminal: true });
+  const created: Json[] = [];
+  it.agent
+    .on("terminal/create", (params) => {
+      created.push(params);
+      return { terminalId: "t1" };
+    })
+    .on("terminal/wait_for_exit", () => ({ exitCode: 0 }))
+    .on("terminal/output", () => ({ output: "", truncated: false }))
+    .on("terminal/release", () => ({}));
+  await run(it, { command: "./tool.sh" }, { command: "git status" });
+  expect(created).toHaveLength(2);
+  expect(created[0]?.["command"]).toMatch(/\/bwrap$/);
+  expect(created[0]?.["args"]).toEqual(expect.arrayContaining(["--unshare-all", "--cap-drop", "./tool.sh"]));
+  expect(created[1]?.["args"]).toEqual(["-c", "git status"]);
+});
+
+test("where there is no sandbox that is said once, and commands ask as ever", async () => {
+  const bin = mkdtempSync(join(tmpdir(), "hermes-bin-"));
+  writeFileSync(join(bin, "bwrap"), "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n", {
+    mode: 0o755,
+  });
+  const it = await start({ PATH: `${bin}:${process.env["PATH"]}` });
+  program(it.agent, "echo ran");
+  await run(it, { command: "./tool.sh" }, { command: "./tool.sh" });
+  expect(it.asked).toHaveLength(2);
+  expect(JSON.stringify(it.asked)).not.toContain("outside the sandbox");
+  const said = it.agent.updates.filter((update) => JSON.stringify(update).includes("terminal.sandbox is auto"));
+  expect(said).toHaveLength(1);
+  expect(JSON.stringify(said)).toContain("No permissions to create new namespace");
+});
