@@ -79,7 +79,8 @@ test("a fork begins with the history of its session, and leaves it as it is", as
   expect(journal(fork).slice(1, before.length - 1)).toEqual(before.slice(1, -1));
   const again = await agent.request("session/fork", { sessionId: fork, cwd: agent.cwd, mcpServers: [] });
   expect(again.error).toBeUndefined();
-  expect((await list(agent)).map(({ title }) => title).toSorted()).toEqual(["Files", "Files (2)", "Files (3)"]);
+  const titles = (await list(agent)).map(({ title }) => title);
+  expect(new Set(titles)).toEqual(new Set(["Files", "Files (2)", "Files (3)"]));
   expect(await agent.prompt(fork, "list files")).toMatchObject({ result: { stopReason: "end_turn" } });
   expect(journal(id)).toEqual(before);
   expect(journal(fork).length).toBeGreaterThan(before.length);

@@ -1,4 +1,5 @@
 /** The stored sessions: search, open, rename, fork, export, delete. */
+import { memo } from "preact/compat";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { HistoryItem, HistoryPage } from "../../panel-protocol.ts";
 import { Icon } from "../icon.tsx";
@@ -8,6 +9,8 @@ import { HistoryRow } from "./history-row.tsx";
 
 /** After the last key, before it is searched. Milliseconds. */
 const TYPING_PAUSE_MS = 150;
+/** Rows that are laid out together. */
+const BLOCK = 50;
 /** How far before the list's end the next page is asked for. */
 const AHEAD = "600px";
 
@@ -141,12 +144,28 @@ function Days({ page: { sessions, query, everywhere, isLoading, error } }: { rea
   );
 }
 
-function Rows({ sessions }: { readonly sessions: readonly HistoryItem[] }) {
+/** In blocks, of which the browser lays out only those in sight, and Preact compares only what is in a new one. */
+function Rows({ sessions }: BlockProps) {
+  const starts = Array.from({ length: Math.ceil(sessions.length / BLOCK) }, (_, index) => index * BLOCK);
   return (
+    <>
+      {starts.map((start) => (
+        <Block key={start} sessions={sessions.slice(start, start + BLOCK)} />
+      ))}
+    </>
+  );
+}
+
+type BlockProps = { readonly sessions: readonly HistoryItem[] };
+
+const Block = memo(
+  ({ sessions }: BlockProps) => (
     <ul class="history-list">
       {sessions.map((item) => (
         <HistoryRow key={item.sessionId} item={item} />
       ))}
     </ul>
-  );
-}
+  ),
+  (before: BlockProps, now: BlockProps) =>
+    before.sessions.length === now.sessions.length && now.sessions.every((item, at) => item === before.sessions[at]),
+);

@@ -1,0 +1,100 @@
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
+
+const SESSIONS = 2_000;
+/** How much longer a frame may take when the list is long: a machine that is busy makes short ones slow as well. */
+const GROWTH = 2.5;
+
+/** What runs in the browser: its names are not among this project's types. */
+type ScrolledList = {
+  scrollTop: number;
+  readonly scrollHeight: number;
+  querySelectorAll(of: string): { length: number };
+};
+type BrowserWindow = { requestAnimationFrame(step: (now: number) => void): number };
+
+/** Scrolls to the end of the list until it has all; three of four frames take at most so long at first, and at last. */
+function frameTimes(list: ScrolledList, sessions: number): Promise<number[]> {
+  const { requestAnimationFrame } = globalThis as unknown as BrowserWindow;
+  return new Promise((resolve) => {
+    const early: number[] = [];
+    const late: number[] = [];
+    let last = performance.now();
+    const step = (now: number): void => {
+      const count = list.querySelectorAll(".history-name").length;
+      if (count < 500) early.push(now - last);
+      if (count > sessions - 500) late.push(now - last);
+      last = now;
+      list.scrollTop = list.scrollHeight;
+      const slowest = (frames: number[]): number =>
+        frames.sort((one, other) => one - other)[Math.floor(frames.length * 0.75)] ?? 0;
+      if (count < sessions) requestAnimationFrame(step);
+      else resolve([slowest(early), slowest(late)]);
+    };
+    requestAnimationFrame(step);
+  });
+}
+
+// Two thousand sessions: the list is shown while their index is built, goes on as it is scrolled, and stays smooth.
+describe("many sessions in the panel", () => {
+  let window: VSCodeWindow;
+
+  beforeAll(async () => {
+    window = await VSCodeWindow.open({ name: "history-many" });
+    const folder = join(window.home, "vscode", "sessions");
+    mkdirSync(folder, { recursive: true });
+    for (let number = 0; number < SESSIONS; number += 1) {
+      const id = `20261120_120000_${number.toString(16).padStart(8, "0")}`;
+      const at = 1_790_000_000_000 + number * 60_000;
+      const entries = [
+        { type: "session", version: 1, id, cwd: "/elsewhere", at },
+        { type: "title", title: `About subject${number}`, at },
+        { type: "message", message: { role: "user", content: `what is subject${number}?` }, at },
+        { type: "message", message: { role: "assistant", content: "A thing of many." }, at },
+      ];
+      const path = join(folder, `${id}.jsonl`);
+      writeFileSync(path, `${entries.map((entry) => JSON.stringify(entry)).join("\n")}\n`);
+      utimesSync(path, at / 1_000, at / 1_000);
+    }
+    await window.openPanel();
+  });
+
+  pictureOfFailure(() => window);
+
+  afterAll(async () => {
+    await window.close();
+  });
+
+  const page = () => window.panel.getByRole("region", { name: "Sessions" });
+  const rows = () => page().getByRole("listitem");
+
+  test("the list is there while the index is built, and whole afterwards", async () => {
+    await window.runCommand("Hermes: Show Sessions");
+    await page().getByRole("checkbox", { name: "All folders" }).check();
+    await expect.poll(() => rows().count()).toBeGreaterThan(0);
+    await expect.poll(() => page().getByText("The index is being built").count(), { timeout: 60_000 }).toBe(0);
+    await expect.poll(() => page().locator(".history-title").first().textContent()).toBe("About subject1999");
+    expect(await page().locator(".history-facts").first().textContent()).toContain("2 messages");
+  });
+
+  test("scrolling brings page after page, to the end, and frames take no longer as the list grows", async () => {
+    const list = page().locator(".history-rows");
+    const [early = 0, late = 0] = await list.evaluate(frameTimes, SESSIONS);
+    process.stdout.write(`3 of 4 frames take at most ${early.toFixed(1)} ms at first, ${late.toFixed(1)} ms at last\n`);
+    expect(await rows().count()).toBe(SESSIONS);
+    expect(late).toBeLessThan(Math.max(17, early) * GROWTH);
+  });
+
+  test("a search answers at once, and goes on as well", async () => {
+    await page().getByRole("searchbox").fill("subject77");
+    await expect.poll(() => page().locator(".history-title").first().textContent()).toBe("About subject779");
+    await page().getByRole("searchbox").fill("subject");
+    await expect.poll(() => rows().count()).toBeGreaterThanOrEqual(50);
+    // The button goes away and comes back with each page.
+    await page().locator(".history-rows").hover();
+    await window.page.mouse.wheel(0, 10_000);
+    await expect.poll(() => rows().count()).toBeGreaterThan(50);
+  });
+});
