@@ -7,6 +7,7 @@ import { measureEdits } from "./edits.ts";
 import { measureIterations } from "./iterations.ts";
 import { measureLife } from "./life.ts";
 import type { Row } from "./measuring.ts";
+import { measurePanel } from "./panel.ts";
 import { measureSessions } from "./sessions.ts";
 
 const PACKAGE = "dist/hermes-vscode.vsix";
@@ -18,6 +19,7 @@ for (const measure of [
   measureSessions,
   measureEdits,
   measureCheckpoints,
+  measurePanel,
   measureSize,
 ]) {
   for (const row of await measure()) print(row);
