@@ -33,6 +33,7 @@ export function writeLongSession({ home, id, cwd, messages }: LongSession): void
 
 function turn(number: number, cwd: string): readonly JournalEntry[] {
   const at = BEGINS + number * 1_000;
+  const first = (number - 1) * MESSAGES_A_TURN;
   const callId = `call-${number}`;
   const isEdit = number % 3 === 0;
   const path = join(cwd, `src/part-${number % 40}.ts`);
@@ -43,13 +44,24 @@ function turn(number: number, cwd: string): readonly JournalEntry[] {
   } as const;
   const before = `export const limit = ${number};\nexport const name = "part";\n`;
   return [
-    { type: "message", message: { role: "user", content: `Question ${number}: what does part ${number} do?` }, at },
     {
       type: "message",
+      position: first,
+      message: { role: "user", content: `Question ${number}: what does part ${number} do?` },
+      at,
+    },
+    {
+      type: "message",
+      position: first + 1,
       message: { role: "assistant", content: `I look at part ${number} first.`, tool_calls: [call] },
       at,
     },
-    { type: "message", message: { role: "tool", tool_call_id: callId, content: resultOf(number) }, at },
+    {
+      type: "message",
+      position: first + 2,
+      message: { role: "tool", tool_call_id: callId, content: resultOf(number) },
+      at,
+    },
     {
       type: "tool",
       callId,
@@ -62,7 +74,7 @@ function turn(number: number, cwd: string): readonly JournalEntry[] {
       durationMs: 12,
       at,
     },
-    { type: "message", message: { role: "assistant", content: answerOf(number) }, at },
+    { type: "message", position: first + 3, message: { role: "assistant", content: answerOf(number) }, at },
     { type: "turn-end", stopReason: "end_turn", at },
   ];
 }

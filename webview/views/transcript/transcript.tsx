@@ -21,6 +21,8 @@ import { Working } from "./working.tsx";
 
 /** Drawn before and after what is in view. Pixels. */
 const BUFFER_PX = 400;
+/** A conversation of so many rows is in the page as a whole: Tab and a selection reach all of it. */
+const WHOLE_ROWS = 40;
 /** Space over the first row, as in transcript.css. */
 const TOP_PX = 10;
 
@@ -36,7 +38,7 @@ export function Transcript() {
   const { away, follows, keep, toEnd, onScroll } = useFollowing(scroller, reading.isEnd);
   const focus = useRowFocus(scroller);
   const kept = useKeptKeys(scroller);
-  const mounted = placesOf(rows, focus.wanted === undefined ? kept : [...kept, focus.wanted]);
+  const mounted = mountedPlaces(rows, focus.wanted === undefined ? kept : [...kept, focus.wanted]);
   const edits = useMemo(() => new Map<string, string>(), []);
   const onKeyDown = useTranscriptKeys({ scroller, list, rows, toEnd, focus: focus.want });
   const count = rows.length;
@@ -103,6 +105,8 @@ function useShowNew(last: Entry | undefined, toEnd: () => void): void {
   }, [last?.key]);
 }
 
-function placesOf(rows: readonly Entry[], keys: readonly string[]): readonly number[] {
+/** Indices of the rows that are in the page wherever they stand; `keys`: of entries that must be. */
+function mountedPlaces(rows: readonly Entry[], keys: readonly string[]): readonly number[] {
+  if (rows.length <= WHOLE_ROWS) return rows.map((_, index) => index);
   return keys.map((key) => rows.findLastIndex((row) => row.key === key)).filter((place) => place >= 0);
 }

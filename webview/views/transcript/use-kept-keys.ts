@@ -1,4 +1,4 @@
-/** What must stay in the page when it leaves the window: the row with the focus, and the ends of what is selected. */
+/** What must stay in the page when it leaves the window: the row with the focus, and those with the ends of what is selected. */
 import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { keyOfRow, rowAround } from "./entry-row.tsx";
@@ -27,7 +27,8 @@ export function useKeptKeys(list: RefObject<HTMLElement | null>): readonly strin
 
 function keysToKeep(list: HTMLElement): readonly string[] {
   const selection = document.getSelection();
-  const ends = selection === null || selection.isCollapsed ? [] : [selection.anchorNode, selection.focusNode];
+  // A mere caret, too: Shift and a click far away select from there.
+  const ends = selection === null ? [] : [selection.anchorNode, selection.focusNode];
   const rows = [document.activeElement, ...ends].filter((node) => list.contains(node)).map(rowAround);
   return [...new Set(rows.map(keyOfRow).filter((key) => key !== undefined))];
 }
