@@ -114,6 +114,19 @@ describe("a very long conversation", () => {
     await field.press("Escape");
   });
 
+  test("the place where one reads is kept while the stored sessions are shown", async () => {
+    await log().focus();
+    await window.page.keyboard.press("Home");
+    await expect.poll(() => isInView(question(1))).toBe(true);
+    await wheel(3_000);
+    await jump().waitFor();
+    const middle = question(16);
+    await expect.poll(() => isInView(middle)).toBe(true);
+    await window.runCommand("Hermes: Show Sessions");
+    await window.panel.getByRole("button", { name: "Back to the conversation" }).click();
+    await expect.poll(() => isInView(middle)).toBe(true);
+  });
+
   test("what has the focus keeps it when it leaves the window", async () => {
     await log().focus();
     await window.page.keyboard.press("Home");
@@ -132,9 +145,10 @@ describe("a very long conversation", () => {
       .click({ position: { x: 12, y: 12 } });
     await wheel(20_000);
     await expect.poll(() => isInView(question(1))).toBe(false);
-    const last = window.panel.locator(".user .bubble").last();
-    await last.click({ modifiers: ["Shift"], position: { x: 60, y: 12 } });
-    const end = Number(/Question (\d+)/.exec((await last.textContent()) ?? "")?.[1]);
+    const end = Number(/\d+/.exec((await bubbles()).at(-1) ?? "")?.[0]);
+    await question(end)
+      .locator(".bubble")
+      .click({ modifiers: ["Shift"], position: { x: 60, y: 12 } });
     await window.page.keyboard.press("ControlOrMeta+c");
     await window.composer.focus();
     await window.page.keyboard.press("ControlOrMeta+v");
@@ -157,7 +171,7 @@ describe("a very long conversation", () => {
 
   test("its first message is changed and sent again, and all that followed is gone", async () => {
     await window.runCommand("Hermes: Show Sessions");
-    await window.panel.locator(".history-name", { hasText: "A long session" }).last().click();
+    await window.panel.locator(".history-name", { hasText: "A long session" }).first().click();
     await answer(QUESTIONS).waitFor();
     await log().focus();
     await window.page.keyboard.press("Home");

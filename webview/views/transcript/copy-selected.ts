@@ -27,7 +27,8 @@ function selectedText(list: HTMLElement, entries: readonly Entry[]): string | un
   const inPage = new Set([...list.querySelectorAll<HTMLElement>("[data-entry]")].map(keyOfRow));
   const between = entries.slice(from ? first + 1 : first, to ? last : last + 1);
   if (between.every(({ key }) => inPage.has(key))) return undefined;
-  const texts = [from && endOf(range, from), ...between.map(entryText), to && beginningOf(range, to)];
+  const [head, tail] = endsOf(selection, range, { from, to });
+  const texts = [head, ...between.map(entryText), tail];
   return texts.filter((text) => text !== undefined && text !== "").join("\n\n");
 }
 
@@ -36,16 +37,22 @@ function placeOf(entries: readonly Entry[], row: HTMLElement): number {
   return entries.findIndex((entry) => entry.key === key);
 }
 
-function endOf(range: Range, row: HTMLElement): string {
-  const part = range.cloneRange();
-  part.setEnd(row, row.childNodes.length);
-  return part.toString();
-}
+type EndRows = { readonly from: HTMLElement | undefined; readonly to: HTMLElement | undefined };
 
-function beginningOf(range: Range, row: HTMLElement): string {
-  const part = range.cloneRange();
-  part.setStart(row, 0);
-  return part.toString();
+/** What is selected of the first and the last row, in lines as they are seen: only a selection itself says that. */
+function endsOf(selection: Selection, range: Range, { from, to }: EndRows): readonly (string | undefined)[] {
+  const { anchorNode, anchorOffset, focusNode, focusOffset } = selection;
+  const [head, tail] = [range.cloneRange(), range.cloneRange()];
+  if (from) head.setEnd(from, from.childNodes.length);
+  if (to) tail.setStart(to, 0);
+  const textOf = (part: Range): string => {
+    selection.removeAllRanges();
+    selection.addRange(part);
+    return selection.toString().trim();
+  };
+  const texts = [from && textOf(head), to && textOf(tail)];
+  if (anchorNode && focusNode) selection.setBaseAndExtent(anchorNode, anchorOffset, focusNode, focusOffset);
+  return texts;
 }
 
 function entryText(entry: Entry): string {
