@@ -34,13 +34,18 @@ export function Transcript() {
   const list = useRef<VirtualizerHandle>(null);
   const finished = useMemo(() => finishedRows(state), [state.entries, state.openSummaries]);
   const rows = withOpen(finished, state);
-  const reading = useReadingPlace(list, rows);
+  const reading = useReadingPlace(list, rows, TOP_PX);
   const { away, follows, keep, toEnd, onScroll } = useFollowing(scroller, reading.isEnd);
   const focus = useRowFocus(scroller);
   const kept = useKeptKeys(scroller);
   const mounted = mountedPlaces(rows, focus.wanted === undefined ? kept : [...kept, focus.wanted]);
+  const jump = (): void => {
+    // The list may still be on its way to another place.
+    list.current?.scrollTo(Number.MAX_SAFE_INTEGER);
+    toEnd();
+  };
   const edits = useMemo(() => new Map<string, string>(), []);
-  const onKeyDown = useTranscriptKeys({ scroller, list, rows, toEnd, focus: focus.want });
+  const onKeyDown = useTranscriptKeys({ list, rows, toEnd: jump, focus: focus.want });
   const count = rows.length;
   const row = useCallback(
     (entry: Entry, index: number) => <EntryRow key={entry.key} entry={entry} position={index + 1} count={count} />,
@@ -81,7 +86,7 @@ export function Transcript() {
           </Virtualizer>
           <Working state={state} onChange={keep} />
         </div>
-        {away && <JumpToEnd act={toEnd} />}
+        {away && <JumpToEnd act={jump} />}
       </div>
     </MessageEdits.Provider>
   );

@@ -12,8 +12,12 @@ export type ReadingPlace = {
   readonly note: (rows: readonly Entry[], isEnd: boolean) => void;
 };
 
-/** Goes back, at the first drawing, to where the user was. */
-export function useReadingPlace(list: RefObject<VirtualizerHandle | null>, rows: readonly Entry[]): ReadingPlace {
+/** Goes back, at the first drawing, to where the user was. `startPx`: the space over the first row. */
+export function useReadingPlace(
+  list: RefObject<VirtualizerHandle | null>,
+  rows: readonly Entry[],
+  startPx: number,
+): ReadingPlace {
   const { memory, epoch } = usePanel();
   const place = useMemo(() => {
     const { anchor } = memory;
@@ -28,7 +32,7 @@ export function useReadingPlace(list: RefObject<VirtualizerHandle | null>, rows:
     const { scrollOffset } = list.current;
     const index = list.current.findItemIndex(scrollOffset);
     const key = now[index]?.key;
-    const offset = scrollOffset - list.current.getItemOffset(index);
+    const offset = scrollOffset - startPx - list.current.getItemOffset(index);
     memory.anchor = isEnd || key === undefined ? undefined : { epoch: epoch(), key, offset };
   };
   return { isEnd: place === undefined, note };

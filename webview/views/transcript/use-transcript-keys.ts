@@ -7,14 +7,13 @@ import { keyOfRow, rowAround } from "./entry-row.tsx";
 type Move = "first" | "last" | "previous" | "next";
 
 type Places = {
-  readonly scroller: RefObject<HTMLElement | null>;
   readonly list: RefObject<VirtualizerHandle | null>;
   readonly rows: readonly Entry[];
   readonly toEnd: () => void;
   readonly focus: (key: string) => void;
 };
 
-export function useTranscriptKeys({ scroller, list, rows, toEnd, focus }: Places): (event: KeyboardEvent) => void {
+export function useTranscriptKeys({ list, rows, toEnd, focus }: Places): (event: KeyboardEvent) => void {
   return (event) => {
     const move = moveOf(event);
     if (move === undefined) return;
@@ -22,7 +21,8 @@ export function useTranscriptKeys({ scroller, list, rows, toEnd, focus }: Places
     const entry = rows[place];
     if (entry === undefined) return;
     event.preventDefault();
-    if (move === "first") scroller.current?.scrollTo({ top: 0 });
+    // By the list itself, which may still be on its way to another place.
+    if (move === "first") list.current?.scrollTo(0);
     else if (move === "last") toEnd();
     else list.current?.scrollToIndex(place, { align: "nearest" });
     focus(entry.key);
