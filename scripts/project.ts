@@ -14,3 +14,6 @@ export const resultsFolder = join(projectFolder, "test-results");
 
 /** The packaged extension that `npm run package` makes. */
 export const packageFile = join(projectFolder, "dist", "hermes-vscode.vsix");
+
+/** The panel's bundle that `npm run build` makes. */
+export const webviewFolder = join(projectFolder, "dist", "webview");

@@ -42,7 +42,10 @@ export class Channel {
       return;
     }
     this.#asked = false;
-    const fresh = message.events.slice(this.#next - message.first);
+    // The host is ours: its text is what the type says.
+    const events: readonly PanelEvent[] =
+      typeof message.events === "string" ? JSON.parse(message.events) : message.events;
+    const fresh = events.slice(this.#next - message.first);
     this.#next += fresh.length;
     if (fresh.length > 0 || message.reset) this.#sink(fresh, message.reset);
   }

@@ -28,7 +28,7 @@ const store = new PanelStore({
   onShown: () => channel.acknowledge(),
 });
 const channel = new Channel(post, (events, reset) => store.apply(events, reset));
-const panel = { store, memory: new PanelMemory(host), post };
+const panel = { store, memory: new PanelMemory(host), post, epoch: () => channel.epoch };
 
 window.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
   if (isHostMessage(data)) channel.receive(data);

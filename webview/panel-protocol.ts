@@ -196,7 +196,8 @@ export type HostMessage = {
   readonly epoch: string;
   readonly first: number;
   readonly reset: boolean;
-  readonly events: readonly PanelEvent[];
+  /** A long list is the JSON text of it: each window on the way to the panel would copy the list piece by piece. */
+  readonly events: readonly PanelEvent[] | string;
 };
 
 /** Panel to host. */

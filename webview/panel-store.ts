@@ -2,7 +2,7 @@
 import type { ReadonlySignal, Signal } from "@preact/signals";
 import { computed, signal } from "@preact/signals";
 import type { PanelEvent } from "./panel-protocol.ts";
-import { reduce } from "./state/reduce.ts";
+import { reduceAll } from "./state/reduce.ts";
 import type { PanelState } from "./state/state.ts";
 import { emptyState } from "./state/state.ts";
 
@@ -33,9 +33,7 @@ export class PanelStore {
   /** Takes in events; `reset` forgets what was there before. */
   apply(events: readonly PanelEvent[], reset: boolean): void {
     const at = this.#options.now();
-    let state = reset ? emptyState : this.#state;
-    for (const event of events) state = reduce(state, event, at);
-    this.#state = state;
+    this.#state = reduceAll(reset ? emptyState : this.#state, events, at);
     if (this.#scheduled) return;
     this.#scheduled = true;
     this.#options.nextFrame(() => this.#paint());

@@ -296,6 +296,8 @@ export class ChatSession implements vscode.Disposable {
     sessionId: string,
     place: { readonly cwd: string; readonly additionalDirectories: string[]; readonly mcpServers: never[] },
   ): Promise<boolean> {
+    // The panel shows the end of a long session at once, instead of the whole of it running past.
+    this.#log.hold();
     try {
       this.#begin(sessionId, place.cwd, []);
       const { configOptions } = await agent.request(methods.agent.session.load, { sessionId, ...place });
@@ -305,6 +307,8 @@ export class ChatSession implements vscode.Disposable {
       this.#notLoaded = error instanceof RequestError ? error.message : undefined;
       if (error instanceof RequestError) return false; // nothing was stored, or it is gone: a new one is begun
       throw error;
+    } finally {
+      this.#log.release();
     }
   }
 

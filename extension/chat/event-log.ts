@@ -7,6 +7,8 @@ import type { HostMessage, PanelEvent } from "../../webview/panel-protocol.ts";
 
 /** Events sent and not acknowledged; beyond it sending waits for the panel. */
 const WINDOW_EVENTS = 200;
+/** More events than this travel as one text. */
+const PACKED_EVENTS = 500;
 
 export class EventLog {
   #epoch = randomUUID();
@@ -16,6 +18,7 @@ export class EventLog {
   #acknowledged = 0;
   #post: ((message: HostMessage) => void) | undefined;
   #scheduled = false as boolean;
+  #held = false as boolean;
 
   /** Forgets everything: a new session takes the panel. */
   clear(): void {
@@ -33,10 +36,22 @@ export class EventLog {
     this.#schedule();
   }
 
+  /** Sends nothing until `release`: what belongs together, however much it is, is drawn once. */
+  hold(): void {
+    this.#held = true;
+  }
+
+  release(): void {
+    this.#held = false;
+    this.#schedule();
+  }
+
   /** The panel's script runs; it has everything below `next` of `epoch`. */
   attach(post: (message: HostMessage) => void, epoch: string, next: number): void {
     this.#post = post;
     const known = epoch === this.#epoch && next <= this.#events.length;
+    // Nobody has the old numbers any more.
+    if (!known) this.#events = merged(this.#events);
     this.#sent = known ? next : 0;
     this.#acknowledged = this.#sent;
     this.#send(!known);
@@ -50,7 +65,7 @@ export class EventLog {
   acknowledge(epoch: string, next: number): void {
     if (epoch !== this.#epoch) return;
     this.#acknowledged = Math.max(this.#acknowledged, Math.min(next, this.#events.length));
-    this.#schedule();
+    if (this.#sent < this.#events.length) this.#schedule();
   }
 
   /** One message a turn of the event loop, however many events came in it. */
@@ -64,14 +79,27 @@ export class EventLog {
   }
 
   #send(reset: boolean): void {
-    if (this.#post === undefined) return;
+    if (this.#post === undefined || this.#held) return;
     const waiting = this.#sent - this.#acknowledged;
     if (!reset && (this.#sent >= this.#events.length || waiting >= WINDOW_EVENTS)) return;
     const first = this.#sent;
-    const events = this.#events.slice(first);
+    const fresh = this.#events.slice(first);
     this.#sent = this.#events.length;
+    const events = fresh.length > PACKED_EVENTS ? JSON.stringify(fresh) : fresh;
     this.#post({ type: "events", epoch: this.#epoch, first, reset, events });
   }
+}
+
+/** The same events with neighbouring pieces of a text as one: what took thousands of messages is read back at once. */
+function merged(events: readonly PanelEvent[]): PanelEvent[] {
+  const result: PanelEvent[] = [];
+  for (const event of events) {
+    const last = result.at(-1);
+    const both = last && mergeDeltas(last, event);
+    if (both === undefined) result.push(event);
+    else result[result.length - 1] = both;
+  }
+  return result;
 }
 
 /** One event for two pieces of the same text; undefined when they do not belong together. */

@@ -8,6 +8,7 @@ import { measureIterations } from "./iterations.ts";
 import { measureLife } from "./life.ts";
 import { measureLongSessions } from "./long-sessions.ts";
 import type { Row } from "./measuring.ts";
+import { measurePanel } from "./panel.ts";
 import { measureSessions } from "./sessions.ts";
 import { measureVerdicts } from "./verdicts.ts";
 
@@ -22,6 +23,7 @@ for (const measure of [
   measureEdits,
   measureCheckpoints,
   measureVerdicts,
+  measurePanel,
   measureSize,
 ]) {
   for (const row of await measure()) print(row);

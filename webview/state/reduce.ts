@@ -1,5 +1,6 @@
 /** The panel's whole behaviour over time: events in, state out. Pure; the clock comes in as a number. */
 import type { PanelEvent } from "../panel-protocol.ts";
+import { asBatch } from "./batch.ts";
 import { addToHistory, buildHistory, showHistory } from "./history.ts";
 import { showProcesses } from "./processes.ts";
 import { addPermission, addQuestion, endPermission, endQuestion } from "./requests.ts";
@@ -70,4 +71,9 @@ export function reduce(state: PanelState, event: PanelEvent, at: number): PanelS
     ? (handlers[event.kind] as (state: PanelState, event: PanelEvent, at: number) => PanelState)
     : undefined;
   return handle ? handle(state, event, at) : state;
+}
+
+/** The state after all of `events`; a long replay costs no more for each of its events than a short one. */
+export function reduceAll(state: PanelState, events: readonly PanelEvent[], at: number): PanelState {
+  return asBatch(() => events.reduce((before, event) => reduce(before, event, at), state));
 }

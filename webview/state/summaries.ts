@@ -55,7 +55,10 @@ export function toggleSummary(state: PanelState, key: string): PanelState {
 }
 
 /** The entries that are to be seen: those under a closed line are not. */
-export function visibleEntries({ entries, openSummaries }: PanelState): readonly Entry[] {
+export function visibleEntries({
+  entries,
+  openSummaries,
+}: Pick<PanelState, "entries" | "openSummaries">): readonly Entry[] {
   if (!entries.some((entry) => entry.type === "summary")) return entries;
   const visible: Entry[] = [];
   /** Key of the entry before which nothing is to be seen. */

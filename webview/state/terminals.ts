@@ -1,4 +1,5 @@
 /** Live output of the terminals that tool calls show. */
+import { ownCopy } from "./batch.ts";
 import type { PanelState, TerminalState } from "./state.ts";
 import { appendText, emptyText, keepEnd } from "./streamed-text.ts";
 
@@ -22,7 +23,7 @@ export function endTerminal(
 }
 
 function withTerminal(state: PanelState, terminalId: string, terminal: TerminalState): PanelState {
-  const terminals = new Map(state.terminals);
+  const terminals = ownCopy(state.terminals, (shared) => new Map(shared));
   terminals.set(terminalId, terminal);
   return { ...state, terminals };
 }

@@ -1,13 +1,16 @@
 /** Tool calls: each update says only what changed; the card keeps the rest. */
 import type { ToolCallUpdate } from "@zed-industries/agent-client-protocol";
+import { placeOfCall, withChanged, withEntry } from "./entry-list.ts";
 import type { Entry, PanelState, ToolEntry } from "./state.ts";
 import { sealOpen } from "./transcript.ts";
 
 /** Merges `update` into the call it names, or adds a card when there is none. `at`: clock, milliseconds. */
 export function upsertToolCall(state: PanelState, update: ToolCallUpdate, at: number): PanelState {
-  const index = indexOfCall(state.entries, update.toolCallId);
-  const known = state.entries[index];
-  if (known?.type === "tool") return replaceEntry(state, index, merge(known, update, at));
+  const index = placeOfCall(state.entries, update.toolCallId);
+  const known = index === undefined ? undefined : state.entries[index];
+  if (index !== undefined && known?.type === "tool") {
+    return { ...state, entries: withChanged(state.entries, index, merge(known, update, at)) };
+  }
   const sealed = sealOpen(state, at);
   const fresh: ToolEntry = {
     type: "tool",
@@ -24,14 +27,15 @@ export function upsertToolCall(state: PanelState, update: ToolCallUpdate, at: nu
     waiting: false,
     verdict: undefined,
   };
-  return { ...sealed, nextKey: sealed.nextKey + 1, entries: [...sealed.entries, merge(fresh, update, at)] };
+  return { ...sealed, nextKey: sealed.nextKey + 1, entries: withEntry(sealed.entries, merge(fresh, update, at)) };
 }
 
 /** Changes the card of one call, if it is there. */
 export function changeToolCall(state: PanelState, id: string, change: Partial<ToolEntry>): PanelState {
-  const index = indexOfCall(state.entries, id);
-  const known = state.entries[index];
-  return known?.type === "tool" ? replaceEntry(state, index, { ...known, ...change }) : state;
+  const index = placeOfCall(state.entries, id);
+  const known = index === undefined ? undefined : state.entries[index];
+  if (index === undefined || known?.type !== "tool") return state;
+  return { ...state, entries: withChanged(state.entries, index, { ...known, ...change }) };
 }
 
 /** Marks what still runs as stopped: the turn that would have finished it is over. */
@@ -46,11 +50,6 @@ export function stopToolCalls(state: PanelState): PanelState {
 /** True for a call that has not come to its end. */
 export function isUnfinished(entry: Entry): entry is ToolEntry {
   return entry.type === "tool" && (entry.status === "pending" || entry.status === "in_progress");
-}
-
-// Calls that change are nearly always among the last ones, so the search begins at the end.
-function indexOfCall(entries: readonly Entry[], id: string): number {
-  return entries.findLastIndex((entry) => entry.type === "tool" && entry.id === id);
 }
 
 function merge(card: ToolEntry, update: ToolCallUpdate, at: number): ToolEntry {
@@ -76,8 +75,4 @@ function declaredDuration(update: ToolCallUpdate): number | undefined {
   const { hermes } = update._meta ?? {};
   if (typeof hermes !== "object" || hermes === null || !("durationMs" in hermes)) return undefined;
   return typeof hermes.durationMs === "number" && hermes.durationMs >= 0 ? hermes.durationMs : undefined;
-}
-
-function replaceEntry(state: PanelState, index: number, entry: Entry): PanelState {
-  return { ...state, entries: state.entries.with(index, entry) };
 }

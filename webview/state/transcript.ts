@@ -1,4 +1,5 @@
 /** The list of entries: one text grows at its end at most; everything before it is finished. */
+import { withChanged, withEntry } from "./entry-list.ts";
 import type { Entry, NoticeEntry, PanelState, RestoredEntry, TextEntry, TurnEndEntry } from "./state.ts";
 import { appendText, emptyText } from "./streamed-text.ts";
 
@@ -43,14 +44,14 @@ export function sealOpen(state: PanelState, at: number): PanelState {
   const { open } = state;
   if (!open) return state;
   const durationMs = open.startedAt === undefined ? undefined : at - open.startedAt;
-  return { ...state, open: undefined, entries: [...state.entries, { ...open, growing: false, durationMs }] };
+  return { ...state, open: undefined, entries: withEntry(state.entries, { ...open, growing: false, durationMs }) };
 }
 
 /** Adds a finished entry after everything there is. */
 export function addEntry(state: PanelState, entry: NewEntry, at: number): PanelState {
   const sealed = sealOpen(state, at);
   const keyed: Entry = { ...entry, key: `e${sealed.nextKey}` };
-  return { ...sealed, nextKey: sealed.nextKey + 1, entries: [...sealed.entries, keyed] };
+  return { ...sealed, nextKey: sealed.nextKey + 1, entries: withEntry(sealed.entries, keyed) };
 }
 
 /** The last message of the user's stands at this place of the session. */
@@ -58,7 +59,7 @@ export function placeLastPrompt(state: PanelState, position: number): PanelState
   const place = state.entries.findLastIndex((entry) => entry.type === "user");
   const entry = state.entries[place];
   if (entry?.type !== "user" || entry.position !== undefined) return state;
-  return { ...state, entries: state.entries.with(place, { ...entry, position }) };
+  return { ...state, entries: withChanged(state.entries, place, { ...entry, position }) };
 }
 
 /** Leaves out the message of the user's at this position and all that followed. */

@@ -11,7 +11,7 @@ import { ProcessStrip } from "./process-strip.tsx";
 import { QuestionCard } from "./question-card.tsx";
 import { QueueList } from "./queue-list.tsx";
 import { ReviewBar } from "./review-bar.tsx";
-import { Transcript } from "./transcript.tsx";
+import { Transcript } from "./transcript/transcript.tsx";
 import { TrustLine } from "./trust-line.tsx";
 
 export function App() {
@@ -45,9 +45,9 @@ export function App() {
 /** What fills the panel: the stored sessions, the way to a model, the conversation, or what there is before it. */
 function Content() {
   const { store } = usePanel();
-  const { entries, open, setup, history } = store.shown.value;
+  const { entries, open, setup, history, sessionId } = store.shown.value;
   if (history !== undefined) return <History page={history} />;
   if (setup !== undefined) return <FirstRun page={setup} />;
-  if (entries.length > 0 || open !== undefined) return <Transcript />;
+  if (entries.length > 0 || open !== undefined) return <Transcript key={sessionId} />;
   return <EmptyState onExample={(text) => store.apply([{ kind: "compose", text }], false)} />;
 }

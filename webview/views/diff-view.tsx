@@ -6,14 +6,24 @@ import { usePanel } from "./panel-context.ts";
 
 const SHOWN_LINES = 60;
 
-export type DiffViewProps = { readonly path: string; readonly oldText: string | null; readonly newText: string };
+export type DiffViewProps = {
+  /** Remembered under this name: whether all lines are shown. */
+  readonly id: string;
+  readonly path: string;
+  readonly oldText: string | null;
+  readonly newText: string;
+};
 
-export function DiffView({ path, oldText, newText }: DiffViewProps) {
-  const { post } = usePanel();
-  const [all, showAll] = useState(false);
+export function DiffView({ id, path, oldText, newText }: DiffViewProps) {
+  const { memory, post } = usePanel();
+  const [all, showAll] = useState(memory.isOpen(id, false));
   const summary = useMemo(() => diffSummary(oldText ?? "", newText), [oldText, newText]);
   const lines = summary?.lines ?? [];
   const shown = all ? lines : lines.slice(0, SHOWN_LINES);
+  const showRest = (): void => {
+    memory.setOpen(id, true);
+    showAll(true);
+  };
   const name = path.split(/[\\/]/).at(-1);
   return (
     <div class="diff">
@@ -43,7 +53,7 @@ export function DiffView({ path, oldText, newText }: DiffViewProps) {
         ))}
       </div>
       {shown.length < lines.length && (
-        <button type="button" class="text-button" onClick={() => showAll(true)}>
+        <button type="button" class="text-button" onClick={showRest}>
           Show {lines.length - shown.length} more lines
         </button>
       )}

@@ -9,6 +9,8 @@ export type Panel = {
   readonly store: PanelStore;
   readonly memory: PanelMemory;
   readonly post: (message: PanelMessage) => void;
+  /** The numbering of the host's events: another one means another conversation. */
+  readonly epoch: () => string;
 };
 
 export const PanelContext = createContext<Panel | undefined>(undefined);

@@ -34,7 +34,7 @@ export function PermissionCard({ request }: { readonly request: PermissionReques
         </pre>
       )}
       {diffs.map(({ path, oldText, newText }) => (
-        <DiffView key={path} path={path} oldText={oldText ?? null} newText={newText} />
+        <DiffView key={path} id={`diff:${requestId}:${path}`} path={path} oldText={oldText ?? null} newText={newText} />
       ))}
       {reasons.length > 0 && (
         <ul class="ask-reasons">

@@ -26,15 +26,22 @@ export function RestoreCard({ position }: { readonly position: number }) {
   return restore.value === undefined ? null : <Card position={position} preview={restore.value} />;
 }
 
+/** Cards that have been on screen: one that comes back into the page takes no focus. */
+const seen = new WeakSet<RestorePreview>();
+
 type CardProps = { readonly position: number; readonly preview: RestorePreview };
 
-function Card({ position, preview: { files, messages } }: CardProps) {
+function Card({ position, preview }: CardProps) {
+  const { files, messages } = preview;
   const { post } = usePanel();
   const changing = files.filter(({ leftAlone }) => leftAlone === undefined);
   const card = useRef<HTMLElement>(null);
   const isEmpty = changing.length === 0;
   // Not a button of it: what is held down a moment too long must not restore anything.
-  useEffect(() => card.current?.focus(), []);
+  useEffect(() => {
+    if (!seen.has(preview)) card.current?.focus();
+    seen.add(preview);
+  }, []);
   const close = (): void => {
     post({ type: "restore-close" });
     card.current?.closest(".user")?.querySelector<HTMLElement>(".message-actions button")?.focus();

@@ -4,13 +4,17 @@ import type { RestoredEntry } from "../state/state.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
-export function RestoreLine({ entry: { key, text, leftAlone, restoreId } }: { readonly entry: RestoredEntry }) {
+/** Lines that have been on screen: one that comes back into the page takes no focus. */
+const seen = new WeakSet<RestoredEntry>();
+
+export function RestoreLine({ entry }: { readonly entry: RestoredEntry }) {
+  const { key, text, leftAlone, restoreId } = entry;
   const { store, post } = usePanel();
   const line = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    // What it came from stood anywhere above; the button that had the focus is gone.
-    if (store.shown.value.entries.at(-1)?.key !== key) return;
-    line.current?.scrollIntoView({ block: "end" });
+    if (seen.has(entry) || store.shown.value.entries.at(-1)?.key !== key) return;
+    seen.add(entry);
+    // The button that had the focus is gone.
     if (document.hasFocus() && document.activeElement === document.body) line.current?.querySelector("button")?.focus();
   }, []);
   return (

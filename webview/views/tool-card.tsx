@@ -61,7 +61,7 @@ export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: Tool
       ) : (
         <Fold id={`tool:${entry.id}`} openByDefault={changes || commands || status === "failed"} summary={summary}>
           {content.map((part, index) => (
-            <Part key={index} part={part} />
+            <Part key={index} id={`${entry.id}:${index}`} part={part} />
           ))}
         </Fold>
       )}
@@ -69,10 +69,10 @@ export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: Tool
   );
 });
 
-function Part({ part }: { readonly part: ToolCallContent }) {
+function Part({ id, part }: { readonly id: string; readonly part: ToolCallContent }) {
   switch (part.type) {
     case "diff":
-      return <DiffView path={part.path} oldText={part.oldText ?? null} newText={part.newText} />;
+      return <DiffView id={`diff:${id}`} path={part.path} oldText={part.oldText ?? null} newText={part.newText} />;
     case "terminal":
       return <TerminalView terminalId={part.terminalId} />;
     case "content": {

@@ -3,14 +3,23 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 type MessageEditorProps = {
   readonly text: string;
+  /** What was written before the message left the page; undefined when it is just being opened. */
+  readonly draft: string | undefined;
+  readonly onWrite: (draft: string) => void;
   readonly onSend: (text: string) => void;
   readonly onCancel: () => void;
 };
 
-export function MessageEditor({ text, onSend, onCancel }: MessageEditorProps) {
-  const [draft, setDraft] = useState(text);
+export function MessageEditor({ text, draft: earlier, onWrite, onSend, onCancel }: MessageEditorProps) {
+  const [draft, setDraft] = useState(earlier ?? text);
+  const write = (written: string): void => {
+    onWrite(written);
+    setDraft(written);
+  };
   const field = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
+    if (earlier !== undefined) return;
+    onWrite(text);
     field.current?.focus();
     field.current?.setSelectionRange(text.length, text.length);
   }, []);
@@ -35,7 +44,7 @@ export function MessageEditor({ text, onSend, onCancel }: MessageEditorProps) {
         dir="auto"
         aria-label="Message to send again"
         value={draft}
-        onInput={(event) => setDraft(event.currentTarget.value)}
+        onInput={(event) => write(event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
       <p class="message-editor-note">What followed this message is taken back. Files stay as they are.</p>

@@ -1,26 +1,38 @@
 /** What the user said; it can be changed and said again, or taken as the beginning of another session. */
-import { useMemo, useState } from "preact/hooks";
+import { useContext, useMemo, useState } from "preact/hooks";
 import type { TextEntry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { RestoreCard } from "../restore-card.tsx";
+import { MessageEdits } from "../transcript/message-edits.ts";
 import { MessageEditor } from "./message-editor.tsx";
 
 export function UserMessage({ entry }: { readonly entry: TextEntry }) {
   const { post } = usePanel();
-  const [isEditing, setEditing] = useState(false);
+  const edits = useContext(MessageEdits);
+  const [isEditing, setEditing] = useState(edits.has(entry.key));
   const text = wholeText(entry.text);
   const { position } = entry;
-  const resend = (edited: string): void => {
+  const close = (): void => {
+    edits.delete(entry.key);
     setEditing(false);
+  };
+  const resend = (edited: string): void => {
+    close();
     if (position !== undefined) post({ type: "resend", position, text: edited });
   };
   return (
     <div class="entry user">
       <h2 class="visually-hidden">You</h2>
       {isEditing ? (
-        <MessageEditor text={text} onSend={resend} onCancel={() => setEditing(false)} />
+        <MessageEditor
+          text={text}
+          draft={edits.get(entry.key)}
+          onWrite={(draft) => edits.set(entry.key, draft)}
+          onSend={resend}
+          onCancel={close}
+        />
       ) : (
         <div class="bubble" dir="auto">
           {text}

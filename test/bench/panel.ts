@@ -1,0 +1,213 @@
+/** The panel in a real Chromium, fed by the real event log: first paint, a long session read back, a long answer. */
+import { setInterval } from "node:timers/promises";
+import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
+import { EventLog } from "../../extension/chat/event-log.ts";
+import type { PanelMessage } from "../../webview/panel-protocol.ts";
+import { AcpProcess } from "../support/acp-process.ts";
+import { answerOf, writeLongSession } from "../support/long-session.ts";
+import { PanelPage } from "../support/panel-page.ts";
+import { median, quantile, type Row } from "./measuring.ts";
+
+const REPLAYED_MESSAGES = 10_000;
+const STREAMED_MESSAGES = 5_000;
+const ROUNDS = 5;
+const TOKENS_A_SECOND = 200;
+const STREAMED_SECONDS = 10;
+const IDLE_SECONDS = 2;
+/** Of the whole panel, composer included; a conversation drawn as a whole has more than 100,000. */
+const MAX_NODES = 1_500;
+const SESSION_ID = "20261101_120000_abcdef01";
+
+/** What the page itself measures. */
+const INSTRUMENTS = `
+// Resolves when this answer has been drawn.
+globalThis.endShown = (answer) => new Promise((resolve) => {
+  const look = () => {
+    const shown = document.querySelector(".transcript")?.textContent.includes(answer + ":");
+    requestAnimationFrame(shown ? () => resolve() : look);
+  };
+  look();
+});
+globalThis.firstPaint = () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Infinity;
+let frames, nodes, meter;
+globalThis.startMeter = () => {
+  frames = [];
+  nodes = 0;
+  const step = (time) => {
+    frames.push(time);
+    if (frames.length % 60 === 0) nodes = Math.max(nodes, document.querySelectorAll("*").length);
+    meter = requestAnimationFrame(step);
+  };
+  meter = requestAnimationFrame(step);
+};
+globalThis.readMeter = () => {
+  cancelAnimationFrame(meter);
+  return { frames: frames.slice(1).map((time, index) => time - frames[index]), nodes };
+};
+`;
+
+export async function measurePanel(): Promise<readonly Row[]> {
+  return [...(await measureReplay()), ...(await measureStream())];
+}
+
+/** A stored session is opened, then shown again after the view was hidden, each time from nothing. */
+async function measureReplay(): Promise<readonly Row[]> {
+  const last = `Answer ${REPLAYED_MESSAGES / 4}`;
+  const [paints, opened, shown]: [number[], number[], number[]] = [[], [], []];
+  const agent = new AcpProcess({ HERMES_PROVIDER: "offline" });
+  writeLongSession({ home: agent.home, id: SESSION_ID, cwd: agent.cwd, messages: REPLAYED_MESSAGES });
+  await agent.initialize();
+  const panel = await FedPanel.open();
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      panel.leave();
+      panel.log.clear();
+      await panel.load();
+      paints.push(await panel.call<number>("firstPaint"));
+      const begin = performance.now();
+      await panel.loadSession(agent);
+      await panel.call("endShown", last);
+      opened.push(performance.now() - begin);
+      panel.leave();
+      const asked = await panel.load();
+      await panel.call("endShown", last);
+      shown.push(performance.now() - asked);
+    }
+  } finally {
+    await panel.close();
+    await agent.stop();
+  }
+  const session = `panel: session of ${REPLAYED_MESSAGES.toLocaleString("en")} messages`;
+  return [
+    { what: "panel: first paint", ours: median(paints), target: 400, unit: "ms" },
+    { what: `${session}, from opening it to its end on screen`, ours: median(opened), target: 500, unit: "ms" },
+    { what: `${session}, shown again: its end on screen`, ours: median(shown), target: 500, unit: "ms" },
+  ];
+}
+
+/** An answer streams at the end of a long conversation. The floor is the same page when nothing happens. */
+async function measureStream(): Promise<readonly Row[]> {
+  const agent = new AcpProcess({ HERMES_PROVIDER: "offline" });
+  writeLongSession({ home: agent.home, id: SESSION_ID, cwd: agent.cwd, messages: STREAMED_MESSAGES });
+  await agent.initialize();
+  const panel = await FedPanel.open();
+  try {
+    await panel.load();
+    await panel.loadSession(agent);
+    await panel.call("endShown", `Answer ${STREAMED_MESSAGES / 4}`);
+    const idle = await panel.meter(async () => panel.stream(0, IDLE_SECONDS));
+    const busy = await panel.meter(async () => {
+      panel.log.push({ kind: "prompt", id: "bench", text: "Say much." });
+      await panel.stream(TOKENS_A_SECOND, STREAMED_SECONDS);
+    });
+    const what = `panel: ${TOKENS_A_SECOND} tokens/s behind ${STREAMED_MESSAGES.toLocaleString("en")} messages`;
+    return [
+      {
+        what: `${what}, frame time p95`,
+        ours: quantile(busy.frames, 0.95),
+        floor: quantile(idle.frames, 0.95),
+        target: 17,
+        unit: "ms",
+      },
+      { what: `${what}, nodes of the page`, ours: busy.nodes, target: MAX_NODES, unit: "nodes" },
+    ];
+  } finally {
+    await panel.close();
+    await agent.stop();
+  }
+}
+
+type Metered = { readonly frames: readonly number[]; readonly nodes: number };
+
+/** The page with the event log behind it, as the extension joins them. */
+class FedPanel {
+  readonly log = new EventLog();
+  readonly #panel: PanelPage;
+  #ready = Promise.withResolvers<number>();
+
+  private constructor(panel: PanelPage) {
+    this.#panel = panel;
+  }
+
+  static async open(): Promise<FedPanel> {
+    const panel = await PanelPage.open((message) => fed.#receive(message));
+    await panel.page.addInitScript({ content: INSTRUMENTS });
+    const fed = new FedPanel(panel);
+    return fed;
+  }
+
+  /** The view is hidden: nothing is sent to it any more. */
+  leave(): void {
+    this.log.detach();
+  }
+
+  /** The view is shown, from nothing; gives the time at which its script asked for the events. */
+  async load(): Promise<number> {
+    this.#ready = Promise.withResolvers<number>();
+    await this.#panel.load();
+    return this.#ready.promise;
+  }
+
+  /** As extension/chat/chat-session.ts does it. */
+  async loadSession(agent: AcpProcess): Promise<void> {
+    this.log.hold();
+    this.log.clear();
+    this.log.push({
+      kind: "session",
+      sessionId: SESSION_ID,
+      cwd: agent.cwd,
+      agentName: "Hermes",
+      configOptions: [],
+      commands: [],
+    });
+    this.log.push({ kind: "agent", state: "ready" });
+    const before = agent.updates.length;
+    await agent.request("session/load", { sessionId: SESSION_ID, cwd: agent.cwd, mcpServers: [] });
+    // What the agent sends is what the protocol says.
+    for (const update of agent.updates.slice(before) as SessionUpdate[]) this.log.push({ kind: "update", update });
+    this.log.release();
+  }
+
+  async stream(tokensASecond: number, seconds: number): Promise<void> {
+    const tokens =
+      Array.from({ length: 40 }, (_, number) => answerOf(number))
+        .join("\n\n")
+        .match(/\s*\S{1,6}/g) ?? [];
+    const begin = performance.now();
+    let said = 0;
+    for await (const _ of setInterval(5)) {
+      const elapsed = (performance.now() - begin) / 1_000;
+      for (; said < elapsed * tokensASecond; said += 1) {
+        const text = tokens[said % tokens.length] ?? "";
+        const update: SessionUpdate = {
+          sessionUpdate: "agent_message_chunk",
+          messageId: "b",
+          content: { type: "text", text },
+        };
+        this.log.push({ kind: "update", update });
+      }
+      if (elapsed >= seconds) return;
+    }
+  }
+
+  async meter(work: () => Promise<void>): Promise<Metered> {
+    await this.call("startMeter");
+    await work();
+    return this.call<Metered>("readMeter");
+  }
+
+  async call<Value>(name: string, argument?: string): Promise<Value> {
+    return this.#panel.call<Value>(name, argument);
+  }
+
+  async close(): Promise<void> {
+    await this.#panel.close();
+  }
+
+  #receive(message: PanelMessage): void {
+    if (message.type === "ack") this.log.acknowledge(message.epoch, message.next);
+    if (message.type !== "ready") return;
+    this.#ready.resolve(performance.now());
+    this.log.attach((events) => void this.#panel.send(events), message.epoch, message.next);
+  }
+}

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { writeLongSession } from "../support/long-session.ts";
+import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
+
+const MESSAGES = 10_000;
+const QUESTIONS = MESSAGES / 4;
+/** Of the whole panel: with every entry drawn there would be some 150,000. */
+const MAX_NODES = 1_500;
+/** More pixels than any conversation here is high. */
+const FAR = 2_000_000;
+
+// A conversation of thousands of messages: its end at once, all of it within reach, a few rows in the page.
+describe("a very long conversation", () => {
+  let window: VSCodeWindow;
+
+  beforeAll(async () => {
+    window = await VSCodeWindow.open({ name: "long-conversation" });
+    const place = { home: window.home, cwd: window.workspace };
+    writeLongSession({ ...place, id: "20261101_120000_aaaaaaaa", messages: MESSAGES });
+    await window.openPanel();
+  });
+
+  pictureOfFailure(() => window);
+
+  afterAll(async () => {
+    await window.close();
+  });
+
+  const log = () => window.panel.getByRole("log");
+  const said = (text: string) => window.panel.locator(".row", { hasText: text });
+  const question = (number: number) => said(`Question ${number}:`);
+  const answer = (number: number) => said(`Answer ${number}:`);
+  const jump = () => window.panel.getByRole("button", { name: "Jump to the latest" });
+  const bubbles = () => window.panel.locator(".user .bubble").allTextContents();
+  const wheel = async (pixels: number): Promise<void> => {
+    await log().hover();
+    await window.page.mouse.wheel(0, pixels);
+  };
+  const isInView = (row: ReturnType<typeof said>): Promise<boolean> =>
+    row.evaluate((element) => {
+      const list = element.closest(".transcript")?.getBoundingClientRect();
+      const { top, bottom } = element.getBoundingClientRect();
+      return list !== undefined && bottom > list.top && top < list.bottom;
+    });
+  const pictures = async (name: string): Promise<void> => {
+    for (const theme of ["light", "dark"] as const) {
+      await window.setTheme(theme);
+      await window.setSideBarWidth(320);
+      await window.screenshot(name);
+    }
+  };
+
+  test("opened from the history, it shows its end, and little else is in the page", async () => {
+    await window.runCommand("Hermes: Show Sessions");
+    const name = window.panel.locator(".history-name", { hasText: "A long session" });
+    await name.waitFor();
+    await name.click();
+    await answer(QUESTIONS).waitFor();
+    await expect.poll(() => isInView(answer(QUESTIONS))).toBe(true);
+    expect(await window.panel.locator("*").count()).toBeLessThan(MAX_NODES);
+    await pictures("long-end");
+  });
+
+  test("Home leads to the first message, which says its place to a screen reader, and End back", async () => {
+    await log().focus();
+    await window.page.keyboard.press("Home");
+    await expect.poll(() => window.panel.locator(".row:focus").getAttribute("aria-posinset")).toBe("1");
+    await expect.poll(() => isInView(question(1))).toBe(true);
+    expect(await question(1).getAttribute("aria-setsize")).toBe(String(MESSAGES));
+    await jump().waitFor();
+    await pictures("long-start");
+    await question(1).focus();
+    await window.page.keyboard.press("Alt+ArrowDown");
+    await expect.poll(() => window.panel.locator(".row:focus").getAttribute("aria-posinset")).toBe("2");
+    await window.page.keyboard.press("End");
+    await expect.poll(() => window.panel.locator(".row:focus").getAttribute("aria-posinset")).toBe(String(MESSAGES));
+    await expect.poll(() => isInView(answer(QUESTIONS))).toBe(true);
+    await jump().waitFor({ state: "detached" });
+  });
+
+  test("the wheel reaches the first message, and one click the end", async () => {
+    await expect
+      .poll(async () => {
+        await wheel(-FAR);
+        return question(1).count();
+      })
+      .toBe(1);
+    await expect.poll(() => isInView(question(1))).toBe(true);
+    expect(await window.panel.locator("*").count()).toBeLessThan(MAX_NODES);
+    await jump().click();
+    await expect.poll(() => isInView(answer(QUESTIONS))).toBe(true);
+    await jump().waitFor({ state: "detached" });
+  });
+
+  test("a card that was opened is open, and a half-written change is there, after both were out of the page", async () => {
+    await log().focus();
+    await window.page.keyboard.press("Home");
+    const card = window.panel.locator('[data-tool-call="call-1"]');
+    await card.getByRole("button").first().click();
+    await card.getByText("const value0").waitFor();
+    await question(1).hover();
+    await question(1).getByRole("button", { name: "Edit message and send it again" }).click();
+    await window.panel.getByRole("textbox", { name: "Message to send again" }).fill("list the files, but");
+    await window.composer.focus();
+    await jump().click();
+    await card.waitFor({ state: "detached" });
+    expect(await window.panel.getByRole("textbox", { name: "Message to send again" }).count()).toBe(0);
+    await log().focus();
+    await window.page.keyboard.press("Home");
+    await card.getByText("const value0").waitFor();
+    const field = window.panel.getByRole("textbox", { name: "Message to send again" });
+    await expect.poll(() => field.inputValue()).toBe("list the files, but");
+    await pictures("long-edit");
+    await field.press("Escape");
+  });
+
+  test("the place where one reads is kept while the stored sessions are shown", async () => {
+    await log().focus();
+    await window.page.keyboard.press("Home");
+    await expect.poll(() => isInView(question(1))).toBe(true);
+    await wheel(3_000);
+    await expect.poll(() => answer(1).count()).toBe(0);
+    const keys = await window.panel.locator(".row").evaluateAll((rows) => {
+      const inView = rows.filter((row) => row.getBoundingClientRect().top > 200);
+      return inView.map((row) => row.getAttribute("data-entry"));
+    });
+    const row = window.panel.locator(`[data-entry="${keys[0]}"]`);
+    const before = (await row.boundingBox())?.y ?? Number.NaN;
+    await window.runCommand("Hermes: Show Sessions");
+    await window.panel.getByRole("button", { name: "Back to the conversation" }).click();
+    await expect.poll(async () => Math.abs(((await row.boundingBox())?.y ?? 0) - before)).toBeLessThan(2);
+  });
+
+  test("what has the focus keeps it when it leaves the window", async () => {
+    await log().focus();
+    await window.page.keyboard.press("Home");
+    const summary = window.panel.locator('[data-tool-call="call-1"] .fold-summary');
+    await summary.focus();
+    await wheel(60_000);
+    await expect.poll(() => isInView(summary)).toBe(false);
+    await expect.poll(() => summary.evaluate((element) => element.matches(":focus"))).toBe(true);
+  });
+
+  test("what is selected is copied whole, with the entries in its middle that are not in the page", async () => {
+    await log().focus();
+    await window.page.keyboard.press("Home");
+    await question(1)
+      .locator(".bubble")
+      .click({ position: { x: 12, y: 12 } });
+    await wheel(20_000);
+    await expect.poll(() => isInView(question(1))).toBe(false);
+    const end = Number(/\d+/.exec((await bubbles()).at(-1) ?? "")?.[0]);
+    await question(end)
+      .locator(".bubble")
+      .click({ modifiers: ["Shift"], position: { x: 60, y: 12 } });
+    await window.page.keyboard.press("ControlOrMeta+c");
+    await window.composer.focus();
+    await window.page.keyboard.press("ControlOrMeta+v");
+    await expect.poll(() => window.composer.inputValue()).toContain(`Answer ${end - 1}:`);
+    const copied = await window.composer.inputValue();
+    await window.composer.fill("");
+    expect(end).toBeGreaterThan(20);
+    for (let number = 2; number < end; number += 1) expect(copied).toContain(`Answer ${number}:`);
+  });
+
+  test("it is forked from one of its first messages", async () => {
+    await log().focus();
+    await window.page.keyboard.press("Home");
+    await question(2).hover();
+    await question(2).getByRole("button", { name: "Fork the session before this message" }).click();
+    await expect.poll(() => window.composer.inputValue()).toBe("Question 2: what does part 2 do?");
+    await expect.poll(bubbles).toEqual(["Question 1: what does part 1 do?"]);
+    await window.composer.fill("");
+  });
+
+  test("its first message is changed and sent again, and all that followed is gone", async () => {
+    await window.runCommand("Hermes: Show Sessions");
+    await window.panel.locator(".history-name", { hasText: "A long session" }).first().click();
+    await answer(QUESTIONS).waitFor();
+    await log().focus();
+    await window.page.keyboard.press("Home");
+    await question(1).hover();
+    await question(1).getByRole("button", { name: "Edit message and send it again" }).click();
+    const field = window.panel.getByRole("textbox", { name: "Message to send again" });
+    await field.fill("list the files");
+    await field.press("Enter");
+    await expect.poll(bubbles).toEqual(["list the files"]);
+    await answer(1).waitFor({ state: "detached" });
+  });
+});

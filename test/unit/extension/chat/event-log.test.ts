@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import { EventLog } from "../../../../extension/chat/event-log.ts";
+import { Channel } from "../../../../webview/channel.ts";
+import type { HostMessage, PanelEvent } from "../../../../webview/panel-protocol.ts";
+
+// Long conversations: on their way to the panel in one piece, and no longer than they must be.
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+const delta = (text: string, messageId = "m"): PanelEvent => ({
+  kind: "update",
+  update: { sessionUpdate: "agent_message_chunk", messageId, content: { type: "text", text } },
+});
+const notice = (text: string): PanelEvent => ({ kind: "notice", severity: "info", text });
+
+function attached(log: EventLog): readonly HostMessage[] {
+  const sent: HostMessage[] = [];
+  log.attach((message) => sent.push(message), "", 0);
+  return sent;
+}
+
+test("what is held goes out as one message when it is released", async () => {
+  const log = new EventLog();
+  const sent = attached(log);
+  log.hold();
+  log.clear();
+  for (let number = 0; number < 5; number += 1) {
+    log.push(notice(String(number)));
+    await settled();
+  }
+  expect(sent).toHaveLength(1);
+  log.release();
+  await settled();
+  expect(sent[1]).toMatchObject({ first: 0, reset: true });
+  expect(sent[1]?.events).toHaveLength(5);
+});
+
+test("a panel that comes while events are held gets them all at the release", async () => {
+  const log = new EventLog();
+  log.hold();
+  log.push(notice("one"));
+  const sent = attached(log);
+  log.push(notice("two"));
+  expect(sent).toEqual([]);
+  log.release();
+  await settled();
+  expect(sent).toMatchObject([{ first: 0, reset: true, events: [{ text: "one" }, { text: "two" }] }]);
+});
+
+test("a panel that begins anew gets each text as one event, however many pieces it came in", async () => {
+  const log = new EventLog();
+  const first = attached(log);
+  for (const letter of "abc") {
+    log.push(delta(letter));
+    await settled();
+  }
+  log.push(delta("d", "another"));
+  await settled();
+  expect(first).toHaveLength(5);
+  expect(attached(log)).toMatchObject([
+    { reset: true, events: [{ update: { content: { text: "abc" } } }, { update: { content: { text: "d" } } }] },
+  ]);
+});
+
+test("after that, new events go on with the new numbers", async () => {
+  const log = new EventLog();
+  for (const letter of "abc") {
+    attached(log);
+    log.push(delta(letter, letter === "c" ? "another" : "m"));
+    await settled();
+  }
+  const sent = attached(log);
+  log.acknowledge(sent[0]?.epoch ?? "", 2);
+  log.push(notice("new"));
+  await settled();
+  expect(sent[1]).toMatchObject({ first: 2, reset: false, events: [{ text: "new" }] });
+});
+
+test("a long list travels as one text, which the panel's end of the channel reads", () => {
+  const log = new EventLog();
+  for (let number = 0; number < 2_000; number += 1) log.push(notice(String(number)));
+  const [message] = attached(log);
+  expect(message?.events).toBeTypeOf("string");
+  const taken: PanelEvent[] = [];
+  const channel = new Channel(
+    () => undefined,
+    (events) => taken.push(...events),
+  );
+  if (message) channel.receive(message);
+  expect(taken.map((event) => event.kind === "notice" && event.text)).toEqual(
+    Array.from({ length: 2_000 }, (_, number) => String(number)),
+  );
+});

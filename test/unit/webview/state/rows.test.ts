@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import type { PanelEvent } from "../../../../webview/panel-protocol.ts";
+import { reduceAll } from "../../../../webview/state/reduce.ts";
+import { finishedRows, withOpen } from "../../../../webview/state/rows.ts";
+import { emptyState } from "../../../../webview/state/state.ts";
+
+// Rows of the conversation: what shows nothing has none, so that each row says its true place among all.
+const update = (it: Extract<PanelEvent, { kind: "update" }>["update"]): PanelEvent => ({ kind: "update", update: it });
+const chunk = (text: string): PanelEvent =>
+  update({ sessionUpdate: "agent_message_chunk", messageId: text, content: { type: "text", text } });
+const rowsAfter = (...events: readonly PanelEvent[]) => {
+  const state = reduceAll(emptyState, events, 0);
+  return withOpen(finishedRows(state), state);
+};
+
+test("blank answers and the keeping of the plan have no row", () => {
+  const rows = rowsAfter(
+    chunk(" \n"),
+    update({ sessionUpdate: "tool_call", toolCallId: "plan", title: "Plan", kind: "think", status: "completed" }),
+    update({ sessionUpdate: "tool_call", toolCallId: "lost", title: "Plan", kind: "think", status: "failed" }),
+    update({ sessionUpdate: "tool_call", toolCallId: "read", title: "Read", kind: "read", status: "completed" }),
+  );
+  expect(rows.map((row) => row.type === "tool" && row.id)).toEqual(["lost", "read"]);
+});
+
+test("the text that grows is the last row, and is finished when no turn runs", () => {
+  const prompt: PanelEvent = { kind: "prompt", id: "p", text: "go" };
+  expect(rowsAfter(prompt, chunk("half")).at(-1)).toMatchObject({ type: "answer", growing: true });
+  expect(rowsAfter(chunk("read back")).at(-1)).toMatchObject({ type: "answer", growing: false });
+});

@@ -1,0 +1,73 @@
+/** Copies what is selected, also the entries in its middle that are not in the page. */
+import { contentText } from "../../state/content-text.ts";
+import type { Entry } from "../../state/state.ts";
+import { wholeText } from "../../state/streamed-text.ts";
+import { keyOfRow, rowAround } from "./entry-row.tsx";
+
+/** Leaves the event to the browser when all that is selected is in the page. `entries`: all rows, in order. */
+export function copySelected(event: ClipboardEvent, entries: readonly Entry[]): void {
+  const list = event.currentTarget;
+  const text = list instanceof HTMLElement ? selectedText(list, entries) : undefined;
+  if (text === undefined) return;
+  event.preventDefault();
+  event.clipboardData?.setData("text/plain", text);
+}
+
+/** Undefined when all that is selected is in the page, and the browser can copy it by itself. */
+function selectedText(list: HTMLElement, entries: readonly Entry[]): string | undefined {
+  const selection = document.getSelection();
+  if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return undefined;
+  const range = selection.getRangeAt(0);
+  if (!range.intersectsNode(list)) return undefined;
+  const [from, to] = [rowAround(range.startContainer), rowAround(range.endContainer)];
+  // A selection that begins before the list or ends after it has all of it up to there.
+  const first = from ? placeOf(entries, from) : 0;
+  const last = to ? placeOf(entries, to) : entries.length - 1;
+  if (first < 0 || last <= first) return undefined;
+  const inPage = new Set([...list.querySelectorAll<HTMLElement>("[data-entry]")].map(keyOfRow));
+  const between = entries.slice(from ? first + 1 : first, to ? last : last + 1);
+  if (between.every(({ key }) => inPage.has(key))) return undefined;
+  const [head, tail] = endsOf(selection, range, { from, to });
+  const texts = [head, ...between.map(entryText), tail];
+  return texts.filter((text) => text !== undefined && text !== "").join("\n\n");
+}
+
+function placeOf(entries: readonly Entry[], row: HTMLElement): number {
+  const key = keyOfRow(row);
+  return entries.findIndex((entry) => entry.key === key);
+}
+
+type EndRows = { readonly from: HTMLElement | undefined; readonly to: HTMLElement | undefined };
+
+/** What is selected of the first and the last row, in lines as they are seen: only a selection itself says that. */
+function endsOf(selection: Selection, range: Range, { from, to }: EndRows): readonly (string | undefined)[] {
+  const { anchorNode, anchorOffset, focusNode, focusOffset } = selection;
+  const [head, tail] = [range.cloneRange(), range.cloneRange()];
+  if (from) head.setEnd(from, from.childNodes.length);
+  if (to) tail.setStart(to, 0);
+  const textOf = (part: Range): string => {
+    selection.removeAllRanges();
+    selection.addRange(part);
+    return selection.toString().trim();
+  };
+  const texts = [from && textOf(head), to && textOf(tail)];
+  if (anchorNode && focusNode) selection.setBaseAndExtent(anchorNode, anchorOffset, focusNode, focusOffset);
+  return texts;
+}
+
+function entryText(entry: Entry): string {
+  switch (entry.type) {
+    case "user":
+    case "answer":
+    case "thought":
+      return wholeText(entry.text);
+    case "tool":
+      return [entry.title, ...entry.content.map((part) => (part.type === "content" ? contentText(part.content) : ""))]
+        .filter((text) => text !== "")
+        .join("\n");
+    case "summary":
+      return entry.summary;
+    default:
+      return entry.text;
+  }
+}

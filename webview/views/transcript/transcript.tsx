@@ -1,0 +1,117 @@
+/**
+ * The conversation, newest at the end; it follows what grows unless the user reads further up. Only what is in view,
+ * and a little around it, is in the page.
+ */
+import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { Virtualizer, type VirtualizerHandle } from "virtua";
+import { finishedRows, withOpen } from "../../state/rows.ts";
+import type { Entry } from "../../state/state.ts";
+import { Icon } from "../icon.tsx";
+import { usePanel } from "../panel-context.ts";
+import { copySelected } from "./copy-selected.ts";
+import { EntryRow } from "./entry-row.tsx";
+import { MessageEdits } from "./message-edits.ts";
+import { RowsContainer } from "./rows-container.tsx";
+import { useFollowing } from "./use-following.ts";
+import { useKeptKeys } from "./use-kept-keys.ts";
+import { useReadingPlace } from "./use-reading-place.ts";
+import { useRowFocus } from "./use-row-focus.ts";
+import { useTranscriptKeys } from "./use-transcript-keys.ts";
+import { Working } from "./working.tsx";
+
+/** Drawn before and after what is in view. Pixels. */
+const BUFFER_PX = 400;
+/** A conversation of so many rows is in the page as a whole: Tab and a selection reach all of it. */
+const WHOLE_ROWS = 40;
+/** Space over the first row, as in transcript.css. */
+const TOP_PX = 10;
+
+/** One for each session: what is remembered of its rows goes with it. */
+export function Transcript() {
+  const { store } = usePanel();
+  const state = store.shown.value;
+  const scroller = useRef<HTMLDivElement>(null);
+  const list = useRef<VirtualizerHandle>(null);
+  const finished = useMemo(() => finishedRows(state), [state.entries, state.openSummaries]);
+  const rows = withOpen(finished, state);
+  const reading = useReadingPlace(list, rows, TOP_PX);
+  const { away, follows, keep, toEnd, onScroll } = useFollowing(scroller, reading.isEnd);
+  const focus = useRowFocus(scroller);
+  const kept = useKeptKeys(scroller);
+  const mounted = mountedPlaces(rows, focus.wanted === undefined ? kept : [...kept, focus.wanted]);
+  const jump = (): void => {
+    // The list may still be on its way to another place.
+    list.current?.scrollTo(Number.MAX_SAFE_INTEGER);
+    toEnd();
+  };
+  const edits = useMemo(() => new Map<string, string>(), []);
+  const onKeyDown = useTranscriptKeys({ list, rows, toEnd: jump, focus: focus.want });
+  const count = rows.length;
+  const row = useCallback(
+    (entry: Entry, index: number) => <EntryRow key={entry.key} entry={entry} position={index + 1} count={count} />,
+    [count],
+  );
+  useLayoutEffect(keep, []);
+  useShowNew(rows.at(-1), toEnd);
+  return (
+    <MessageEdits.Provider value={edits}>
+      <div class="transcript-frame">
+        <div
+          class="transcript"
+          role="log"
+          aria-live="off"
+          aria-label={`Conversation with ${state.agentName}`}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+          tabIndex={0}
+          ref={scroller}
+          onScroll={onScroll}
+          onKeyDown={onKeyDown}
+          onCopy={(event) => copySelected(event, rows)}
+        >
+          <Virtualizer
+            ref={list}
+            scrollRef={scroller}
+            as={RowsContainer}
+            data={rows}
+            bufferSize={BUFFER_PX}
+            startMargin={TOP_PX}
+            keepMounted={mounted}
+            onScrollEnd={() => reading.note(rows, follows())}
+            onResize={() => {
+              keep();
+              focus.settle();
+            }}
+          >
+            {row}
+          </Virtualizer>
+          <Working state={state} onChange={keep} />
+        </div>
+        {away && <JumpToEnd act={jump} />}
+      </div>
+    </MessageEdits.Provider>
+  );
+}
+
+function JumpToEnd({ act }: { readonly act: () => void }) {
+  return (
+    <button type="button" class="jump" title="Jump to the latest" aria-label="Jump to the latest" onClick={act}>
+      <Icon name="arrow-down" />
+    </button>
+  );
+}
+
+/** What the user has just said or restored is at the end, wherever they were reading. */
+function useShowNew(last: Entry | undefined, toEnd: () => void): void {
+  const shown = useRef(last?.key);
+  useLayoutEffect(() => {
+    const isTheirs = last?.type === "user" || last?.type === "restored";
+    if (isTheirs && shown.current !== last.key) toEnd();
+    shown.current = last?.key;
+  }, [last?.key]);
+}
+
+/** Indices of the rows that are in the page wherever they stand; `keys`: of entries that must be. */
+function mountedPlaces(rows: readonly Entry[], keys: readonly string[]): readonly number[] {
+  if (rows.length <= WHOLE_ROWS) return rows.map((_, index) => index);
+  return keys.map((key) => rows.findLastIndex((row) => row.key === key)).filter((place) => place >= 0);
+}
