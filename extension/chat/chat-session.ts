@@ -22,6 +22,7 @@ import {
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ModelMemory } from "../models/model-memory.ts";
 import type { EventLog } from "./event-log.ts";
+import { leaveSession } from "./leave-session.ts";
 import { PromptQueue } from "./prompt-queue.ts";
 import { type SelectedOption, SessionOptions } from "./session-options.ts";
 
@@ -249,12 +250,16 @@ export class ChatSession implements vscode.Disposable {
 
   /** Lets go of the session in the panel and opens another one, or a new one. */
   async #change(sessionId: string | undefined): Promise<void> {
+    const left = this.#sessionId;
     await this.cancel();
     this.#sessionId = undefined;
     this.#opening = undefined;
     await this.#memory.update(MEMENTO_KEY, sessionId);
     this.queue.clear();
     await this.open();
+    if (left !== undefined && left !== this.#sessionId) {
+      await leaveSession(this.#worker, left).catch((error: unknown) => this.#fail(error));
+    }
     if (sessionId === undefined || this.#sessionId === sessionId || this.#notLoaded === undefined) return;
     this.#notice("error", `The session cannot be opened: ${this.#notLoaded}`);
   }

@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
 
@@ -70,6 +72,9 @@ describe("sessions in the panel", () => {
     await page().locator(".history-name").nth(1).click();
     await page().waitFor({ state: "detached" });
     await expect.poll(bubbles).toEqual(["list the files", "read a.txt"]);
+    // The one that was left may be opened in another window by now.
+    const stored = () => readdirSync(join(window.home, "vscode", "sessions"));
+    await expect.poll(() => stored().filter((name) => name.endsWith(".lock"))).toEqual([]);
   });
 
   test("the keyboard alone moves in the list, and Escape leads back", async () => {

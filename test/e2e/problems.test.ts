@@ -23,7 +23,7 @@ describe("new problems", () => {
   test("an edit that breaks a file names what it broke, in its card", async () => {
     await window.send(`replace '"port": 80' with '"port" 80' in settings.json`);
     await problems().first().waitFor();
-    expect(await problems().first().innerText()).toMatch(/settings\.json:3:\d+.*[Cc]olon expected/s);
+    expect(await problems().first().textContent()).toMatch(/settings\.json:3:\d+.*[Cc]olon expected/s);
     for (const theme of ["light", "dark"] as const) {
       await window.setTheme(theme);
       await window.setSideBarWidth(320);
