@@ -103,18 +103,23 @@ async function run(bench: Bench, command: string, more: object = {}): Promise<st
 
 /** Ends the program that stands for ssh or docker, as closing its terminal does; what it runs is in another session. */
 function endClient(): void {
-  const own = readdirSync("/proc").filter((pid) => {
-    if (!/^\d+$/.test(pid) || !existsSync(`/proc/${pid}/cmdline`)) return false;
-    const line = readFileSync(`/proc/${pid}/cmdline`, "latin1");
-    return line.startsWith("setsid\u0000-w") && line.includes(NAP);
-  });
+  const own = running((line) => line.startsWith("setsid\u0000-w") && line.includes(NAP));
   for (const pid of own) process.kill(Number(pid), "SIGKILL");
 }
 
 function livingMarked(): string[] {
+  return running((line) => line.includes(NAP.replace(" ", "\u0000")));
+}
+
+/** Processes with such a command line; its words are divided by NUL. */
+function running(isWanted: (commandLine: string) => boolean): string[] {
   return readdirSync("/proc").filter((pid) => {
-    if (!/^\d+$/.test(pid) || !existsSync(`/proc/${pid}/cmdline`)) return false;
-    return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(NAP.replace(" ", "\u0000"));
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      return isWanted(readFileSync(`/proc/${pid}/cmdline`, "latin1"));
+    } catch {
+      return false; // ended between the two looks
+    }
   });
 }
 
