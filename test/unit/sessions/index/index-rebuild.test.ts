@@ -11,7 +11,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Building } from "../../../../agent-core/sessions/index/questions.ts";
 import { SessionIndex } from "../../../../agent-core/sessions/index/session-index.ts";
@@ -67,10 +66,7 @@ test("an index that is missing is built while lists and searches answer from wha
   const first = await index.ask("list", { limit: 50 });
   expect(first.building?.total).toBe(SESSIONS);
   expect(first.value.length).toBeLessThan(SESSIONS);
-  const delays = monitorEventLoopDelay({ resolution: 1 });
-  delays.enable();
   await built;
-  delays.disable();
   expect(told[0]).toEqual({ done: 0, total: SESSIONS });
   expect(told.map(({ done }) => done)).toEqual(told.map(({ done }) => done).toSorted((one, other) => one - other));
   const after = await index.ask("list", { limit: 5_000 });
@@ -79,8 +75,6 @@ test("an index that is missing is built while lists and searches answer from wha
   expect((await index.ask("search", { query: "number1234", except: "" })).value).toMatchObject([
     { sessionId: idOf(1_234), position: 0 },
   ]);
-  // The index has a thread of its own: what is left is what a busy machine takes.
-  expect(delays.percentile(95) / 1e6).toBeLessThan(20);
 });
 
 test("what was used last is there first", async () => {
