@@ -4,6 +4,7 @@ import type { Entry, TextEntry } from "../../state/state.ts";
 import { Fold } from "../fold.tsx";
 import { Icon } from "../icon.tsx";
 import { MarkdownView } from "../markdown-view.tsx";
+import { usePanel } from "../panel-context.ts";
 import { RestoreLine } from "../restore-line.tsx";
 import { SummaryLine } from "../summary-line.tsx";
 import { ToolCard } from "../tool-card.tsx";
@@ -48,6 +49,9 @@ export const EntryView = memo(function EntryView({ entry }: { readonly entry: En
 });
 
 function Thought({ entry }: { readonly entry: TextEntry }) {
+  const { store } = usePanel();
+  // Keys begin anew with each session; another one's thoughts keep folds of their own.
+  const session = store.shown.peek().sessionId ?? "";
   const time = entry.durationMs === undefined ? "Thoughts" : `Thought for ${formatDuration(entry.durationMs)}`;
   const summary = (
     <>
@@ -57,7 +61,7 @@ function Thought({ entry }: { readonly entry: TextEntry }) {
   );
   return (
     <div class="entry">
-      <Fold id={`thought:${entry.key}`} openByDefault={entry.growing} summary={summary} class="thought">
+      <Fold id={`thought:${session}:${entry.key}`} openByDefault={entry.growing} summary={summary} class="thought">
         <MarkdownView text={entry.text} growing={entry.growing} />
       </Fold>
     </div>
