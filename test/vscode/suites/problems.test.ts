@@ -14,6 +14,7 @@ suite("problems", () => {
   const linter = vscode.languages.createDiagnosticCollection("suite-linter");
   const subscriptions: vscode.Disposable[] = [linter];
   let side: AgentSide;
+  const timers = new Set<NodeJS.Timeout>();
   let calls = 0;
 
   suiteSetup(async () => {
@@ -26,6 +27,7 @@ suite("problems", () => {
 
   suiteTeardown(async () => {
     await closeEditors();
+    for (const timer of timers) clearTimeout(timer);
     for (const subscription of subscriptions) subscription.dispose();
     await side.dispose();
     rmSync(folder, { recursive: true });
@@ -35,7 +37,7 @@ suite("problems", () => {
 
   function lintSoon(document: vscode.TextDocument): void {
     if (document.uri.fsPath.startsWith(folder) && document.uri.fsPath.endsWith(".todo")) {
-      setTimeout(() => linter.set(document.uri, lint(document)), 120);
+      timers.add(setTimeout(() => linter.set(document.uri, lint(document)), 120));
     }
   }
 
