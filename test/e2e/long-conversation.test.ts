@@ -175,7 +175,8 @@ describe("a very long conversation", () => {
 
   test("its first message is changed and sent again, and all that followed is gone", async () => {
     await window.runCommand("Hermes: Show Sessions");
-    await window.panel.locator(".history-name", { hasText: "A long session" }).first().click();
+    // Not its fork, which is called "A long session (2)".
+    await window.panel.locator(".history-name", { hasText: "A long session", hasNotText: "(2)" }).click();
     await answer(QUESTIONS).waitFor();
     await log().focus();
     await window.page.keyboard.press("Home");
