@@ -36,6 +36,22 @@ describe("a very long conversation", () => {
     await log().hover();
     await window.page.mouse.wheel(0, pixels);
   };
+  /** Settles when the list has stood still for ten frames: rows are measured as they come into view. */
+  const rest = (): Promise<void> =>
+    log().evaluate(
+      (list) =>
+        new Promise<void>((resolve) => {
+          let last = Number.NaN;
+          let same = 0;
+          const look = (): void => {
+            same = list.scrollTop === last ? same + 1 : 0;
+            last = list.scrollTop;
+            if (same >= 10) resolve();
+            else requestAnimationFrame(look);
+          };
+          look();
+        }),
+    );
   const isInView = (row: ReturnType<typeof said>): Promise<boolean> =>
     row.evaluate((element) => {
       const list = element.closest(".transcript")?.getBoundingClientRect();
@@ -120,6 +136,7 @@ describe("a very long conversation", () => {
     await expect.poll(() => isInView(question(1))).toBe(true);
     await wheel(3_000);
     await expect.poll(() => answer(1).count()).toBe(0);
+    await rest();
     const keys = await window.panel.locator(".row").evaluateAll((rows) => {
       const inView = rows.filter((row) => row.getBoundingClientRect().top > 200);
       return inView.map((row) => row.getAttribute("data-entry"));
