@@ -36,22 +36,11 @@ describe("a very long conversation", () => {
     await log().hover();
     await window.page.mouse.wheel(0, pixels);
   };
-  /** Settles when the list has stood still for ten frames: rows are measured as they come into view. */
-  const rest = (): Promise<void> =>
-    log().evaluate(
-      (list) =>
-        new Promise<void>((resolve) => {
-          let last = Number.NaN;
-          let same = 0;
-          const look = (): void => {
-            same = list.scrollTop === last ? same + 1 : 0;
-            last = list.scrollTop;
-            if (same >= 10) resolve();
-            else requestAnimationFrame(look);
-          };
-          look();
-        }),
-    );
+  /** Settles when the list stands still: rows are measured as they come into view. */
+  const rest = async (): Promise<void> => {
+    const place = () => log().evaluate((list) => list.scrollTop);
+    await expect.poll(async () => (await place()) === (await place())).toBe(true);
+  };
   const isInView = (row: ReturnType<typeof said>): Promise<boolean> =>
     row.evaluate((element) => {
       const list = element.closest(".transcript")?.getBoundingClientRect();
