@@ -39,7 +39,14 @@ describe("a very long conversation", () => {
   /** Settles when the list stands still: rows are measured as they come into view. */
   const rest = async (): Promise<void> => {
     const place = () => log().evaluate((list) => list.scrollTop);
-    await expect.poll(async () => (await place()) === (await place())).toBe(true);
+    let before = Number.NaN;
+    const moved = async (): Promise<number> => {
+      const now = await place();
+      const by = now - before;
+      before = now;
+      return by;
+    };
+    await expect.poll(moved).toBe(0);
   };
   const isInView = (row: ReturnType<typeof said>): Promise<boolean> =>
     row.evaluate((element) => {
