@@ -5,7 +5,7 @@ export const command: Command = {
   id: "hermes.undoHunk",
   run: ({ review, opener }, ...args) =>
     opener.keys.take(async () => {
-      const place = hunkAt(review, args);
+      const place = hunkAt(review, opener.caret, args);
       if (place) await review.undo(place.uri, place.hunk);
     }),
 };

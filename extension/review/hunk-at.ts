@@ -1,6 +1,7 @@
 /** Which hunk or file a command means: named by its arguments, else where the caret is. */
 import * as vscode from "vscode";
 import * as z from "zod";
+import type { HunkCaret } from "./hunk-caret.ts";
 import type { Hunk } from "./hunks.ts";
 import type { Review } from "./review.ts";
 
@@ -13,17 +14,19 @@ const namedHunk = z.tuple([
 export type HunkPlace = { readonly uri: vscode.Uri; readonly hunk: Hunk };
 
 /** Undefined when there is nothing to review there. */
-export function hunkAt(review: Review, args: readonly unknown[]): HunkPlace | undefined {
+export function hunkAt(
+  review: Review,
+  { place }: Pick<HunkCaret, "place">,
+  args: readonly unknown[],
+): HunkPlace | undefined {
   const named = namedHunk.safeParse(args.slice(0, 2)).data;
   if (named !== undefined) {
     const uri = vscode.Uri.parse(named[0], true);
     const hunk = sameHunk(review.hunks(uri), named[1]);
     return hunk && { uri, hunk };
   }
-  const editor = vscode.window.activeTextEditor;
-  if (editor === undefined) return undefined;
-  const { line } = editor.selection.active;
-  const { uri } = editor.document;
+  if (place === undefined) return undefined;
+  const { uri, line } = place;
   const hunk = review.hunks(uri).find(({ newStart, newLines }) => line < newStart + Math.max(1, newLines.length));
   return hunk && { uri, hunk };
 }

@@ -1,10 +1,9 @@
 /** Going from hunk to hunk, also from file to file. */
 import * as vscode from "vscode";
 import { hunkAt } from "./hunk-at.ts";
+import type { CaretPlace, HunkCaret } from "./hunk-caret.ts";
 import { GONE_SCHEME, PROPOSAL_SCHEME, type Review } from "./review.ts";
 import type { ReviewOpener } from "./review-opener.ts";
-
-type Place = { readonly uri: vscode.Uri; readonly line: number };
 
 /** `direction` is 1 or -1; `args` may name the hunk to start from (as a lens does). */
 export function revealHunk(
@@ -23,13 +22,14 @@ async function reveal(
   args: readonly unknown[],
 ): Promise<void> {
   const places = review.documents.flatMap((uri) =>
-    review.hunks(uri).map(({ newStart }): Place => ({ uri, line: newStart })),
+    review.hunks(uri).map(({ newStart }): CaretPlace => ({ uri, line: newStart })),
   );
   if (places.length === 0) return;
-  const from = startOf(places, review, direction, args);
+  const from = startOf(places, { review, caret: opener.caret }, direction, args);
   const next = places[(from + direction + places.length) % places.length];
   if (next === undefined) return;
   const active = vscode.window.activeTextEditor;
+  opener.caret.went(next);
   const isOpen = active?.document.uri.toString() === next.uri.toString();
   const editor = isOpen ? active : await open(next, opener);
   const at = new vscode.Position(Math.min(next.line, editor.document.lineCount - 1), 0);
@@ -39,7 +39,7 @@ async function reveal(
 }
 
 /** Opened at the hunk at once: else it would show for a moment where the caret was last. */
-async function open({ uri, line }: Place, opener: ReviewOpener): Promise<vscode.TextEditor> {
+async function open({ uri, line }: CaretPlace, opener: ReviewOpener): Promise<vscode.TextEditor> {
   if (uri.scheme !== PROPOSAL_SCHEME && uri.scheme !== GONE_SCHEME) {
     return vscode.window.showTextDocument(uri, { preview: true, selection: new vscode.Range(line, 0, line, 0) });
   }
@@ -50,18 +50,19 @@ async function open({ uri, line }: Place, opener: ReviewOpener): Promise<vscode.
 }
 
 /** Index of the hunk one is at; before the first one of the file when the caret is above it. */
-function startOf(places: readonly Place[], review: Review, direction: 1 | -1, args: readonly unknown[]): number {
-  const isAt = (place: Place, uri: vscode.Uri): boolean => place.uri.toString() === uri.toString();
-  const named = args.length > 0 ? hunkAt(review, args) : undefined;
+function startOf(
+  places: readonly CaretPlace[],
+  { review, caret }: { readonly review: Review; readonly caret: HunkCaret },
+  direction: 1 | -1,
+  args: readonly unknown[],
+): number {
+  const isAt = (place: CaretPlace, uri: vscode.Uri): boolean => place.uri.toString() === uri.toString();
+  const named = args.length > 0 ? hunkAt(review, caret, args) : undefined;
   if (named !== undefined) {
     return places.findIndex((place) => isAt(place, named.uri) && place.line === named.hunk.newStart);
   }
-  const editor = vscode.window.activeTextEditor;
-  const uri = editor?.document.uri;
-  if (editor === undefined || uri === undefined || !places.some((place) => isAt(place, uri))) {
-    return direction === 1 ? -1 : 0;
-  }
-  const { line } = editor.selection.active;
+  const { uri, line = 0 } = caret.place ?? {};
+  if (uri === undefined || !places.some((place) => isAt(place, uri))) return direction === 1 ? -1 : 0;
   if (direction === 1) {
     const last = places.findLastIndex((place) => isAt(place, uri) && place.line <= line);
     return last >= 0 ? last : places.findIndex((place) => isAt(place, uri)) - 1;

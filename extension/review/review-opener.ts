@@ -1,5 +1,6 @@
 /** Shows what is up for review: in the file, as a diff against the text before, or all files at once. */
 import * as vscode from "vscode";
+import { HunkCaret } from "./hunk-caret.ts";
 import { InTurn } from "./in-turn.ts";
 import { GONE_SCHEME, originalUri, PROPOSAL_SCHEME, proposalUri, type Review } from "./review.ts";
 
@@ -11,6 +12,7 @@ const TITLES: Readonly<Record<string, string>> = {
 export class ReviewOpener implements vscode.Disposable {
   /** What keys do to hunks. */
   readonly keys = new InTurn();
+  readonly caret = new HunkCaret();
   readonly #review: Review;
   readonly #subscription: vscode.Disposable;
 
@@ -57,6 +59,7 @@ export class ReviewOpener implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.caret.dispose();
     this.#subscription.dispose();
   }
 }

@@ -191,10 +191,10 @@ suite("review of landed edits", () => {
       "4 $(check)\u00a0Keep −1",
     ]);
     const [keep, , , keepSecond] = lenses.map(({ command }) => command?.arguments ?? []);
-    assert.deepEqual(hunkAt(desk.review, keep ?? [])?.hunk, hunk(uri, 0));
+    assert.deepEqual(hunkAt(desk.review, { place: undefined }, keep ?? [])?.hunk, hunk(uri, 0));
     desk.review.keep(uri, hunk(uri, 0));
-    assert.equal(hunkAt(desk.review, keep ?? []), undefined);
-    assert.deepEqual(hunkAt(desk.review, keepSecond ?? [])?.hunk, hunk(uri, 0));
+    assert.equal(hunkAt(desk.review, { place: undefined }, keep ?? []), undefined);
+    assert.deepEqual(hunkAt(desk.review, { place: undefined }, keepSecond ?? [])?.hunk, hunk(uri, 0));
   });
 
   test("the text before is a document, and moves with what is kept", async () => {
