@@ -122,14 +122,14 @@ export class VSCodeWindow {
     const row = this.quickInput
       .locator(".quick-input-list .monaco-list-row .label-name")
       .getByText(title, { exact: true });
-    const deadline = Date.now() + STEP_LIMIT_MS;
+    const deadline = Date.now() + START_LIMIT_MS;
     // The palette lists the commands known when it opened, and an extension's may come later: then it is opened again.
     for (;;) {
       await this.page.keyboard.press("F1");
       // An editor or a view that opens just now takes the focus, and the palette closes.
       const isRun = await input
-        .fill(`>${title}`, { timeout: 2000 })
-        .then(() => row.first().click({ timeout: 2000 }))
+        .fill(`>${title}`, { timeout: 4_000 })
+        .then(() => row.first().click({ timeout: 4_000 }))
         .then(
           () => true,
           () => false,
