@@ -3,9 +3,9 @@ import type { Command } from "./command.ts";
 
 export const command: Command = {
   id: "hermes.keepHunk",
-  run: ({ review, opener }, ...args) =>
-    opener.keys.take(async () => {
-      const place = hunkAt(review, opener.caret, args);
-      if (place) review.keep(place.uri, place.hunk);
-    }),
+  async run({ review, opener }, ...args) {
+    // The hunk that is meant is the one that the keys before have led to.
+    const place = await opener.keys.take(() => Promise.resolve(hunkAt(review, opener.caret, args)));
+    if (place) review.keep(place.uri, place.hunk);
+  },
 };

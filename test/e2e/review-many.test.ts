@@ -63,18 +63,6 @@ describe("review across files", () => {
     await expect.poll(place).toBe(hunks[(first + 3) % 4]);
   });
 
-  test("keys pressed in a row each act on what the one before has left", async () => {
-    while ((await place()) !== "a.txt 2") {
-      const before = await place();
-      await press("Alt+F6");
-      await expect.poll(place).not.toBe(before);
-    }
-    // The first hunk of b.txt is undone, its second kept.
-    for (const key of ["Alt+F6", "Control+Alt+u", "Alt+F6", "Control+Alt+y"]) await press(key);
-    await window.panel.getByText("2 files").first().waitFor();
-    await expect.poll(() => window.readFile("b.txt")).toBe(FILES["b.txt"].replace("ten", "TEN"));
-  });
-
   test("all edits open as one comparison", async () => {
     await window.runCommand("Hermes: Review All Edits");
     await window.page.locator(".multiDiffEntry").nth(1).waitFor();
