@@ -92,14 +92,16 @@ export class EditProblems implements vscode.Disposable {
   }
 
   /** Waits for word on each edited file, then until it is quiet. */
-  async #settle({ since, told }: Watch, documents: readonly vscode.TextDocument[], signal: AbortSignal): Promise<void> {
-    const end = since + LIMIT_MS;
+  async #settle({ told }: Watch, documents: readonly vscode.TextDocument[], signal: AbortSignal): Promise<void> {
+    // The edit has landed by now: to write and save it may have taken its own time.
+    const landed = Date.now();
+    const end = landed + LIMIT_MS;
     for (;;) {
       signal.throwIfAborted();
       const now = Date.now();
       const due = documents.map(({ uri, languageId }) => {
         const last = told.get(uri.toString());
-        return last === undefined ? since + this.#patience.of(languageId) : last + QUIET_MS;
+        return last === undefined ? landed + this.#patience.of(languageId) : last + QUIET_MS;
       });
       const others = [...told.values()].map((last) => last + QUIET_MS);
       const wake = Math.min(end, Math.max(now, ...due, ...others));
