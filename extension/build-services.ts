@@ -9,7 +9,7 @@ import { SessionHistory } from "./chat/session-history.ts";
 import { SessionLists } from "./chat/session-lists.ts";
 import { SessionProcesses } from "./chat/session-processes.ts";
 import { SessionRestores } from "./chat/session-restores.ts";
-import { FileTurns } from "./documents/file-turns.ts";
+import { Turns } from "./documents/turns.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
 import { ModelMemory } from "./models/model-memory.ts";
@@ -50,7 +50,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
       sessionLists,
       processesChanged: (changed) => processes.changed(changed),
       editReview,
-      fileTurns: new FileTurns(),
+      fileTurns: new Turns(),
       problems,
     },
     () => environment.variables(),

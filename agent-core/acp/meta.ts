@@ -5,6 +5,7 @@
 import type { FileProblems, Problem, ToldProblem } from "../host/problems.ts";
 import type { Message } from "../messages/message.ts";
 import type { EditorModel, ToolSchema } from "../providers/wire/wire.ts";
+import type { ProcessView } from "../tools/terminal/process-watch.ts";
 
 /** `clientCapabilities._meta.hermes` at initialize. */
 export type HermesClientCapabilities = {
@@ -475,19 +476,7 @@ export const PROCESS_METHODS = {
 /** Agent → client: HermesProcessesChanged. Only where `processes` is declared. */
 export const PROCESS_CHANGED = "_hermes/process/changed";
 
-export type HermesProcess = {
-  readonly id: string;
-  /** In one line. */
-  readonly command: string;
-  /** Milliseconds since 1970. */
-  readonly startedAt: number;
-  /** `left-behind`: the command itself has ended, what it started runs. */
-  readonly state: "running" | "waits-for-input" | "left-behind" | "ended";
-  /** How it ended. */
-  readonly note?: string;
-  /** The client's own terminal that shows it. */
-  readonly terminalId?: string;
-};
+export type HermesProcess = ProcessView;
 
 /** Those that run, and those that have ended without the model knowing by now. */
 export type HermesProcesses = { readonly processes: readonly HermesProcess[] };

@@ -99,8 +99,8 @@ export class ContextKeeper {
     if (this.#mayTry(used, window) && this.#options.engine.shouldCompress({ used, window, isNewTurn })) {
       await this.#compress({ focus: undefined, share: 0 }, signal);
     }
-    this.#isFull = this.used >= this.window * this.#options.engine.hardLimit;
     this.#sent = this.#estimate();
+    this.#isFull = this.#meter.tokens(this.#sent) >= this.window * this.#options.engine.hardLimit;
   }
 
   /** After an answer: what the provider counted. */

@@ -1,7 +1,7 @@
 /** What an ACP client method of ours is: one file in this folder that exports `clientMethod`. */
 import type { ClientApp, SessionNotification } from "@zed-industries/agent-client-protocol";
 import type { HermesBuilding, HermesProcessesChanged } from "../../agent-core/acp/meta.ts";
-import type { FileTurns } from "../documents/file-turns.ts";
+import type { Turns } from "../documents/turns.ts";
 import type { EditProblems } from "../problems/edit-problems.ts";
 import type { Requests } from "../requests/requests.ts";
 import type { AgentTerminals } from "../terminals/agent-terminals.ts";
@@ -50,7 +50,7 @@ export type ClientServices = {
   readonly processesChanged: (changed: HermesProcessesChanged) => void;
   readonly editReview: EditReview;
   /** Changes of one file wait for each other. */
-  readonly fileTurns: FileTurns;
+  readonly fileTurns: Turns;
   readonly problems: EditProblems;
 };
 

@@ -5,7 +5,7 @@ export const command: Command = {
   id: "hermes.keepHunk",
   async run({ review, opener }, ...args) {
     // The hunk that is meant is the one that the keys before have led to.
-    const place = await opener.keys.take(() => Promise.resolve(hunkAt(review, opener.caret, args)));
+    const place = await opener.inTurn(() => Promise.resolve(hunkAt(review, opener.caret, args)));
     if (place) review.keep(place.uri, place.hunk);
   },
 };

@@ -12,7 +12,7 @@ export function revealHunk(
   direction: 1 | -1,
   args: readonly unknown[],
 ): Promise<void> {
-  return opener.keys.take(() => reveal(review, opener, direction, args));
+  return opener.inTurn(() => reveal(review, opener, direction, args));
 }
 
 async function reveal(

@@ -1,7 +1,7 @@
 /** Shows what is up for review: in the file, as a diff against the text before, or all files at once. */
 import * as vscode from "vscode";
+import { Turns } from "../documents/turns.ts";
 import { HunkCaret } from "./hunk-caret.ts";
-import { InTurn } from "./in-turn.ts";
 import { GONE_SCHEME, originalUri, PROPOSAL_SCHEME, proposalUri, type Review } from "./review.ts";
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -10,9 +10,8 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 
 export class ReviewOpener implements vscode.Disposable {
-  /** What keys do to hunks. */
-  readonly keys = new InTurn();
   readonly caret = new HunkCaret();
+  readonly #keys = new Turns();
   readonly #review: Review;
   readonly #subscription: vscode.Disposable;
 
@@ -56,6 +55,11 @@ export class ReviewOpener implements vscode.Disposable {
   async openAll(): Promise<void> {
     const resources = this.#review.documents.map((uri) => [vscode.Uri.file(uri.fsPath), originalUri(uri), uri]);
     await vscode.commands.executeCommand("vscode.changes", "Edits by Hermes", resources);
+  }
+
+  /** Keys pressed in a row: each acts on what the one before it has left. */
+  inTurn<Result>(action: () => Promise<Result>): Promise<Result> {
+    return this.#keys.take("hunks", action);
   }
 
   dispose(): void {

@@ -14,6 +14,7 @@ export type ProcessView = {
   readonly state: "running" | "waits-for-input" | "left-behind" | "ended";
   /** How it ended. */
   readonly note?: string;
+  /** The client's own terminal that shows it. */
   readonly terminalId?: string;
 };
 

@@ -12,7 +12,7 @@ import * as vscode from "vscode";
 import { serve } from "../../../agent-core/acp/serve.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import { connect } from "../../../extension/agent/connection.ts";
-import { FileTurns } from "../../../extension/documents/file-turns.ts";
+import { Turns } from "../../../extension/documents/turns.ts";
 import { EditProblems } from "../../../extension/problems/edit-problems.ts";
 import { Requests } from "../../../extension/requests/requests.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
@@ -51,7 +51,7 @@ suite("editor model", () => {
         sessionLists: { building: nobody, importing: nobody, changed: nobody },
         processesChanged: nobody,
         editReview: unreviewed,
-        fileTurns: new FileTurns(),
+        fileTurns: new Turns(),
         problems: new EditProblems(),
       },
     );

@@ -7,7 +7,7 @@ import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
 import { connect } from "../../../extension/agent/connection.ts";
 import type { EditReview } from "../../../extension/client/client-method.ts";
-import { FileTurns } from "../../../extension/documents/file-turns.ts";
+import { Turns } from "../../../extension/documents/turns.ts";
 import { EditProblems } from "../../../extension/problems/edit-problems.ts";
 import { Requests } from "../../../extension/requests/requests.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
@@ -67,7 +67,7 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
       sessionLists: { building: nobody, importing: nobody, changed: nobody },
       processesChanged: nobody,
       editReview,
-      fileTurns: new FileTurns(),
+      fileTurns: new Turns(),
       problems,
     },
   );
