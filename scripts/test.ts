@@ -1,10 +1,11 @@
-// npm test: every stage in order, a table of what ran, and the sum of all tests as the last line. Fails when a stage
-// failed or ran no test. `--only unit,acp` runs only those stages.
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+// npm test: every stage in order, what failed once more, a table of what ran, and the sum of all tests as the last line.
+// Fails when a stage failed or ran no test. `--only unit,acp` runs only those stages.
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { projectFolder, resultsFolder } from "./project.ts";
 import { runInTerminal } from "./run-program.ts";
+import { readStageResults, type StageResults } from "./stage-results.ts";
 import { ensureTestPrograms } from "./test-programs.ts";
 
 /** `results` names the file in test-results where a stage of tests leaves its counts. */
@@ -16,13 +17,7 @@ type Stage = {
   readonly needed?: true;
 };
 
-type Outcome = {
-  readonly stage: Stage;
-  readonly ok: boolean;
-  readonly passed: number;
-  readonly failed: number;
-  readonly seconds: number;
-};
+type Outcome = StageResults & { readonly stage: Stage; readonly ok: boolean; readonly seconds: number };
 
 const stages: readonly Stage[] = [
   { name: "check", args: ["scripts/check.mjs"] },
@@ -34,6 +29,8 @@ const stages: readonly Stage[] = [
   { name: "e2e", args: ["scripts/test-vscode.ts", "--e2e"], results: "e2e.json" },
 ];
 
+const NO_RESULTS: StageResults = { passed: 0, failed: 0, failures: [] };
+
 // Before any test's clock runs.
 await ensureTestPrograms();
 
@@ -43,6 +40,7 @@ for (const stage of chosenStages()) {
   outcomes.push(outcome);
   if (!outcome.ok && stage.needed) break;
 }
+printFailures();
 printSummary();
 process.exitCode = outcomes.every(({ ok }) => ok) ? 0 : 1;
 
@@ -68,26 +66,26 @@ async function runStage(stage: Stage): Promise<Outcome> {
   const started = Date.now();
   const code = await runInTerminal({ command: process.execPath, args: stage.args, cwd: projectFolder });
   const seconds = (Date.now() - started) / 1000;
-  const counts = resultsFile === undefined ? { passed: 0, failed: 0 } : countsOf(resultsFile);
-  const ranTests = stage.results === undefined || counts.passed + counts.failed > 0;
-  const ok = code === 0 && counts.failed === 0 && ranTests;
+  const results = resultsFile === undefined ? NO_RESULTS : resultsOf(resultsFile);
+  const ranTests = stage.results === undefined || results.passed + results.failed > 0;
+  const ok = code === 0 && results.failed === 0 && ranTests;
   // A stage that fails in another way than by a test that failed counts as one failure: the sum must not look green.
-  return { stage, ok, passed: counts.passed, failed: ok ? 0 : Math.max(1, counts.failed), seconds };
+  return { ...results, stage, ok, failed: ok ? 0 : Math.max(1, results.failed), seconds };
 }
 
-/** Reads the counts of vitest's JSON report or of the extension-host suite; none when the stage left no file. */
-function countsOf(resultsFile: string): { passed: number; failed: number } {
-  let report: Partial<Record<"passed" | "failed" | "numPassedTests" | "numFailedTests", number>>;
+function resultsOf(file: string): StageResults {
   try {
-    report = JSON.parse(readFileSync(resultsFile, "utf8"));
+    return readStageResults(file);
   } catch (error) {
-    console.log(`The stage left no counts: ${error instanceof Error ? error.message : String(error)}`);
-    return { passed: 0, failed: 0 };
+    return { ...NO_RESULTS, failures: [`The stage left no report: ${String(error)}`] };
   }
-  return {
-    passed: report.passed ?? report.numPassedTests ?? 0,
-    failed: report.failed ?? report.numFailedTests ?? 0,
-  };
+}
+
+/** A test's own words stand thousands of lines above the table; whoever reads only the end needs them there. */
+function printFailures(): void {
+  for (const { stage, failures } of outcomes) {
+    for (const failure of failures) console.log(`\n✗ ${stage.name}: ${failure.replaceAll("\n", "\n    ")}`);
+  }
 }
 
 function printSummary(): void {

@@ -14,6 +14,7 @@ import {
   sessionsFolder,
   spillFolder,
 } from "../config/home.ts";
+import { lockHolder } from "../host/file-lock.ts";
 import type { Host } from "../host/host.ts";
 import { findEditorModels } from "../providers/catalogue/editor-models.ts";
 import { deployments } from "../providers/deployment/deployments.ts";
@@ -23,7 +24,6 @@ import { SessionIndex } from "../sessions/index/session-index.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { renameSession } from "../sessions/rename-session.ts";
 import { journalPath, newSessionId } from "../sessions/session-id.ts";
-import { lockHolder } from "../sessions/session-lock.ts";
 import { AcpSession } from "./acp-session.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import { ClientModels } from "./client-models.ts";

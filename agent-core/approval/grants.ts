@@ -1,22 +1,8 @@
 /** Answers that last: for this session, or for always in a file of the home folder. */
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
-
-/** Writing takes about a millisecond: a lock that is held for this long was left by a process that died. */
-const STALE_LOCK_MS = 1_000;
-const LOCK_POLL_MS = 2;
+import { whileLockedSync } from "../host/while-locked.ts";
 
 const grantSchema = z.object({ id: z.string(), description: z.string() });
 const fileSchema = z.object({ version: z.literal(1), grants: z.array(grantSchema) });
@@ -114,7 +100,7 @@ export class Grants implements GrantLookup {
     let isKnown = false as boolean;
     this.#attempt("written", () => {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-      whileLocked(`${this.#path}.lock`, () => {
+      whileLockedSync(`${this.#path}.lock`, () => {
         this.#refresh();
         this.#always = changed(this.#always, change);
         const file = { version: 1, grants: [...this.#always.values()] };
@@ -151,28 +137,4 @@ function changed(
 function versionOf(path: string): string {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? "" : `${stat.ino}:${stat.mtimeNs}:${stat.size}`;
-}
-
-/** Other windows change the same file: between reading and writing it nobody else may. A lock that stays is stale. */
-function whileLocked(lock: string, work: () => void): void {
-  const begin = performance.now();
-  while (!tryLock(lock)) {
-    if (performance.now() - begin > STALE_LOCK_MS) rmSync(lock, { force: true });
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
-  }
-  try {
-    work();
-  } finally {
-    rmSync(lock, { force: true });
-  }
-}
-
-function tryLock(lock: string): boolean {
-  try {
-    closeSync(openSync(lock, "wx", 0o600));
-    return true;
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
-    throw error;
-  }
 }

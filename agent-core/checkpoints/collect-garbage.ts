@@ -5,9 +5,9 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { takeLock } from "../host/file-lock.ts";
 import { parseEntry } from "../sessions/entry.ts";
 import { readLines } from "../sessions/journal-lines.ts";
-import { takeLock } from "../sessions/session-lock.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 /** Of all objects together. */

@@ -1,7 +1,7 @@
 /** What the agent remembers from session to session: two small files that the user can read and change. */
-import { mkdir, open, readFile, rename, stat, unlink, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { whileLocked } from "../host/while-locked.ts";
 import { type ChangedNotes, changeNotes, formatNotes, type NoteChange, type Notes, parseNotes } from "./notes.ts";
 
 /** `memory`: notes about the work. `user`: who the user is and what they like. */
@@ -12,9 +12,6 @@ export const MEMORY_LIMITS: Readonly<Record<MemoryTarget, number>> = { memory: 2
 
 const FILES: Readonly<Record<MemoryTarget, string>> = { memory: "MEMORY.md", user: "USER.md" };
 const ARCHIVE = "ARCHIVE.jsonl";
-/** A change takes a few milliseconds; whoever holds the lock longer is gone. Milliseconds. */
-const LOCK_STALE_MS = 5_000;
-const LOCK_RETRY_MS = 20;
 
 export type MemoryOptions = {
   /** Absolute; may not exist yet. */
@@ -50,7 +47,7 @@ export class Memory {
   async change(target: MemoryTarget, change: NoteChange): Promise<ChangedNotes> {
     const path = this.#path(target);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    return locked(`${path}.lock`, async () => {
+    return whileLocked(`${path}.lock`, async () => {
       const changed = changeNotes(await this.read(target), change, this.#limits[target]);
       if (!changed.ok) return changed;
       await this.#archive(target, changed.evicted);
@@ -79,30 +76,6 @@ export class Memory {
   }
 }
 
-/** Other windows and other agents of the same home write these files, too. */
-async function locked<Result>(lock: string, action: () => Promise<Result>): Promise<Result> {
-  for (;;) {
-    try {
-      await (await open(lock, "wx", 0o600)).close();
-      break;
-    } catch (error) {
-      if (!isCode(error, "EEXIST")) throw error;
-      const since = await stat(lock).catch(() => undefined);
-      if (since !== undefined && Date.now() - since.mtimeMs > LOCK_STALE_MS) await unlink(lock).catch(() => undefined);
-      else await delay(LOCK_RETRY_MS);
-    }
-  }
-  try {
-    return await action();
-  } finally {
-    await unlink(lock).catch(() => undefined); // taken over by one who thought us gone
-  }
-}
-
 function isMissing(error: unknown): boolean {
-  return isCode(error, "ENOENT");
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }

@@ -1,7 +1,7 @@
 /** Removes a session for good: its journal, and what its tools wrote aside. */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { type LockHolder, takeLock } from "./session-lock.ts";
+import { type LockHolder, takeLock } from "../host/file-lock.ts";
 
 /**
  * `journal` and `spillFolder` are absolute; what is not there is deleted already. Gives the process that is writing the

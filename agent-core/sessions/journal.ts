@@ -3,10 +3,11 @@
  * one writer at a time. The file comes into being with the first entry, so a session nobody used leaves nothing.
  * While the disk fails, entries wait in memory and are written in their order as soon as it works again.
  */
+
+import { type FileLock, takeLock } from "../host/file-lock.ts";
 import { JOURNAL_VERSION, type JournalEntry } from "./entry.ts";
 import { type JournalFiles, systemFiles } from "./journal-files.ts";
 import { LineFile } from "./line-file.ts";
-import { type SessionLock, takeLock } from "./session-lock.ts";
 import { writeFault } from "./write-fault.ts";
 
 /** What waits is tried again this often when nothing else is written. */
@@ -40,7 +41,7 @@ export type JournalOptions = {
   readonly files?: JournalFiles;
 };
 
-type Open = { readonly lines: LineFile; readonly lock: SessionLock };
+type Open = { readonly lines: LineFile; readonly lock: FileLock };
 
 export class Journal {
   readonly #options: JournalOptions;

@@ -1,8 +1,8 @@
 // A process that takes and gives back locks as it is told, a line each: "take <path>" or "give".
 import { createInterface } from "node:readline";
-import { type SessionLock, takeLock } from "../../../../agent-core/sessions/session-lock.ts";
+import { type FileLock, takeLock } from "../../../../agent-core/host/file-lock.ts";
 
-let lock: SessionLock | undefined;
+let lock: FileLock | undefined;
 for await (const line of createInterface({ input: process.stdin })) {
   if (line.startsWith("take ")) {
     const taken = takeLock(line.slice("take ".length));

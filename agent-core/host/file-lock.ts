@@ -1,12 +1,12 @@
 /**
- * One writer a journal: a file beside it that names the process. A lock whose process is gone is taken over, by one
+ * One writer of a file: another file beside it names the process. A lock whose process is gone is taken over, by one
  * of those who want it. Whatever stands in a lock file was there from its first moment on: it is written elsewhere
  * and put in its place as a whole.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { constants, copyFileSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import * as z from "zod";
-import { processLife } from "../host/process-life.ts";
+import { processLife } from "./process-life.ts";
 
 const lockSchema = z.object({ pid: z.number().int().positive(), birth: z.string().exactOptional() });
 
@@ -15,7 +15,7 @@ const MOST_LOOKS = 100;
 /** File systems without hard links say one of these. */
 const NO_LINKS: ReadonlySet<unknown> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
-export type SessionLock = { release(): void };
+export type FileLock = { release(): void };
 
 /** The process that holds the lock, when it is another one that is alive. */
 export type LockHolder = { readonly pid: number };
@@ -24,7 +24,7 @@ export type LockHolder = { readonly pid: number };
  * Takes the lock at `path`, or says who has it. A process may take its own lock again: its earlier thread has died.
  * Throws the system's error when no lock can be written there.
  */
-export function takeLock(path: string): SessionLock | LockHolder {
+export function takeLock(path: string): FileLock | LockHolder {
   const birth = processLife(process.pid)?.birth;
   const mine = JSON.stringify({ pid: process.pid, ...(birth !== undefined && { birth }), nonce: randomUUID() });
   const draft = `${path}.${randomUUID()}`;
