@@ -2,5 +2,11 @@ import { defineConfig } from "vitest/config";
 
 // Against the built bundles, as a foreign editor would start them.
 export default defineConfig({
-  test: { include: ["test/acp/**/*.test.ts"], testTimeout: 30_000, globalSetup: ["test/support/build-core.ts"] },
+  test: {
+    include: ["test/acp/**/*.test.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
+    globalSetup: ["test/support/build-core.ts"],
+  },
 });

@@ -2,5 +2,11 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   define: { __VERSION__: JSON.stringify("0.0.0-test") },
-  test: { include: ["test/unit/**/*.test.{ts,tsx}"], testTimeout: 20_000 },
+  test: {
+    include: ["test/unit/**/*.test.{ts,tsx}"],
+    // Limits for what hangs: a busy machine of two cores may take ten times as long as a quiet one.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
+  },
 });

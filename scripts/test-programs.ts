@@ -1,4 +1,5 @@
-// Programs that the tests of the core run as they are: a server to reach over ssh, shells that users have, a sandbox.
+// Programs that the tests of the core run as they are: a server to reach over ssh, shells that users have, a
+// sandbox, an engine for containers and what stands in one.
 import { delimiter } from "node:path";
 import { findOnPath, installPackages } from "./system-packages.ts";
 
@@ -10,6 +11,9 @@ const packages: Readonly<Record<string, string>> = {
   fish: "fish",
   zsh: "zsh",
   bwrap: "bubblewrap",
+  dockerd: "docker.io",
+  docker: "docker.io",
+  busybox: "busybox-static",
 };
 
 /** Installs what is missing. @throws when it cannot be installed here; the message names what to install by hand. */
@@ -18,7 +22,7 @@ export async function ensureTestPrograms(): Promise<void> {
   const missing = Object.keys(packages).filter((program) => findOnPath(program) === undefined);
   if (missing.length === 0) return;
   await installPackages(
-    missing.map((program) => packages[program] ?? program),
+    [...new Set(missing.map((program) => packages[program] ?? program))],
     "programs for the tests of terminals",
   );
 }

@@ -47,7 +47,7 @@ test("while an index is built a turn runs, lists answer from what is there, and 
   expect(buildings(agent)[0]).toEqual({ done: 0, total: SESSIONS });
   expect((await agent.prompt(id, "read a.txt")).result).toEqual({ stopReason: "end_turn" });
   await agent.prompt(id, "/resume nothing like it");
-  await expect.poll(() => isBuilt(agent), { timeout: 25_000 }).toBe(true);
+  await expect.poll(() => isBuilt(agent)).toBe(true);
   const after = await agent.request("session/list", { cwd: "/work" });
   expect(after.result?.["_meta"]).toBeUndefined();
   const sessions = after.result?.["sessions"] as Json[];
@@ -68,7 +68,7 @@ test("a client that does not ask for it is told nothing; an agent killed in the 
   running.length = 0;
   const next = await start(home);
   await next.request("session/list", {});
-  await expect.poll(() => isBuilt(next), { timeout: 25_000 }).toBe(true);
+  await expect.poll(() => isBuilt(next)).toBe(true);
   await next.stop();
   running.length = 0;
   const file = join(home, "vscode", "index.sqlite");
@@ -77,7 +77,7 @@ test("a client that does not ask for it is told nothing; an agent killed in the 
   writeFileSync(file, bytes);
   const mended = await start(home);
   await mended.request("session/list", {});
-  await expect.poll(() => isBuilt(mended), { timeout: 25_000 }).toBe(true);
+  await expect.poll(() => isBuilt(mended)).toBe(true);
 });
 
 test("a rename and a deletion are told to lists", async () => {

@@ -43,15 +43,15 @@ test("a client that asks for it is told when one begins, waits for input, ends, 
   const bench = await start();
   const { agent, model, sessionId } = bench;
   await runInBackground(bench, READER);
-  await expect.poll(() => lastTold(bench), { timeout: 10_000 }).toEqual(["p1 waits-for-input"]);
+  await expect.poll(() => lastTold(bench)).toEqual(["p1 waits-for-input"]);
   const { startedAt } = told(bench)[0]?.[0] ?? {};
   expect(Date.now() - Number(startedAt)).toBeLessThan(60_000);
   await agent.request("_hermes/process/input", { sessionId, id: "p1", text: "\u0004" });
-  await expect.poll(() => lastTold(bench), { timeout: 10_000 }).toEqual(["p1 ended"]);
+  await expect.poll(() => lastTold(bench)).toEqual(["p1 ended"]);
   expect(told(bench).at(-1)).toMatchObject([{ command: READER, note: "exit code 4" }]);
   model.script(say("seen"));
   await agent.prompt(sessionId, "and now?");
-  await expect.poll(() => lastTold(bench), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => lastTold(bench)).toEqual([]);
 });
 
 test("its output can be read from any byte, what the user types reaches it, and the model hears that they typed", async () => {
@@ -65,7 +65,7 @@ test("its output can be read from any byte, what the user types reaches it, and 
   expect(await output()).toEqual({ text: "begun\n", nextByte: 6, totalBytes: 6 });
   const typed = await agent.request("_hermes/process/input", { sessionId, id: "p1", text: "my secret\n" });
   expect(typed.result).toEqual({});
-  await expect.poll(() => output(6), { timeout: 5_000 }).toMatchObject({ text: "got my secret\n", totalBytes: 20 });
+  await expect.poll(() => output(6)).toMatchObject({ text: "got my secret\n", totalBytes: 20 });
   model.script(say("fine"));
   await agent.prompt(sessionId, "and now?");
   const messages = JSON.stringify(model.requests.at(-1)?.body.messages);
@@ -96,10 +96,10 @@ test("what a command leaves behind is a process, too, until it is gone", async (
   const { agent, model, sessionId } = bench;
   model.script({ parts: [call("terminal", { command: `sleep 7${process.pid}2 > /dev/null & echo $!` })] }, say("ok"));
   await agent.prompt(sessionId, "go");
-  await expect.poll(() => lastTold(bench), { timeout: 10_000 }).toEqual(["p1 left-behind"]);
+  await expect.poll(() => lastTold(bench)).toEqual(["p1 left-behind"]);
   const { result } = await agent.request("_hermes/process/output", { sessionId, id: "p1" });
   process.kill(Number(result?.["text"]));
-  await expect.poll(() => lastTold(bench), { timeout: 10_000 }).toEqual(["p1 ended"]);
+  await expect.poll(() => lastTold(bench)).toEqual(["p1 ended"]);
 });
 
 test("others are not told of anything", async () => {

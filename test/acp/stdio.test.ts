@@ -140,7 +140,7 @@ test("cancel ends a turn that streams, that runs a command, and that asks", asyn
   const never = new Promise(() => undefined);
   const cancelWhen = async (ready: () => boolean): Promise<void> => {
     const turn = agent.prompt(sessionId, "go");
-    await expect.poll(ready, { timeout: 10_000 }).toBe(true);
+    await expect.poll(ready).toBe(true);
     agent.notify("session/cancel", { sessionId });
     expect((await turn).result).toEqual({ stopReason: "cancelled" });
   };
@@ -240,11 +240,11 @@ test("the end of stdin ends the agent and what it runs within two seconds", asyn
   model.script({ parts: [call("terminal", { command: "sleep 4321" })] });
   void agent.prompt(sessionId, "go");
   const isRunning = (): boolean => spawnSync("pgrep", ["-f", "^sleep 4321$"]).status === 0;
-  await expect.poll(isRunning, { timeout: 10_000 }).toBe(true);
+  await expect.poll(isRunning).toBe(true);
   const begin = performance.now();
   await agent.stop();
   expect(performance.now() - begin).toBeLessThan(2_000);
-  await expect.poll(isRunning, { timeout: 2_000 }).toBe(false);
+  await expect.poll(isRunning).toBe(false);
 });
 
 test("the foreign client acpx completes a prompt with an edit", () => {

@@ -68,13 +68,13 @@ test("the model is told once, with its next request, that a process has ended", 
   spawnSync("sh", ["-c", "mkfifo fifo"], { cwd: agent.cwd });
   await agent.prompt(sessionId, "start it");
   spawnSync("sh", ["-c", "echo go > fifo"], { cwd: agent.cwd });
-  await expect.poll(() => isRunning("read x"), { timeout: 5_000 }).toBe(false);
+  await expect.poll(() => isRunning("read x")).toBe(false);
   const told = async (): Promise<boolean> => {
     model.script(say("ok"));
     await agent.prompt(sessionId, "and now?");
     return JSON.stringify(model.requests.at(-1)?.body.messages).includes("[p1 has ended: exit code 3");
   };
-  await expect.poll(told, { timeout: 5_000 }).toBe(true);
+  await expect.poll(told).toBe(true);
   expect(await told()).toBe(false);
 });
 
@@ -131,10 +131,10 @@ test.each([
   const sessionId = await openSession(agent);
   model.script({ parts: [call("terminal", { command })] });
   const turn = agent.prompt(sessionId, "go");
-  await expect.poll(() => isRunning(name), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => isRunning(name)).toBe(true);
   agent.notify("session/cancel", { sessionId });
   expect((await turn).result).toEqual({ stopReason: "cancelled" });
-  await expect.poll(() => isRunning(name), { timeout: 2_000 }).toBe(false);
+  await expect.poll(() => isRunning(name)).toBe(false);
 });
 
 test("closing a session ends what it left in the background", async () => {
@@ -170,7 +170,7 @@ test("an agent that is killed leaves nothing running either", async () => {
   expect(isRunning(nap(8)) && isRunning(nap(9))).toBe(true);
   agent.child.kill("SIGKILL");
   await agent.exited;
-  await expect.poll(() => isRunning(`sleep 7${process.pid}[89]`), { timeout: 5_000 }).toBe(false);
+  await expect.poll(() => isRunning(`sleep 7${process.pid}[89]`)).toBe(false);
 });
 
 test("a command may take as long as config.yaml's terminal.timeout says, when its call names no time", async () => {

@@ -34,6 +34,8 @@ export function dockerTransport(options: DockerOptions): Transport {
       args: ["exec", ...(input ? ["--interactive"] : []), container ?? "", "sh", "-c", script],
     }),
     pty: undefined,
+    // Removed by the user, or gone with its engine: the next command gets another.
+    isGone: ({ exitCode, stderr }) => exitCode !== 0 && /No such container|is not running/i.test(stderr),
     async close() {
       if (container === undefined) return;
       const { exitCode, stderr } = await runProgram("docker", ["rm", "--force", container]);

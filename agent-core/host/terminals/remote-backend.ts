@@ -15,6 +15,9 @@ import type { CommandRequest, ShellState } from "./terminals.ts";
 /** One argument of a program may not be longer (Linux: MAX_ARG_STRLEN). */
 const MAX_ARGUMENT_BYTES = 131_072;
 
+/** What docker says last, whatever was wrong. */
+const HELP_HINT = /^(Run|See) '.* --help'/;
+
 /** A program of this machine that runs a script for `sh` at the place. */
 export type ScriptProgram = { readonly program: string; readonly args: readonly string[] };
 
@@ -28,6 +31,8 @@ export type Transport = {
   readonly pty: ((script: string) => ScriptProgram) | undefined;
   /** Absolute folder to begin with; undefined: the user's home there. */
   readonly firstFolder: string | undefined;
+  /** Whether this is how a program of `script` fails when the place is no more, and has to be opened anew. */
+  isGone?(result: ProgramResult): boolean;
   /** Ends the connection, and what was started. */
   close(): Promise<void>;
 };
@@ -89,7 +94,8 @@ class Remote {
     const site = await this.site(signal);
     this.#count += 1;
     const to = `${site.folder}/${this.#count}`;
-    const marker = `${this.#id}.${this.#count}`;
+    // It ends with a dot, so that the mark of the first is not the beginning of the tenth's.
+    const marker = `${this.#id}.${this.#count}.`;
     const script = commandScript(command, shell, site, { marker, to: keepsShell ? to : undefined });
     const launched = this.#program(script, pty, input === "open");
     if (launched.args.some((word) => Buffer.byteLength(word) >= MAX_ARGUMENT_BYTES)) {
@@ -108,9 +114,9 @@ class Remote {
         outputFile,
         onOutput,
       },
-      shellAfter: () => (keepsShell ? this.#readState(to, shell) : Promise.resolve(undefined)),
+      shellAfter: () => (keepsShell ? this.#readState(to, shell, site) : Promise.resolve(undefined)),
       killElsewhere: async () => {
-        await this.#run(killScript(`${marker}$`));
+        await this.#run(killScript(marker));
       },
     };
   }
@@ -119,7 +125,7 @@ class Remote {
     const site = await this.#site?.catch(() => undefined);
     this.#site = undefined;
     // Also what commands left running there when they ended. A place that is gone has nothing to end or to remove.
-    const cleaning = site && `${killScript(`${this.#id}[.]`)}\nrm -rf ${quote(site.folder)}`;
+    const cleaning = site && `${killScript(`${this.#id}.`)}\nrm -rf ${quote(site.folder)}`;
     if (cleaning !== undefined) await this.#run(cleaning).catch(() => undefined);
     await this.#transport.close();
   }
@@ -140,8 +146,13 @@ class Remote {
     return { folder, home: home?.startsWith("/") ? home : "/", bash: bash?.startsWith("/") ? bash : undefined };
   }
 
-  async #readState(to: string, before: ShellState): Promise<ShellState | undefined> {
-    const { exitCode, stdout } = await this.#run(stateScript(to));
+  async #readState(to: string, before: ShellState, { home }: Site): Promise<ShellState | undefined> {
+    const result = await this.#run(stateScript(to));
+    if (this.#transport.isGone?.(result)) {
+      this.#site = undefined;
+      return { folder: this.#transport.firstFolder ?? home, variables: undefined };
+    }
+    const { exitCode, stdout } = result;
     const lines = stdout.trimEnd().split("\n");
     const verdict = lines.pop();
     if (exitCode !== 0 || (verdict !== "same" && verdict !== "changed")) return undefined;
@@ -156,7 +167,8 @@ class Remote {
 
 /** One line of why something could not be done at a place. */
 export function whyNot(place: string, { exitCode, stderr }: ProgramResult): string {
-  const reason = stderr.trim().split("\n").at(-1);
+  const lines = stderr.split("\n").map((line) => line.trim());
+  const reason = lines.findLast((line) => line !== "" && !HELP_HINT.test(line));
   return `Commands cannot be run in ${place}: ${reason || `exit code ${exitCode}`}. Check terminal in config.yaml.`;
 }
 
@@ -195,16 +207,21 @@ if [ "$(plain "$n.before")" = "$(plain "$n.variables")" ]; then echo same; rm -f
 rm -f "$n.folder" "$n.before"`;
 }
 
-/** Asks everything whose mark matches to end, then makes it; without /proc the mark is looked for by `ps`. */
+/**
+ * Asks everything whose mark begins so to end, then makes it. Most greps look through all environments at once; one
+ * that stops at a NUL, as busybox's, is given them line by line; without /proc the mark is looked for by `ps`.
+ */
 function killScript(mark: string): string {
-  const pattern = `${MARKER_VARIABLE}=${mark}`;
+  const pattern = `${MARKER_VARIABLE}=${mark.replaceAll(".", "[.]")}`;
   return `marked() {
-  if [ -r /proc/self/environ ]; then
+  if [ ! -r /proc/self/environ ]; then
+    ps -E -ax -o pid=,command= 2>/dev/null | grep ${quote(`[${pattern[0]}]${pattern.slice(1)}`)} | while read -r p rest; do echo "$p"; done
+  elif printf 'a\\000b' | grep -q b; then
+    grep -l ${quote(pattern)} /proc/[0-9]*/environ 2>/dev/null | while IFS=/ read -r none proc p rest; do echo "$p"; done
+  else
     for p in /proc/[0-9]*; do
       tr '\\0' '\\n' 2>/dev/null < "$p/environ" | grep -q ${quote(`^${pattern}`)} && echo "\${p#/proc/}"
     done 2>/dev/null
-  else
-    ps -E -ax -o pid=,command= 2>/dev/null | grep ${quote(`[${pattern[0]}]${pattern.slice(1).replace(/\$$/, " ")}`)} | while read -r p rest; do echo "$p"; done
   fi
 }
 for signal in TERM TERM TERM TERM TERM KILL KILL KILL KILL KILL; do

@@ -174,7 +174,7 @@ test.each(places)(
     await expect.poll(livingMarked).toHaveLength(1);
     endClient();
     await client.exit;
-    await expect.poll(livingMarked, { timeout: 5_000 }).toEqual([]);
+    await expect.poll(livingMarked).toEqual([]);
   },
 );
 

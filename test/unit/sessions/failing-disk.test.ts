@@ -67,7 +67,7 @@ test("what waits is written by itself when the disk works again", async () => {
   isFull = false;
   await vi.advanceTimersByTimeAsync(10_000);
   vi.useRealTimers();
-  await vi.waitFor(() => expect(told).toHaveLength(2));
+  await expect.poll(() => told).toHaveLength(2);
   expect(stored()).toEqual(["one"]);
   journal.close();
 });

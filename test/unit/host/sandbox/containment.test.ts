@@ -264,7 +264,7 @@ test("the whole tree is killed, whatever it does", async () => {
   const tricks = [nap(1), `setsid -f setsid ${nap(1)}; ${nap(1)}`, `trap '' TERM INT HUP; env -i ${nap(1)}; ${nap(1)}`];
   for (const command of tricks) {
     const running = await start(command);
-    await expect.poll(() => isRunning(nap(1)), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => isRunning(nap(1))).toBe(true);
     await running.kill();
     expect([command, isRunning(nap(1))]).toEqual([command, false]);
     await running.release();
@@ -286,7 +286,7 @@ test("a background command takes input, and is interrupted by Ctrl+C", async () 
     false,
   );
   await running.write("hello\n");
-  await expect.poll(async () => (await running.output()).head, { timeout: 10_000 }).toBe("got hello\n");
+  await expect.poll(async () => (await running.output()).head).toBe("got hello\n");
   await running.write("\u0003");
   const { exitCode, signal } = await running.exit;
   expect(exitCode === 5 || signal === "SIGINT").toBe(true);

@@ -23,9 +23,9 @@ const states = (views: readonly ProcessView[] | undefined) => views?.map(({ id, 
 test("tells what runs, that it waits for input, and how it ended, each once", async () => {
   const { bench, seen } = watched();
   await bench.run(terminal, { command: "read -r line; exit 3", background: true });
-  await expect.poll(() => states(seen.at(-1)), { timeout: 10_000 }).toEqual(["p1 waits-for-input"]);
+  await expect.poll(() => states(seen.at(-1))).toEqual(["p1 waits-for-input"]);
   await bench.context.processes.find("p1")?.running.write("x\n");
-  await expect.poll(() => states(seen.at(-1)), { timeout: 10_000 }).toEqual(["p1 ended"]);
+  await expect.poll(() => states(seen.at(-1))).toEqual(["p1 ended"]);
   expect(seen.at(-1)?.[0]?.note).toBe("exit code 3");
   expect(new Set(seen.map((views) => JSON.stringify(views))).size).toBe(seen.length);
 });
@@ -40,7 +40,7 @@ test("one that the model was told of is gone", async () => {
     "[the user has typed into p1]",
     expect.stringMatching(/^\[p1 has ended: exit code 0/),
   ]);
-  await expect.poll(() => states(seen.at(-1)), { timeout: 5_000 }).toEqual([]);
+  await expect.poll(() => states(seen.at(-1))).toEqual([]);
 });
 
 test("tells nothing more once it is disposed of", async () => {
