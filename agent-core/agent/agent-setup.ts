@@ -220,7 +220,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     clear:
       options.approvals === "smart" ? (request, signal) => clearedByModel(request, setup.auxiliary, signal) : undefined,
     buildSystemPrompt: (systemMessage) =>
-      buildPrompt(options, { home, cwd, tools, memory, contextFiles: projectFiles, systemMessage }),
+      buildPrompt(options, { home, cwd, tools, memory, contextFiles: projectFiles, systemMessage, onDefect }),
     spillFolder: (sessionId) => spillFolder(home, sessionId),
     onDefect,
   };
@@ -281,13 +281,14 @@ async function buildPrompt(
     readonly memory: Memory | undefined;
     readonly contextFiles: ContextFiles;
     readonly systemMessage: string | undefined;
+    readonly onDefect: (message: string) => void;
   },
 ): Promise<string> {
   const { home, cwd, tools, memory, systemMessage } = where;
   const [soul, context, remembered] = await Promise.all([
     readSoul(home),
     projectContext(cwd, where.contextFiles),
-    memory === undefined ? NOTHING : memorySnapshot(memory, findThreat).catch(() => NOTHING), // a file that cannot be read
+    memory === undefined ? NOTHING : memorySnapshot(memory, { isBad: findThreat, onDefect: where.onDefect }),
   ]);
   return systemPrompt({
     soul,

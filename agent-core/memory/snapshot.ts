@@ -1,6 +1,6 @@
 /** The memory as a session's prompt has it: as it was when the session began, frozen with it. */
 import type { Memory, MemoryTarget } from "./memory.ts";
-import { formatNotes, notesLength } from "./notes.ts";
+import { formatNotes, type Notes, notesLength } from "./notes.ts";
 
 export type MemorySnapshot = { readonly [Target in MemoryTarget]: string | undefined };
 
@@ -9,21 +9,31 @@ const HEADS: Readonly<Record<MemoryTarget, string>> = {
   user: "USER (what you know of the user)",
 };
 
-/** Undefined for what has no entries. `isBad`: says of an entry's text why it must not reach the model. */
-export async function memorySnapshot(
-  memory: Memory,
-  isBad: (text: string) => string | undefined,
-): Promise<MemorySnapshot> {
-  const [notes, user] = await Promise.all([shown(memory, "memory", isBad), shown(memory, "user", isBad)]);
+export type SnapshotOptions = {
+  /** Says of an entry's text why it must not reach the model. */
+  readonly isBad: (text: string) => string | undefined;
+  /** Told in a line of a file that cannot be read; the model is told that there is more than it sees. */
+  readonly onDefect: (message: string) => void;
+};
+
+/** Undefined for what has no entries. */
+export async function memorySnapshot(memory: Memory, options: SnapshotOptions): Promise<MemorySnapshot> {
+  const [notes, user] = await Promise.all([shown(memory, "memory", options), shown(memory, "user", options)]);
   return { memory: notes, user };
 }
 
 async function shown(
   memory: Memory,
   target: MemoryTarget,
-  isBad: (text: string) => string | undefined,
+  { isBad, onDefect }: SnapshotOptions,
 ): Promise<string | undefined> {
-  const notes = await memory.read(target);
+  let notes: Notes;
+  try {
+    notes = await memory.read(target);
+  } catch (error) {
+    onDefect(`What is remembered cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    return `${HEADS[target]} [cannot be read at the moment: do not take it for empty]`;
+  }
   if (notes.length === 0) return undefined;
   const used = notesLength(notes);
   const limit = memory.limit(target);
