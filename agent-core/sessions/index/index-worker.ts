@@ -6,7 +6,9 @@ const port = parentPort;
 if (port === null) throw new Error("The index of sessions runs as a worker thread.");
 
 const tell = (message: FromIndex): void => port.postMessage(message);
-// Its own chunk, beside which the WebAssembly lies.
+// Its own chunk, beside which the WebAssembly lies. SQLite is compiled while the rest is loaded.
+const { loadSqlite } = await import("./load-sqlite.ts");
+void loadSqlite().catch(() => undefined); // whoever asks first is told
 const { IndexStore } = await import("./index-store.ts");
 const { questions } = await import("./questions.ts");
 const place = workerData as IndexPlace; // given by session-index.ts
