@@ -1,6 +1,8 @@
 /** Removes a session for good: its journal, and what its tools wrote aside. */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { basename } from "node:path";
+import { noteDeletion } from "./import/deleted-imports.ts";
 import { type LockHolder, takeLock } from "./session-lock.ts";
 
 /**
@@ -12,6 +14,7 @@ export async function deleteSession(journal: string, spillFolder: string): Promi
   const lock = takeLock(`${journal}.lock`);
   if ("pid" in lock) return lock;
   try {
+    await noteDeletion(journal, basename(journal, ".jsonl")); // first: it must not come back when we die in between
     await rm(journal, { force: true });
     await rm(spillFolder, { recursive: true, force: true });
   } finally {
