@@ -29,7 +29,7 @@ import type { ClientIdentity } from "./client-identity.ts";
 import { ClientModels } from "./client-models.ts";
 import { hermesCapabilities } from "./hermes-capabilities.ts";
 import { importWords } from "./import-words.ts";
-import type { HermesImported } from "./meta.ts";
+import type { HermesImport, HermesImported } from "./meta.ts";
 import { SessionLists } from "./session-lists.ts";
 import type { SessionPlace } from "./session-place.ts";
 import { startingModel } from "./starting-model.ts";
@@ -228,12 +228,15 @@ export class AgentServer {
     if (writer) throw notFound(id, `another Hermes (process ${writer.pid}) is writing it; close it there first`);
   }
 
-  /** Brings sessions over from `path`, else from our home. Rejects with an Error in one line; one at a time. */
-  async importSessions(path = this.home, signal: AbortSignal): Promise<HermesImported> {
+  /** Brings sessions over, one import at a time. Rejects with an Error in one line. */
+  async importSessions(
+    { path = this.home, again = false }: HermesImport,
+    signal: AbortSignal,
+  ): Promise<HermesImported> {
     if (!isAbsolute(path)) throw new Error(`path: ${JSON.stringify(path)} is not an absolute path`);
     const progress = (done: number, total: number): void => this.#lists?.importing({ done, total });
     const open = [...this.#sessions.keys()];
-    const importing = this.#importing.then(() => this.index.import({ from: path, open, progress, signal }));
+    const importing = this.#importing.then(() => this.index.import({ from: path, open, again, progress, signal }));
     this.#importing = importing.catch(() => undefined); // whoever asked for it is told
     const report = await importing;
     this.#lists?.changed();
@@ -272,7 +275,7 @@ export class AgentServer {
           home: this.home,
           index: this.index,
           readStored: (stored) => this.readStored(stored),
-          importSessions: (path, signal) => this.importSessions(path, signal),
+          importSessions: (request, signal) => this.importSessions(request, signal),
           titled: () => this.#lists?.changed(),
           local: this.options.local,
           log: this.options.log,

@@ -262,8 +262,12 @@ export type HermesSearchHits = {
   readonly building?: HermesBuilding;
 };
 
-/** `state.db` or its folder, absolute; default: in Hermes' own home. */
-export type HermesImport = { readonly path?: string };
+export type HermesImport = {
+  /** `state.db` or its folder, absolute; default: in Hermes' own home. */
+  readonly path?: string;
+  /** Also sessions that were imported once and deleted since; default: no. */
+  readonly again?: boolean;
+};
 
 /** Counted sessions; a second import adds only what is new. */
 export type HermesImported = {
@@ -273,6 +277,8 @@ export type HermesImported = {
   readonly unchanged: number;
   /** They went on here since they were imported, or are open, and are left as they are. */
   readonly diverged: number;
+  /** They were imported once and deleted here since, and are left out. */
+  readonly deleted: number;
   readonly failed: readonly { readonly id: string; readonly why: string }[];
   /** The same in words. */
   readonly summary: string;

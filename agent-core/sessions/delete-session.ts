@@ -1,7 +1,9 @@
 /** Removes a session for good: its journal, and what its tools wrote aside. */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { basename } from "node:path";
 import { type LockHolder, takeLock } from "../host/file-lock.ts";
+import { noteDeletion } from "./import/deleted-imports.ts";
 
 /**
  * `journal` and `spillFolder` are absolute; what is not there is deleted already. Gives the process that is writing the
@@ -12,6 +14,7 @@ export async function deleteSession(journal: string, spillFolder: string): Promi
   const lock = takeLock(`${journal}.lock`);
   if ("pid" in lock) return lock;
   try {
+    await noteDeletion(journal, basename(journal, ".jsonl")); // first: it must not come back when we die in between
     await rm(journal, { force: true });
     await rm(spillFolder, { recursive: true, force: true });
   } finally {

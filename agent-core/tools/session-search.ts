@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { IndexedMessage, SearchHit, SessionSummary } from "../sessions/index/queries.ts";
+import type { IndexedMessage, SessionSummary } from "../sessions/index/queries.ts";
 import type { Answer, Building, QuestionArguments, QuestionName } from "../sessions/index/questions.ts";
 import { stillBuilding } from "../sessions/index/still-building.ts";
 import { shortTitle } from "./resolve-path.ts";
@@ -72,8 +72,7 @@ async function answer(ask: Ask, request: Input, own: string): Promise<ToolResult
 
 async function search(ask: Ask, query: string, request: Input, own: string): Promise<ToolResult> {
   const { limit, role_filter: roles, sort, window } = request;
-  const byRank = await ask("search", { query, except: own, roles });
-  const hits = (sort === undefined ? byRank : inTime(byRank, sort)).slice(0, limit);
+  const hits = await ask("search", { query, limit, except: own, roles, sort });
   if (hits.length === 0) return { ok: true, text: `No earlier session mentions ${JSON.stringify(query)}.` };
   const blocks = hits.map(async (hit, at) => {
     const { sessionId, position } = hit;
@@ -82,10 +81,6 @@ async function search(ask: Ask, query: string, request: Input, own: string): Pro
     return [session === undefined ? sessionId : headline(session), ...around.map((it) => line(it, position))];
   });
   return { ok: true, text: (await Promise.all(blocks)).map((block) => block.join("\n")).join("\n\n") };
-}
-
-function inTime(hits: readonly SearchHit[], sort: "newest" | "oldest"): readonly SearchHit[] {
-  return hits.toSorted((one, other) => (sort === "newest" ? other.at - one.at : one.at - other.at));
 }
 
 async function read(ask: Ask, id: string, request: Input, own: string): Promise<ToolResult> {

@@ -12,6 +12,7 @@ const SOURCES: readonly Source[] = [
 ];
 
 const SHOW = "Show Sessions";
+const AGAIN = "Import Deleted Too";
 
 export const command: Command = {
   id: "hermes.importSessions",
@@ -23,7 +24,7 @@ export const command: Command = {
     if (source === undefined) return;
     const file = source.isHome ? undefined : await chooseFile();
     if (!source.isHome && file === undefined) return;
-    await told("Nothing was imported", () => bringOver(services, file));
+    await told("Nothing was imported", () => bringOver(services, file === undefined ? {} : { path: file }));
   },
 };
 
@@ -36,10 +37,10 @@ async function chooseFile(): Promise<string | undefined> {
   return chosen?.[0]?.fsPath;
 }
 
-async function bringOver({ worker, sessionLists }: Services, path: string | undefined): Promise<void> {
+async function bringOver(services: Services, request: HermesImport): Promise<void> {
+  const { worker, sessionLists } = services;
   const agent = await worker.agent();
-  const request: HermesImport = path === undefined ? {} : { path };
-  const { summary } = await vscode.window.withProgress(
+  const { summary, deleted } = await vscode.window.withProgress(
     { location: vscode.ProgressLocation.Notification, title: "Hermes imports sessions", cancellable: true },
     async (progress, token) => {
       const cancellation = new AbortController();
@@ -55,6 +56,7 @@ async function bringOver({ worker, sessionLists }: Services, path: string | unde
       }
     },
   );
-  const answer = await vscode.window.showInformationMessage(summary, SHOW);
+  const answer = await vscode.window.showInformationMessage(summary, SHOW, ...(deleted > 0 ? [AGAIN] : []));
+  if (answer === AGAIN) await told("Nothing was imported", () => bringOver(services, { ...request, again: true }));
   if (answer === SHOW) await vscode.commands.executeCommand("hermes.showHistory");
 }

@@ -47,6 +47,32 @@ test("sessions of the home are imported, listed, found and loaded; state.db stay
   expect(existsSync(join(agent.home, "state.db-wal"))).toBe(false);
 });
 
+test("what was deleted here stays so at the next import, is told of, and comes back only when that is asked for", async () => {
+  const agent = await start();
+  await writeState(agent.home);
+  await agent.request("_hermes/sessions/import", {});
+  const ids = async (): Promise<unknown[]> => {
+    const { result } = await agent.request("session/list", {});
+    return ((result?.["sessions"] ?? []) as Json[]).map(({ sessionId }) => sessionId);
+  };
+  const [sessionId] = await ids();
+  await agent.request("session/delete", { sessionId });
+  const skipped = "1 session was skipped because it was deleted here.";
+  const { result } = await agent.request("_hermes/sessions/import", {});
+  expect(result).toMatchObject({ imported: 0, deleted: 1, summary: skipped });
+  expect(await ids()).toEqual([]);
+  const id = await agent.newSession();
+  await agent.prompt(id, "/import");
+  expect(agent.text()).toBe(`${skipped}\n\n\`/import --again\` brings what was deleted over all the same.`);
+  agent.updates.length = 0;
+  await agent.prompt(id, "/import --again");
+  expect(agent.text()).toBe("1 session was imported.");
+  expect(await ids()).toEqual([sessionId]);
+  await agent.request("session/delete", { sessionId });
+  const again = await agent.request("_hermes/sessions/import", { again: true });
+  expect(again.result).toMatchObject({ imported: 1, deleted: 0 });
+});
+
 test("/import takes a path, adds only what is new, and says in one line what is wrong", async () => {
   const agent = await start();
   const id = await agent.newSession();

@@ -4,7 +4,7 @@ import type { AIAgent, RunOptions } from "../../agent/ai-agent.ts";
 import type { ApprovalMode } from "../../approval/policy.ts";
 import type { SessionIndex } from "../../sessions/index/session-index.ts";
 import type { StoredSession } from "../../sessions/read-journal.ts";
-import type { HermesImported } from "../meta.ts";
+import type { HermesImport, HermesImported } from "../meta.ts";
 import type { SessionModel } from "../session-model.ts";
 import type { SessionRestores } from "../session-restores.ts";
 
@@ -22,8 +22,8 @@ export type CommandSession = {
   readonly index: SessionIndex;
   /** What is stored of a session; rejects with an error of the protocol. */
   readonly readStored: (id: string) => Promise<StoredSession>;
-  /** Brings sessions over from a `state.db` or its folder (absolute); rejects with an Error in one line. */
-  readonly importSessions: (path: string | undefined, signal: AbortSignal) => Promise<HermesImported>;
+  /** Brings sessions over; rejects with an Error in one line. */
+  readonly importSessions: (request: HermesImport, signal: AbortSignal) => Promise<HermesImported>;
   /** Shows something of what a command brings. */
   readonly send: (update: SessionUpdate) => void;
   /** Ends the command. */

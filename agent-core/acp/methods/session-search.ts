@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { FoundSession } from "../../sessions/index/queries.ts";
+import type { FoundSession } from "../../sessions/index/search-messages.ts";
 import { HERMES_SESSION_METHODS, type HermesSearch, type HermesSearchHits } from "../meta.ts";
 import { snippetOf } from "../snippet.ts";
 import type { Method } from "./method.ts";

@@ -3,14 +3,17 @@ import * as z from "zod";
 import { HERMES_SESSION_METHODS, type HermesImport, type HermesImported } from "../meta.ts";
 import type { Method } from "./method.ts";
 
-const params = z.object({ path: z.string().min(1).exactOptional() }) satisfies z.ZodType<HermesImport>;
+const params = z.object({
+  path: z.string().min(1).exactOptional(),
+  again: z.boolean().exactOptional(),
+}) satisfies z.ZodType<HermesImport>;
 
 export const method: Method = {
   register(app, server) {
     const name = HERMES_SESSION_METHODS.import;
-    app.onRequest(name, params, async ({ params: { path }, signal }): Promise<HermesImported> => {
+    app.onRequest(name, params, async ({ params: request, signal }): Promise<HermesImported> => {
       try {
-        return await server.importSessions(path, signal);
+        return await server.importSessions(request, signal);
       } catch (error) {
         throw RequestError.internalError(undefined, error instanceof Error ? error.message : String(error));
       }

@@ -9,6 +9,7 @@ import { Journal } from "../journal.ts";
 import { readEntries, readJournal, type StoredSession } from "../read-journal.ts";
 import { journalPath } from "../session-id.ts";
 import { sumUsage } from "../usage-sum.ts";
+import { deletedImports } from "./deleted-imports.ts";
 import {
   type ForeignUsage,
   foreignEntries,
@@ -29,6 +30,8 @@ export type ImportReport = {
   readonly unchanged: number;
   /** They went on here since they were imported, or are open, and are left as they are. */
   readonly diverged: number;
+  /** They were imported once and deleted here since, and are left out. */
+  readonly deleted: number;
   readonly failed: readonly { readonly id: string; readonly why: string }[];
 };
 
@@ -39,6 +42,8 @@ export type ImportOptions = {
   readonly journals: string;
   /** Sessions that are open here: they are left as they are. */
   readonly open: readonly string[];
+  /** Also those that were imported once and deleted here since. */
+  readonly again: boolean;
   /** Sessions that are done, and how many there are. */
   readonly progress: (done: number, total: number) => void;
   /** Ends it between two sessions; those that are done stay. */
@@ -54,15 +59,16 @@ export async function importSessions(options: ImportOptions): Promise<ImportRepo
   try {
     const rows = sessionRows(database).filter((row) => !isDelegated(row));
     const ids = new Map(rows.map((row) => [textOf(row.id), foreignId(row)]));
-    const counts: Record<Outcome, number> = { imported: 0, extended: 0, unchanged: 0, diverged: 0 };
+    const counts: Record<Outcome, number> = { imported: 0, extended: 0, unchanged: 0, diverged: 0, deleted: 0 };
     const failed: { id: string; why: string }[] = [];
     await mkdir(journals, { recursive: true, mode: 0o700 });
+    const deleted = options.again ? new Set<string>() : await deletedImports(journals);
     for (const [done, row] of rows.entries()) {
       if (signal.aborted) break;
       progress(done, rows.length);
       const parent = ids.get(textOf(row.parent_session_id));
       try {
-        const outcome = await bringOver(database, row, { journals, open: options.open, parent });
+        const outcome = await bringOver(database, row, { journals, open: options.open, deleted, parent });
         if (outcome !== undefined) counts[outcome] += 1;
       } catch (error) {
         failed.push({ id: textOf(row.id) ?? "", why: error instanceof Error ? error.message : String(error) });
@@ -75,7 +81,10 @@ export async function importSessions(options: ImportOptions): Promise<ImportRepo
   }
 }
 
-type Target = Pick<ImportOptions, "journals" | "open"> & { readonly parent: string | undefined };
+type Target = Pick<ImportOptions, "journals" | "open"> & {
+  readonly deleted: ReadonlySet<string>;
+  readonly parent: string | undefined;
+};
 
 /** Undefined for a session in which nothing was said. */
 async function bringOver(database: Database, row: SessionRow, target: Target): Promise<Outcome | undefined> {
@@ -85,6 +94,7 @@ async function bringOver(database: Database, row: SessionRow, target: Target): P
   const entries = foreignEntries(messageRows(database, row.id), timeOf(row.started_at));
   if (!entries.some((entry) => entry.type === "message")) return undefined;
   if (existsSync(path)) return target.open.includes(id) ? "diverged" : extend(path, entries, row);
+  if (target.deleted.has(id)) return "deleted";
   await write(path, [head(row, id, target.parent), ...titleEntry(row), ...entries, ...usageEntry(row, entries)]);
   return "imported";
 }

@@ -11,9 +11,9 @@ type Shown = "prompt" | "answer" | null;
 
 const shown = z.enum(["prompt", "answer"]).nullable();
 
-const place = z.object({ next: z.number(), count: z.number(), last: shown });
+const place = z.object({ number: z.number(), next: z.number(), count: z.number(), last: shown });
 
-/** How far a session is: its next position, the messages that count, and of which kind the last of them is. */
+/** How far a session, which `number` names, is: its next position, the messages that count, and of which kind the last of them is. */
 type Place = z.infer<typeof place>;
 
 type MessageEntry = Extract<JournalEntry, { type: "message" }>;
@@ -22,13 +22,15 @@ export class EntryWriter {
   readonly #database: Database;
   readonly #insertMessage: Statement;
   readonly #insertText: Statement;
+  readonly #indexText: Statement;
 
   constructor(database: Database) {
     this.#database = database;
     this.#insertMessage = database.prepare(
-      "INSERT INTO messages(session_id, position, role, shown, text, at) VALUES(?, ?, ?, ?, ?, ?)",
+      "INSERT INTO messages(session, position, role, shown, at) VALUES(?, ?, ?, ?, ?)",
     );
-    this.#insertText = database.prepare("INSERT INTO messages_fts(docid, text) VALUES(last_insert_rowid(), ?)");
+    this.#insertText = database.prepare("INSERT INTO texts(id, text) VALUES(last_insert_rowid(), ?)");
+    this.#indexText = database.prepare("INSERT INTO messages_fts(docid, text) VALUES(last_insert_rowid(), ?)");
   }
 
   /** `end` is how far the journal is read with these entries. Throws on a damaged index. */
@@ -36,8 +38,8 @@ export class EntryWriter {
     this.#run("INSERT OR IGNORE INTO sessions(id, root, indexed_bytes) VALUES(?, ?, 0)", [id, id]);
     let at = this.#placeOf(id);
     for (const entry of entries) {
-      if (entry.type === "message") at = this.#addMessage(id, entry, at);
-      else if (entry.type === "rewind") at = this.#takeBack(id, entry.keep, at);
+      if (entry.type === "message") at = this.#addMessage(entry, at);
+      else if (entry.type === "rewind") at = this.#takeBack(entry.keep, at);
       else this.#addFact(id, entry);
     }
     this.#run(
@@ -49,8 +51,12 @@ export class EntryWriter {
 
   /** Takes a session out of the index, with all of its messages. */
   forget(id: string): void {
-    this.#run("DELETE FROM messages_fts WHERE docid IN (SELECT id FROM messages WHERE session_id = ?)", [id]);
-    this.#run("DELETE FROM messages WHERE session_id = ?", [id]);
+    const session = "(SELECT number FROM sessions WHERE id = ?)";
+    const messages = `(SELECT id FROM messages WHERE session = ${session})`;
+    // Full-text search takes out the words that it reads in the text, which goes after them.
+    this.#run(`DELETE FROM messages_fts WHERE docid IN ${messages}`, [id]);
+    this.#run(`DELETE FROM texts WHERE id IN ${messages}`, [id]);
+    this.#run(`DELETE FROM messages WHERE session = ${session}`, [id]);
     this.#run("DELETE FROM sessions WHERE id = ?", [id]);
   }
 
@@ -58,26 +64,29 @@ export class EntryWriter {
   free(): void {
     this.#insertMessage.free();
     this.#insertText.free();
+    this.#indexText.free();
   }
 
-  #addMessage(id: string, { message, position = 0, at }: MessageEntry, before: Place): Place {
+  #addMessage({ message, position = 0, at }: MessageEntry, before: Place): Place {
     const place = Math.max(before.next, position);
     const text = messageText(message);
     const kind = shownAs(message);
-    this.#insertMessage.run([id, place, message.role, kind, text, at]);
+    this.#insertMessage.run([before.number, place, message.role, kind, at]);
     this.#insertText.run([text]);
+    this.#indexText.run([text]);
     return counted({ ...before, next: place + 1 }, kind);
   }
 
-  #takeBack(id: string, keep: number, { next }: Place): Place {
-    this.#run("UPDATE messages SET stands = 0 WHERE session_id = ? AND position >= ? AND stands", [id, keep]);
+  #takeBack(keep: number, { number, next }: Place): Place {
+    this.#run("UPDATE messages SET stands = 0 WHERE session = ? AND position >= ? AND stands", [number, keep]);
     const left = rows(
       this.#database,
       z.object({ shown }),
-      "SELECT shown FROM messages WHERE session_id = ? AND stands AND shown IS NOT NULL ORDER BY position",
-      [id],
+      "SELECT shown FROM messages WHERE session = ? AND stands AND shown IS NOT NULL ORDER BY position",
+      [number],
     );
-    return left.reduce((place, row) => counted(place, row.shown), { next, count: 0, last: null } as Place);
+    const none: Place = { number, next, count: 0, last: null };
+    return left.reduce((place, row) => counted(place, row.shown), none);
   }
 
   #addFact(id: string, entry: Exclude<JournalEntry, { type: "message" | "rewind" }>): void {
@@ -124,8 +133,10 @@ export class EntryWriter {
 
   #placeOf(id: string): Place {
     const statement =
-      "SELECT next_position AS next, shown_count AS count, last_shown AS last FROM sessions WHERE id = ?";
-    return rows(this.#database, place, statement, [id])[0] ?? { next: 0, count: 0, last: null };
+      "SELECT number, next_position AS next, shown_count AS count, last_shown AS last FROM sessions WHERE id = ?";
+    const [found] = rows(this.#database, place, statement, [id]);
+    if (found === undefined) throw new Error(`The index has no session ${id}, which it was just given.`);
+    return found;
   }
 
   #run(statement: string, parameters: SqlValue[]): void {

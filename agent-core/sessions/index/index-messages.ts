@@ -1,5 +1,5 @@
 /** What the index's thread and its owner say to each other. */
-import type { ImportReport } from "../import/import-sessions.ts";
+import type { ImportOptions, ImportReport } from "../import/import-sessions.ts";
 import type { Answer, Building, QuestionName } from "./questions.ts";
 
 /** What the thread is started with: absolute paths of the journals' folder and of the snapshot. */
@@ -8,7 +8,7 @@ export type IndexPlace = { readonly journals: string; readonly file: string };
 export type ToIndex =
   | { readonly type: "ask"; readonly id: number; readonly name: QuestionName; readonly args: readonly unknown[] }
   /** Brings sessions over from the `state.db` at `from`; SQLite is at hand here. */
-  | { readonly type: "import"; readonly id: number; readonly from: string; readonly open: readonly string[] }
+  | ({ readonly type: "import"; readonly id: number } & Pick<ImportOptions, "from" | "open" | "again">)
   | { readonly type: "cancel"; readonly id: number }
   /** Saves and ends. */
   | { readonly type: "close" };

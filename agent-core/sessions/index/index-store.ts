@@ -4,11 +4,13 @@
  * snapshot that the next one catches up from.
  */
 import { rm } from "node:fs/promises";
+import { setImmediate as turn } from "node:timers/promises";
 import type { Database } from "sql.js";
 import * as z from "zod";
 import { type Changes, catchUp, findChanges, type IndexedBytes, indexedBytes } from "./catch-up.ts";
 import { openDatabase, saveDatabase } from "./open-database.ts";
 import type { Building } from "./questions.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 /** A snapshot is written at most this often. Milliseconds. */
 const SAVE_INTERVAL_MS = 30_000;
@@ -20,6 +22,8 @@ const FIRST_JOURNALS = 50;
 const FIRST_MS = 100;
 /** Progress is told this often at most. */
 const TELL_INTERVAL_MS = 250;
+/** Of a snapshot so much is read between two questions once the first is answered: about a millisecond's worth. */
+const BLOCKS_A_TURN = 8;
 /** An index that cannot be built so often is not tried again. */
 const MAX_FAILURES = 2;
 
@@ -47,6 +51,10 @@ export class IndexStore {
   readonly #options: IndexStoreOptions;
   readonly #closing = new AbortController();
   #database: Database | undefined;
+  /** What the database was opened from. */
+  #snapshot: Snapshot | undefined;
+  /** Settles when all of the snapshot is read, or none of it is needed any more. */
+  #readingOn: Promise<void> | undefined;
   /** What the database says, while nothing has failed. */
   #indexed: IndexedBytes | undefined;
   #build: Build | undefined;
@@ -74,9 +82,9 @@ export class IndexStore {
     clearTimeout(this.#saving);
     await this.#queue;
     await this.#build?.over;
+    await this.#readingOn;
     await this.#save();
-    this.#database?.close();
-    this.#database = undefined;
+    this.#closeDatabase();
   }
 
   async #answer<Value>(question: (database: Database) => Value) {
@@ -85,6 +93,7 @@ export class IndexStore {
     } catch (error) {
       // Damage in memory, or a row that an earlier defect put in, shows itself only when a statement comes upon it.
       if (!isDamage(error)) throw error;
+      await this.#build?.over; // it writes to what is to be closed
       await this.#discard(error);
       return this.#ask(question);
     }
@@ -92,14 +101,28 @@ export class IndexStore {
 
   async #ask<Value>(question: (database: Database) => Value) {
     await this.#catchUp();
-    return { value: question(await this.#open()), building: this.#build?.building };
+    const value = question(await this.#open());
+    this.#readingOn ??= this.#readOn();
+    return { value, building: this.#build?.building };
+  }
+
+  /** Nobody waits for what was not asked for; but it is read at last, so that the file need not stay. */
+  async #readOn(): Promise<void> {
+    const { signal } = this.#closing;
+    try {
+      while (!signal.aborted && this.#snapshot?.readOn(BLOCKS_A_TURN) === false) await turn();
+    } catch {
+      // Damage: whoever comes upon it by a question has the index built again.
+      if (!signal.aborted) void this.ask(() => this.#snapshot?.readOn(Number.POSITIVE_INFINITY)).catch(() => undefined);
+    }
   }
 
   async #open(): Promise<Database> {
     if (this.#database !== undefined) return this.#database;
-    const { database, refused } = await openDatabase(this.#options.file);
+    const { database, snapshot, refused } = await openDatabase(this.#options.file);
     if (refused) this.#options.log("The index of sessions is damaged or of another version; it is built again.");
     this.#database = database;
+    this.#snapshot = snapshot;
     return database;
   }
 
@@ -164,10 +187,16 @@ export class IndexStore {
   /** The journals have everything: the next question builds the index anew. */
   async #discard(error: unknown): Promise<void> {
     this.#options.log(`The index of sessions is built again: ${String(error)}`);
-    this.#database?.close();
-    this.#database = undefined;
+    this.#closeDatabase();
     this.#indexed = undefined;
     await rm(this.#options.file, { force: true, recursive: true });
+  }
+
+  #closeDatabase(): void {
+    this.#database?.close();
+    this.#database = undefined;
+    this.#snapshot?.close();
+    this.#snapshot = undefined;
   }
 
   #saveSoon(): void {
@@ -185,6 +214,7 @@ export class IndexStore {
     this.#isChanged = false;
     this.#savedAt = Date.now();
     try {
+      this.#snapshot?.readOn(Number.POSITIVE_INFINITY);
       await saveDatabase(this.#database, this.#options.file);
     } catch (error) {
       this.#options.log(`The index of sessions could not be saved: ${String(error)}`);
@@ -199,5 +229,8 @@ function isShort({ growths }: Changes): boolean {
 
 function isDamage(error: unknown): boolean {
   if (error instanceof z.ZodError) return true; // a row that we did not write like this
-  return error instanceof Error && /malformed|not a database|corrupt|vtable constructor failed/i.test(error.message);
+  return (
+    error instanceof Error &&
+    /malformed|not a database|corrupt|disk I\/O error|vtable constructor failed/i.test(error.message)
+  );
 }

@@ -6,7 +6,9 @@ const port = parentPort;
 if (port === null) throw new Error("The index of sessions runs as a worker thread.");
 
 const tell = (message: FromIndex): void => port.postMessage(message);
-// Its own chunk, beside which the WebAssembly lies.
+// Its own chunk, beside which the WebAssembly lies. SQLite is compiled while the rest is loaded.
+const { loadSqlite } = await import("./load-sqlite.ts");
+void loadSqlite().catch(() => undefined); // whoever asks first is told
 const { IndexStore } = await import("./index-store.ts");
 const { questions } = await import("./questions.ts");
 const place = workerData as IndexPlace; // given by session-index.ts
@@ -45,14 +47,14 @@ async function answer({ id, name, args }: Extract<ToIndex, { type: "ask" }>): Pr
   }
 }
 
-async function bringOver({ id, from, open }: Extract<ToIndex, { type: "import" }>): Promise<void> {
+async function bringOver({ id, from, open, again }: Extract<ToIndex, { type: "import" }>): Promise<void> {
   const running = new AbortController();
   imports.set(id, running);
   const progress = (done: number, total: number): void => tell({ type: "importing", id, done, total });
   try {
     const { importSessions } = await import("../import/import-sessions.ts");
     const { signal } = running;
-    tell({ type: "imported", id, report: await importSessions({ from, ...place, open, progress, signal }) });
+    tell({ type: "imported", id, report: await importSessions({ from, ...place, open, again, progress, signal }) });
   } catch (error) {
     tell({ type: "failure", id, message: messageOf(error) });
   } finally {

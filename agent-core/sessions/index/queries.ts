@@ -1,12 +1,7 @@
-/** What the index is asked. */
+/** What the index is asked, but for searches in what was said. */
 import type { Database } from "sql.js";
 import * as z from "zod";
-import { bm25 } from "./bm25.ts";
-import { anyOf, matchExpression } from "./match-expression.ts";
 import { rows } from "./rows.ts";
-
-/** The newest hits that are ranked: as many as the original looks at. */
-const RANKED_ROWS = 300;
 
 const session = z.object({
   id: z.string(),
@@ -34,13 +29,6 @@ const message = z.object({ position: z.number(), role: z.string(), text: z.strin
 
 /** `position` counts from 0 in its session; `text` is cut at 8,000 characters. */
 export type IndexedMessage = z.infer<typeof message>;
-
-const hit = message.extend({ sessionId: z.string(), root: z.string(), info: z.instanceof(Uint8Array) });
-
-export type SearchHit = IndexedMessage & { readonly sessionId: string; readonly rank: number };
-
-/** A session that was found by its title (`hit` is undefined) or by what was said in it. */
-export type FoundSession = { readonly session: SessionSummary; readonly hit: SearchHit | undefined };
 
 const SESSION_COLUMNS = `id, cwd, title, model, started_at AS startedAt, updated_at AS updatedAt,
   shown_count AS shownCount, next_position AS nextPosition, source, input_tokens AS inputTokens, output_tokens AS outputTokens, cost_usd AS costUsd`;
@@ -123,55 +111,10 @@ export function messagesBetween(database: Database, id: string, from: number, to
   return rows(
     database,
     message,
-    `SELECT position, role, text, at FROM messages
-     WHERE session_id = ? AND position BETWEEN ? AND ? ORDER BY position`,
+    `SELECT position, role, text, at FROM messages JOIN texts USING (id)
+     WHERE session = (SELECT number FROM sessions WHERE id = ?) AND position BETWEEN ? AND ? ORDER BY position`,
     [id, from, to],
   );
-}
-
-export type SearchFilter = {
-  readonly query: string;
-  /** Not in this session, nor in what it shares its beginning with. */
-  readonly except: string;
-  /** Only messages of these roles; default: of all. */
-  readonly roles?: readonly string[] | undefined;
-  /** Also those that were taken back; default: yes. */
-  readonly takenBack?: boolean | undefined;
-  /** Only in sessions of this folder. */
-  readonly cwd?: string | undefined;
-};
-
-/** The best hit of each session, forks counted as one with their origin, best first. When no message has all of the terms, those that have any. */
-export function searchMessages(database: Database, { query, ...filter }: SearchFilter): readonly SearchHit[] {
-  const expression = matchExpression(query);
-  if (expression === undefined) return [];
-  const search = (match: string): readonly SearchHit[] => ranked(database, match, filter);
-  const hits = search(expression);
-  return hits.length > 0 ? hits : search(anyOf(expression));
-}
-
-function ranked(
-  database: Database,
-  match: string,
-  { except, roles = [], takenBack = true, cwd }: Omit<SearchFilter, "query">,
-): readonly SearchHit[] {
-  const found = rows(
-    database,
-    hit,
-    `SELECT m.session_id AS sessionId, s.root, m.position, m.role, m.text, m.at, matchinfo(messages_fts, 'pcnalx') AS info
-     FROM messages_fts JOIN messages m ON m.id = messages_fts.docid JOIN sessions s ON s.id = m.session_id
-     WHERE messages_fts MATCH ? AND s.is_readable AND s.root <> coalesce((SELECT root FROM sessions WHERE id = ?), '')
-       AND (m.stands OR ?) AND (? IS NULL OR s.cwd = ?)
-       ${roles.length > 0 ? `AND m.role IN (${roles.map(() => "?").join(", ")})` : ""}
-     LIMIT ${RANKED_ROWS}`,
-    [match, except, takenBack ? 1 : 0, cwd ?? null, cwd ?? null, ...roles],
-  );
-  const best = new Map<string, SearchHit>();
-  for (const { info, root, ...rest } of found) {
-    const rank = bm25(info);
-    if (rank > (best.get(root)?.rank ?? -1)) best.set(root, { ...rest, rank });
-  }
-  return [...best.values()].sort((one, other) => other.rank - one.rank);
 }
 
 /** Titles of the sessions that share their beginning with this one, itself included. */
@@ -179,22 +122,4 @@ export function relatedTitles(database: Database, id: string): readonly string[]
   const statement = `SELECT title FROM sessions WHERE title IS NOT NULL
     AND root = (SELECT root FROM sessions WHERE id = ?)`;
   return rows(database, z.object({ title: z.string() }), statement, [id]).map(({ title }) => title);
-}
-
-/** Sessions whose title has all of the words come first, the last used first, then those in which they were said. */
-export function findSessions(
-  database: Database,
-  { query, cwd, limit }: { readonly query: string; readonly cwd?: string | undefined; readonly limit: number },
-): readonly FoundSession[] {
-  const titled = titledSessions(database, query, { cwd, limit }).map((found) => ({ session: found, hit: undefined }));
-  if (titled.length >= limit) return titled;
-  const names = new Set(titled.map(({ session: { id } }) => id));
-  const said = searchMessages(database, { query, except: "", roles: ["user", "assistant"], takenBack: false, cwd })
-    .filter(({ sessionId }) => !names.has(sessionId))
-    .slice(0, limit - titled.length)
-    .flatMap((found) => {
-      const session = findSession(database, found.sessionId);
-      return session === undefined ? [] : [{ session, hit: found }];
-    });
-  return [...titled, ...said];
 }

@@ -1,15 +1,7 @@
 /** What the index can be asked by name: its thread has the database, who asks has not. */
 import type { Database } from "sql.js";
-import {
-  findSession,
-  findSessions,
-  listSessions,
-  messagesBetween,
-  relatedTitles,
-  searchMessages,
-  titledSessions,
-  usageSince,
-} from "./queries.ts";
+import { findSession, listSessions, messagesBetween, relatedTitles, titledSessions, usageSince } from "./queries.ts";
+import { findSessions, searchMessages } from "./search-messages.ts";
 
 export const questions = {
   list: listSessions,

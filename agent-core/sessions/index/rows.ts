@@ -11,8 +11,12 @@ export function rows<Row>(
 ): readonly Row[] {
   const prepared = database.prepare(statement, parameters);
   try {
+    const names = prepared.getColumnNames(); // asked for once: each of them is copied out of SQLite's memory
     const found: Row[] = [];
-    while (prepared.step()) found.push(schema.parse(prepared.getAsObject()));
+    while (prepared.step()) {
+      const values = prepared.get();
+      found.push(schema.parse(Object.fromEntries(names.map((name, at) => [name, values[at]]))));
+    }
     return found;
   } finally {
     prepared.free();

@@ -1,7 +1,7 @@
 /** Tables of the index. It is derived from the journals: another version is thrown away and built again. */
 
 /** Counts up with every change of the tables or of what is put into them; kept in the file's `user_version`. */
-export const INDEX_VERSION = 3;
+export const INDEX_VERSION = 4;
 
 /**
  * `position` is the message's place in its session, from 0: unlike a row's number it outlives a rebuild.
@@ -9,11 +9,13 @@ export const INDEX_VERSION = 3;
  * that it was forked from in the first place, else itself. `cost_usd` is NULL once a turn's cost was unknown.
  * `next_position` is the place of the next message; `shown_count` counts the prompts and answers that stand.
  * `source` is NULL for a session that began here. `shown` of a message is 'prompt', 'answer' or NULL, `stands` 0 once
- * it was taken back.
+ * it was taken back. Texts lie apart, and messages name their session by its number: a search looks at hundreds of
+ * messages, and at the texts of a few, so that what it looks at should be small.
  */
 export const SCHEMA = `
 CREATE TABLE sessions(
-  id TEXT PRIMARY KEY,
+  number INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
   indexed_bytes INTEGER NOT NULL,
   root TEXT NOT NULL,
   is_readable INTEGER NOT NULL DEFAULT 0,
@@ -36,15 +38,15 @@ CREATE INDEX sessions_by_update ON sessions(updated_at DESC, id DESC);
 CREATE INDEX sessions_by_root ON sessions(root);
 CREATE TABLE messages(
   id INTEGER PRIMARY KEY,
-  session_id TEXT NOT NULL,
+  session INTEGER NOT NULL,
   position INTEGER NOT NULL,
   role TEXT NOT NULL,
   shown TEXT,
   stands INTEGER NOT NULL DEFAULT 1,
-  text TEXT NOT NULL,
   at INTEGER NOT NULL
 );
-CREATE UNIQUE INDEX messages_by_place ON messages(session_id, position);
-CREATE VIRTUAL TABLE messages_fts USING fts4(content="messages", text, tokenize=unicode61, order=desc);
+CREATE UNIQUE INDEX messages_by_place ON messages(session, position);
+CREATE TABLE texts(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+CREATE VIRTUAL TABLE messages_fts USING fts4(content="texts", text, tokenize=unicode61, order=desc);
 PRAGMA user_version = ${INDEX_VERSION};
 `;

@@ -15,7 +15,7 @@ export type SessionIndexOptions = IndexPlace & {
 };
 
 /** `signal` ends it between two sessions: those that are done stay, and are in the report. */
-export type SessionImport = Pick<ImportOptions, "from" | "open" | "progress" | "signal">;
+export type SessionImport = Pick<ImportOptions, "from" | "open" | "again" | "progress" | "signal">;
 
 type Waiting = { readonly resolve: (answer: never) => void; readonly reject: (error: Error) => void };
 
@@ -40,13 +40,13 @@ export class SessionIndex {
   }
 
   /** Brings sessions over from an original Hermes home. Rejects with an Error in one line when it cannot be read. */
-  async import({ from, open, progress, signal }: SessionImport): Promise<ImportReport> {
+  async import({ from, open, again, progress, signal }: SessionImport): Promise<ImportReport> {
     const worker = await this.#start();
     let cancel = (): void => undefined;
     const report = this.#request<ImportReport>(worker, (id) => {
       this.#importing.set(id, progress);
       cancel = () => worker.postMessage({ type: "cancel", id } satisfies ToIndex);
-      return { type: "import", id, from, open };
+      return { type: "import", id, from, open, again };
     });
     signal.addEventListener("abort", cancel);
     if (signal.aborted) cancel();

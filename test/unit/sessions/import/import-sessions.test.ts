@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Database } from "sql.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { deleteSession } from "../../../../agent-core/sessions/delete-session.ts";
 import type { JournalEntry } from "../../../../agent-core/sessions/entry.ts";
 import { importSessions } from "../../../../agent-core/sessions/import/import-sessions.ts";
 import { readEntries, readJournal, type StoredSession } from "../../../../agent-core/sessions/read-journal.ts";
@@ -27,8 +28,8 @@ afterEach(() => {
 
 const file = (): string => join(folder, "state.db");
 
-function run(signal = new AbortController().signal, open: readonly string[] = []) {
-  return importSessions({ from: folder, journals, open, progress: () => undefined, signal });
+function run(signal = new AbortController().signal, open: readonly string[] = [], again = false) {
+  return importSessions({ from: folder, journals, open, again, progress: () => undefined, signal });
 }
 
 async function importState(): Promise<ReturnType<typeof run> extends Promise<infer Report> ? Report : never> {
@@ -47,7 +48,9 @@ async function stored(name = names()[0] ?? ""): Promise<StoredSession & { readon
 
 test("a session comes over whole: messages, calls, results, reasoning, images, title, model, times, cost", async () => {
   addSession(state, CONVERSATION);
-  expect(await importState()).toEqual({ imported: 1, extended: 0, unchanged: 0, diverged: 0, failed: [] });
+  expect(await importState()).toEqual({
+    ...{ imported: 1, extended: 0, unchanged: 0, diverged: 0, deleted: 0, failed: [] },
+  });
   const { id, cwd, title, conversation, entries } = await stored();
   const hash = createHash("sha256").update(CONVERSATION.id).digest("hex").slice(0, 8);
   expect({ id, cwd, title }).toEqual({ id: `20260402_112233_${hash}`, cwd: "/work/parser", title: "Mend the parser" });
@@ -108,6 +111,44 @@ test("what went on here, or is open here, stays as it is", async () => {
   expect(readFileSync(path, "utf8")).toBe(`${before}${JSON.stringify(said)}\n`);
 });
 
+test("a session that was deleted here stays deleted, until it is asked for again", async () => {
+  addSession(state, CONVERSATION);
+  addSession(state, { id: "another", messages: [{ role: "user", content: "hello" }] });
+  await importState();
+  const { id } = await stored();
+  const path = join(journals, `${id}.jsonl`);
+  const remove = () => deleteSession(path, join(journals, `${id}.files`));
+  await remove();
+  expect(existsSync(path)).toBe(false);
+  expect(await run()).toMatchObject({ imported: 0, unchanged: 1, deleted: 1 });
+  addMessage(state, CONVERSATION.id, { role: "assistant", content: "That is new." });
+  expect(await importState()).toMatchObject({ imported: 0, extended: 0, deleted: 1 });
+  expect(await run(undefined, [], true)).toMatchObject({ imported: 1, unchanged: 1, deleted: 0 });
+  expect(await run()).toMatchObject({ imported: 0, unchanged: 2, deleted: 0 });
+  await remove();
+  expect(await run()).toMatchObject({ imported: 0, unchanged: 1, deleted: 1 });
+});
+
+test("a deletion that was noted half counts for nothing, and does not eat the next one", async () => {
+  addSession(state, CONVERSATION);
+  await importState();
+  const { id } = await stored();
+  writeFileSync(join(journals, "deleted-imports"), `\n${id.slice(0, 12)}`);
+  expect(await run()).toMatchObject({ unchanged: 1, deleted: 0 });
+  await deleteSession(join(journals, `${id}.jsonl`), join(journals, `${id}.files`));
+  expect(await run()).toMatchObject({ imported: 0, deleted: 1 });
+});
+
+test("only what was imported is noted when it is deleted", async () => {
+  addSession(state, CONVERSATION);
+  await importState();
+  const id = "20261120_120000_00000001";
+  const path = join(journals, `${id}.jsonl`);
+  writeFileSync(path, `${JSON.stringify({ type: "session", version: 1, id, cwd: "/work", at: 1 })}\n`);
+  await deleteSession(path, join(journals, `${id}.files`));
+  expect(existsSync(join(journals, "deleted-imports"))).toBe(false);
+});
+
 test("runs of sub-agents and empty sessions stay there; a continuation knows its beginning", async () => {
   addSession(state, CONVERSATION);
   addSession(state, { id: "empty", messages: [] });
@@ -128,7 +169,14 @@ test("an import that is ended leaves whole sessions, and the next one goes on", 
   writeFileSync(file(), state.export());
   const ending = new AbortController();
   const progress = (done: number): void => void (done === 1 && ending.abort());
-  const report = await importSessions({ from: file(), journals, open: [], progress, signal: ending.signal });
+  const report = await importSessions({
+    from: file(),
+    journals,
+    open: [],
+    again: false,
+    progress,
+    signal: ending.signal,
+  });
   expect(report).toMatchObject({ imported: 2 });
   expect(names()).toHaveLength(2);
   expect(await run()).toMatchObject({ imported: 1, unchanged: 2 });

@@ -72,7 +72,7 @@ test("an index that is missing is built while lists and searches answer from wha
   const after = await index.ask("list", { limit: 5_000 });
   expect(after.building).toBeUndefined();
   expect(after.value).toHaveLength(SESSIONS);
-  expect((await index.ask("search", { query: "number1234", except: "" })).value).toMatchObject([
+  expect((await index.ask("search", { query: "number1234", limit: 10, except: "" })).value).toMatchObject([
     { sessionId: idOf(1_234), position: 0 },
   ]);
 });

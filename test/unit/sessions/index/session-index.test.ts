@@ -49,7 +49,7 @@ const tool = (content: string): NewEntry => ({
 });
 
 async function found(from: SessionIndex, query: string, roles?: readonly string[]): Promise<string[]> {
-  const { value } = await from.ask("search", { query, except: OWN, roles });
+  const { value } = await from.ask("search", { query, limit: 10, except: OWN, roles });
   return value.map((hit) => `${hit.sessionId.slice(-1)}:${hit.position}`);
 }
 
@@ -225,7 +225,7 @@ test("a fork is listed by itself, found as one with its origin, and does not fin
   expect(await listed(made)).toHaveLength(2);
   expect(await found(made, "alpha")).toHaveLength(1);
   expect(await found(made, "beta")).toEqual(["2:1"]);
-  expect((await made.ask("search", { query: "alpha", except: idOf(2) })).value).toEqual([]);
+  expect((await made.ask("search", { query: "alpha", limit: 10, except: idOf(2) })).value).toEqual([]);
 });
 
 test("prompts and answers that stand are counted: no tool results, nothing said in between, nothing taken back", async () => {

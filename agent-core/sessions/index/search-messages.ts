@@ -1,0 +1,114 @@
+/** Searching in what was said: the rows that have the words are ranked first, and only the best are read. */
+import type { Database } from "sql.js";
+import * as z from "zod";
+import { bm25 } from "./bm25.ts";
+import { anyOf, matchExpression } from "./match-expression.ts";
+import { findSession, type IndexedMessage, type SessionSummary, titledSessions } from "./queries.ts";
+import { rows } from "./rows.ts";
+
+/** The newest hits that are ranked: as many as the original looks at. */
+const RANKED_ROWS = 300;
+
+const place = z.object({ sessionId: z.string(), position: z.number(), role: z.string(), at: z.number() });
+
+const match = place.extend({ id: z.number(), root: z.string(), info: z.instanceof(Uint8Array) });
+
+type Ranked = Omit<z.infer<typeof match>, "root" | "info"> & { readonly rank: number };
+
+export type SearchHit = IndexedMessage & { readonly sessionId: string; readonly rank: number };
+
+/** A session that was found by its title (`hit` is undefined) or by what was said in it. */
+export type FoundSession = { readonly session: SessionSummary; readonly hit: SearchHit | undefined };
+
+export type SearchFilter = {
+  readonly query: string;
+  /** Hits that are given; the rest is not even read. */
+  readonly limit: number;
+  /** Not in this session, nor in what it shares its beginning with. */
+  readonly except: string;
+  /** By time instead of by rank. */
+  readonly sort?: "newest" | "oldest" | undefined;
+  /** Only messages of these roles; default: of all. */
+  readonly roles?: readonly string[] | undefined;
+  /** Also those that were taken back; default: yes. */
+  readonly takenBack?: boolean | undefined;
+  /** Only in sessions of this folder. */
+  readonly cwd?: string | undefined;
+};
+
+/**
+ * The best hit of each session, forks counted as one with their origin, best first. When no message has all of the terms,
+ * those that have any.
+ */
+export function searchMessages(database: Database, filter: SearchFilter): readonly SearchHit[] {
+  return withTexts(database, ranked(database, filter).slice(0, filter.limit));
+}
+
+/** Sessions whose title has all of the words come first, the last used first, then those in which they were said. */
+export function findSessions(
+  database: Database,
+  { query, cwd, limit }: { readonly query: string; readonly cwd?: string | undefined; readonly limit: number },
+): readonly FoundSession[] {
+  const titled = titledSessions(database, query, { cwd, limit }).map((found) => ({ session: found, hit: undefined }));
+  if (titled.length >= limit) return titled;
+  const names = new Set(titled.map(({ session: { id } }) => id));
+  const said = ranked(database, { query, except: "", roles: ["user", "assistant"], takenBack: false, cwd })
+    .filter(({ sessionId }) => !names.has(sessionId))
+    .slice(0, limit - titled.length);
+  const found = withTexts(database, said).flatMap((hit) => {
+    const session = findSession(database, hit.sessionId);
+    return session === undefined ? [] : [{ session, hit }];
+  });
+  return [...titled, ...found];
+}
+
+function ranked(database: Database, { query, ...filter }: Omit<SearchFilter, "limit">): readonly Ranked[] {
+  const expression = matchExpression(query);
+  if (expression === undefined) return [];
+  const hits = bestOfSessions(database, expression, filter);
+  const any = anyOf(expression);
+  return hits.length > 0 || any === expression ? hits : bestOfSessions(database, any, filter);
+}
+
+function bestOfSessions(
+  database: Database,
+  expression: string,
+  { except, roles = [], takenBack = true, cwd, sort }: Omit<SearchFilter, "query" | "limit">,
+): readonly Ranked[] {
+  const found = rows(
+    database,
+    match,
+    `SELECT m.id, s.id AS sessionId, s.root, m.position, m.role, m.at, matchinfo(messages_fts, 'pcnalx') AS info
+     FROM messages_fts JOIN messages m ON m.id = messages_fts.docid JOIN sessions s ON s.number = m.session
+     WHERE messages_fts MATCH ? AND s.is_readable AND s.root <> coalesce((SELECT root FROM sessions WHERE id = ?), '')
+       AND (m.stands OR ?) AND (? IS NULL OR s.cwd = ?)
+       ${roles.length > 0 ? `AND m.role IN (${roles.map(() => "?").join(", ")})` : ""}
+     LIMIT ${RANKED_ROWS}`,
+    [expression, except, takenBack ? 1 : 0, cwd ?? null, cwd ?? null, ...roles],
+  );
+  const best = new Map<string, Ranked>();
+  for (const { info, root, ...rest } of found) {
+    const rank = bm25(info);
+    if (rank > (best.get(root)?.rank ?? -1)) best.set(root, { ...rest, rank });
+  }
+  return [...best.values()].sort(order(sort));
+}
+
+/** Among equals the newer one, which full-text search gives first, stays first. */
+function order(sort: SearchFilter["sort"]): (one: Ranked, other: Ranked) => number {
+  if (sort === undefined) return (one, other) => other.rank - one.rank;
+  return sort === "newest" ? (one, other) => other.at - one.at : (one, other) => one.at - other.at;
+}
+
+function withTexts(database: Database, hits: readonly Ranked[]): readonly SearchHit[] {
+  const marks = hits.map(() => "?").join(", ");
+  const statement = `SELECT id, text FROM texts WHERE id IN (${marks})`;
+  const found = rows(
+    database,
+    z.object({ id: z.number(), text: z.string() }),
+    statement,
+    hits.map(({ id }) => id),
+  );
+  const texts = new Map(found.map(({ id, text }) => [id, text]));
+  return hits.map(({ id, ...hit }) => ({ ...hit, text: texts.get(id) ?? "" }));
+}
