@@ -113,6 +113,14 @@ export type RestoreFile = {
 /** What going back to before a message would do. */
 export type RestorePreview = { readonly files: readonly RestoreFile[]; readonly messages: number };
 
+/** What was said before the first message that the panel has. */
+export type EarlierMessages = {
+  /** Position of that message. */
+  readonly before: number;
+  /** Prompts and answers before it. */
+  readonly messages: number;
+};
+
 /** One event of the panel's channel. */
 export type PanelEvent =
   /** A session begins or takes the panel: what was shown before goes away. */
@@ -131,6 +139,18 @@ export type PanelEvent =
   | { readonly kind: "prompt"; readonly id: string; readonly text: string }
   /** What the agent sent, verbatim. Message chunks may have been merged. */
   | { readonly kind: "update"; readonly update: SessionUpdate }
+  /** The panel has asked for what was said before this position; it says so to itself. */
+  | { readonly kind: "earlier-asked"; readonly before: number }
+  /** What was said there, as the agent would replay it. */
+  | {
+      readonly kind: "earlier-page";
+      readonly before: number;
+      readonly updates: readonly SessionUpdate[];
+      /** What is earlier still. */
+      readonly earlier: EarlierMessages | null;
+    }
+  /** It could not be had: why, in one line. */
+  | { readonly kind: "earlier-failed"; readonly before: number; readonly message: string }
   /** The turn is over: why, or what went wrong in one line. */
   | { readonly kind: "turn-end"; readonly stopReason?: StopReason; readonly error?: string }
   /** The messages from this position on were taken back. */
@@ -225,6 +245,8 @@ export type PanelMessage =
       readonly conversation: boolean;
     }
   | { readonly type: "restore-undo"; readonly restoreId: string }
+  /** Asks for what was said before this position: a page of it, or all. */
+  | { readonly type: "earlier"; readonly before: number; readonly all?: true }
   | { readonly type: "new-session" }
   | { readonly type: "set-config"; readonly configId: string; readonly value: string }
   /** A model of the first-run page: from now on it answers. */

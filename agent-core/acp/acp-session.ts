@@ -25,6 +25,7 @@ import { journalPath } from "../sessions/session-id.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import type { CommandSession } from "./commands/command.ts";
 import { compressionUpdate } from "./compression-update.ts";
+import { EarlierMessages } from "./earlier-messages.ts";
 import { faultError } from "./faults.ts";
 import { hermesCapabilities } from "./hermes-capabilities.ts";
 import { DEFAULT_MODE, modeOf, modeOption } from "./modes.ts";
@@ -77,6 +78,7 @@ export class AcpSession {
   readonly model: SessionModel;
   readonly restores: SessionRestores;
   readonly processes: SessionProcesses;
+  readonly earlier: EarlierMessages;
   readonly cwd: string;
   readonly #client: AgentContext;
   readonly #journal: Journal;
@@ -143,6 +145,7 @@ export class AcpSession {
       trusted: () => this.#isTrusted,
     });
     this.processes = new SessionProcesses({ agent: this.agent, client, capabilities, sessionId: id, log });
+    this.earlier = new EarlierMessages(() => this.agent.said, stored);
     this.model = new SessionModel({
       directory,
       agent: this.agent,

@@ -2,6 +2,7 @@
  * What is ours on top of ACP, in `_meta.hermes` fields; every one has a fallback for clients and agents that do not
  * know it. The extension and the panel import these types and nothing else of the core.
  */
+import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { FileProblems, Problem, ToldProblem } from "../host/problems.ts";
 import type { Message } from "../messages/message.ts";
 import type { EditorModel, ToolSchema } from "../providers/wire/wire.ts";
@@ -145,6 +146,8 @@ export type HermesAgentCapabilities = {
   readonly restore: boolean;
   /** `_hermes/process/*` is there. */
   readonly processes: boolean;
+  /** `_meta.hermes.tail` of `session/load` is honoured, and `_hermes/session/earlier` is there. */
+  readonly tail: boolean;
 };
 
 /**
@@ -162,6 +165,23 @@ export type HermesSessionMeta = {
   /** The model that a new session begins with: an id of the config option `model`. */
   readonly model?: string;
 };
+
+/**
+ * `_meta.hermes` of `session/load`: only the last turns are replayed, as few as hold so many messages, tool results
+ * included (of a turn of hundreds its last steps); at least 1, default: all. The rest comes with `_hermes/session/earlier`.
+ */
+export type HermesLoadMeta = HermesSessionMeta & { readonly tail?: number };
+
+/** What was said before the part of a session that a client has. */
+export type HermesEarlier = {
+  /** Position of the first message that it has: what a page of earlier ones is asked for with. */
+  readonly before: number;
+  /** Prompts and answers before it, counted as those of a listed session. */
+  readonly messages: number;
+};
+
+/** `_meta.hermes` of the `session_info_update` that such a replay begins with; absent when it is whole. */
+export type HermesEarlierMeta = { readonly earlier: HermesEarlier };
 
 /** A message of the user's by its position, or a tool call by its id. */
 export type HermesAnchor = { readonly position: number } | { readonly toolCallId: string };
@@ -220,6 +240,8 @@ export const HERMES_SESSION_METHODS = {
   export: "_hermes/session/export",
   /** HermesSearch → HermesSearchHits */
   search: "_hermes/session/search",
+  /** HermesEarlierRequest → HermesEarlierPage: what a session that was loaded by its tail begins with. */
+  earlier: "_hermes/session/earlier",
   /** HermesRewind → HermesRewound: takes back what was said from a position on. Refused (-32600) while a turn runs. */
   rewind: "_hermes/session/rewind",
   /** HermesRestorePreviewRequest → HermesRestorePreview: what going back to a message of the user's would do. */
@@ -283,6 +305,12 @@ export type HermesImported = {
   /** The same in words. */
   readonly summary: string;
 };
+
+/** `messages`: as `tail` of HermesLoadMeta; default: all. */
+export type HermesEarlierRequest = { readonly sessionId: string; readonly before: number; readonly messages?: number };
+
+/** Null when nothing is earlier than that. */
+export type HermesEarlierPage = { readonly updates: readonly SessionUpdate[]; readonly earlier: HermesEarlier | null };
 
 export type HermesRewind = { readonly sessionId: string; readonly position: number };
 

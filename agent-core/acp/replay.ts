@@ -1,7 +1,7 @@
 /** A stored session as the updates that show it again: messages, thoughts, tool calls with their diffs, the plan. */
 import type { SessionUpdate, ToolKind } from "@zed-industries/agent-client-protocol";
 import type { Message } from "../messages/message.ts";
-import { droppedCount } from "../sessions/conversation.ts";
+import { droppedCount, type Said } from "../sessions/conversation.ts";
 import type { EntryOf } from "../sessions/entry.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { compressionUpdate } from "./compression-update.ts";
@@ -25,17 +25,13 @@ const TOOL_KINDS: ReadonlySet<string> = new Set<ToolKind>([
   "other",
 ]);
 
-/** One after the other: of a long session they are many, and what they show is read as it is asked for. */
-export function* replay({ records, conversation, todos, toolEntry }: StoredSession): Generator<SessionUpdate> {
-  /** Calls whose results have not come yet. */
-  const open = new Set<string>();
-  for (const { message, position } of conversation.said) {
-    if (message.role === "tool") open.delete(message.tool_call_id);
-    else yield* cutOff(open, toolEntry);
-    if (message.role === "assistant") for (const { id } of message.tool_calls ?? []) open.add(id);
-    yield* messageUpdates(message, position, toolEntry);
-  }
-  yield* cutOff(open, toolEntry);
+/**
+ * One after the other: of a long session they are many, and what they show is read as it is asked for. `said`: what of
+ * the conversation is shown; default: all.
+ */
+export function* replay(stored: StoredSession, said = stored.conversation.said): Generator<SessionUpdate> {
+  const { records, conversation, todos, toolEntry } = stored;
+  yield* replaySaid(said, toolEntry);
   const { compression } = conversation;
   // An entry of the journal is what the conversation was compressed by, itself.
   const entry = records.find((candidate) => candidate.type === "compression" && candidate === compression);
@@ -43,6 +39,20 @@ export function* replay({ records, conversation, todos, toolEntry }: StoredSessi
     yield compressionUpdate(conversation.said, compression, { ...entry, messages: droppedCount(compression) });
   }
   if (todos.length > 0) yield planUpdate(todos);
+}
+
+/** The messages alone, each call with its result. */
+export function* replaySaid(said: readonly Said[], toolEntry: StoredSession["toolEntry"]): Generator<SessionUpdate> {
+  /** Calls whose results have not come yet. */
+  const open = new Set<string>();
+  for (const one of said) {
+    const { message, position } = one;
+    if (message.role === "tool") open.delete(message.tool_call_id);
+    else yield* cutOff(open, toolEntry);
+    if (message.role === "assistant") for (const { id } of message.tool_calls ?? []) open.add(id);
+    yield* messageUpdates(message, position, toolEntry);
+  }
+  yield* cutOff(open, toolEntry);
 }
 
 /** Calls of a turn that died with its process: what they did is told, their results were never stored. */

@@ -123,10 +123,10 @@ function cutTail(tail: readonly Unit[]): readonly Shortened[] {
 function withShorter(items: readonly Said[], shortened: readonly Shortened[]): readonly Said[] {
   const contents = new Map(shortened.map(({ position, content }) => [position, content]));
   return items.map((said) => {
-    const { position, role, message } = said;
+    const { position, role, shownAs, message } = said;
     const content = contents.get(position);
     return content !== undefined && message.role === "tool"
-      ? { position, role, message: { ...message, content } }
+      ? { position, role, shownAs, message: { ...message, content } }
       : said;
   });
 }

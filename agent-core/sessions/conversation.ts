@@ -3,6 +3,7 @@
  * messages gave way to one. A running agent and a journal that is read back build it by the same steps.
  */
 import type { Message } from "../messages/message.ts";
+import { type ShownAs, shownAs } from "./shown-message.ts";
 
 /** Around a summary, so that a model never takes it for the user's words; behaviour.md §Context. */
 const SUMMARY_END = "[END COMPRESSED]";
@@ -11,6 +12,7 @@ const SUMMARY_END = "[END COMPRESSED]";
 export type Said = {
   readonly position: number;
   readonly role: Message["role"];
+  readonly shownAs: ShownAs;
   /** Of what the model no longer gets: read from the journal each time that it is asked for, where there is one. */
   readonly message: Message;
 };
@@ -32,12 +34,14 @@ export type Compression = {
 class Remembered implements Said {
   readonly position: number;
   readonly role: Message["role"];
+  readonly shownAs: ShownAs;
   #message: Message | undefined;
   readonly #recall: (() => Message) | undefined;
 
   constructor(position: number, message: Message, recall: (() => Message) | undefined) {
     this.position = position;
     this.role = message.role;
+    this.shownAs = shownAs(message);
     this.#message = message;
     this.#recall = recall;
   }

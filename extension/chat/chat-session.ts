@@ -13,6 +13,7 @@ import * as vscode from "vscode";
 import {
   HERMES_SESSION_METHODS,
   type HermesForkMeta,
+  type HermesLoadMeta,
   type HermesRewind,
   type HermesRewound,
   type HermesSessionMeta,
@@ -21,6 +22,7 @@ import {
 } from "../../agent-core/acp/meta.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ModelMemory } from "../models/model-memory.ts";
+import { EarlierMessages } from "./earlier-messages.ts";
 import type { EventLog } from "./event-log.ts";
 import { leaveSession } from "./leave-session.ts";
 import { PromptQueue } from "./prompt-queue.ts";
@@ -34,6 +36,14 @@ const CHOOSES_MODEL = /^\s*\/model\s+\S/;
 
 /** Not in the stable part of ACP yet, so its library offers it no name. */
 const FORK_METHOD = "session/fork";
+
+/** Where a session works. */
+type SessionPlace = {
+  readonly cwd: string;
+  readonly additionalDirectories: string[];
+  readonly mcpServers: never[];
+  readonly _meta: { readonly hermes: HermesSessionMeta };
+};
 
 export type ChatState = "idle" | "running";
 
@@ -59,6 +69,8 @@ export class ChatSession implements vscode.Disposable {
   #isDone = false as boolean;
 
   readonly queue: PromptQueue;
+  /** What the panel does not show yet of a long session. */
+  readonly earlier: EarlierMessages;
 
   readonly onDidChange = this.#changed.event;
   /** Mode, model and reasoning effort may be others. */
@@ -71,6 +83,7 @@ export class ChatSession implements vscode.Disposable {
     this.#log = log;
     this.#memory = memory;
     this.#models = models;
+    this.earlier = new EarlierMessages(worker, log);
     this.queue = new PromptQueue((prompts) => log.push({ kind: "queue", prompts }));
     this.#subscription = worker.onDidChange(({ state, message }) => {
       log.push({ kind: "agent", state, ...(message !== undefined && { message }) });
@@ -273,7 +286,7 @@ export class ChatSession implements vscode.Disposable {
   }
 
   /** Where a session works. Throws an Error in one line when no folder is open. */
-  #place() {
+  #place(): SessionPlace {
     const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
     const [cwd, ...additionalDirectories] = folders;
     if (cwd === undefined) throw new Error("Open a folder to start: the agent works in a folder.");
@@ -296,16 +309,14 @@ export class ChatSession implements vscode.Disposable {
     return created.sessionId;
   }
 
-  async #load(
-    agent: ClientContext,
-    sessionId: string,
-    place: { readonly cwd: string; readonly additionalDirectories: string[]; readonly mcpServers: never[] },
-  ): Promise<boolean> {
+  async #load(agent: ClientContext, sessionId: string, place: SessionPlace): Promise<boolean> {
     // The panel shows the end of a long session at once, instead of the whole of it running past.
     this.#log.hold();
     try {
       this.#begin(sessionId, place.cwd, []);
-      const { configOptions } = await agent.request(methods.agent.session.load, { sessionId, ...place });
+      const hermes: HermesLoadMeta = { ...place._meta.hermes, ...this.earlier.tailOf(sessionId) };
+      const load = { sessionId, ...place, _meta: { hermes } };
+      const { configOptions } = await agent.request(methods.agent.session.load, load);
       this.#showOptions(configOptions ?? []);
       return true;
     } catch (error) {
@@ -321,6 +332,7 @@ export class ChatSession implements vscode.Disposable {
     this.#sessionId = sessionId;
     this.#memory.update(MEMENTO_KEY, sessionId).then(undefined, () => undefined); // forgotten at the next start, no more
     this.#log.clear();
+    this.earlier.begin(sessionId);
     this.#options.set(configOptions);
     this.#log.push({ kind: "session", sessionId, cwd, agentName: "Hermes", configOptions, commands: [] });
     this.#log.push({ kind: "agent", state: "ready" });

@@ -85,9 +85,14 @@ export class EventLog {
     const first = this.#sent;
     const fresh = this.#events.slice(first);
     this.#sent = this.#events.length;
-    const events = fresh.length > PACKED_EVENTS ? JSON.stringify(fresh) : fresh;
+    const events = sizeOf(fresh) > PACKED_EVENTS ? JSON.stringify(fresh) : fresh;
     this.#post({ type: "events", epoch: this.#epoch, first, reset, events });
   }
+}
+
+/** How much there is to copy: a page of earlier messages is one event with many in it. */
+function sizeOf(events: readonly PanelEvent[]): number {
+  return events.reduce((sum, event) => sum + (event.kind === "earlier-page" ? event.updates.length : 1), 0);
 }
 
 /** The same events with neighbouring pieces of a text as one: what took thousands of messages is read back at once. */

@@ -28,6 +28,7 @@ const schema = z.discriminatedUnion("type", [
     conversation: z.boolean(),
   }),
   z.object({ type: z.literal("restore-undo"), restoreId: id }),
+  z.object({ type: z.literal("earlier"), before: z.int().min(0), all: z.literal(true).exactOptional() }),
   z.object({ type: z.literal("new-session") }),
   z.object({ type: z.literal("set-config"), configId: id, value: choice }),
   z.object({ type: z.literal("use-model"), choice }),

@@ -1,6 +1,7 @@
 /** The panel in a real Chromium, fed by the real event log: first paint, a long session read back, a long answer. */
 import { setInterval } from "node:timers/promises";
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
+import { PAGE_MESSAGES } from "../../extension/chat/earlier-messages.ts";
 import { EventLog } from "../../extension/chat/event-log.ts";
 import type { PanelMessage } from "../../webview/panel-protocol.ts";
 import { AcpProcess } from "../support/acp-process.ts";
@@ -28,7 +29,16 @@ globalThis.endShown = (answer) => new Promise((resolve) => {
   };
   look();
 });
-globalThis.firstPaint = () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Infinity;
+// The script may be running before the browser has put its first picture on the screen.
+globalThis.firstPaint = () => new Promise((resolve) => {
+  const observer = new PerformanceObserver((list) => {
+    const paint = list.getEntriesByName("first-contentful-paint")[0];
+    if (paint === undefined) return;
+    observer.disconnect();
+    resolve(paint.startTime);
+  });
+  observer.observe({ type: "paint", buffered: true });
+});
 let frames, nodes, meter;
 globalThis.startMeter = () => {
   frames = [];
@@ -65,7 +75,7 @@ async function measureReplay(): Promise<readonly Row[]> {
       await panel.load();
       paints.push(await panel.call<number>("firstPaint"));
       const begin = performance.now();
-      await panel.loadSession(agent);
+      await panel.loadSession(agent, { tail: PAGE_MESSAGES });
       await panel.call("endShown", last);
       opened.push(performance.now() - begin);
       panel.leave();
@@ -93,7 +103,7 @@ async function measureStream(): Promise<readonly Row[]> {
   const panel = await FedPanel.open();
   try {
     await panel.load();
-    await panel.loadSession(agent);
+    await panel.loadSession(agent, {});
     await panel.call("endShown", `Answer ${STREAMED_MESSAGES / 4}`);
     const idle = await panel.meter(async () => panel.stream(0, IDLE_SECONDS));
     const busy = await panel.meter(async () => {
@@ -148,8 +158,8 @@ class FedPanel {
     return this.#ready.promise;
   }
 
-  /** As extension/chat/chat-session.ts does it. */
-  async loadSession(agent: AcpProcess): Promise<void> {
+  /** As extension/chat/chat-session.ts does it, which asks for the end of a session; without `tail` for all of it. */
+  async loadSession(agent: AcpProcess, hermes: { readonly tail?: number }): Promise<void> {
     this.log.hold();
     this.log.clear();
     this.log.push({
@@ -162,7 +172,8 @@ class FedPanel {
     });
     this.log.push({ kind: "agent", state: "ready" });
     const before = agent.updates.length;
-    await agent.request("session/load", { sessionId: SESSION_ID, cwd: agent.cwd, mcpServers: [] });
+    const place = { cwd: agent.cwd, mcpServers: [], _meta: { hermes } };
+    await agent.request("session/load", { sessionId: SESSION_ID, ...place });
     // What the agent sends is what the protocol says.
     for (const update of agent.updates.slice(before) as SessionUpdate[]) this.log.push({ kind: "update", update });
     this.log.release();

@@ -1,15 +1,18 @@
 /** The panel's whole behaviour over time: events in, state out. Pure; the clock comes in as a number. */
 import type { PanelEvent } from "../panel-protocol.ts";
 import { asBatch } from "./batch.ts";
+import { askForEarlier, failEarlier } from "./earlier.ts";
+import { addEarlierPage } from "./earlier-page.ts";
 import { addToHistory, buildHistory, showHistory } from "./history.ts";
 import { showProcesses } from "./processes.ts";
 import { addPermission, addQuestion, endPermission, endQuestion } from "./requests.ts";
 import { addRestored, previewRestore } from "./restore.ts";
+import { rewindTo } from "./rewind.ts";
 import type { PanelState } from "./state.ts";
 import { announce, emptyState } from "./state.ts";
 import { toggleSummary } from "./summaries.ts";
 import { appendOutput, endTerminal } from "./terminals.ts";
-import { addEntry, rewindTo } from "./transcript.ts";
+import { addEntry } from "./transcript.ts";
 import { beginTurn, endTurn } from "./turns.ts";
 import { applyUpdate } from "./updates.ts";
 
@@ -46,6 +49,9 @@ const handlers: Handlers = {
   "history-next": addToHistory,
   "history-building": buildHistory,
   update: (state, event, at) => applyUpdate(state, event.update, at),
+  "earlier-asked": askForEarlier,
+  "earlier-page": addEarlierPage,
+  "earlier-failed": failEarlier,
   "turn-end": endTurn,
   rewind: (state, { position }, at) => rewindTo(state, position, at),
   "restore-preview": previewRestore,

@@ -1,8 +1,9 @@
 /** Going back to an earlier message: the card that shows what it would do, and what became of it. */
 import type { PanelEvent } from "../panel-protocol.ts";
+import { rewindTo } from "./rewind.ts";
 import type { PanelState, RestoredEntry } from "./state.ts";
 import { announce } from "./state.ts";
-import { addEntry, rewindTo } from "./transcript.ts";
+import { addEntry } from "./transcript.ts";
 
 /** What our agent says when it has taken messages back: `_meta.hermes.rewound`. */
 type Rewound = { readonly position: number; readonly prompt: string | null };

@@ -11,6 +11,7 @@ import type {
 } from "@zed-industries/agent-client-protocol";
 import type {
   AgentState,
+  EarlierMessages,
   HistoryPage,
   PanelEvent,
   PanelProcess,
@@ -20,6 +21,7 @@ import type {
   ReviewedFile,
   SetupPage,
 } from "../panel-protocol.ts";
+import type { CompressionUpdate } from "./compression.ts";
 import type { StreamedText } from "./streamed-text.ts";
 
 /** A message or a thought. While it grows it is `PanelState.open`, then it moves to the end of `entries`. */
@@ -99,6 +101,22 @@ export type RestoredEntry = {
 
 export type Entry = TextEntry | ToolEntry | NoticeEntry | TurnEndEntry | SummaryEntry | RestoredEntry;
 
+/** What comes before `entries`, when a session was opened by its end. */
+export type EarlierState =
+  | ({ readonly type: "there" | "asked" } & EarlierMessages)
+  | ({ readonly type: "failed"; readonly problem: string } & EarlierMessages)
+  /** Page by page all of it has come. */
+  | { readonly type: "none-left" };
+
+/** A compression whose first messages have not come yet: its line moves up with each page. */
+export type CutSummary = {
+  readonly update: CompressionUpdate;
+  /** Of its line. */
+  readonly key: string;
+  /** Key of the first entry after what is under it; undefined while all of that is earlier, and there is no line. */
+  readonly until: string | undefined;
+};
+
 export type TerminalState = {
   readonly text: StreamedText;
   readonly exit: { readonly exitCode: number | null; readonly signal: string | null } | undefined;
@@ -116,6 +134,9 @@ export type PanelState = {
   readonly agent: { readonly state: AgentState; readonly message: string | undefined };
   readonly isTrusted: boolean;
   readonly entries: readonly Entry[];
+  /** Undefined when `entries` begins with the beginning of the session. */
+  readonly earlier: EarlierState | undefined;
+  readonly cutSummary: CutSummary | undefined;
   /** Keys of the summaries whose messages are shown. */
   readonly openSummaries: readonly string[];
   /** The entry that still grows; it follows `entries`. */
@@ -152,6 +173,8 @@ export const emptyState: PanelState = {
   agent: { state: "starting", message: undefined },
   isTrusted: true,
   entries: [],
+  earlier: undefined,
+  cutSummary: undefined,
   openSummaries: [],
   open: undefined,
   nextKey: 0,

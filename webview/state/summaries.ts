@@ -1,50 +1,62 @@
 /** Older messages that gave way to a summary for the model: here they stay, folded away under one line. */
-import type { Entry, PanelState, SummaryEntry } from "./state.ts";
+import type { Anchor, CompressionUpdate } from "./compression.ts";
+import { earlierOf } from "./earlier.ts";
+import type { CutSummary, Entry, PanelState, SummaryEntry } from "./state.ts";
 import { sealOpen } from "./transcript.ts";
-
-/** A message of the user's by its position, or a tool call by its id. */
-type Anchor = { readonly position: number } | { readonly toolCallId: string };
-
-/** What our agent says of a compression: `_meta.hermes.compression`. */
-export type CompressionUpdate = {
-  readonly messages: number;
-  readonly tokensBefore: number;
-  readonly tokensAfter: number;
-  readonly summary: string | null;
-  /** What it begins with; where it ends, and the model sees the messages themselves again. */
-  readonly first: Anchor | null;
-  readonly firstKept: Anchor | null;
-};
-
-/** Undefined for an update that tells of no compression. */
-export function compressionIn(
-  meta: Readonly<Record<string, unknown>> | null | undefined,
-): CompressionUpdate | undefined {
-  const hermes = meta?.["hermes"];
-  if (typeof hermes !== "object" || hermes === null || !("compression" in hermes)) return undefined;
-  // Of our own agent, whose type this is; another one has no such field.
-  return hermes.compression as CompressionUpdate;
-}
 
 /** Adds the line that the compressed entries are folded under. `at`: clock, milliseconds. */
 export function addSummary(state: PanelState, update: CompressionUpdate, at: number): PanelState {
   const sealed = sealOpen(state, at);
-  const { entries } = sealed;
-  const first = placeOf(entries, update.first) ?? 0;
+  const key = `e${sealed.nextKey}`;
+  // A line that is not whole yet is of an earlier compression, which this one replaces.
+  const next = { ...withoutCut(sealed), nextKey: sealed.nextKey + 1 };
+  return placeLine(next, { update, key, until: undefined });
+}
+
+/** Puts a line that is not whole yet over what has come of its messages by now. */
+export function placeCutSummary(state: PanelState): PanelState {
+  const { cutSummary, earlier } = state;
+  if (cutSummary === undefined) return state;
+  const { update, until } = cutSummary;
+  const isKnown = until !== undefined || placeOf(state.entries, update.firstKept) !== undefined;
+  // All has come and its end was not among it: that was taken back.
+  if (!isKnown && earlierOf(earlier) === undefined) return { ...state, cutSummary: undefined };
+  return placeLine(withoutCut(state), cutSummary);
+}
+
+function placeLine(state: PanelState, cut: CutSummary): PanelState {
+  const { entries, earlier } = state;
+  const { update, key } = cut;
+  const isCut = earlierOf(earlier) !== undefined;
+  const begin = placeOf(entries, update.first);
+  const end = cut.until === undefined ? placeOf(entries, update.firstKept) : placeOfKey(entries, cut.until);
+  if (end === undefined && cut.until === undefined && isCut && update.firstKept !== null) {
+    return { ...state, cutSummary: cut };
+  }
+  const first = begin ?? 0;
   // An earlier line that stands there is folded away with what is under it.
   const from = entries.findLastIndex((entry, index) => index < first && entry.type !== "summary") + 1;
-  const until = placeOf(entries, update.firstKept) ?? entries.length;
-  if (until <= from) return sealed;
-  const entry: SummaryEntry = {
-    type: "summary",
-    key: `e${sealed.nextKey}`,
-    messages: update.messages,
-    tokensBefore: update.tokensBefore,
-    tokensAfter: update.tokensAfter,
-    summary: update.summary ?? "",
-    until: entries[until]?.key ?? `e${sealed.nextKey + 1}`,
+  const stop = end ?? entries.length;
+  if (stop <= from) return isCut ? { ...state, cutSummary: cut } : state;
+  const { messages, tokensBefore, tokensAfter, summary } = update;
+  const until = entries[stop]?.key ?? cut.until ?? `e${state.nextKey}`;
+  const line: SummaryEntry = {
+    ...{ type: "summary", key, messages, tokensBefore, tokensAfter, until },
+    summary: summary ?? "",
   };
-  return { ...sealed, nextKey: sealed.nextKey + 1, entries: entries.toSpliced(from, 0, entry) };
+  const shown = { ...state, entries: entries.toSpliced(from, 0, line) };
+  return isCut && begin === undefined ? { ...shown, cutSummary: { update, key, until } } : shown;
+}
+
+function withoutCut(state: PanelState): PanelState {
+  const { cutSummary, entries } = state;
+  if (cutSummary === undefined) return state;
+  return { ...state, cutSummary: undefined, entries: entries.filter(({ key }) => key !== cutSummary.key) };
+}
+
+/** Nothing but a closed line would be seen of the next page: its messages are under that. */
+export function hidesNextPage({ cutSummary, openSummaries }: PanelState): boolean {
+  return cutSummary?.until !== undefined && !openSummaries.includes(cutSummary.key);
 }
 
 /** Opens a line that is closed, closes one that is open. */
@@ -70,6 +82,11 @@ export function visibleEntries({
     if (entry.type === "summary" && !openSummaries.includes(entry.key)) hiddenUntil = entry.until;
   }
   return visible;
+}
+
+function placeOfKey(entries: readonly Entry[], key: string): number | undefined {
+  const place = entries.findIndex((entry) => entry.key === key);
+  return place < 0 ? undefined : place;
 }
 
 function placeOf(entries: readonly Entry[], anchor: Anchor | null): number | undefined {

@@ -62,14 +62,6 @@ export function placeLastPrompt(state: PanelState, position: number): PanelState
   return { ...state, entries: withChanged(state.entries, place, { ...entry, position }) };
 }
 
-/** Leaves out the message of the user's at this position and all that followed. */
-export function rewindTo(state: PanelState, position: number, at: number): PanelState {
-  const sealed = sealOpen(state, at);
-  const isTakenBack = (entry: Entry): boolean => entry.type === "user" && (entry.position ?? -1) >= position;
-  const place = sealed.entries.findIndex(isTakenBack);
-  return place < 0 ? sealed : { ...sealed, entries: sealed.entries.slice(0, place) };
-}
-
 function continues(open: TextEntry, chunk: TextChunk): boolean {
   if (open.type !== chunk.type || open.position !== chunk.position) return false;
   return open.messageId === undefined || chunk.messageId === undefined || open.messageId === chunk.messageId;

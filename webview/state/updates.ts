@@ -1,12 +1,14 @@
 /** What the agent sent: one entry of the table for each kind of ACP session update. */
 import type { ContentChunk, SessionUpdate } from "@zed-industries/agent-client-protocol";
+import { compressionIn } from "./compression.ts";
 import { modelName, withMode } from "./config.ts";
 import { contentText } from "./content-text.ts";
+import { beginWithEarlier } from "./earlier.ts";
 import { positionIn } from "./message-position.ts";
 import { rewound } from "./restore.ts";
 import type { NoticeEntry, PanelState, TextEntry } from "./state.ts";
 import { announce } from "./state.ts";
-import { addSummary, compressionIn } from "./summaries.ts";
+import { addSummary } from "./summaries.ts";
 import { upsertToolCall } from "./tool-calls.ts";
 import { addEntry, growText, placeLastPrompt } from "./transcript.ts";
 
@@ -35,7 +37,7 @@ const handlers: Handlers = {
   session_info_update: (state, { _meta }, at) => {
     const position = positionIn(_meta);
     const compression = compressionIn(_meta);
-    const left = rewound(state, _meta, at);
+    const left = rewound(beginWithEarlier(state, _meta), _meta, at);
     const placed = position === undefined ? left : placeLastPrompt(left, position);
     return compression === undefined ? placed : addSummary(placed, compression, at);
   },

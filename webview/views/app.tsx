@@ -1,4 +1,5 @@
 /** The panel: the conversation, what waits for an answer, and the composer. */
+import { earlierOf } from "../state/earlier.ts";
 import { AgentLine } from "./agent-line.tsx";
 import { Composer } from "./composer.tsx";
 import { EmptyState } from "./empty-state.tsx";
@@ -45,9 +46,10 @@ export function App() {
 /** What fills the panel: the stored sessions, the way to a model, the conversation, or what there is before it. */
 function Content() {
   const { store } = usePanel();
-  const { entries, open, setup, history, sessionId } = store.shown.value;
+  const { entries, open, earlier, setup, history, sessionId } = store.shown.value;
   if (history !== undefined) return <History page={history} />;
   if (setup !== undefined) return <FirstRun page={setup} />;
-  if (entries.length > 0 || open !== undefined) return <Transcript key={sessionId} />;
+  const isEmpty = entries.length === 0 && open === undefined && earlierOf(earlier) === undefined;
+  if (!isEmpty) return <Transcript key={sessionId} />;
   return <EmptyState onExample={(text) => store.apply([{ kind: "compose", text }], false)} />;
 }

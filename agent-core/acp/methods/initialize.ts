@@ -15,7 +15,9 @@ export const method: Method = {
           loadSession: true,
           promptCapabilities: { image: true, embeddedContext: true },
           sessionCapabilities: { close: {}, list: {}, resume: {}, delete: {}, fork: {}, additionalDirectories: {} },
-          _meta: { hermes: { steer: true, restore: true, processes: true } satisfies HermesAgentCapabilities },
+          _meta: {
+            hermes: { steer: true, restore: true, processes: true, tail: true } satisfies HermesAgentCapabilities,
+          },
         },
         authMethods: authMethods(clientCapabilities),
       };

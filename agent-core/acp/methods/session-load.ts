@@ -1,15 +1,26 @@
 import { methods } from "@zed-industries/agent-client-protocol";
+import * as z from "zod";
+import { earlierUpdate } from "../earlier-messages.ts";
 import { announceCommands } from "../greet.ts";
+import type { HermesLoadMeta } from "../meta.ts";
 import { modeState } from "../modes.ts";
 import { replay } from "../replay.ts";
+import { pageBefore } from "../replay-page.ts";
 import { sessionPlace } from "../session-place.ts";
 import type { Method } from "./method.ts";
+
+const loadMeta = z.object({
+  hermes: z.object({ tail: z.int().min(1).exactOptional() }) satisfies z.ZodType<HermesLoadMeta>,
+});
 
 export const method: Method = {
   register(app, server) {
     app.onRequest(methods.agent.session.load, async ({ params, client }) => {
       const { session, stored } = await server.loadSession(client, sessionPlace(params), params.sessionId);
-      await session.sendAll(replay(stored));
+      const tail = loadMeta.safeParse(params._meta).data?.hermes.tail;
+      const { said, earlier } = pageBefore(stored.conversation.said, stored.conversation.next, tail);
+      if (earlier !== null) session.send(earlierUpdate(earlier));
+      await session.sendAll(replay(stored, said));
       if (stored.title !== undefined) session.send({ sessionUpdate: "session_info_update", title: stored.title });
       announceCommands(session);
       return { modes: modeState(session.mode), configOptions: session.configOptions };

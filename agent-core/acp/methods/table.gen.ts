@@ -18,6 +18,7 @@ import { method as processStop } from "./process-stop.ts";
 import { method as sessionCancel } from "./session-cancel.ts";
 import { method as sessionClose } from "./session-close.ts";
 import { method as sessionDelete } from "./session-delete.ts";
+import { method as sessionEarlier } from "./session-earlier.ts";
 import { method as sessionExport } from "./session-export.ts";
 import { method as sessionFork } from "./session-fork.ts";
 import { method as sessionList } from "./session-list.ts";
@@ -34,4 +35,4 @@ import { method as sessionSetMode } from "./session-set-mode.ts";
 import { method as sessionSteer } from "./session-steer.ts";
 import { method as sessionsImport } from "./sessions-import.ts";
 
-export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesFileSaved, hermesGrants, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, hermesTrust, initialize, processInput, processList, processOutput, processStop, sessionCancel, sessionClose, sessionDelete, sessionExport, sessionFork, sessionList, sessionLoad, sessionNew, sessionPrompt, sessionRename, sessionRestore, sessionResume, sessionRewind, sessionSearch, sessionSetConfigOption, sessionSetMode, sessionSteer, sessionsImport];
+export const table: readonly Method[] = [authenticate, hermesCheckKey, hermesFileSaved, hermesGrants, hermesLmChanged, hermesLmDelta, hermesModels, hermesProviders, hermesSetEnvironment, hermesTrust, initialize, processInput, processList, processOutput, processStop, sessionCancel, sessionClose, sessionDelete, sessionEarlier, sessionExport, sessionFork, sessionList, sessionLoad, sessionNew, sessionPrompt, sessionRename, sessionRestore, sessionResume, sessionRewind, sessionSearch, sessionSetConfigOption, sessionSetMode, sessionSteer, sessionsImport];

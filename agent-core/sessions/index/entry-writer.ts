@@ -1,15 +1,12 @@
 /** Puts the entries of journals into the index's tables. */
 import type { Database, SqlValue, Statement } from "sql.js";
 import * as z from "zod";
-import type { Message } from "../../messages/message.ts";
 import { JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
+import { type ShownAs, shownAs } from "../shown-message.ts";
 import { messageText } from "./message-text.ts";
 import { rows } from "./rows.ts";
 
-/** What of a message the user sees as one of theirs or of the agent's; tool calls and what we say in between are not. */
-type Shown = "prompt" | "answer" | null;
-
-const shown = z.enum(["prompt", "answer"]).nullable();
+const shown = z.enum(["prompt", "answer"]).nullable() satisfies z.ZodType<ShownAs>;
 
 const place = z.object({ number: z.number(), next: z.number(), count: z.number(), last: shown });
 
@@ -145,12 +142,7 @@ export class EntryWriter {
 }
 
 /** However often the agent speaks between its tool calls, what it says to a prompt is one answer. */
-function counted(place: Place, kind: Shown): Place {
+function counted(place: Place, kind: ShownAs): Place {
   if (kind === null || (kind === "answer" && place.last === "answer")) return place;
   return { ...place, count: place.count + 1, last: kind };
-}
-
-function shownAs(message: Message): Shown {
-  if (message.role === "user") return message.synthetic ? null : "prompt";
-  return message.role === "assistant" && message.content ? "answer" : null;
 }

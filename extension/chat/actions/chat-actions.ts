@@ -9,6 +9,7 @@ export const chatActions: Actions<
   | "cancel"
   | "resend"
   | "fork-here"
+  | "earlier"
   | "new-session"
   | "set-config"
   | "permission"
@@ -35,6 +36,7 @@ export const chatActions: Actions<
     await told("The session cannot be forked", () => chat.fork(sessionId, position));
     events.push({ kind: "compose", text });
   },
+  earlier: ({ before, all }, { chat }) => chat.earlier.show(before, all === true),
   "new-session": (_message, { chat }) => chat.newSession(),
   "set-config": ({ configId, value }, { chat }) => chat.setConfig(configId, value),
   permission: ({ requestId, optionId, reason }, { requests }) =>

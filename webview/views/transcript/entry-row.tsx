@@ -9,6 +9,7 @@ type EntryRowProps = {
   readonly entry: Entry;
   /** From 1. */
   readonly position: number;
+  /** -1: there are more than are known. */
   readonly count: number;
 };
 

@@ -1,6 +1,8 @@
 /** One entry of the conversation, by its kind. */
 import { memo } from "preact/compat";
+import { useMemo } from "preact/hooks";
 import type { Entry, TextEntry } from "../../state/state.ts";
+import { placeOfThought } from "../../state/thought-place.ts";
 import { Fold } from "../fold.tsx";
 import { Icon } from "../icon.tsx";
 import { MarkdownView } from "../markdown-view.tsx";
@@ -49,9 +51,13 @@ export const EntryView = memo(function EntryView({ entry }: { readonly entry: En
 });
 
 function Thought({ entry }: { readonly entry: TextEntry }) {
-  const { store } = usePanel();
-  // Keys begin anew with each session; another one's thoughts keep folds of their own.
-  const session = store.shown.peek().sessionId ?? "";
+  const { store, epoch } = usePanel();
+  const fold = useMemo(() => {
+    const { sessionId, entries } = store.shown.peek();
+    const place = placeOfThought(entries, entry.key);
+    // Where nobody knows the place, the fold is remembered as long as the key means this thought.
+    return `thought:${sessionId ?? ""}:${place ?? `${epoch()}.${entry.key}`}`;
+  }, [store, entry.key]);
   const time = entry.durationMs === undefined ? "Thoughts" : `Thought for ${formatDuration(entry.durationMs)}`;
   const summary = (
     <>
@@ -61,7 +67,7 @@ function Thought({ entry }: { readonly entry: TextEntry }) {
   );
   return (
     <div class="entry">
-      <Fold id={`thought:${session}:${entry.key}`} openByDefault={entry.growing} summary={summary} class="thought">
+      <Fold id={fold} openByDefault={entry.growing} summary={summary} class="thought">
         <MarkdownView text={entry.text} growing={entry.growing} />
       </Fold>
     </div>

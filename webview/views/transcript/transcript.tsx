@@ -4,16 +4,20 @@
  */
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
+import { earlierOf } from "../../state/earlier.ts";
 import { finishedRows, withOpen } from "../../state/rows.ts";
 import type { Entry } from "../../state/state.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { copySelected } from "./copy-selected.ts";
+import { EARLIER_PX, EarlierRow } from "./earlier-row.tsx";
 import { EntryRow } from "./entry-row.tsx";
 import { MessageEdits } from "./message-edits.ts";
 import { RowsContainer } from "./rows-container.tsx";
+import { useEarlier } from "./use-earlier.ts";
 import { useFollowing } from "./use-following.ts";
 import { useKeptKeys } from "./use-kept-keys.ts";
+import { usePrepended } from "./use-prepended.ts";
 import { useReadingPlace } from "./use-reading-place.ts";
 import { useRowFocus } from "./use-row-focus.ts";
 import { useTranscriptKeys } from "./use-transcript-keys.ts";
@@ -33,8 +37,9 @@ export function Transcript() {
   const scroller = useRef<HTMLDivElement>(null);
   const list = useRef<VirtualizerHandle>(null);
   const finished = useMemo(() => finishedRows(state), [state.entries, state.openSummaries]);
-  const rows = withOpen(finished, state);
-  const reading = useReadingPlace(list, rows, TOP_PX);
+  const { rows, shift } = usePrepended(withOpen(finished, state), state.earlier);
+  const topPx = state.earlier === undefined ? TOP_PX : TOP_PX + EARLIER_PX;
+  const reading = useReadingPlace(list, rows, topPx);
   const { away, follows, keep, toEnd, onScroll } = useFollowing(scroller, reading.isEnd);
   const focus = useRowFocus(scroller);
   const kept = useKeptKeys(scroller);
@@ -42,11 +47,18 @@ export function Transcript() {
   const jump = (): void => {
     // The list may still be on its way to another place.
     list.current?.scrollTo(Number.MAX_SAFE_INTEGER);
+    earlier.stay();
     toEnd();
   };
   const edits = useMemo(() => new Map<string, string>(), []);
-  const onKeyDown = useTranscriptKeys({ list, rows, toEnd: jump, focus: focus.want });
-  const count = rows.length;
+  const earlier = useEarlier(scroller, state, () => {
+    const [first] = rows;
+    list.current?.scrollTo(0);
+    if (first !== undefined) focus.want(first.key);
+  });
+  const { toFirst, askAll: onSelectAll } = earlier;
+  const onKeyDown = useTranscriptKeys({ list, rows, toFirst, onSelectAll, toEnd: jump, focus: focus.want });
+  const count = earlierOf(state.earlier) === undefined ? rows.length : -1;
   const row = useCallback(
     (entry: Entry, index: number) => <EntryRow key={entry.key} entry={entry} position={index + 1} count={count} />,
     [count],
@@ -64,22 +76,28 @@ export function Transcript() {
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
           tabIndex={0}
           ref={scroller}
-          onScroll={onScroll}
+          onScroll={() => {
+            onScroll();
+            earlier.onScroll();
+          }}
           onKeyDown={onKeyDown}
           onCopy={(event) => copySelected(event, rows)}
         >
+          {state.earlier && <EarlierRow earlier={state.earlier} onAsk={earlier.ask} />}
           <Virtualizer
             ref={list}
             scrollRef={scroller}
             as={RowsContainer}
             data={rows}
             bufferSize={BUFFER_PX}
-            startMargin={TOP_PX}
+            startMargin={topPx}
+            shift={shift}
             keepMounted={mounted}
             onScrollEnd={() => reading.note(rows, follows())}
             onResize={() => {
               keep();
               focus.settle();
+              earlier.look();
             }}
           >
             {row}

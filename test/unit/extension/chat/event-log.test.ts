@@ -89,3 +89,14 @@ test("a long list travels as one text, which the panel's end of the channel read
     Array.from({ length: 2_000 }, (_, number) => String(number)),
   );
 });
+
+test("a large page of earlier messages travels as one text, a small one as it is", async () => {
+  const log = new EventLog();
+  const sent = attached(log);
+  const update = { sessionUpdate: "tool_call", toolCallId: "t", title: "Read" } as const;
+  for (const count of [10, 1_000]) {
+    log.push({ kind: "earlier-page", before: 9, updates: Array.from({ length: count }, () => update), earlier: null });
+    await settled();
+  }
+  expect(sent.slice(-2).map(({ events }) => typeof events)).toEqual(["object", "string"]);
+});

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { writeLongSession } from "../support/long-session.ts";
+import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
+
+const MESSAGES = 1_200;
+const QUESTIONS = MESSAGES / 4;
+
+/** Notes each frame in which the list grew by a page while a row that stayed in view changed its place. */
+const WATCH_JUMPS = `(list) => {
+  const watch = (globalThis.watch = { jumps: [], pages: 0 });
+  const firstInView = () => {
+    const { top } = list.getBoundingClientRect();
+    const row = [...list.querySelectorAll(".row")].find((one) => one.getBoundingClientRect().top >= top);
+    return row && { row, place: row.getBoundingClientRect().top, scrolled: list.scrollTop };
+  };
+  let height = list.scrollHeight;
+  let first = firstInView();
+  const frame = () => {
+    const grown = list.scrollHeight - height;
+    if (grown > 2_000) watch.pages += 1;
+    if (grown > 2_000 && first?.row.isConnected) {
+      // What of the scrolling is not of the page is the user's.
+      const moved = first.row.getBoundingClientRect().top - first.place;
+      const scrolled = list.scrollTop - first.scrolled - grown;
+      if (Math.abs(moved + scrolled) > 2) watch.jumps.push(moved + " for " + scrolled + " of " + grown);
+    }
+    height = list.scrollHeight;
+    first = firstInView();
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+}`;
+
+/** Hands the panel events as its host would, under a numbering of their own. */
+const SHOW = `(_, events) => {
+  const first = globalThis.shown ?? 0;
+  globalThis.shown = first + events.length;
+  const data = { type: "events", epoch: "test", first, reset: first === 0, events };
+  window.dispatchEvent(new MessageEvent("message", { data }));
+}`;
+
+// A long session is opened by its end; what is earlier comes a page at a time, and nothing that one reads moves.
+describe("earlier messages of a long session", () => {
+  let window: VSCodeWindow;
+
+  beforeAll(async () => {
+    window = await VSCodeWindow.open({ name: "earlier-messages" });
+    const place = { home: window.home, cwd: window.workspace };
+    writeLongSession({ ...place, id: "20261101_120000_bbbbbbbb", messages: MESSAGES });
+    await window.openPanel();
+    await window.runCommand("Hermes: Show Sessions");
+    await window.panel.locator(".history-name", { hasText: "A long session" }).click();
+    await answer(QUESTIONS).waitFor();
+  });
+
+  pictureOfFailure(() => window);
+
+  afterAll(async () => {
+    await window.close();
+  });
+
+  const log = () => window.panel.getByRole("log");
+  const said = (text: string) => window.panel.locator(".row", { hasText: text });
+  const answer = (number: number) => said(`Answer ${number}:`);
+  const earlier = () => window.panel.getByRole("button", { name: /earlier message/i });
+  const wheel = async (pixels: number): Promise<void> => {
+    await log().hover();
+    await window.page.mouse.wheel(0, pixels);
+  };
+  /** Numbers of the questions that are in the page, in order. */
+  const questions = async (): Promise<number[]> => {
+    const texts = await window.panel.locator(".user .bubble").allTextContents();
+    return texts.map((text) => Number(/^Question (\d+):/.exec(text)?.[1]));
+  };
+  /** Place of the row that shows this text, and of how many. */
+  const placeOf = (text: string): Promise<(string | null)[]> =>
+    said(text).evaluate((row) => [row.getAttribute("aria-posinset"), row.getAttribute("aria-setsize")]);
+  const pictures = async (name: string): Promise<void> => {
+    for (const theme of ["light", "dark"] as const) {
+      await window.setTheme(theme);
+      await window.setSideBarWidth(320);
+      await window.screenshot(name);
+    }
+  };
+
+  test("opened, it shows its end and knows how much is earlier", async () => {
+    expect(await window.panel.locator('.row[aria-setsize="-1"]').count()).toBeGreaterThan(0);
+    // Far above what is in view, and there for the keyboard and a screen reader.
+    await expect.poll(() => earlier().textContent()).toContain("500 earlier messages");
+  });
+
+  test("scrolled up page after page, every message comes in its order and none moves while others are put before it", async () => {
+    await log().evaluate(WATCH_JUMPS);
+    await expect
+      .poll(
+        async () => {
+          await wheel(-600);
+          const inPage = await questions();
+          const first = inPage[0] ?? Number.NaN;
+          expect(inPage).toEqual(inPage.map((_, index) => first + index));
+          return first;
+        },
+        { timeout: 100_000, interval: 20 },
+      )
+      .toBe(1);
+    expect(await placeOf("Question 1:")).toEqual(["1", String(MESSAGES)]);
+    expect(await placeOf("Question 2:")).toEqual(["5", String(MESSAGES)]);
+    const watch = await log().evaluate(() => (globalThis as unknown as { watch: unknown }).watch);
+    expect(watch).toEqual({ jumps: [], pages: expect.any(Number) });
+    expect((watch as { pages: number }).pages).toBeGreaterThan(2);
+    await window.panel.getByText("Beginning of the conversation").waitFor();
+  });
+
+  test("its beginning says so", async () => {
+    await wheel(-5_000);
+    await expect.poll(() => log().evaluate((list) => list.scrollTop)).toBe(0);
+    await pictures("earlier-beginning");
+  });
+
+  test("what was loaded is still there after the stored sessions were shown", async () => {
+    await window.runCommand("Hermes: Show Sessions");
+    await window.panel.getByRole("button", { name: "Back to the conversation" }).click();
+    await expect.poll(questions).toContain(1);
+  });
+
+  test("after a reload of the window it is its end again, and what is earlier can be asked for by keyboard", async () => {
+    await window.reload();
+    await window.openPanel();
+    await answer(QUESTIONS).waitFor();
+    await expect.poll(() => earlier().textContent()).toContain("500 earlier messages");
+    await earlier().focus();
+    await window.page.keyboard.press("Enter");
+    await expect.poll(() => earlier().textContent()).not.toContain("500");
+    expect(await questions()).not.toContain(1);
+  });
+
+  test("a page that is long in coming, or does not come, is told of where it would be", async () => {
+    const show = (...events: readonly object[]): Promise<void> => log().evaluate(SHOW, events);
+    const update = (it: object) => ({ kind: "update", update: it });
+    const text = (words: string) => ({ content: { type: "text", text: words } });
+    // What the host would never ask for: no answer comes.
+    const before = -1;
+    await show(
+      { kind: "session", sessionId: "s", cwd: "/", agentName: "Hermes", configOptions: [], commands: [] },
+      { kind: "agent", state: "ready" },
+      update({ sessionUpdate: "session_info_update", _meta: { hermes: { earlier: { before, messages: 4_951 } } } }),
+      update({ sessionUpdate: "user_message_chunk", ...text("Where is the limit kept?") }),
+      update({ sessionUpdate: "agent_message_chunk", ...text("In `src/part.ts`, with a **note** on why.") }),
+    );
+    await window.panel.getByText("Loading earlier messages…").waitFor();
+    await pictures("earlier-loading");
+    await show({ kind: "earlier-failed", before, message: "The agent does not answer." });
+    await window.panel.getByRole("button", { name: "Retry earlier messages" }).waitFor();
+    await pictures("earlier-failed");
+  });
+});

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { EarlierMessages } from "../../../agent-core/acp/earlier-messages.ts";
+import { Conversation } from "../../../agent-core/sessions/conversation.ts";
+import type { StoredSession } from "../../../agent-core/sessions/read-journal.ts";
+
+const { signal: never } = new AbortController();
+
+function session(turns: number): { readonly conversation: Conversation; readonly stored: StoredSession } {
+  const conversation = new Conversation();
+  for (let turn = 0; turn < turns; turn += 1) say(conversation, turn);
+  const stored: StoredSession = {
+    ...{ id: "s", path: "/s.jsonl", size: 0, cwd: "/", begunAt: 0, damagedLines: 0 },
+    ...{ mode: undefined, title: undefined, systemPrompt: undefined, model: undefined, reasoningEffort: undefined },
+    ...{ conversation, todos: [], records: [], toolEntry: () => undefined },
+  };
+  return { conversation, stored };
+}
+
+function say(conversation: Conversation, turn: number): void {
+  conversation.append({ role: "user", content: `question ${turn}` });
+  conversation.append({ role: "assistant", content: `answer ${turn}` });
+}
+
+const texts = (updates: readonly unknown[]): unknown[] =>
+  (updates as { content: { text: string } }[]).map(({ content }) => content.text);
+
+test("a page is what a replay would show of it", async () => {
+  const { conversation, stored } = session(4);
+  const earlier = new EarlierMessages(() => conversation.said, stored);
+  const page = await earlier.page({ before: 6, messages: 4, signal: never });
+  expect(texts(page.updates)).toEqual(["question 1", "answer 1", "question 2", "answer 2"]);
+  expect(page.updates[0]).toMatchObject({ _meta: { hermes: { position: 2 } } });
+  expect(page.earlier).toEqual({ before: 2, messages: 2 });
+});
+
+test("what was said since the session was opened is on no page, and a new session has none", async () => {
+  const { conversation, stored } = session(2);
+  const earlier = new EarlierMessages(() => conversation.said, stored);
+  say(conversation, 2);
+  expect(texts((await earlier.page({ before: 100, signal: never })).updates)).toHaveLength(4);
+  const fresh = new EarlierMessages(() => conversation.said, undefined);
+  expect(await fresh.page({ before: 100, signal: never })).toEqual({ updates: [], earlier: null });
+});
+
+test("a page that was taken back meanwhile is what is left", async () => {
+  const { conversation, stored } = session(4);
+  const earlier = new EarlierMessages(() => conversation.said, stored);
+  conversation.rewind(2);
+  const page = await earlier.page({ before: 6, messages: 2, signal: never });
+  expect(texts(page.updates)).toEqual(["question 0", "answer 0"]);
+  expect(page.earlier).toBe(null);
+});
+
+test("a page that is being made when messages are taken back is as it was asked for", async () => {
+  const { conversation, stored } = session(100);
+  const earlier = new EarlierMessages(() => conversation.said, stored);
+  const making = earlier.page({ before: 200, signal: never });
+  conversation.rewind(2);
+  expect((await making).updates).toHaveLength(200);
+});
+
+test("cancelled, it ends with the signal's reason", async () => {
+  const { conversation, stored } = session(100);
+  const earlier = new EarlierMessages(() => conversation.said, stored);
+  const controller = new AbortController();
+  const making = earlier.page({ before: 200, signal: controller.signal });
+  controller.abort(new Error("enough"));
+  await expect(making).rejects.toThrow("enough");
+});
+
+test("of a compressed session the messages themselves come", async () => {
+  const { conversation, stored } = session(4);
+  conversation.compress({ dropped: [[2, 5]], summary: "sum", shortened: [] });
+  const earlier = new EarlierMessages(() => conversation.said, stored);
+  const page = await earlier.page({ before: 6, messages: 2, signal: never });
+  expect(texts(page.updates)).toEqual(["question 2", "answer 2"]);
+});

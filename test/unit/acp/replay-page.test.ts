@@ -1,0 +1,113 @@
+import { expect, test } from "vitest";
+import { pageBefore } from "../../../agent-core/acp/replay-page.ts";
+import type { Message } from "../../../agent-core/messages/message.ts";
+import { Conversation } from "../../../agent-core/sessions/conversation.ts";
+
+const user = (content: string): Message => ({ role: "user", content });
+const answer = (content: string): Message => ({ role: "assistant", content });
+const calls = (...ids: readonly string[]): Message => ({
+  role: "assistant",
+  content: null,
+  tool_calls: ids.map((id) => ({ id, type: "function", function: { name: "read_file", arguments: "{}" } })),
+});
+const result = (id: string): Message => ({ role: "tool", tool_call_id: id, content: "done" });
+
+function talk(messages: readonly Message[]): Conversation {
+  const conversation = new Conversation();
+  for (const message of messages) conversation.append(message);
+  return conversation;
+}
+
+/** Turns of four: 0 to 3, 4 to 7, and so on. */
+const turns = (count: number): Conversation =>
+  talk(
+    Array.from({ length: count }, (_, turn) => [
+      user(`question ${turn}`),
+      calls(`call-${turn}`),
+      result(`call-${turn}`),
+      answer(`answer ${turn}`),
+    ]).flat(),
+  );
+
+const END = Number.MAX_SAFE_INTEGER;
+
+const positions = (page: ReturnType<typeof pageBefore>): number[] => page.said.map(({ position }) => position);
+
+test("an empty session is one page, and nothing is earlier", () => {
+  expect(pageBefore(new Conversation().said, END, 10)).toEqual({ said: [], earlier: null });
+});
+
+test("a session that is no longer than its tail is one page", () => {
+  const { said } = turns(2);
+  for (const messages of [8, 9, undefined]) {
+    const page = pageBefore(said, END, messages);
+    expect([positions(page).length, page.earlier]).toEqual([8, null]);
+  }
+});
+
+test("a page is whole turns, as few as hold what was asked for, and tells what is earlier as people count it", () => {
+  const { said } = turns(5);
+  const page = pageBefore(said, END, 5);
+  expect(positions(page)).toEqual([12, 13, 14, 15, 16, 17, 18, 19]);
+  expect(page.earlier).toEqual({ before: 12, messages: 6 });
+  expect(pageBefore(said, END, 1).earlier).toEqual({ before: 16, messages: 8 });
+});
+
+test("pages follow each other without a gap until nothing is earlier", () => {
+  const { said } = turns(25);
+  const pages: number[][] = [];
+  let before: number | undefined = END;
+  while (before !== undefined) {
+    const page = pageBefore(said, before, 30);
+    pages.unshift(positions(page));
+    before = page.earlier?.before;
+  }
+  expect(pages.length).toBe(4);
+  expect(pages.flat()).toEqual(said.map(({ position }) => position));
+});
+
+test("a turn that is very long is cut between two of its steps, never between a call and its result", () => {
+  const steps = Array.from({ length: 200 }, (_, step) => [
+    calls(`a${step}`, `b${step}`),
+    result(`a${step}`),
+    result(`b${step}`),
+  ]);
+  const { said } = talk([user("first"), answer("yes"), user("long"), ...steps.flat()]);
+  const page = pageBefore(said, END, 10);
+  expect(page.said[0]?.role).toBe("assistant");
+  expect(page.said.length).toBe(12);
+  expect(page.earlier?.messages).toBe(3);
+});
+
+test("what the user said in the middle of a turn begins no page", () => {
+  const { said } = talk([
+    user("one"),
+    calls("a"),
+    result("a"),
+    user("and this"),
+    calls("b"),
+    result("b"),
+    answer("ok"),
+  ]);
+  expect(positions(pageBefore(said, END, 4))).toEqual([0, 1, 2, 3, 4, 5, 6]);
+});
+
+test("asked for up to the middle of a tool call, its results are on the page", () => {
+  const { said } = turns(3);
+  expect(positions(pageBefore(said, 6, 2))).toEqual([4, 5, 6]);
+});
+
+test("a position that was taken back leads to what is left before it", () => {
+  const conversation = turns(5);
+  conversation.rewind(8);
+  const page = pageBefore(conversation.said, 12, 4);
+  expect(positions(page)).toEqual([4, 5, 6, 7]);
+  expect(page.earlier).toEqual({ before: 4, messages: 2 });
+  conversation.rewind(0);
+  expect(pageBefore(conversation.said, 12, 4)).toEqual({ said: [], earlier: null });
+});
+
+test("what nobody would see as a message is no page of its own", () => {
+  const { said } = talk([{ role: "system", content: "be kind" }, user("one"), answer("two")]);
+  expect(pageBefore(said, END, 2)).toMatchObject({ said: { length: 3 }, earlier: null });
+});

@@ -1,0 +1,39 @@
+/** What a session that was opened by its end begins with: known by its number, and fetched a page at a time. */
+import type { EarlierMessages, PanelEvent } from "../panel-protocol.ts";
+import type { EarlierState, PanelState } from "./state.ts";
+import { announce } from "./state.ts";
+
+type Meta = Readonly<Record<string, unknown>> | null | undefined;
+
+/** What there is to fetch; undefined when nothing is. */
+export function earlierOf(state: EarlierState | undefined): EarlierMessages | undefined {
+  return state === undefined || state.type === "none-left" ? undefined : state;
+}
+
+/** Notes what a replay says that it does not begin with: `_meta.hermes.earlier`. */
+export function beginWithEarlier(state: PanelState, meta: Meta): PanelState {
+  const hermes = meta?.["hermes"];
+  if (typeof hermes !== "object" || hermes === null || !("earlier" in hermes)) return state;
+  // Of our own agent, whose type this is; another one has no such field.
+  return { ...state, earlier: { type: "there", ...(hermes.earlier as EarlierMessages) } };
+}
+
+type Asked = Extract<PanelEvent, { kind: "earlier-asked" }>;
+type Failed = Extract<PanelEvent, { kind: "earlier-failed" }>;
+
+/** A page is on its way. */
+export function askForEarlier(state: PanelState, { before }: Asked): PanelState {
+  const earlier = earlierOf(state.earlier);
+  if (earlier?.before !== before) return state;
+  const { messages } = earlier;
+  return { ...state, earlier: { type: "asked", before, messages } };
+}
+
+/** The page that begins there did not come. */
+export function failEarlier(state: PanelState, { before, message }: Failed): PanelState {
+  const earlier = earlierOf(state.earlier);
+  if (earlier?.before !== before) return state;
+  const { messages } = earlier;
+  const next: PanelState = { ...state, earlier: { type: "failed", before, messages, problem: message } };
+  return announce(next, `Earlier messages could not be loaded: ${message}`);
+}
