@@ -20,8 +20,16 @@ export type ToldProblem = {
   readonly text: string;
 };
 
-/** A file as an edit has changed it; null stands for no file. The path is absolute. */
-export type EditedFile = { readonly path: string; readonly oldText: string | null; readonly newText: string | null };
+/**
+ * A file as an edit has changed it; null stands for no file. Paths are absolute. `movedFrom`: the old text stood there,
+ * with its problems.
+ */
+export type EditedFile = {
+  readonly path: string;
+  readonly oldText: string | null;
+  readonly newText: string | null;
+  readonly movedFrom?: string;
+};
 
 /** Lines of `before` are those of the old text, lines of `after` those of the new one. */
 export type FileProblems = {

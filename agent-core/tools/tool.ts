@@ -19,7 +19,13 @@ import type { TodoList } from "./todo-list.ts";
 export type ToolKind = "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "other";
 
 /** A file as an edit changes it; `oldText` is null for a new file, `newText` null for a deleted one. */
-export type FileDiff = { readonly path: string; readonly oldText: string | null; readonly newText: string | null };
+export type FileDiff = {
+  readonly path: string;
+  readonly oldText: string | null;
+  readonly newText: string | null;
+  /** The path of the file before, which has a diff of its own. */
+  readonly movedFrom?: string;
+};
 
 /** Where in the workspace a call works, for editors that follow along; `line` is 1-based. */
 export type ToolLocation = { readonly path: string; readonly line?: number };

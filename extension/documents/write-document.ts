@@ -6,6 +6,10 @@ import { minimalEdit } from "./minimal-edit.ts";
 
 /** How long VS Code may take to reload a document whose file a command has changed. */
 const RELOAD_LIMIT_MS = 2_000;
+/** How long another save of the same document may take. */
+const SAVE_LIMIT_MS = 2_000;
+/** A document that has just been saved tells nothing more: the disk is looked at again after this time. */
+const LOOK_MS = 200;
 /**
  * Within this time after a command wrote a file, VS Code may know its new text but not yet its size and date, and would
  * refuse to save over it.
@@ -77,8 +81,8 @@ async function openPlace(path: string): Promise<Place> {
   if (!(await exists(uri))) return { kind: "absent" };
   if (open !== undefined) await settled(open);
   const document = open ?? (await vscode.workspace.openTextDocument(uri));
-  const text = await vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { uri });
-  return (await caughtUp(document, text)) ? { kind: "document", document } : { kind: "disk", text };
+  const ahead = await aheadOf(document);
+  return ahead === undefined ? { kind: "document", document } : { kind: "disk", text: ahead };
 }
 
 async function settled(document: vscode.TextDocument): Promise<void> {
@@ -87,25 +91,40 @@ async function settled(document: vscode.TextDocument): Promise<void> {
   if (savedAt.get(document) !== mtime && age >= 0 && age < SETTLE_MS) await delay(SETTLE_MS - age);
 }
 
-/** Waits until VS Code has reloaded an unchanged document; false when it does not. */
-async function caughtUp(document: vscode.TextDocument, onDisk: string): Promise<boolean> {
-  const isThere = (): boolean => document.isDirty || document.getText() === inEndingsOf(document, onDisk);
-  if (isThere()) return true;
+/** Waits until VS Code has reloaded an unchanged document; gives the text on the disk when it does not. */
+async function aheadOf(document: vscode.TextDocument): Promise<string | undefined> {
+  const { uri } = document;
+  const end = Date.now() + RELOAD_LIMIT_MS;
+  for (;;) {
+    // Read again each time: the document may have been saved since.
+    const onDisk = await vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { uri });
+    if (document.isDirty || document.getText() === inEndingsOf(document, onDisk)) return undefined;
+    const rest = end - Date.now();
+    if (rest <= 0) {
+      return onDisk;
+    }
+    await changeOf(document, Math.min(rest, LOOK_MS));
+  }
+}
+
+/** Resolves when the document tells of a change (also of one to its being saved), or after so many milliseconds. */
+function changeOf(document: vscode.TextDocument, limit: number): Promise<void> {
   return new Promise((resolve) => {
-    const end = (result: boolean): void => {
+    const end = (): void => {
       clearTimeout(timer);
       subscription.dispose();
-      resolve(result);
+      resolve();
     };
-    const timer = setTimeout(() => end(false), RELOAD_LIMIT_MS);
+    const timer = setTimeout(end, limit);
     const subscription = vscode.workspace.onDidChangeTextDocument((change) => {
-      if (change.document === document && isThere()) end(true);
+      if (change.document === document) end();
     });
   });
 }
 
 async function writeDocument(document: vscode.TextDocument, text: string): Promise<void> {
-  const edit = minimalEdit(document.getText(), inEndingsOf(document, text));
+  const wanted = inEndingsOf(document, text);
+  const edit = minimalEdit(document.getText(), wanted);
   if (edit === undefined) return;
   const wasDirty = document.isDirty;
   const change = new vscode.WorkspaceEdit();
@@ -114,9 +133,20 @@ async function writeDocument(document: vscode.TextDocument, text: string): Promi
   if (!(await vscode.workspace.applyEdit(change))) {
     throw new ConflictError(`${document.uri.fsPath} was being changed at the same moment`);
   }
-  if (wasDirty || document.isUntitled) return;
-  if (!(await document.save())) throw new Error("it was changed in the editor, but could not be saved");
+  // What the user has typed since is theirs to save.
+  if (wasDirty || document.isUntitled || document.getText() !== wanted) return;
+  await save(document);
   savedAt.set(document, (await vscode.workspace.fs.stat(document.uri)).mtime);
+}
+
+async function save(document: vscode.TextDocument): Promise<void> {
+  const end = Date.now() + SAVE_LIMIT_MS;
+  while (!(await document.save())) {
+    // A save that VS Code has begun by itself refuses this one, and is as good when it has ended.
+    if (document.isDirty) await changeOf(document, LOOK_MS);
+    if (!document.isDirty) return;
+    if (Date.now() >= end) throw new Error("it was changed in the editor, but could not be saved");
+  }
 }
 
 async function writeDisk(uri: vscode.Uri, text: string): Promise<void> {

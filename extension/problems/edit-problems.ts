@@ -63,7 +63,9 @@ export class EditProblems implements vscode.Disposable {
     try {
       const documents = await openAll(paths);
       await this.#settle(watch, documents, signal);
-      const uris = new Map(documents.map(({ uri }) => [uri.toString(), uri]));
+      // Also what a file had that is gone by now: it may have moved.
+      const edited = [...paths.map((path) => vscode.Uri.file(path)), ...documents.map(({ uri }) => uri)];
+      const uris = new Map(edited.map((uri) => [uri.toString(), uri]));
       for (const told of watch.told.keys()) uris.set(told, vscode.Uri.parse(told));
       return [...uris]
         .filter(([, { scheme }]) => scheme === "file")

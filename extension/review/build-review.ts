@@ -28,7 +28,7 @@ export type BuiltReview = {
 /** Hands over to the context whatever must be disposed of, and takes up what an earlier window left. */
 export function buildReview(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): BuiltReview {
   const store = new ReviewStore(context.storageUri, (problem) => log.warn(problem));
-  const landed = new LandedEdits(store);
+  const landed = new LandedEdits(store, (problem) => log.warn(problem));
   const proposals = new Proposals();
   const review = new Review(landed, proposals);
   const opener = new ReviewOpener(review, (problem) => log.error(problem));

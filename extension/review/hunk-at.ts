@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import * as z from "zod";
 import type { HunkCaret } from "./hunk-caret.ts";
-import type { Hunk } from "./hunks.ts";
+import { type Hunk, sameHunk } from "./hunks.ts";
 import type { Review } from "./review.ts";
 
 /** Arguments of a lens. It may be drawn for a moment longer than its text stands, so it names the lines themselves. */
@@ -29,17 +29,6 @@ export function hunkAt(
   const { uri, line } = place;
   const hunk = review.hunks(uri).find(({ newStart, newLines }) => line < newStart + Math.max(1, newLines.length));
   return hunk && { uri, hunk };
-}
-
-/** The nearest hunk with the same lines; others may have been decided and moved it. */
-function sameHunk(hunks: readonly Hunk[], wanted: Pick<Hunk, "newStart" | "oldLines" | "newLines">): Hunk | undefined {
-  const distance = ({ newStart }: Hunk): number => Math.abs(newStart - wanted.newStart);
-  return hunks
-    .filter(
-      ({ oldLines, newLines }) =>
-        oldLines.join("") === wanted.oldLines.join("") && newLines.join("") === wanted.newLines.join(""),
-    )
-    .toSorted((left, right) => distance(left) - distance(right))[0];
 }
 
 /** A change as the quick diff's peek names it: lines from 1, the last one 0 when there are none. */

@@ -41,6 +41,20 @@ export function hunksBetween(baseline: string, present: string): readonly Hunk[]
   return hunks;
 }
 
+/** The nearest hunk with the same lines; others may have been decided and moved it. */
+export function sameHunk(
+  hunks: readonly Hunk[],
+  wanted: Pick<Hunk, "newStart" | "oldLines" | "newLines">,
+): Hunk | undefined {
+  const distance = ({ newStart }: Hunk): number => Math.abs(newStart - wanted.newStart);
+  return hunks
+    .filter(
+      ({ oldLines, newLines }) =>
+        oldLines.join("") === wanted.oldLines.join("") && newLines.join("") === wanted.newLines.join(""),
+    )
+    .toSorted((left, right) => distance(left) - distance(right))[0];
+}
+
 /** The baseline with one hunk taken in: it is no longer up for review. */
 export function keepHunk(baseline: string, hunk: Hunk): string {
   return replaceLines(baseline, hunk.oldStart, hunk.oldLines.length, hunk.newLines);
@@ -63,6 +77,7 @@ export function carryChange(text: string, before: string, after: string): Carrie
   let carried = text;
   let complete = true;
   for (const change of hunksBetween(before, after).toReversed()) {
+    if (hunks.some((hunk) => putsBack(before, change, hunk))) continue;
     const line = lineInSibling(hunks, change);
     if (line === undefined) complete = false;
     else carried = replaceLines(carried, line, change.oldLines.length, change.newLines);
@@ -76,6 +91,13 @@ export function carryChange(text: string, before: string, after: string): Carrie
  */
 export function followTyping(baseline: string, before: string, after: string): string {
   return carryChange(baseline, before, after).text;
+}
+
+/** Whether a change brings back what a hunk has removed, wherever equal lines around it let the comparison place it. */
+function putsBack(before: string, change: Hunk, hunk: Hunk): boolean {
+  const isAddition = change.oldLines.length === 0 && hunk.newLines.length === 0;
+  if (!isAddition || change.newLines.length !== hunk.oldLines.length) return false;
+  return replaceLines(before, change.oldStart, 0, change.newLines) === undoHunk(before, hunk);
 }
 
 /** Where a change of one text stands in its sibling; undefined when it touches lines that only one of them has. */

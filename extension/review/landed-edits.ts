@@ -1,16 +1,23 @@
 /** Edits of the agent that are in their files: of each file the text before them (the baseline) and the present one. */
+import { sep } from "node:path";
 import * as vscode from "vscode";
 import type { AgentEdit } from "../client/client-method.ts";
 import { findDocument } from "../documents/find-document.ts";
 import { readText } from "../documents/read-text.ts";
-import { readNow, writeNow } from "../documents/write-document.ts";
-import { followTyping, type Hunk, keepHunk, undoHunk } from "./hunks.ts";
+import { Turns } from "../documents/turns.ts";
+import { ConflictError, readNow, writeNow } from "../documents/write-document.ts";
+import { followTyping, type Hunk, keepHunk, sameHunk, undoHunk } from "./hunks.ts";
 import type { ReviewStore } from "./review-store.ts";
 import type { Reviewable } from "./reviewable.ts";
-import { type ReviewedText, textInFile } from "./reviewed-text.ts";
+import { hunksOf, type ReviewedText, textInFile } from "./reviewed-text.ts";
 
 /** States of a file that Ctrl+Z can bring back with the review they had. */
 const REMEMBERED_STATES = 20;
+/** How often an undo is tried while the user is typing in the file. */
+const UNDO_ATTEMPTS = 5;
+
+/** What an undo makes of a text; undefined when there is nothing to undo in it any more. */
+type PuttingBack = (text: ReviewedText) => string | undefined;
 
 /** `text` is what a document will tell of; undefined when none will. */
 type Planned = { readonly text: string | undefined; readonly noted: () => void };
@@ -19,17 +26,29 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   readonly #texts = new Map<string, ReviewedText>();
   /** Writes on their way: a change that gives their text is theirs, not the user's. */
   readonly #planned = new Map<string, Planned>();
+  /** Writes of one file wait for each other, whoever wants them; the user's for nothing else of the agent's. */
+  readonly #writes = new Turns();
   /** Earlier states by path, since the last verdict "keep". */
   readonly #states = new Map<string, ReviewedText[]>();
   readonly #store: ReviewStore;
   readonly #changed = new vscode.EventEmitter<string>();
-  readonly #typing: vscode.Disposable;
+  readonly #subscriptions: readonly vscode.Disposable[];
 
   readonly onDidChange = this.#changed.event;
 
-  constructor(store: ReviewStore) {
+  /** `tell` gets what could not be looked at. */
+  constructor(store: ReviewStore, tell: (problem: string) => void) {
     this.#store = store;
-    this.#typing = vscode.workspace.onDidChangeTextDocument(({ document }) => this.#textChanged(document));
+    this.#subscriptions = [
+      this.#changed,
+      vscode.workspace.onDidChangeTextDocument(({ document }) => this.#textChanged(document)),
+      vscode.workspace.onDidRenameFiles(({ files }) => {
+        for (const { oldUri, newUri } of files) this.#renamed(oldUri.fsPath, newUri.fsPath);
+      }),
+      vscode.workspace.onDidDeleteFiles(({ files }) => {
+        for (const { fsPath } of files) this.#deleted(fsPath, tell);
+      }),
+    ];
   }
 
   get texts(): readonly ReviewedText[] {
@@ -53,27 +72,27 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
 
   /** Runs the write of an edit and puts what it changes up for review. Rejects as `write` does. */
   async landing(edit: AgentEdit, write: () => Promise<void>): Promise<void> {
-    const { path, before, after } = edit;
-    const known = this.#texts.get(path);
-    // The file was changed where no document told of it.
-    if (known !== undefined && textInFile(known) !== before) this.#set(followed(known, before ?? ""));
-    await this.#plan(path, { text: after ?? undefined, noted: () => this.#land(edit) }, write);
+    const planned = { text: edit.after ?? undefined, noted: () => this.#land(edit) };
+    await this.#writes.take(edit.path, () => this.#plan(edit.path, planned, write));
   }
 
   /** Runs the move of a file and takes its review along. Rejects as `move` does. */
   async moving(from: string, to: string, move: () => Promise<void>): Promise<void> {
-    await move();
-    const text = this.#texts.get(from);
-    if (text === undefined) return;
-    this.#forget(from);
-    this.#set({ ...text, path: to });
+    await this.#writes.take(from, async () => {
+      await move();
+      this.#moved(from, to);
+    });
   }
 
   /**
    * Runs a write that gives a file an earlier text (null: takes it away). The review that it had with that text comes
    * back, else the change counts as the user's own: nothing new is up. Rejects as `write` does.
    */
-  async puttingBack(path: string, after: string | null, write: () => Promise<void>): Promise<void> {
+  puttingBack(path: string, after: string | null, write: () => Promise<void>): Promise<void> {
+    return this.#writes.take(path, () => this.#putBackWith(path, after, write));
+  }
+
+  async #putBackWith(path: string, after: string | null, write: () => Promise<void>): Promise<void> {
     const before = this.#texts.get(path);
     if (before !== undefined) this.#remember(before); // Ctrl+Z brings it back
     await write();
@@ -92,8 +111,10 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   }
 
   async undo(path: string, hunk: Hunk): Promise<void> {
-    const text = this.#texts.get(path);
-    if (text !== undefined) await this.#write(text, undoHunk(text.present, hunk));
+    await this.#putBack(path, (text) => {
+      const still = sameHunk(hunksOf(text), hunk);
+      return still && undoHunk(text.present, still);
+    });
   }
 
   keepFile(path: string): void {
@@ -104,13 +125,16 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   }
 
   async undoFile(path: string): Promise<void> {
-    const text = this.#texts.get(path);
-    if (text !== undefined) await this.#write(text, text.baseline ?? "");
+    await this.#putBack(path, ({ baseline }) => baseline ?? "");
+  }
+
+  /** The file may have changed, or gone, where nobody told of it. */
+  lookAgain(path: string): Promise<void> {
+    return this.#writes.take(path, () => this.#catchUp(path));
   }
 
   dispose(): void {
-    this.#typing.dispose();
-    this.#changed.dispose();
+    for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
   async #takeUp(kept: ReviewedText): Promise<void> {
@@ -121,21 +145,41 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     else this.#store.remove(kept.path);
   }
 
+  /** Rejects when the file cannot be changed; what the user types at the same moment is no reason. */
+  #putBack(path: string, putBack: PuttingBack): Promise<void> {
+    return this.#writes.take(path, async () => {
+      for (let rest = UNDO_ATTEMPTS - 1; !(await this.#triesToPutBack(path, putBack, rest)); rest -= 1);
+    });
+  }
+
+  /** False when it is worth while to try again, as long as there are attempts left. */
+  async #triesToPutBack(path: string, putBack: PuttingBack, attemptsLeft: number): Promise<boolean> {
+    const text = this.#texts.get(path);
+    const present = text && putBack(text);
+    if (text === undefined || present === undefined) return true; // a verdict before this one has taken it
+    try {
+      await this.#write(text, present, putBack);
+      return true;
+    } catch (error) {
+      await this.#catchUp(path);
+      const isTyping = error instanceof ConflictError && findDocument(path)?.isDirty === true;
+      if (isTyping && attemptsLeft > 0) return false;
+      throw error;
+    }
+  }
+
   /** Puts text back through the document; a file that the agent created goes when nothing of it is left. */
-  async #write(text: ReviewedText, present: string): Promise<void> {
+  async #write(text: ReviewedText, present: string, putBack: PuttingBack): Promise<void> {
     const { path } = text;
     const goes = text.baseline === null && present === "";
     const noted = (): void => {
-      this.#remember(text);
+      // What was kept meanwhile stays kept, but for the undone lines themselves.
+      const now = this.#texts.get(path) ?? text;
+      this.#remember(now);
       if (goes) this.#forget(path);
-      else this.#set({ path, baseline: text.baseline, present });
+      else this.#set({ path, baseline: (putBack(now) === present ? now : text).baseline, present });
     };
-    try {
-      await this.#plan(path, { text: present, noted }, () => writeNow(path, textInFile(text), goes ? null : present));
-    } catch (error) {
-      await this.#catchUp(path);
-      throw error;
-    }
+    await this.#plan(path, { text: present, noted }, () => writeNow(path, textInFile(text), goes ? null : present));
   }
 
   /** Runs a write of our own: when its text is there, `noted` takes it into the review. */
@@ -179,6 +223,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     const text = this.#texts.get(path);
     if (present === text?.present) return;
     const earlier = this.#states.get(path)?.find((state) => state.present === present);
+
     if (earlier !== undefined) this.#set(earlier);
     // Nothing of the agent's is left of it, however it went.
     else if (text?.baseline === present) this.#forget(path);
@@ -186,13 +231,46 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   }
 
   #land({ path, before, after }: AgentEdit): void {
-    const known = this.#texts.get(path);
+    const last = this.#texts.get(path);
+    // The file may have been changed where no document told of it.
+    const known = last === undefined || textInFile(last) === before ? last : followed(last, before ?? "");
     const baseline = known === undefined ? before : known.baseline;
     if (known !== undefined) this.#remember(known);
     if (after !== null) this.#set({ path, baseline, present: after });
     else if (baseline === null)
       this.#forget(path); // the agent had made it itself
     else this.#set({ path, baseline, present: "", isGone: true });
+  }
+
+  /** Paths under review that are, or lie in, what stands at `path`. */
+  #within(path: string): readonly string[] {
+    return [...this.#texts.keys()].filter((known) => known === path || known.startsWith(`${path}${sep}`));
+  }
+
+  /** By the user or by us; a folder is told of once. */
+  #renamed(from: string, to: string): void {
+    for (const path of this.#within(from)) this.#moved(path, `${to}${path.slice(from.length)}`);
+  }
+
+  #deleted(path: string, tell: (problem: string) => void): void {
+    for (const gone of this.#within(path)) {
+      // Whether something stands there again is seen when our own writes are through.
+      this.lookAgain(gone).catch((error: unknown) => tell(`${gone} cannot be read: ${String(error)}`));
+    }
+  }
+
+  #moved(from: string, to: string): void {
+    const states = this.#states.get(from);
+    this.#states.delete(from);
+    if (states !== undefined)
+      this.#states.set(
+        to,
+        states.map((state) => ({ ...state, path: to })),
+      );
+    const text = this.#texts.get(from);
+    if (text === undefined) return;
+    this.#forget(from);
+    this.#set({ ...text, path: to });
   }
 
   #remember(text: ReviewedText): void {

@@ -1,5 +1,6 @@
 /** Going from hunk to hunk, also from file to file. */
 import * as vscode from "vscode";
+import { findDocument } from "../documents/find-document.ts";
 import { hunkAt } from "./hunk-at.ts";
 import type { CaretPlace, HunkCaret } from "./hunk-caret.ts";
 import { GONE_SCHEME, PROPOSAL_SCHEME, type Review } from "./review.ts";
@@ -28,25 +29,29 @@ async function reveal(
   const from = startOf(places, { review, caret: opener.caret }, direction, args);
   const next = places[(from + direction + places.length) % places.length];
   if (next === undefined) return;
-  const active = vscode.window.activeTextEditor;
-  opener.caret.went(next);
-  const isOpen = active?.document.uri.toString() === next.uri.toString();
-  const editor = isOpen ? active : await open(next, opener);
-  const at = new vscode.Position(Math.min(next.line, editor.document.lineCount - 1), 0);
-  if (editor.selection.active.isEqual(at) && editor.selection.isEmpty && !isOpen) return;
-  editor.selection = new vscode.Selection(at, at);
-  editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  try {
+    await opener.caret.go(next, () => show(next, opener));
+  } catch (error) {
+    // The file may have gone where nobody told of it.
+    await review.lookAgain(next.uri);
+    if (review.find(next.uri) !== undefined) throw error;
+    await reveal(review, opener, direction, args);
+  }
 }
 
-/** Opened at the hunk at once: else it would show for a moment where the caret was last. */
-async function open({ uri, line }: CaretPlace, opener: ReviewOpener): Promise<vscode.TextEditor> {
-  if (uri.scheme !== PROPOSAL_SCHEME && uri.scheme !== GONE_SCHEME) {
-    return vscode.window.showTextDocument(uri, { preview: true, selection: new vscode.Range(line, 0, line, 0) });
+/** A file is opened at the hunk at once: else it would show for a moment where the caret was last. */
+async function show({ uri, line }: CaretPlace, opener: ReviewOpener): Promise<void> {
+  const editor = opener.caret.editorOf(uri);
+  if (editor === undefined) {
+    if (uri.scheme === PROPOSAL_SCHEME || uri.scheme === GONE_SCHEME) return opener.openDiff(uri, false, line);
+    // An unchanged document may outlive its file.
+    if (findDocument(uri.fsPath)?.isDirty !== true) await vscode.workspace.fs.stat(uri);
+    await vscode.window.showTextDocument(uri, { preview: true, selection: new vscode.Range(line, 0, line, 0) });
+    return;
   }
-  await opener.openDiff(uri, false);
-  const opened = vscode.window.activeTextEditor;
-  if (opened === undefined) throw new Error(`What is proposed for ${uri.fsPath} could not be shown.`);
-  return opened;
+  const at = new vscode.Position(Math.min(line, editor.document.lineCount - 1), 0);
+  editor.selection = new vscode.Selection(at, at);
+  editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
 /** Index of the hunk one is at; before the first one of the file when the caret is above it. */

@@ -43,11 +43,15 @@ export class ReviewOpener implements vscode.Disposable {
     }
   }
 
-  /** Opens a document under review as a diff against the text before; a file stays editable in it. */
-  async openDiff(uri: vscode.Uri, preserveFocus: boolean): Promise<void> {
+  /**
+   * Opens a document under review as a diff against the text before, at a line (from 0) if one is given; a file stays
+   * editable in it.
+   */
+  async openDiff(uri: vscode.Uri, preserveFocus: boolean, line?: number): Promise<void> {
     const label = vscode.workspace.asRelativePath(uri.fsPath);
     const title = `${label} (${TITLES[uri.scheme] ?? "Hermes"})`;
-    const options = { preserveFocus, preview: true };
+    const selection = line === undefined ? undefined : new vscode.Range(line, 0, line, 0);
+    const options: vscode.TextDocumentShowOptions = { preserveFocus, preview: true, ...(selection && { selection }) };
     await vscode.commands.executeCommand("vscode.diff", originalUri(uri), uri, title, options);
   }
 

@@ -81,6 +81,11 @@ export class Review implements vscode.Disposable {
     await this.#side(uri)?.undoFile(uri.fsPath);
   }
 
+  /** A file under review may have changed, or gone, where nobody told of it. */
+  async lookAgain(uri: vscode.Uri): Promise<void> {
+    if (this.#side(uri) === this.#landed) await this.#landed.lookAgain(uri.fsPath);
+  }
+
   keepAll(): void {
     for (const uri of this.documents) this.keepFile(uri);
   }

@@ -1,5 +1,5 @@
 /** Runs a call that edits files, and tells the model what the edit has broken. */
-import type { FileProblems, Problem, ToldProblem } from "../../host/problems.ts";
+import type { EditedFile, FileProblems, Problem, ToldProblem } from "../../host/problems.ts";
 import { shownPath } from "../resolve-path.ts";
 import type { FileDiff, StagedCall, ToolContext, ToolResult } from "../tool.ts";
 import { newProblems } from "./new-problems.ts";
@@ -17,7 +17,7 @@ export async function watchedEdit(
   if (diffs.length === 0) return run();
   const watch = await host.problems.watch(callId);
   const result = await run();
-  const written = result.diffs ?? [];
+  const written = (result.diffs ?? []).map((diff, _, diffs) => withOldText(diff, diffs));
   if (written.length === 0) return result;
   const found = await watch.settled(written, signal).catch((error: unknown) => {
     signal.throwIfAborted();
@@ -36,16 +36,25 @@ export async function watchedEdit(
   return { ...result, text: [result.text, ...lines].join("\n"), problems: told };
 }
 
+/** A moved file is compared with the text that it had where it stood. */
+function withOldText(diff: FileDiff, diffs: readonly FileDiff[]): EditedFile {
+  const { movedFrom, oldText } = diff;
+  if (movedFrom === undefined || oldText !== null) return diff;
+  return { ...diff, oldText: diffs.find(({ path }) => path === movedFrom)?.oldText ?? null };
+}
+
 type FoundProblem = Problem & { readonly path: string };
 
 /** Errors first; those of the edited files before others. */
-function broken(found: readonly FileProblems[], written: readonly FileDiff[]): readonly FoundProblem[] {
+function broken(found: readonly FileProblems[], written: readonly EditedFile[]): readonly FoundProblem[] {
   const rank = ({ path, severity }: FoundProblem): number =>
     (severity === "error" ? 0 : 2) + (written.some((diff) => diff.path === path) ? 0 : 1);
   return found
     .flatMap((file) => {
       const edit = written.find(({ path }) => path === file.path);
-      return newProblems(file, edit).map((problem) => ({ path: file.path, ...problem }));
+      const moved = found.filter(({ path }) => path === edit?.movedFrom);
+      const before = [file, ...moved].flatMap((one) => one.before);
+      return newProblems({ ...file, before }, edit).map((problem) => ({ path: file.path, ...problem }));
     })
     .toSorted((one, other) => rank(one) - rank(other));
 }

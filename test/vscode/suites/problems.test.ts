@@ -101,6 +101,24 @@ suite("problems", () => {
     }
   });
 
+  test("what a moved file had where it stood is told as what it had", async () => {
+    const [from, to] = [join(folder, "from.todo"), join(folder, "to.todo")];
+    writeFileSync(from, "BAD\n");
+    await vscode.workspace.openTextDocument(from);
+    await told(() => linter.get(vscode.Uri.file(from))?.length === 1);
+    const watch = await side.host.problems.watch("moved");
+    assert.ok((await side.host.files.rename({ from, to, expected: "BAD\n" }, signal)).ok);
+    const edits = [
+      { path: from, oldText: "BAD\n", newText: null },
+      { path: to, oldText: "BAD\n", newText: "BAD\n", movedFrom: from },
+    ];
+    const found = await watch.settled(edits, signal);
+    const messages = (path: string, when: "before" | "after") =>
+      found.find((file) => file.path === path)?.[when].map(({ message }) => message);
+    assert.deepEqual(messages(from, "before"), ["do not say BAD"]);
+    assert.deepEqual(messages(to, "after"), ["do not say BAD"]);
+  });
+
   test("VS Code's own JSON server is waited for", async () => {
     const path = join(folder, "real.json");
     const oldText = '{ "a": 1, }\n';

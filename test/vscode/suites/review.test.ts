@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import * as vscode from "vscode";
 import { hunkAt, hunkOfChange } from "../../../extension/review/hunk-at.ts";
+import { revealHunk } from "../../../extension/review/reveal-hunk.ts";
 import { originalUri } from "../../../extension/review/review.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { closeEditors, openEditor, typeAt } from "../support/editors.ts";
@@ -121,6 +122,62 @@ suite("review of landed edits", () => {
     assert.equal(document.getText(), EDITED);
     assert.equal(desk.review.hunks(uri).length, 3);
   });
+
+  test("Ctrl+Z of the agent's edit after one hunk was kept leaves nothing to review, and the file as it was", async () => {
+    const uri = await editedFile();
+    const { document } = await openEditor(uri.fsPath);
+    desk.review.keep(uri, hunk(uri, 0));
+    await vscode.commands.executeCommand("undo");
+    assert.equal(document.getText(), ORIGINAL);
+    assert.deepEqual(desk.review.documents, []);
+  });
+
+  test("a file that the user renames or deletes takes its hunks along", async () => {
+    const uri = await editedFile();
+    const renamed = vscode.Uri.file(pathOf("deeper/renamed.txt"));
+    const rename = new vscode.WorkspaceEdit();
+    rename.renameFile(uri, renamed);
+    await changed(() => void vscode.workspace.applyEdit(rename));
+    assert.deepEqual(desk.review.documents.map(String), [renamed.toString()]);
+    await desk.review.undo(renamed, hunk(renamed, 0));
+    assert.match(onDisk(renamed), /^one\ntwo\n/);
+    const folderMove = new vscode.WorkspaceEdit();
+    const moved = vscode.Uri.file(pathOf("other/renamed.txt"));
+    folderMove.renameFile(vscode.Uri.file(pathOf("deeper")), vscode.Uri.file(pathOf("other")));
+    await changed(() => void vscode.workspace.applyEdit(folderMove));
+    assert.deepEqual(desk.review.documents.map(String), [moved.toString()]);
+    const deletion = new vscode.WorkspaceEdit();
+    deletion.deleteFile(moved);
+    await changed(() => void vscode.workspace.applyEdit(deletion));
+    assert.deepEqual(desk.review.documents, []);
+  });
+
+  test("a key goes on from a file that a command has removed", async () => {
+    await editedFile();
+    const other = pathOf("b.txt");
+    await agentWrites(other, null, "b\n");
+    rmSync(pathOf("a.txt"));
+    await revealHunk(desk.review, desk.opener, 1, []);
+    assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, other);
+    assert.deepEqual(
+      desk.review.documents.map(({ fsPath }) => fsPath),
+      [other],
+    );
+  });
+
+  /** Resolves when both the action and the review's word on it are through. */
+  async function changed(act: () => void): Promise<void> {
+    const before = desk.review.documents.map(String).join();
+    const told = new Promise<void>((resolve) => {
+      const subscription = desk.review.onDidChange(() => {
+        if (desk.review.documents.map(String).join() === before) return;
+        subscription.dispose();
+        setImmediate(resolve); // a move tells of the old path first
+      });
+    });
+    act();
+    await told;
+  }
 
   test("a file that the agent made goes when it is undone, but not what the user added to it", async () => {
     const path = pathOf("new.txt");

@@ -32,7 +32,7 @@ export class ReviewDesk {
     this.storage = storage;
     const tell = (problem: string): void => void this.problems.push(problem);
     this.store = new ReviewStore(vscode.Uri.file(storage), tell);
-    this.landed = new LandedEdits(this.store);
+    this.landed = new LandedEdits(this.store, tell);
     this.proposals = new Proposals();
     this.review = new Review(this.landed, this.proposals);
     this.opener = new ReviewOpener(this.review, tell);

@@ -53,7 +53,7 @@ function diffsOf({ path, oldText, newText, movedFrom }: FileChange): readonly Fi
   if (movedFrom === undefined) return [{ path, oldText, newText }];
   return [
     { path: movedFrom, oldText, newText: null },
-    { path, oldText: null, newText },
+    { path, oldText: null, newText, movedFrom },
   ];
 }
 
@@ -64,7 +64,11 @@ function resultOf({ change, review }: CarriedOut, context: ToolContext): ToolRes
   if (review !== undefined) {
     const result = reviewedResult({ tool: "patch", path, oldText, newText: newText ?? "" }, review, context);
     if (movedFrom === undefined) return result;
-    return { ...result, text: `Moved ${shownPath(movedFrom, cwd)} to ${shownPath(path, cwd)}. ${result.text}` };
+    return {
+      ...result,
+      text: `Moved ${shownPath(movedFrom, cwd)} to ${shownPath(path, cwd)}. ${result.text}`,
+      ...(result.diffs && { diffs: result.diffs.map((diff) => ({ ...diff, movedFrom })) }),
+    };
   }
   if (newText === null) files.forget(path);
   else files.wrote(path, oldText ?? "", newText);

@@ -49,6 +49,15 @@ test("a user's change between two hunks leaves the hunks as they were", () => {
   ]);
 });
 
+test("lines that the agent removed and the user puts back are up no more, and are there once", () => {
+  const baseline = "a\n\nb\n\nc\n";
+  const present = "a\n\nc\nd\n";
+  const back = "a\n\nb\n\nc\nd\n";
+  const moved = followTyping(baseline, present, back);
+  expect(moved).toBe(baseline);
+  expect(hunksBetween(moved, back)).toMatchObject([{ oldLines: [], newLines: ["d\n"] }]);
+});
+
 test("a file that the agent made and the user added to keeps the user's lines when it is undone", () => {
   const moved = followTyping("", "a\nb\n", "a\nmine\nb\n");
   expect(moved).toBe("mine\n");

@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { HostProblems, Problem } from "../../../../agent-core/host/problems.ts";
+import { tool as patch } from "../../../../agent-core/tools/patch.ts";
 import { watchedEdit } from "../../../../agent-core/tools/problems/watched-edit.ts";
 import type { ToolContext, ToolResult } from "../../../../agent-core/tools/tool.ts";
 import { tool as writeFile } from "../../../../agent-core/tools/write-file.ts";
@@ -9,6 +10,16 @@ import { toolBench } from "../../../support/tool-context.ts";
 
 async function write(context: ToolContext, path: string, content: string): Promise<ToolResult> {
   const preparation = writeFile.prepare({ path, content }, context.cwd);
+  if (!preparation.ok) throw new Error(preparation.text);
+  const staged = await preparation.call.stage(context);
+  if (!staged.ok) throw new Error(staged.text);
+  return watchedEdit(staged, context);
+}
+
+/** Moves a file, with one change of it. */
+async function move(context: ToolContext, from: string, to: string, change: readonly string[]): Promise<ToolResult> {
+  const text = ["*** Begin Patch", `*** Update File: ${from}`, `*** Move to: ${to}`, ...change, "*** End Patch"];
+  const preparation = patch.prepare({ mode: "patch", patch: text.join("\n") }, context.cwd);
   if (!preparation.ok) throw new Error(preparation.text);
   const staged = await preparation.call.stage(context);
   if (!staged.ok) throw new Error(staged.text);
@@ -50,6 +61,39 @@ describe("an edit that is watched", () => {
     const { context, folder } = toolBench();
     writeFileSync(join(folder, "a.ts"), "f(a;\n");
     expect((await write(context, "a.ts", "const a = 1;\nf(a;\n")).problems).toBeUndefined();
+  });
+
+  it("leaves out what a moved file had where it stood, and names what is new in it", async () => {
+    const { context, folder } = toolBench();
+    writeFileSync(join(folder, "a.ts"), "f(a;\nconst b = 1;\n");
+    const top = await move(context, "a.ts", "deeper/b.ts", ["@@", "+// top", " f(a;"]);
+    expect(top.ok).toBe(true);
+    expect(top.problems).toBeUndefined();
+    const more = await move(context, "deeper/b.ts", "c.ts", ["@@", " const b = 1;", "+const c = (;"]);
+    expect(told(more)).toHaveLength(1);
+    expect(more.problems?.[0]).toMatchObject({ path: join(context.cwd, "c.ts"), line: 4 });
+  });
+
+  it("takes an editor's word on the old path for the new one", async () => {
+    const { context, folder } = toolBench();
+    writeFileSync(join(folder, "a.txt"), "one\ntwo\n");
+    const [from, to] = [join(context.cwd, "a.txt"), join(context.cwd, "b.txt")];
+    const problems: HostProblems = {
+      watch: () =>
+        Promise.resolve({
+          settled: () =>
+            Promise.resolve([
+              { path: from, before: [error(2, "old")], after: [] },
+              { path: to, before: [], after: [error(3, "old"), error(1, "new")] },
+            ]),
+        }),
+    };
+    const moved = await move({ ...context, host: { ...context.host, problems } }, "a.txt", "b.txt", [
+      "@@",
+      "+zero",
+      " one",
+    ]);
+    expect(told(moved)).toEqual(["b.txt:1:2 error: new"]);
   });
 
   it("names errors before warnings, and the edited file before others", async () => {
