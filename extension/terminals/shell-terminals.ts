@@ -45,7 +45,7 @@ export class ShellTerminals implements vscode.Disposable {
     if (userShell === undefined || !isAskedFor()) return { ok: false, reason: undefined };
     const shell = await this.#take(request, userShell.env);
     if (shell === undefined) return { ok: false, reason: NO_INTEGRATION };
-    const line = typedLine(userShell.line, shell.terminal.state.shell);
+    const line = typedLine(userShell.line, shell.kind);
     const reason = line === undefined ? "This command cannot be typed at a prompt" : await whyNotThere(shell, request);
     if (line === undefined || reason !== undefined) {
       shell.isTaken = false;

@@ -1,6 +1,6 @@
 /** A real terminal of VS Code with the user's own shell, in which commands of one session run one after the other. */
 import { randomUUID } from "node:crypto";
-import { resolve as normalized } from "node:path";
+import { resolve as normalized, parse } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import { killTree, livingMembers, MARKER_VARIABLE } from "../../agent-core/host/children/process-tree.ts";
@@ -38,6 +38,8 @@ export type UserShellOptions = {
 export class UserShell {
   readonly terminal: vscode.Terminal;
   readonly sessionId: string;
+  /** `bash`, `zsh`, `fish`; as it was first: VS Code goes by the program in front, which changes with every command. */
+  kind: string | undefined;
   readonly #marker: string;
   readonly #running = new Set<vscode.TerminalShellExecution>();
   readonly #watches: readonly vscode.Disposable[];
@@ -55,7 +57,10 @@ export class UserShell {
       env: { ...QUIET_ENVIRONMENT, ...env, [MARKER_VARIABLE]: marker },
     });
     const shell = new UserShell(terminal, sessionId, marker);
-    if (await shellIntegration(terminal)) return shell;
+    if (await shellIntegration(terminal)) {
+      shell.kind = terminal.state.shell ?? parse(vscode.env.shell).name;
+      return shell;
+    }
     await shell.close();
     return undefined;
   }
@@ -90,7 +95,7 @@ export class UserShell {
     await delay(Math.max(0, this.#endedAt + FOLDER_TOLD_MS - performance.now()));
     const current = this.terminal.shellIntegration?.cwd?.fsPath;
     if (current !== undefined && normalized(current) === normalized(folder)) return true;
-    const { ending } = this.execute(changeFolderLine(folder, this.terminal.state.shell));
+    const { ending } = this.execute(changeFolderLine(folder, this.kind));
     return (await ending).exitCode === 0;
   }
 
