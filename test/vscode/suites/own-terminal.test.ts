@@ -43,6 +43,15 @@ suite("own terminal", () => {
     return { exit, text: readFileSync(file, "utf8").replaceAll("\r\n", "\n") };
   }
 
+  /** Resolves when the command has printed `ready`; rejects with its output when it ended without that. */
+  async function ready({ running, file }: Started): Promise<void> {
+    const ended = running.exit.then(({ exitCode }) => {
+      throw new Error(`It ended with ${exitCode}: ${readFileSync(file, "utf8")}`);
+    });
+    await Promise.race([side.printed(running.terminalId, "ready\r\n"), ended]);
+    ended.catch(() => undefined); // it ends later, as it shall
+  }
+
   const shells = (): readonly vscode.Terminal[] => vscode.window.terminals.filter(({ name }) => name === "Hermes");
 
   test("the first line is there, the last one, and nothing of the prompt", async () => {
@@ -91,7 +100,7 @@ suite("own terminal", () => {
     assert.ok(text.endsWith("x\nEND\n"));
   }).timeout(120_000);
 
-  test("keys that the agent's commands do not get are not in that shell either", async () => {
+  test("no pager waits for anybody there either", async () => {
     assert.equal((await run('echo "$PAGER"')).text, "cat\n");
   });
 
@@ -107,17 +116,30 @@ suite("own terminal", () => {
 
   test("killing interrupts the command and ends what it left in the background", async () => {
     const seconds = 86_400 + process.pid;
-    const { running } = await start(`sleep ${seconds} & echo ready; sleep ${seconds}`);
-    await side.printed(running.terminalId, "ready\r\n");
+    const { running, file } = await start(`sleep ${seconds} & echo ready; sleep ${seconds}`);
+    await ready({ running, file });
     await running.kill();
     assert.notEqual((await running.exit).exitCode, 0);
     assert.deepEqual(processesNaming(seconds), []);
     await running.release();
   });
 
+  test("a command that ignores Ctrl+C goes with its terminal, and so does what left its group", async () => {
+    const seconds = 172_800 + process.pid;
+    const { running, file } = await start(
+      `(trap '' INT HUP TERM; setsid sleep ${seconds} & echo ready; while :; do sleep 0.2; done)`,
+    );
+    await ready({ running, file });
+    await running.kill();
+    assert.deepEqual(await running.exit, unknown);
+    assert.match(readFileSync(file, "utf8"), /terminal was closed before it had ended; the exit code is not known/);
+    assert.deepEqual(processesNaming(seconds), []);
+    await running.release();
+  });
+
   test("a terminal that the user closes ends its command, whose exit code is unknown", async () => {
     const { running, file } = await start("echo ready; sleep 1000");
-    await side.printed(running.terminalId, "ready\r\n");
+    await ready({ running, file });
     const before = shells();
     side.terminals.show(running.terminalId ?? "");
     await closeActive(before);
@@ -148,6 +170,7 @@ suite("own terminal", () => {
   test("a shell without integration: the command runs as our own child, and the user is told once", async () => {
     await setting("terminal.integrated", "profiles.linux", { plain: { path: "/bin/sh" } });
     await setting("terminal.integrated", "defaultProfile.linux", "plain");
+    await defaultShell(/\/sh$/);
     await side.terminals.endAll();
     try {
       const { running, file } = await start("echo plain; exit 3");
@@ -163,6 +186,7 @@ suite("own terminal", () => {
     } finally {
       await setting("terminal.integrated", "defaultProfile.linux", undefined);
       await setting("terminal.integrated", "profiles.linux", undefined);
+      await defaultShell(/bash$/);
     }
     assert.equal((await run("echo $0")).text.includes("bash"), true);
   });
@@ -170,6 +194,19 @@ suite("own terminal", () => {
 
 async function setting(section: string, name: string, value: unknown): Promise<void> {
   await vscode.workspace.getConfiguration(section).update(name, value, vscode.ConfigurationTarget.Global);
+}
+
+/** Resolves when terminals are opened with such a shell: settings of terminals take effect some time later. */
+async function defaultShell(path: RegExp): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const look = (): void => {
+      if (!path.test(vscode.env.shell)) return;
+      watch.dispose();
+      resolve();
+    };
+    const watch = vscode.env.onDidChangeShell(look);
+    look();
+  });
 }
 
 /** Closes the terminal that is shown, as its button does. */
