@@ -35,8 +35,8 @@ async function start(
   signal: AbortSignal,
 ): Promise<Started> {
   signal.throwIfAborted();
-  const { program, args, cwd, env, title, input, hasPty, outputFile } = launch;
-  const hermes: HermesTerminalMeta = { outputFile, title, input, hasPty };
+  const { program, args, cwd, env, title, input, hasPty, outputFile, userShell } = launch;
+  const hermes: HermesTerminalMeta = { outputFile, title, input, hasPty, ...(userShell && { userShell }) };
   const create: CreateTerminalRequest = {
     sessionId,
     command: program,

@@ -106,6 +106,15 @@ export type HermesTerminalMeta = {
   readonly input: "none" | "open";
   /** The program opens a pseudo-terminal itself: what is typed goes to it as it is, its echo comes back. */
   readonly hasPty: boolean;
+  /** What carries it out in a shell of the user; absent where none can: on another machine, in the sandbox. */
+  readonly userShell?: HermesUserShell;
+};
+
+export type HermesUserShell = {
+  /** Typed there as it is. */
+  readonly line: string;
+  /** Variables for that shell; null takes one away. */
+  readonly env: Readonly<Record<string, string | null>>;
 };
 
 /** `_meta.hermes` of its answer: the processes, so that the agent can see whether they wait for input. */

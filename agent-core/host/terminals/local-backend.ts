@@ -45,12 +45,18 @@ async function plan({ states, variables }: Own, request: CommandRequest, givesPt
       input: pty ? "open" : input,
       hasPty: pty,
       outputFile,
+      ...(!sandboxed && { userShell: { line: command, env: userShellVariables(variables) } }),
       onOutput,
     },
     ...(kept !== undefined && { shellFiles: kept.files }),
     shellAfter: async () => kept?.after(),
     killElsewhere: undefined,
   };
+}
+
+/** The user's own start-up files may set them again: that is for the user to say. */
+function userShellVariables({ withheld, passed }: CommandVariables): Readonly<Record<string, string | null>> {
+  return { ...Object.fromEntries(withheld.map((name) => [name, null])), ...passed };
 }
 
 type Line = {

@@ -15,8 +15,13 @@ export type Launch = {
   /** Control characters reach a pseudo-terminal, which knows what they mean. */
   readonly hasPty: boolean;
   readonly outputFile: string;
+  /** For a client that would rather type it into a shell of the user; only where that means the same. */
+  readonly userShell?: UserShell;
   readonly onOutput: ((text: string) => void) | undefined;
 };
+
+/** A command as it is typed into a shell of the user, which needs these variables; null takes one away. */
+export type UserShell = { readonly line: string; readonly env: Readonly<Record<string, string | null>> };
 
 export type Started = {
   readonly terminalId: string | undefined;

@@ -19,6 +19,8 @@ export type AgentSide = {
   /** The way to the extension, for the protocol's own methods. */
   readonly client: AgentContext;
   readonly terminals: AgentTerminals;
+  /** What the output channel was told of terminals. */
+  readonly warnings: readonly string[];
   /** Resolves when the terminal has printed `text`, from now on or before. */
   printed(terminalId: string | undefined, text: string): Promise<void>;
   dispose(): Promise<void>;
@@ -43,7 +45,12 @@ export const unreviewed: EditReview = {
 export async function connectAgentSide(editReview: EditReview = unreviewed): Promise<AgentSide> {
   const nobody = (): void => undefined;
   const prints = new Prints();
-  const terminals = new AgentTerminals({ output: (id, text) => prints.add(id, text), exit: nobody });
+  const warnings: string[] = [];
+  const terminals = new AgentTerminals({
+    output: (id, text) => prints.add(id, text),
+    exit: nobody,
+    warn: (text) => warnings.push(text),
+  });
   const requests = new Requests(nobody, nobody);
   const problems = new EditProblems();
   const { promise, resolve } = Promise.withResolvers<Pick<AgentSide, "host" | "client">>();
@@ -74,6 +81,7 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
   return {
     ...(await promise),
     terminals,
+    warnings,
     printed: (terminalId, text) => prints.wait(terminalId ?? "", text),
     async dispose() {
       connection.close();
