@@ -7,11 +7,12 @@ import {
   type WaitForTerminalExitResponse,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import type { HermesTerminalStarted } from "../../agent-core/acp/meta.ts";
+import type { HermesTerminalEnded, HermesTerminalStarted } from "../../agent-core/acp/meta.ts";
+import { refuse } from "./agent-child.ts";
 import { startInChildTerminal } from "./child-terminal.ts";
 import { OutputRing } from "./output-ring.ts";
 import { ShellTerminals } from "./shell-terminals.ts";
-import type { CommandSink, ShownCommand } from "./shown-command.ts";
+import type { CommandSink, ShownCommand, ShownExit } from "./shown-command.ts";
 import { terminalRequest } from "./terminal-request.ts";
 
 /** Bytes kept for `terminal/output` when the agent names no limit. */
@@ -115,15 +116,18 @@ export class AgentTerminals implements vscode.Disposable {
 
   async #start(request: CreateTerminalRequest, sink: CommandSink): Promise<ShownCommand> {
     const details = terminalRequest(request);
-    const shell = await this.#shells.run(request, details, sink);
+    const shell = await this.#shells.run(request, details, sink).catch(refuse);
     return shell.ok ? shell.command : startInChildTerminal(request, details, sink, shell.reason);
   }
 
-  #ended(id: string, ended: WaitForTerminalExitResponse): WaitForTerminalExitResponse {
+  #ended(id: string, { exitCode, signal, folder }: ShownExit): WaitForTerminalExitResponse {
     const entry = this.#terminals.get(id);
+    const ended = { exitCode, signal };
     if (entry) entry.ended = ended;
-    this.#listener.exit(id, { exitCode: ended.exitCode ?? null, signal: ended.signal ?? null });
-    return ended;
+    this.#listener.exit(id, ended);
+    if (folder === undefined) return ended;
+    const hermes: HermesTerminalEnded = { folder };
+    return { ...ended, _meta: { hermes } };
   }
 
   #get(id: string): AgentTerminal {

@@ -2,6 +2,7 @@
 import { PassThrough } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { makeOutputFile, OutputFlow } from "../../agent-core/host/children/output-flow.ts";
+import { refuse } from "./agent-child.ts";
 import { ShellMarks } from "./shell-marks.ts";
 import type { CommandSink, ShownCommand } from "./shown-command.ts";
 import type { Ending, Execution, UserShell } from "./user-shell.ts";
@@ -13,7 +14,7 @@ const INTERRUPT_MS = 2_000;
 
 const CTRL_C = "\u0003";
 
-/** `shell` is taken, and free again when the command has ended. */
+/** `shell` is taken, and free again when it has told of the command's end. */
 export async function startInShell(
   shell: UserShell,
   line: string,
@@ -33,15 +34,19 @@ export async function startInShell(
   });
   const { data, ending } = shell.execute(line);
   let isOver = false as boolean;
+  // A shell that has not told how a command ended will tell as little of the next one: that gets another shell.
+  let isSilent = false as boolean;
   const over = ending.then((how) => {
     isOver = true;
+    isSilent = how.exitCode === undefined;
     return how;
   });
   const exit = Promise.all([over, stored({ data, ending }, flow)])
-    .then(([{ exitCode }]) => ({ exitCode: exitCode ?? null, signal: null }))
+    .then(async ([{ exitCode }]) => ({ exitCode: exitCode ?? null, signal: null, folder: await shell.folder() }))
     .finally(() => {
-      shell.isTaken = false;
-    });
+      shell.isTaken = isSilent;
+    })
+    .catch(refuse);
   exit.catch(() => undefined); // whoever waits for it is told
   void over.then(({ kind }) => (kind === "never-begun" ? shell.close() : undefined));
 
@@ -95,9 +100,16 @@ async function stored({ data, ending }: Execution, flow: OutputFlow): Promise<vo
   await flow.drained();
 }
 
-function noteOn({ kind, exitCode }: Ending): string {
+function noteOn(how: Ending): string {
+  const { kind, exitCode } = how;
   if (kind === "never-begun") return "\n[the shell did not begin this command; whether it did anything is not known]\n";
-  if (exitCode !== undefined) return "";
-  if (kind === "closed") return "\n[its terminal was closed before it had ended; the exit code is not known]\n";
-  return "\n[the shell did not tell how it ended; the exit code is not known]\n";
+  if (kind === "closed") {
+    return exitCode === undefined
+      ? "\n[its terminal was closed before it had ended; the exit code is not known]\n"
+      : "";
+  }
+  const { toldAs } = how;
+  const told =
+    toldAs === undefined ? "" : `\n[the shell ran it as: ${toldAs}\nThe beginning of its output may be missing.]\n`;
+  return exitCode === undefined ? `${told}\n[the shell did not tell how it ended; the exit code is not known]\n` : told;
 }

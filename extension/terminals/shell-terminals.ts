@@ -1,4 +1,5 @@
 /** The terminals with the user's own shell: which one a command runs in, and why it cannot. */
+import { isDeepStrictEqual } from "node:util";
 import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { Guard } from "../../agent-core/host/children/guard.ts";
@@ -23,6 +24,8 @@ export class ShellTerminals implements vscode.Disposable {
   readonly #guard = new Guard();
   /** Found out once, until the settings of terminals change: nobody waits for it with every command. */
   #lacksIntegration = false as boolean;
+  /** How often all were ended. */
+  #endings = 0;
 
   /** `warn` writes to the output channel. */
   constructor(warn: (message: string) => void) {
@@ -44,18 +47,24 @@ export class ShellTerminals implements vscode.Disposable {
     const { userShell, outputFile } = details;
     if (userShell === undefined || !isAskedFor()) return { ok: false, reason: undefined };
     const shell = await this.#take(request, userShell.env);
-    if (shell === undefined) return { ok: false, reason: NO_INTEGRATION };
-    const line = typedLine(userShell.line, shell.kind);
-    const reason = line === undefined ? "This command cannot be typed at a prompt" : await whyNotThere(shell, request);
-    if (line === undefined || reason !== undefined) {
-      shell.isTaken = false;
-      return { ok: false, reason: `${reason}: it runs in a terminal of Hermes' own` };
+    if (typeof shell === "string") return { ok: false, reason: shell };
+    let isStarted = false as boolean;
+    try {
+      const line = typedLine(userShell, shell);
+      if (line === undefined)
+        return refused(`This command cannot be typed into ${shell.kind ?? "your shell"} as it is`);
+      if (!(await isInFolder(shell, request))) return refused(`Your shell could not go to ${request.cwd}`);
+      const command = await startInShell(shell, line, outputFile, sink);
+      isStarted = true;
+      return { ok: true, command };
+    } finally {
+      if (!isStarted) shell.isTaken = false;
     }
-    return { ok: true, command: await startInShell(shell, line, outputFile, sink) };
   }
 
   /** Closes them with all that runs there; resolves when nothing of it is left. */
   async endAll(): Promise<void> {
+    this.#endings += 1;
     const shells = [...this.#shells];
     this.#shells.clear();
     await Promise.all(shells.map((shell) => shell.close()));
@@ -66,25 +75,33 @@ export class ShellTerminals implements vscode.Disposable {
     void this.endAll();
   }
 
-  /** An idle one of the session, else a new one. */
-  async #take(
-    { sessionId, cwd }: CreateTerminalRequest,
-    env: Readonly<Record<string, string | null>>,
-  ): Promise<UserShell | undefined> {
-    const idle = [...this.#shells].find((shell) => shell.sessionId === sessionId && shell.isIdle);
-    if (idle !== undefined) {
-      idle.isTaken = true;
-      return idle;
+  /** An idle one of the session, else a new one; a sentence when there is none. */
+  async #take({ sessionId, cwd }: CreateTerminalRequest, env: UserShell["env"]): Promise<UserShell | string> {
+    const ofSession = [...this.#shells].filter(
+      (shell) => shell.sessionId === sessionId && isDeepStrictEqual(shell.env, env),
+    );
+    for (const shell of ofSession) {
+      if (!shell.isIdle) continue;
+      shell.isTaken = true;
+      if (await shell.isAtPrompt()) return shell;
+      shell.isTaken = false;
     }
-    if (this.#lacksIntegration) return undefined;
+    if (this.#lacksIntegration) return NO_INTEGRATION;
+    const endings = this.#endings;
     const shell = await UserShell.open({ sessionId, folder: cwd ?? undefined, env, marker: this.#guard.mark() });
     if (shell === undefined) {
       if (!this.#lacksIntegration) this.#warn(`${NO_INTEGRATION}. See terminal.integrated.shellIntegration.enabled.`);
       this.#lacksIntegration = true;
-      return undefined;
+      return NO_INTEGRATION;
+    }
+    if (endings !== this.#endings) {
+      await shell.close();
+      throw new Error("The command was not started: all commands were being ended.");
     }
     this.#shells.add(shell);
-    return shell;
+    if (await shell.prepare()) return shell;
+    await shell.close();
+    return elsewhere("Your shell would not give up the keys that commands do not get");
   }
 }
 
@@ -93,7 +110,14 @@ function isAskedFor(): boolean {
 }
 
 /** Approved for one folder, it runs in no other. */
-async function whyNotThere(shell: UserShell, { cwd }: CreateTerminalRequest): Promise<string | undefined> {
-  if (cwd == null || (await shell.enter(cwd))) return undefined;
-  return `Your shell could not go to ${cwd}`;
+async function isInFolder(shell: UserShell, { cwd }: CreateTerminalRequest): Promise<boolean> {
+  return cwd == null || shell.enter(cwd);
+}
+
+function refused(why: string): ShellOutcome {
+  return { ok: false, reason: elsewhere(why) };
+}
+
+function elsewhere(why: string): string {
+  return `${why}: it runs in a terminal of Hermes' own`;
 }

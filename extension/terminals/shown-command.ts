@@ -9,7 +9,7 @@ export type ShownCommand = {
   /** Undefined when its processes cannot be told from others. */
   readonly tree: ProcessTree | undefined;
   /** Settles when it has ended and its output is all there; rejects when that could not be kept. */
-  readonly exit: Promise<ChildExit>;
+  readonly exit: Promise<ShownExit>;
   /** Types for the agent, where the user sees it; gives why not when that cannot be done. */
   type(text: string): Promise<string | undefined>;
   /** Ends it with all it started; resolves when that is gone. */
@@ -17,6 +17,9 @@ export type ShownCommand = {
   /** Nobody needs what it showed any more. */
   discard(): void;
 };
+
+/** `folder` is where a shell that outlives the command stands now. */
+export type ShownExit = ChildExit & { readonly folder?: string | undefined };
 
 /** Where its output goes, besides the file that the agent named. */
 export type CommandSink = {

@@ -21,7 +21,13 @@ const metaSchema = z.object({
     title: z.string(),
     input: z.enum(["none", "open"]),
     hasPty: z.boolean(),
-    userShell: z.object({ line: z.string(), env: z.record(z.string(), z.string().nullable()) }).optional(),
+    userShell: z
+      .object({
+        line: z.string(),
+        language: z.enum(["sh", "powershell"]),
+        env: z.record(z.string(), z.string().nullable()),
+      })
+      .optional(),
   }),
 });
 

@@ -5,6 +5,7 @@ import { delimiter, join } from "node:path";
 import type { Backend, Plan } from "./backend.ts";
 import { type CommandVariables, OWN_VARIABLES } from "./command-variables.ts";
 import { quote } from "./quote.ts";
+import type { UserShell } from "./runner.ts";
 import { findShell, type Shell } from "./shell.ts";
 import { ShellStates } from "./shell-states.ts";
 import type { CommandRequest } from "./terminals.ts";
@@ -45,7 +46,7 @@ async function plan({ states, variables }: Own, request: CommandRequest, givesPt
       input: pty ? "open" : input,
       hasPty: pty,
       outputFile,
-      ...(!sandboxed && { userShell: { line: command, env: userShellVariables(variables) } }),
+      ...(!sandboxed && { userShell: forUserShell(program, command, variables) }),
       onOutput,
     },
     ...(kept !== undefined && { shellFiles: kept.files }),
@@ -54,9 +55,9 @@ async function plan({ states, variables }: Own, request: CommandRequest, givesPt
   };
 }
 
-/** The user's own start-up files may set them again: that is for the user to say. */
-function userShellVariables({ withheld, passed }: CommandVariables): Readonly<Record<string, string | null>> {
-  return { ...Object.fromEntries(withheld.map((name) => [name, null])), ...passed };
+function forUserShell({ kind }: Shell, line: string, { withheld, passed }: CommandVariables): UserShell {
+  const env = { ...Object.fromEntries(withheld.map((name) => [name, null])), ...passed };
+  return { line, language: kind === "powershell" ? "powershell" : "sh", env };
 }
 
 type Line = {

@@ -21,13 +21,19 @@ export type Launch = {
 };
 
 /** A command as it is typed into a shell of the user, which needs these variables; null takes one away. */
-export type UserShell = { readonly line: string; readonly env: Readonly<Record<string, string | null>> };
+export type UserShell = {
+  readonly line: string;
+  readonly language: "sh" | "powershell";
+  readonly env: Readonly<Record<string, string | null>>;
+};
 
 export type Started = {
   readonly terminalId: string | undefined;
   /** Undefined when the processes cannot be looked at from here. */
   readonly tree: ProcessTree | undefined;
   readonly exit: Promise<CommandExit>;
+  /** Where a shell that outlives the command stands once it has ended; absent where each command has one of its own. */
+  readonly folderAfter?: Promise<string | undefined>;
   output(): Promise<CommandOutput>;
   read(from: number, maxBytes: number): Promise<OutputPart>;
   write(text: string): Promise<WriteOutcome>;

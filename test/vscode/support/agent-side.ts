@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { acpHost } from "../../../agent-core/acp/acp-host.ts";
 import type { Host } from "../../../agent-core/host/host.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
+import type { CommandVariables } from "../../../agent-core/host/terminals/command-variables.ts";
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
 import { connect } from "../../../extension/agent/connection.ts";
 import type { EditReview } from "../../../extension/client/client-method.ts";
@@ -42,7 +43,10 @@ export const unreviewed: EditReview = {
 };
 
 /** Connects to the extension's real client methods. */
-export async function connectAgentSide(editReview: EditReview = unreviewed): Promise<AgentSide> {
+export async function connectAgentSide(
+  editReview: EditReview = unreviewed,
+  variables?: CommandVariables,
+): Promise<AgentSide> {
   const nobody = (): void => undefined;
   const prints = new Prints();
   const warnings: string[] = [];
@@ -58,7 +62,7 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
   const app = agent({ name: "suite" }).onRequest(methods.agent.initialize, ({ params, client }) => {
     const capabilities = params.clientCapabilities ?? {};
     const roots = [workspaceFolder()];
-    const host = acpHost({ client, capabilities, sessionId: "suite", roots, local, backend: localBackend() });
+    const host = acpHost({ client, capabilities, sessionId: "suite", roots, local, backend: localBackend(variables) });
     resolve({ host, client });
     return { protocolVersion: PROTOCOL_VERSION, agentCapabilities: {} };
   });
