@@ -36,7 +36,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     (event) => events.push(event),
     (count) => waiting.requests(count),
   );
-  const terminals = terminalsShownBy(events);
+  const terminals = terminalsShownBy(events, log);
   const problems = new EditProblems();
   const environment = new AgentEnvironment(context.secrets);
   const models = new ModelMemory(context.globalState);
@@ -96,9 +96,10 @@ function tellReview({ files }: Review, events: EventLog, waiting: Waiting): void
   waiting.edits(files.filter(({ isWaiting }) => isWaiting).length);
 }
 
-function terminalsShownBy(events: EventLog): AgentTerminals {
+function terminalsShownBy(events: EventLog, log: vscode.LogOutputChannel): AgentTerminals {
   return new AgentTerminals({
     output: (terminalId, text) => events.push({ kind: "terminal-output", terminalId, text }),
     exit: (terminalId, exit) => events.push({ kind: "terminal-exit", terminalId, ...exit }),
+    warn: (message) => log.warn(message),
   });
 }

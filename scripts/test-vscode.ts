@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { ensureChromium } from "./chromium.ts";
 import { packageFile, projectFolder, resultsFolder } from "./project.ts";
 import { runInTerminal } from "./run-program.ts";
+import { ensureTestPrograms } from "./test-programs.ts";
 import { ensureVSCodeServer } from "./vscode-server-install.ts";
 import { runSuite } from "./vscode-suite.ts";
 
@@ -13,6 +14,7 @@ if (!existsSync(packageFile)) throw new Error(`${packageFile} is missing: npm ru
 // Before any test's clock runs.
 await ensureVSCodeServer();
 await ensureChromium();
+await ensureTestPrograms();
 
 const onlySuite = process.argv.includes("--suite");
 const onlyBrowser = process.argv.includes("--e2e");

@@ -1,4 +1,5 @@
 /** Programs started by the client: the user watches the command in the editor's own terminal. */
+import { isAbsolute } from "node:path";
 import {
   type AgentContext,
   type CreateTerminalRequest,
@@ -16,6 +17,7 @@ import { type HermesTerminalInput, type HermesTerminalMeta, TERMINAL_INPUT } fro
 const OUTPUT_BYTE_LIMIT = 4_194_304;
 
 const startedSchema = z.object({ hermes: z.object({ pid: z.number().int().positive(), marker: z.string().min(1) }) });
+const endedSchema = z.object({ hermes: z.object({ folder: z.string().refine(isAbsolute) }) });
 
 export type ClientRunnerOptions = {
   readonly client: AgentContext;
@@ -35,8 +37,8 @@ async function start(
   signal: AbortSignal,
 ): Promise<Started> {
   signal.throwIfAborted();
-  const { program, args, cwd, env, title, input, hasPty, outputFile } = launch;
-  const hermes: HermesTerminalMeta = { outputFile, title, input, hasPty };
+  const { program, args, cwd, env, title, input, hasPty, outputFile, userShell } = launch;
+  const hermes: HermesTerminalMeta = { outputFile, title, input, hasPty, ...(userShell && { userShell }) };
   const create: CreateTerminalRequest = {
     sessionId,
     command: program,
@@ -48,14 +50,16 @@ async function start(
   };
   const { terminalId, _meta: meta } = await client.request(methods.client.terminal.create, create);
   const terminal: TerminalOutputRequest = { sessionId, terminalId };
-  const exit = client
-    .request(methods.client.terminal.waitForExit, terminal)
-    .then(({ exitCode, signal: ended }): CommandExit => ({ exitCode: exitCode ?? null, signal: ended ?? null }));
+  const ending = client.request(methods.client.terminal.waitForExit, terminal);
+  const exit = ending.then(
+    ({ exitCode, signal: ended }): CommandExit => ({ exitCode: exitCode ?? null, signal: ended ?? null }),
+  );
   exit.catch(() => undefined); // also observed by whoever waits; a closed connection must not count as unhandled
   return {
     terminalId,
     tree: isOurs ? treeOf(meta) : undefined,
     exit,
+    ...(isOurs && { folderAfter: ending.then(({ _meta: said }) => endedSchema.safeParse(said).data?.hermes.folder) }),
     output: () => (isOurs ? readOutputFile(outputFile) : clientOutput(client, terminal)),
     read: (from, maxBytes) =>
       isOurs ? readOutputPart(outputFile, from, maxBytes) : clientOutputPart(client, terminal, from, maxBytes),

@@ -17,6 +17,6 @@ export async function startAgentChild(
 }
 
 /** The agent is told in words what would otherwise be "internal error". */
-function refuse(error: unknown): never {
+export function refuse(error: unknown): never {
   throw RequestError.internalError(undefined, error instanceof Error ? error.message : String(error));
 }

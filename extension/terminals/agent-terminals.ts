@@ -1,4 +1,4 @@
-/** The agent's commands: our own children, so that output and exit code are complete, shown in VS Code terminals. */
+/** The agent's commands, each shown in a terminal of VS Code: as our own child, or in the user's own shell. */
 import {
   type CreateTerminalRequest,
   type CreateTerminalResponse,
@@ -7,33 +7,27 @@ import {
   type WaitForTerminalExitResponse,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import type { HermesTerminalStarted } from "../../agent-core/acp/meta.ts";
-import type { Child } from "../../agent-core/host/children/start-child.ts";
-import { ASKS_FOR_SECRET } from "../../webview/panel-protocol.ts";
-import { startAgentChild } from "./agent-child.ts";
+import type { HermesTerminalEnded, HermesTerminalStarted } from "../../agent-core/acp/meta.ts";
+import { refuse } from "./agent-child.ts";
+import { startInChildTerminal } from "./child-terminal.ts";
 import { OutputRing } from "./output-ring.ts";
-import { Screen, type ScreenInput } from "./screen.ts";
-import { type TerminalRequest, terminalRequest } from "./terminal-request.ts";
+import { ShellTerminals } from "./shell-terminals.ts";
+import type { CommandSink, ShownCommand, ShownExit } from "./shown-command.ts";
+import { terminalRequest } from "./terminal-request.ts";
 
 /** Bytes kept for `terminal/output` when the agent names no limit. */
 const DEFAULT_OUTPUT_BYTES = 1_048_576;
-/** A second Ctrl+C within this time ends what the first one could not. */
-const SECOND_INTERRUPT_MS = 2_000;
-
-const CTRL_C = "\u0003";
-const CTRL_D = "\u0004";
 
 export type TerminalListener = {
   output(terminalId: string, text: string): void;
   exit(terminalId: string, exit: { readonly exitCode: number | null; readonly signal: string | null }): void;
+  /** Something that the user may want to mend. */
+  warn(message: string): void;
 };
 
 type AgentTerminal = {
-  readonly child: Child;
+  readonly command: ShownCommand;
   readonly ring: OutputRing;
-  readonly screen: Screen;
-  readonly terminal: vscode.Terminal;
-  readonly hasPty: boolean;
   readonly exit: Promise<WaitForTerminalExitResponse>;
   ended: WaitForTerminalExitResponse | undefined;
   /** The agent is done with it. Until then something that an ended command left running may still be shown in it. */
@@ -43,13 +37,15 @@ type AgentTerminal = {
 export class AgentTerminals implements vscode.Disposable {
   readonly #terminals = new Map<string, AgentTerminal>();
   readonly #listener: TerminalListener;
+  readonly #shells: ShellTerminals;
   readonly #closing: vscode.Disposable;
   #count = 0;
 
   constructor(listener: TerminalListener) {
     this.#listener = listener;
+    this.#shells = new ShellTerminals((message) => listener.warn(message));
     this.#closing = vscode.window.onDidCloseTerminal((closed) => {
-      for (const { terminal, child } of this.#terminals.values()) if (terminal === closed) void child.kill();
+      for (const { command } of this.#terminals.values()) if (command.terminal === closed) void command.kill();
     });
   }
 
@@ -59,39 +55,13 @@ export class AgentTerminals implements vscode.Disposable {
     }
     this.#count += 1;
     const id = `terminal-${this.#count}`;
-    const details = terminalRequest(request);
     const ring = new OutputRing(request.outputByteLimit ?? DEFAULT_OUTPUT_BYTES);
-    let early = "";
-    let print = (text: string): void => {
-      early += text;
-    };
-    const child = await startAgentChild(request, details, (bytes, text) => {
-      ring.add(bytes);
-      print(details.hasPty ? text : text.replace(/\r?\n/g, "\r\n"));
-      this.#listener.output(id, text);
-    });
-    const screen = new Screen(screenInput(child, details));
-    screen.note(`$ ${details.title.replace(/\r?\n/g, "\r\n  ")}`);
-    screen.print(early);
-    print = (text) => screen.print(text);
-    const terminal = vscode.window.createTerminal({
-      name: `Hermes: ${details.title.slice(0, 40)}`,
-      pty: screen,
-      iconPath: new vscode.ThemeIcon("sparkle"),
-    });
-    const exit = child.exit.then((ended) => this.#ended(id, ended));
-    exit.catch((error: Error) => screen.note(error.message)); // also told to whoever waits for it
-    this.#terminals.set(id, {
-      child,
-      ring,
-      screen,
-      terminal,
-      hasPty: details.hasPty,
-      exit,
-      ended: undefined,
-      isReleased: false,
-    });
-    const hermes: HermesTerminalStarted = { ...child.tree };
+    const command = await this.#start(request, { ring, show: (text) => this.#listener.output(id, text) });
+    const exit = command.exit.then((ended) => this.#ended(id, ended));
+    exit.catch(() => undefined); // whoever waits for it is told
+    this.#terminals.set(id, { command, ring, exit, ended: undefined, isReleased: false });
+    if (command.tree === undefined) return { terminalId: id };
+    const hermes: HermesTerminalStarted = { ...command.tree };
     return { terminalId: id, _meta: { hermes } };
   }
 
@@ -106,64 +76,58 @@ export class AgentTerminals implements vscode.Disposable {
 
   /** Types for the agent, where the user sees it; gives why not when that cannot be done. */
   async input(id: string, text: string): Promise<string | undefined> {
-    const { child, screen, hasPty, ring } = this.#get(id);
-    if (hasPty) return child.write(text);
-    if (text === CTRL_C) {
-      child.interrupt();
-      return undefined;
-    }
-    const ends = text.endsWith(CTRL_D);
-    const typed = ends ? text.slice(0, -1) : text;
-    const echo = ASKS_FOR_SECRET.test(ring.openLine()) ? typed.replace(/[^\r\n]/g, "") : typed;
-    screen.print(`\u001b[2m${echo.replace(/\r?\n/g, "\r\n")}\u001b[0m`);
-    const failure = await child.write(typed);
-    if (ends) child.endInput();
-    return failure;
+    return this.#get(id).command.type(text);
   }
 
   async kill(id: string): Promise<void> {
-    await this.#get(id).child.kill();
+    await this.#get(id).command.kill();
   }
 
   /** The agent is done with it; what it showed stays until the user closes it or the next command is released. */
   release(id: string): void {
     const released = this.#get(id);
     released.isReleased = true;
-    if (released.ended === undefined) void released.child.kill();
+    if (released.ended === undefined) void released.command.kill();
     for (const [other, entry] of this.#terminals) {
       if (entry === released || !entry.isReleased || entry.ended === undefined) continue;
-      entry.terminal.dispose();
+      entry.command.discard();
       this.#terminals.delete(other);
     }
   }
 
   /** Brings a command's terminal to the front without taking the caret. */
   show(id: string): void {
-    this.#terminals.get(id)?.terminal.show(true);
+    this.#terminals.get(id)?.command.terminal.show(true);
   }
 
   /** Ends every command with all it has left running; resolves when nothing of them is left. */
   async endAll(): Promise<void> {
-    await Promise.allSettled([...this.#terminals.values()].map(({ child }) => child.kill()));
+    const commands = [...this.#terminals.values()].map(({ command }) => command.kill());
+    await Promise.allSettled([...commands, this.#shells.endAll()]);
   }
 
   dispose(): void {
     this.#closing.dispose();
     void this.endAll();
-    for (const { terminal } of this.#terminals.values()) terminal.dispose();
+    this.#shells.dispose();
+    for (const { command } of this.#terminals.values()) command.discard();
     this.#terminals.clear();
   }
 
-  #ended(id: string, ended: WaitForTerminalExitResponse): WaitForTerminalExitResponse {
+  async #start(request: CreateTerminalRequest, sink: CommandSink): Promise<ShownCommand> {
+    const details = terminalRequest(request);
+    const shell = await this.#shells.run(request, details, sink).catch(refuse);
+    return shell.ok ? shell.command : startInChildTerminal(request, details, sink, shell.reason);
+  }
+
+  #ended(id: string, { exitCode, signal, folder }: ShownExit): WaitForTerminalExitResponse {
     const entry = this.#terminals.get(id);
-    if (entry) {
-      entry.ended = ended;
-      entry.screen.over();
-      entry.screen.print("\r\n");
-      entry.screen.note(`[${ended.signal ? `ended by ${ended.signal}` : `exit code ${ended.exitCode}`}]`);
-    }
-    this.#listener.exit(id, { exitCode: ended.exitCode ?? null, signal: ended.signal ?? null });
-    return ended;
+    const ended = { exitCode, signal };
+    if (entry) entry.ended = ended;
+    this.#listener.exit(id, ended);
+    if (folder === undefined) return ended;
+    const hermes: HermesTerminalEnded = { folder };
+    return { ...ended, _meta: { hermes } };
   }
 
   #get(id: string): AgentTerminal {
@@ -172,20 +136,3 @@ export class AgentTerminals implements vscode.Disposable {
     return terminal;
   }
 }
-
-function screenInput(child: Child, { input, hasPty }: TerminalRequest): ScreenInput {
-  let interruptedAt = Number.NEGATIVE_INFINITY;
-  return {
-    kind: hasPty ? "raw" : inputKinds[input],
-    send: (text) => void child.write(text),
-    end: () => child.endInput(),
-    interrupt() {
-      const now = performance.now();
-      if (now - interruptedAt < SECOND_INTERRUPT_MS) void child.kill();
-      else child.interrupt();
-      interruptedAt = now;
-    },
-  };
-}
-
-const inputKinds = { none: "none", open: "line" } as const;

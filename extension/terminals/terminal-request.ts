@@ -1,6 +1,7 @@
 /** What the agent says of a terminal beyond the protocol (agent-core/acp/meta.ts, HermesTerminalMeta). */
 import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import type { HermesUserShell } from "../../agent-core/acp/meta.ts";
 
 export type TerminalRequest = {
   /** File for every byte of output; undefined: nobody asked for one. */
@@ -10,6 +11,8 @@ export type TerminalRequest = {
   readonly input: "none" | "open";
   /** The program opens a pseudo-terminal itself. */
   readonly hasPty: boolean;
+  /** What a shell of the user would be given to carry it out; undefined where none can. */
+  readonly userShell: HermesUserShell | undefined;
 };
 
 const metaSchema = z.object({
@@ -18,12 +21,20 @@ const metaSchema = z.object({
     title: z.string(),
     input: z.enum(["none", "open"]),
     hasPty: z.boolean(),
+    userShell: z
+      .object({
+        line: z.string(),
+        language: z.enum(["sh", "powershell"]),
+        env: z.record(z.string(), z.string().nullable()),
+      })
+      .optional(),
   }),
 });
 
 export function terminalRequest(request: CreateTerminalRequest): TerminalRequest {
   const ours = metaSchema.safeParse(request._meta).data?.hermes;
-  return ours ?? { outputFile: undefined, title: commandLine(request), input: "none", hasPty: false };
+  if (ours !== undefined) return { ...ours, userShell: ours.userShell };
+  return { outputFile: undefined, title: commandLine(request), input: "none", hasPty: false, userShell: undefined };
 }
 
 /** A shell's own line is what the user knows the command by. */

@@ -1,5 +1,6 @@
 /** A child's output on its way to its file and to whoever looks on. */
-import { createWriteStream, type WriteStream } from "node:fs";
+import { closeSync, createWriteStream, mkdirSync, openSync, type WriteStream } from "node:fs";
+import { dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as delay } from "node:timers/promises";
@@ -19,6 +20,12 @@ export type FlowOptions = {
   /** Ends a command whose output cannot be kept. */
   readonly stop: () => void;
 };
+
+/** An empty file that only the user can read, in a folder that is made when missing; what is there is replaced. */
+export function makeOutputFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, "w", 0o600));
+}
 
 /** With back-pressure: a fast printer waits for the disk, and memory stays flat. */
 export class OutputFlow {

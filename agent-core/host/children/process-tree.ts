@@ -61,6 +61,12 @@ export async function livingMembers(tree: ProcessTree): Promise<readonly Member[
   return [...found.values(), ...relativesAmong(all, marked).values()];
 }
 
+/** Whether a shell's terminal listens to the shell itself, to no program that it runs; true also where that cannot be seen. */
+export async function isInFront(pid: number): Promise<boolean> {
+  const [, group, , , foreground] = await statNumbers(String(pid));
+  return group === foreground;
+}
+
 /** What lives of the tree by descent, group and session: a look that costs little. */
 export async function livingRelatives({ pid }: ProcessTree): Promise<readonly Member[]> {
   return process.platform === "win32" ? [] : [...relativesAmong(await processes(), [pid]).values()];
@@ -99,14 +105,20 @@ async function processes(): Promise<readonly Member[]> {
 }
 
 async function readMember(name: string): Promise<Member | undefined> {
-  const line = await readFile(`/proc/${name}/stat`, "utf8").catch(() => undefined);
-  if (line === undefined) return undefined;
-  // The command's name stands in parentheses and may hold any character, so fields count from the last one.
-  const [state, ...numbers] = line.slice(line.lastIndexOf(")") + 2).split(" ");
-  if (state === "Z" || state === "X") return undefined;
-  const [parent = 0, group = 0, session = 0] = numbers.map(Number);
+  const numbers = await statNumbers(name);
+  if (numbers.length === 0) return undefined;
+  const [parent = 0, group = 0, session = 0] = numbers;
   const ticks = Number(numbers[10]) + Number(numbers[11]);
   return { pid: Number(name), parent, group, session, busyMs: ticks * TICK_MS };
+}
+
+/** Of /proc's `stat`, from the parent's id on; empty when it does not live, or there is no /proc. */
+async function statNumbers(name: string): Promise<readonly number[]> {
+  const line = await readFile(`/proc/${name}/stat`, "utf8").catch(() => undefined);
+  if (line === undefined) return [];
+  // The command's name stands in parentheses and may hold any character, so fields count from the last one.
+  const [state, ...numbers] = line.slice(line.lastIndexOf(")") + 2).split(" ");
+  return state === "Z" || state === "X" ? [] : numbers.map(Number);
 }
 
 async function isMarked(pid: number, marker: string): Promise<boolean> {

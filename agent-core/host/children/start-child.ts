@@ -1,14 +1,12 @@
 /** Programs as our own children: every byte of output in a file, the exit code, ended with all they started. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync } from "node:fs";
-import { dirname } from "node:path";
 import { openChildPipes } from "./child-pipes.ts";
 import { Guard } from "./guard.ts";
-import { OutputFlow, type OutputListener } from "./output-flow.ts";
+import { makeOutputFile, OutputFlow, type OutputListener } from "./output-flow.ts";
 import { interruptGroup, killTree, MARKER_VARIABLE, type ProcessTree } from "./process-tree.ts";
 
 /** So that no program waits for a pager, an editor or a password that nobody can give. */
-const QUIET_ENVIRONMENT = { PAGER: "cat", GIT_PAGER: "cat", GIT_EDITOR: "true", GIT_TERMINAL_PROMPT: "0" };
+export const QUIET_ENVIRONMENT = { PAGER: "cat", GIT_PAGER: "cat", GIT_EDITOR: "true", GIT_TERMINAL_PROMPT: "0" };
 
 /** One for all commands of this process. */
 const guard = new Guard();
@@ -47,7 +45,7 @@ export type Child = {
 /** Rejects with a sentence for people when it cannot be started. */
 export async function startChild(request: ChildRequest): Promise<Child> {
   const { program, input, outputFile, onOutput } = request;
-  if (outputFile !== undefined) makeFile(outputFile);
+  if (outputFile !== undefined) makeOutputFile(outputFile);
   const marker = guard.mark();
   const pipes = await openChildPipes(input === "open");
   const child = spawnChild(request, marker, [pipes?.stdin ?? inputKinds[input], pipes?.stdout, pipes?.stdout]);
@@ -94,11 +92,6 @@ export async function startChild(request: ChildRequest): Promise<Child> {
 }
 
 const inputKinds = { none: "ignore", open: "pipe" } as const;
-
-function makeFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, "w", 0o600));
-}
 
 type Descriptor = number | "ignore" | "pipe" | undefined;
 

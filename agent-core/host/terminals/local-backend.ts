@@ -5,6 +5,7 @@ import { delimiter, join } from "node:path";
 import type { Backend, Plan } from "./backend.ts";
 import { type CommandVariables, OWN_VARIABLES } from "./command-variables.ts";
 import { quote } from "./quote.ts";
+import type { UserShell } from "./runner.ts";
 import { findShell, type Shell } from "./shell.ts";
 import { ShellStates } from "./shell-states.ts";
 import type { CommandRequest } from "./terminals.ts";
@@ -45,12 +46,18 @@ async function plan({ states, variables }: Own, request: CommandRequest, givesPt
       input: pty ? "open" : input,
       hasPty: pty,
       outputFile,
+      ...(!sandboxed && { userShell: forUserShell(program, command, variables) }),
       onOutput,
     },
     ...(kept !== undefined && { shellFiles: kept.files }),
     shellAfter: async () => kept?.after(),
     killElsewhere: undefined,
   };
+}
+
+function forUserShell({ kind }: Shell, line: string, { withheld, passed }: CommandVariables): UserShell {
+  const env = { ...Object.fromEntries(withheld.map((name) => [name, null])), ...passed };
+  return { line, language: kind === "powershell" ? "powershell" : "sh", env };
 }
 
 type Line = {

@@ -15,7 +15,16 @@ export type Launch = {
   /** Control characters reach a pseudo-terminal, which knows what they mean. */
   readonly hasPty: boolean;
   readonly outputFile: string;
+  /** For a client that would rather type it into a shell of the user; only where that means the same. */
+  readonly userShell?: UserShell;
   readonly onOutput: ((text: string) => void) | undefined;
+};
+
+/** A command as it is typed into a shell of the user, which needs these variables; null takes one away. */
+export type UserShell = {
+  readonly line: string;
+  readonly language: "sh" | "powershell";
+  readonly env: Readonly<Record<string, string | null>>;
 };
 
 export type Started = {
@@ -23,6 +32,8 @@ export type Started = {
   /** Undefined when the processes cannot be looked at from here. */
   readonly tree: ProcessTree | undefined;
   readonly exit: Promise<CommandExit>;
+  /** Where a shell that outlives the command stands once it has ended; absent where each command has one of its own. */
+  readonly folderAfter?: Promise<string | undefined>;
   output(): Promise<CommandOutput>;
   read(from: number, maxBytes: number): Promise<OutputPart>;
   write(text: string): Promise<WriteOutcome>;

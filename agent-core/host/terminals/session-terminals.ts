@@ -3,7 +3,7 @@ import { livingMembers } from "../children/process-tree.ts";
 import type { Backend } from "./backend.ts";
 import { InputWatch, seesWaiting } from "./input-watch.ts";
 import type { Runner } from "./runner.ts";
-import type { CommandExit, CommandRequest, HostTerminals, RunningCommand } from "./terminals.ts";
+import type { CommandExit, CommandRequest, HostTerminals, RunningCommand, ShellState } from "./terminals.ts";
 
 /** Exit code of `ssh` when it is the connection that failed. */
 const CONNECTION_LOST = 255;
@@ -62,13 +62,18 @@ async function startCommand(
     write: (text) => started.write(text),
     waitsForInput: async () => (await watch?.look()) ?? false,
     hasSurvivors: async () => tree !== undefined && (await livingMembers(tree)).length > 0,
-    shellAfter,
+    shellAfter: async () => (await shellAfter()) ?? movedTo(request, await started.folderAfter),
     inspected: () => inspected,
     async kill() {
       await Promise.all([killElsewhere?.(), started.kill()]);
     },
     release: () => started.release(),
   };
+}
+
+/** A shell of the user keeps its variables to itself; where it has gone, the session goes. */
+function movedTo({ shell, keepsShell }: CommandRequest, folder: string | undefined): ShellState | undefined {
+  return folder === undefined || !keepsShell ? undefined : { ...shell, folder };
 }
 
 /** Whoever ended our side alone (a closed terminal, a lost connection) has left the other side running. */

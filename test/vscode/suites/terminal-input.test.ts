@@ -28,6 +28,7 @@ suite("terminal input", () => {
         for (const listener of listeners) listener();
       },
       exit: () => undefined,
+      warn: () => undefined,
     });
   });
 

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { acpHost } from "../../../agent-core/acp/acp-host.ts";
 import type { Host } from "../../../agent-core/host/host.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
+import type { CommandVariables } from "../../../agent-core/host/terminals/command-variables.ts";
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
 import { connect } from "../../../extension/agent/connection.ts";
 import type { EditReview } from "../../../extension/client/client-method.ts";
@@ -19,6 +20,8 @@ export type AgentSide = {
   /** The way to the extension, for the protocol's own methods. */
   readonly client: AgentContext;
   readonly terminals: AgentTerminals;
+  /** What the output channel was told of terminals. */
+  readonly warnings: readonly string[];
   /** Resolves when the terminal has printed `text`, from now on or before. */
   printed(terminalId: string | undefined, text: string): Promise<void>;
   dispose(): Promise<void>;
@@ -40,10 +43,18 @@ export const unreviewed: EditReview = {
 };
 
 /** Connects to the extension's real client methods. */
-export async function connectAgentSide(editReview: EditReview = unreviewed): Promise<AgentSide> {
+export async function connectAgentSide(
+  editReview: EditReview = unreviewed,
+  variables?: CommandVariables,
+): Promise<AgentSide> {
   const nobody = (): void => undefined;
   const prints = new Prints();
-  const terminals = new AgentTerminals({ output: (id, text) => prints.add(id, text), exit: nobody });
+  const warnings: string[] = [];
+  const terminals = new AgentTerminals({
+    output: (id, text) => prints.add(id, text),
+    exit: nobody,
+    warn: (text) => warnings.push(text),
+  });
   const requests = new Requests(nobody, nobody);
   const problems = new EditProblems();
   const { promise, resolve } = Promise.withResolvers<Pick<AgentSide, "host" | "client">>();
@@ -51,7 +62,7 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
   const app = agent({ name: "suite" }).onRequest(methods.agent.initialize, ({ params, client }) => {
     const capabilities = params.clientCapabilities ?? {};
     const roots = [workspaceFolder()];
-    const host = acpHost({ client, capabilities, sessionId: "suite", roots, local, backend: localBackend() });
+    const host = acpHost({ client, capabilities, sessionId: "suite", roots, local, backend: localBackend(variables) });
     resolve({ host, client });
     return { protocolVersion: PROTOCOL_VERSION, agentCapabilities: {} };
   });
@@ -74,6 +85,7 @@ export async function connectAgentSide(editReview: EditReview = unreviewed): Pro
   return {
     ...(await promise),
     terminals,
+    warnings,
     printed: (terminalId, text) => prints.wait(terminalId ?? "", text),
     async dispose() {
       connection.close();

@@ -1,0 +1,91 @@
+/** A command as our own child, so that output and exit code are complete, shown in a terminal that is its own. */
+import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
+import type { Child } from "../../agent-core/host/children/start-child.ts";
+import { ASKS_FOR_SECRET } from "../../webview/panel-protocol.ts";
+import { startAgentChild } from "./agent-child.ts";
+import { Screen, type ScreenInput } from "./screen.ts";
+import type { CommandSink, ShownCommand } from "./shown-command.ts";
+import type { TerminalRequest } from "./terminal-request.ts";
+
+/** A second Ctrl+C within this time ends what the first one could not. */
+const SECOND_INTERRUPT_MS = 2_000;
+
+const CTRL_C = "\u0003";
+const CTRL_D = "\u0004";
+
+/** `notice` is a line of ours for the user, which is no output. Rejects with an error of the protocol when it cannot be started. */
+export async function startInChildTerminal(
+  request: CreateTerminalRequest,
+  details: TerminalRequest,
+  { ring, show }: CommandSink,
+  notice: string | undefined,
+): Promise<ShownCommand> {
+  if (notice !== undefined) show(`[${notice}]\n`);
+  let early = "";
+  let print = (text: string): void => {
+    early += text;
+  };
+  const child = await startAgentChild(request, details, (bytes, text) => {
+    ring.add(bytes);
+    print(details.hasPty ? text : text.replace(/\r?\n/g, "\r\n"));
+    show(text);
+  });
+  const screen = new Screen(screenInput(child, details));
+  if (notice !== undefined) screen.note(`[${notice}]`);
+  screen.note(`$ ${details.title.replace(/\r?\n/g, "\r\n  ")}`);
+  screen.print(early);
+  print = (text) => screen.print(text);
+  const terminal = vscode.window.createTerminal({
+    name: `Hermes: ${details.title.slice(0, 40)}`,
+    pty: screen,
+    iconPath: new vscode.ThemeIcon("sparkle"),
+  });
+  const exit = child.exit.then((ended) => {
+    screen.over();
+    screen.print("\r\n");
+    screen.note(`[${ended.signal ? `ended by ${ended.signal}` : `exit code ${ended.exitCode}`}]`);
+    return ended;
+  });
+  exit.catch((error: Error) => screen.note(error.message)); // also told to whoever waits for it
+  return {
+    terminal,
+    tree: child.tree,
+    exit,
+    type: (text) => (details.hasPty ? child.write(text) : typeLine(text, child, screen, ring.openLine())),
+    kill: () => child.kill(),
+    discard: () => terminal.dispose(),
+  };
+}
+
+/** `openLine` is what the program printed last: whether it asks for a secret, which is not shown. */
+async function typeLine(text: string, child: Child, screen: Screen, openLine: string): Promise<string | undefined> {
+  if (text === CTRL_C) {
+    child.interrupt();
+    return undefined;
+  }
+  const ends = text.endsWith(CTRL_D);
+  const typed = ends ? text.slice(0, -1) : text;
+  const echo = ASKS_FOR_SECRET.test(openLine) ? typed.replace(/[^\r\n]/g, "") : typed;
+  screen.print(`\u001b[2m${echo.replace(/\r?\n/g, "\r\n")}\u001b[0m`);
+  const failure = await child.write(typed);
+  if (ends) child.endInput();
+  return failure;
+}
+
+function screenInput(child: Child, { input, hasPty }: TerminalRequest): ScreenInput {
+  let interruptedAt = Number.NEGATIVE_INFINITY;
+  return {
+    kind: hasPty ? "raw" : inputKinds[input],
+    send: (text) => void child.write(text),
+    end: () => child.endInput(),
+    interrupt() {
+      const now = performance.now();
+      if (now - interruptedAt < SECOND_INTERRUPT_MS) void child.kill();
+      else child.interrupt();
+      interruptedAt = now;
+    },
+  };
+}
+
+const inputKinds = { none: "none", open: "line" } as const;

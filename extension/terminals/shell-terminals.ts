@@ -1,0 +1,123 @@
+/** The terminals with the user's own shell: which one a command runs in, and why it cannot. */
+import { isDeepStrictEqual } from "node:util";
+import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
+import * as vscode from "vscode";
+import { Guard } from "../../agent-core/host/children/guard.ts";
+import { startInShell } from "./shell-command.ts";
+import type { CommandSink, ShownCommand } from "./shown-command.ts";
+import type { TerminalRequest } from "./terminal-request.ts";
+import { typedLine } from "./typed-line.ts";
+import { UserShell } from "./user-shell.ts";
+
+/** Running, or a sentence why it has to run otherwise; undefined where nobody need be told. */
+export type ShellOutcome =
+  | { readonly ok: true; readonly command: ShownCommand }
+  | { readonly ok: false; readonly reason: string | undefined };
+
+const NO_INTEGRATION =
+  "Your shell has no shell integration with VS Code: the command runs in a terminal of Hermes' own instead";
+
+export class ShellTerminals implements vscode.Disposable {
+  readonly #shells = new Set<UserShell>();
+  readonly #warn: (message: string) => void;
+  readonly #watches: readonly vscode.Disposable[];
+  readonly #guard = new Guard();
+  /** Found out once, until the settings of terminals change: nobody waits for it with every command. */
+  #lacksIntegration = false as boolean;
+  /** How often all were ended. */
+  #endings = 0;
+
+  /** `warn` writes to the output channel. */
+  constructor(warn: (message: string) => void) {
+    this.#warn = warn;
+    this.#watches = [
+      vscode.window.onDidCloseTerminal((closed) => {
+        for (const shell of this.#shells) if (shell.terminal === closed) this.#shells.delete(shell);
+      }),
+      vscode.workspace.onDidChangeConfiguration((change) => {
+        if (change.affectsConfiguration("terminal.integrated") || change.affectsConfiguration("hermes.terminal")) {
+          this.#lacksIntegration = false;
+        }
+      }),
+    ];
+  }
+
+  /** Rejects when the output cannot be stored. */
+  async run(request: CreateTerminalRequest, details: TerminalRequest, sink: CommandSink): Promise<ShellOutcome> {
+    const { userShell, outputFile } = details;
+    if (userShell === undefined || !isAskedFor()) return { ok: false, reason: undefined };
+    const shell = await this.#take(request, userShell.env);
+    if (typeof shell === "string") return { ok: false, reason: shell };
+    let isStarted = false as boolean;
+    try {
+      const line = typedLine(userShell, shell);
+      if (line === undefined)
+        return refused(`This command cannot be typed into ${shell.kind ?? "your shell"} as it is`);
+      if (!(await isInFolder(shell, request))) return refused(`Your shell could not go to ${request.cwd}`);
+      const command = await startInShell(shell, line, outputFile, sink);
+      isStarted = true;
+      return { ok: true, command };
+    } finally {
+      if (!isStarted) shell.isTaken = false;
+    }
+  }
+
+  /** Closes them with all that runs there; resolves when nothing of it is left. */
+  async endAll(): Promise<void> {
+    this.#endings += 1;
+    const shells = [...this.#shells];
+    this.#shells.clear();
+    await Promise.all(shells.map((shell) => shell.close()));
+  }
+
+  dispose(): void {
+    for (const watch of this.#watches) watch.dispose();
+    void this.endAll();
+  }
+
+  /** An idle one of the session, else a new one; a sentence when there is none. */
+  async #take({ sessionId, cwd }: CreateTerminalRequest, env: UserShell["env"]): Promise<UserShell | string> {
+    const ofSession = [...this.#shells].filter(
+      (shell) => shell.sessionId === sessionId && isDeepStrictEqual(shell.env, env),
+    );
+    for (const shell of ofSession) {
+      if (!shell.isIdle) continue;
+      shell.isTaken = true;
+      if (await shell.isAtPrompt()) return shell;
+      shell.isTaken = false;
+    }
+    if (this.#lacksIntegration) return NO_INTEGRATION;
+    const endings = this.#endings;
+    const shell = await UserShell.open({ sessionId, folder: cwd ?? undefined, env, marker: this.#guard.mark() });
+    if (shell === undefined) {
+      if (!this.#lacksIntegration) this.#warn(`${NO_INTEGRATION}. See terminal.integrated.shellIntegration.enabled.`);
+      this.#lacksIntegration = true;
+      return NO_INTEGRATION;
+    }
+    if (endings !== this.#endings) {
+      await shell.close();
+      throw new Error("The command was not started: all commands were being ended.");
+    }
+    this.#shells.add(shell);
+    if (await shell.prepare()) return shell;
+    await shell.close();
+    return elsewhere("Your shell would not give up the keys that commands do not get");
+  }
+}
+
+function isAskedFor(): boolean {
+  return vscode.workspace.getConfiguration("hermes").get<string>("terminal.runIn") === "shell";
+}
+
+/** Approved for one folder, it runs in no other. */
+async function isInFolder(shell: UserShell, { cwd }: CreateTerminalRequest): Promise<boolean> {
+  return cwd == null || shell.enter(cwd);
+}
+
+function refused(why: string): ShellOutcome {
+  return { ok: false, reason: elsewhere(why) };
+}
+
+function elsewhere(why: string): string {
+  return `${why}: it runs in a terminal of Hermes' own`;
+}
