@@ -1,5 +1,5 @@
 /** Rows of a statement, checked where they leave SQLite. */
-import type { BindParams, Database } from "sql.js";
+import type { BindParams, Database, SqlValue } from "sql.js";
 import type * as z from "zod";
 
 /** Runs `statement` and gives its rows, each parsed by `schema`. Throws on a damaged file or a row that does not fit. */
@@ -14,8 +14,9 @@ export function rows<Row>(
     const names = prepared.getColumnNames(); // asked for once: each of them is copied out of SQLite's memory
     const found: Row[] = [];
     while (prepared.step()) {
-      const values = prepared.get();
-      found.push(schema.parse(Object.fromEntries(names.map((name, at) => [name, values[at]]))));
+      const row: Record<string, SqlValue | undefined> = {};
+      for (const [at, value] of prepared.get().entries()) row[names[at] ?? ""] = value;
+      found.push(schema.parse(row));
     }
     return found;
   } finally {

@@ -9,11 +9,15 @@ import { rows } from "./rows.ts";
 /** The newest hits that are ranked: as many as the original looks at. */
 const RANKED_ROWS = 300;
 
-const place = z.object({ sessionId: z.string(), position: z.number(), role: z.string(), at: z.number() });
+/** What is looked at of each row; `root` is that of its session. */
+const match = z.object({ id: z.number(), root: z.string(), at: z.number(), info: z.instanceof(Uint8Array) });
 
-const match = place.extend({ id: z.number(), root: z.string(), info: z.instanceof(Uint8Array) });
+type Ranked = Pick<z.infer<typeof match>, "id" | "at"> & { readonly rank: number };
 
-type Ranked = Omit<z.infer<typeof match>, "root" | "info"> & { readonly rank: number };
+const found = z.object({
+  ...{ id: z.number(), sessionId: z.string() },
+  ...{ position: z.number(), role: z.string(), text: z.string(), at: z.number() },
+});
 
 export type SearchHit = IndexedMessage & { readonly sessionId: string; readonly rank: number };
 
@@ -41,7 +45,7 @@ export type SearchFilter = {
  * those that have any.
  */
 export function searchMessages(database: Database, filter: SearchFilter): readonly SearchHit[] {
-  return withTexts(database, ranked(database, filter).slice(0, filter.limit));
+  return read(database, ranked(database, filter).slice(0, filter.limit));
 }
 
 /** Sessions whose title has all of the words come first, the last used first, then those in which they were said. */
@@ -52,14 +56,14 @@ export function findSessions(
   const titled = titledSessions(database, query, { cwd, limit }).map((found) => ({ session: found, hit: undefined }));
   if (titled.length >= limit) return titled;
   const names = new Set(titled.map(({ session: { id } }) => id));
-  const said = ranked(database, { query, except: "", roles: ["user", "assistant"], takenBack: false, cwd })
-    .filter(({ sessionId }) => !names.has(sessionId))
-    .slice(0, limit - titled.length);
-  const found = withTexts(database, said).flatMap((hit) => {
+  const said = ranked(database, { query, except: "", roles: ["user", "assistant"], takenBack: false, cwd });
+  // So many that enough are left when all that have a title are among them.
+  const hits = read(database, said.slice(0, limit)).filter(({ sessionId }) => !names.has(sessionId));
+  const others = hits.slice(0, limit - titled.length).flatMap((hit) => {
     const session = findSession(database, hit.sessionId);
     return session === undefined ? [] : [{ session, hit }];
   });
-  return [...titled, ...found];
+  return [...titled, ...others];
 }
 
 function ranked(database: Database, { query, ...filter }: Omit<SearchFilter, "limit">): readonly Ranked[] {
@@ -75,10 +79,10 @@ function bestOfSessions(
   expression: string,
   { except, roles = [], takenBack = true, cwd, sort }: Omit<SearchFilter, "query" | "limit">,
 ): readonly Ranked[] {
-  const found = rows(
+  const matches = rows(
     database,
     match,
-    `SELECT m.id, s.id AS sessionId, s.root, m.position, m.role, m.at, matchinfo(messages_fts, 'pcnalx') AS info
+    `SELECT m.id, s.root, m.at, matchinfo(messages_fts, 'pcnalx') AS info
      FROM messages_fts JOIN messages m ON m.id = messages_fts.docid JOIN sessions s ON s.number = m.session
      WHERE messages_fts MATCH ? AND s.is_readable AND s.root <> coalesce((SELECT root FROM sessions WHERE id = ?), '')
        AND (m.stands OR ?) AND (? IS NULL OR s.cwd = ?)
@@ -86,10 +90,11 @@ function bestOfSessions(
      LIMIT ${RANKED_ROWS}`,
     [expression, except, takenBack ? 1 : 0, cwd ?? null, cwd ?? null, ...roles],
   );
+  const rankOf = bm25();
   const best = new Map<string, Ranked>();
-  for (const { info, root, ...rest } of found) {
-    const rank = bm25(info);
-    if (rank > (best.get(root)?.rank ?? -1)) best.set(root, { ...rest, rank });
+  for (const { info, root, id, at } of matches) {
+    const rank = rankOf(info);
+    if (rank > (best.get(root)?.rank ?? -1)) best.set(root, { id, at, rank });
   }
   return [...best.values()].sort(order(sort));
 }
@@ -100,15 +105,14 @@ function order(sort: SearchFilter["sort"]): (one: Ranked, other: Ranked) => numb
   return sort === "newest" ? (one, other) => other.at - one.at : (one, other) => one.at - other.at;
 }
 
-function withTexts(database: Database, hits: readonly Ranked[]): readonly SearchHit[] {
-  const marks = hits.map(() => "?").join(", ");
-  const statement = `SELECT id, text FROM texts WHERE id IN (${marks})`;
-  const found = rows(
-    database,
-    z.object({ id: z.number(), text: z.string() }),
-    statement,
-    hits.map(({ id }) => id),
-  );
-  const texts = new Map(found.map(({ id, text }) => [id, text]));
-  return hits.map(({ id, ...hit }) => ({ ...hit, text: texts.get(id) ?? "" }));
+function read(database: Database, hits: readonly Ranked[]): readonly SearchHit[] {
+  const statement = `SELECT m.id, s.id AS sessionId, m.position, m.role, t.text, m.at
+    FROM messages m JOIN texts t ON t.id = m.id JOIN sessions s ON s.number = m.session
+    WHERE m.id IN (${hits.map(() => "?").join(", ")})`;
+  const ids = hits.map(({ id }) => id);
+  const messages = new Map(rows(database, found, statement, ids).map(({ id, ...message }) => [id, message]));
+  return hits.flatMap(({ id, rank }) => {
+    const message = messages.get(id);
+    return message === undefined ? [] : [{ ...message, rank }];
+  });
 }

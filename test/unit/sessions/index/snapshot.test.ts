@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Database } from "sql.js";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { EntryWriter } from "../../../../agent-core/sessions/index/entry-writer.ts";
 import { openDatabase, saveDatabase } from "../../../../agent-core/sessions/index/open-database.ts";
 import { searchMessages } from "../../../../agent-core/sessions/index/search-messages.ts";
@@ -12,20 +12,27 @@ const ID = "20261120_120000_00000001";
 const MESSAGES = 2_000;
 let folder: string;
 let file: string;
+let whole: Buffer;
 let database: Database;
 
-beforeEach(async () => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "hermes-snapshot-"));
   file = join(folder, "index.sqlite");
   ({ database } = await openDatabase(file));
   add(Array.from({ length: MESSAGES }, (_, number) => `number${number} ${"of many words ".repeat(20)}`));
   await saveDatabase(database, file);
+  database.close();
+  whole = readFileSync(file);
 });
 
-afterEach(() => {
-  database.close();
-  rmSync(folder, { recursive: true, force: true });
+beforeEach(async () => {
+  writeFileSync(file, whole);
+  ({ database } = await openDatabase(file));
 });
+
+afterEach(() => database.close());
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function add(texts: readonly string[]): void {
   const writer = new EntryWriter(database);
@@ -35,6 +42,7 @@ function add(texts: readonly string[]): void {
   writer.free();
 }
 
+/** Opens the file as it is now. */
 async function reopen(): Promise<Awaited<ReturnType<typeof openDatabase>>> {
   const opened = await openDatabase(file);
   database.close();
@@ -83,7 +91,6 @@ test("a snapshot that is deleted, or replaced by another process, is read to its
 });
 
 test("each flipped bit is found before anything is answered from it", async () => {
-  const whole = readFileSync(file);
   for (let at = 0; at < whole.length; at += Math.floor(whole.length / 60)) {
     const bytes = Buffer.from(whole);
     bytes[at] = (bytes[at] ?? 0) ^ 0x10;
@@ -101,7 +108,7 @@ test("each flipped bit is found before anything is answered from it", async () =
 });
 
 test("SQLite says so when it comes upon a damaged block", async () => {
-  const bytes = readFileSync(file);
+  const bytes = Buffer.from(whole);
   bytes.fill(0xa5, 40_000, bytes.length - 40_000);
   writeFileSync(file, bytes);
   const { refused } = await reopen();
@@ -110,6 +117,6 @@ test("SQLite says so when it comes upon a damaged block", async () => {
 });
 
 test.each([0, 1, 27, 28, 29, 100])("a file of %i bytes is no snapshot", (length) => {
-  writeFileSync(file, readFileSync(file).subarray(0, length));
+  writeFileSync(file, whole.subarray(0, length));
   expect(openSnapshot(file)).toBeUndefined();
 });
