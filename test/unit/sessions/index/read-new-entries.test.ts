@@ -8,6 +8,7 @@ const PIECE_BYTES = 262_144;
 const LINES = 40_000;
 const LONG_LINE = 20_000;
 const LONG_LINE_CHARS = 3_000_000;
+const PATIENCE_MS = 60_000;
 const MEGABYTE = 1_048_576;
 
 let folder: string;
@@ -22,7 +23,7 @@ beforeAll(() => {
   for (let number = 0; number < LINES; number += 1) writeSync(file, `${line(number, filling)}\n`);
   writeSync(file, line(LINES, filling).slice(0, 500));
   closeSync(file);
-});
+}, PATIENCE_MS);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

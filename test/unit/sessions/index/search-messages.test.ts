@@ -10,6 +10,7 @@ const SESSIONS = 60;
 const MESSAGES = 20;
 const VOCABULARY = 300;
 const RANKED = 300;
+const PATIENCE_MS = 60_000;
 const random = seeded(20_261_123);
 
 type Said = { readonly session: string; readonly position: number; readonly at: number; readonly words: string[] };
@@ -19,6 +20,7 @@ let database: Database;
 
 beforeAll(async () => {
   ({ database } = await openDatabase("/nowhere/index.sqlite"));
+  database.run("BEGIN");
   const writer = new EntryWriter(database);
   for (let number = 0; number < SESSIONS; number += 1) {
     const id = `20261120_120000_${String(number).padStart(8, "0")}`;
@@ -32,7 +34,8 @@ beforeAll(async () => {
     writer.add(id, [head, ...messages], 1);
   }
   writer.free();
-});
+  database.run("COMMIT");
+}, PATIENCE_MS);
 
 afterAll(() => database.close());
 
@@ -94,7 +97,7 @@ function check(query: string, hits: readonly Ranked[]): void {
 }
 
 test("ranks are those of BM25 computed from the texts, for words, all of several, any of several, and phrases", {
-  timeout: 60_000,
+  timeout: PATIENCE_MS,
 }, () => {
   for (let round = 0; round < 12; round += 1) {
     const one = word();

@@ -10,6 +10,7 @@ import { openSnapshot } from "../../../../agent-core/sessions/index/snapshot.ts"
 
 const ID = "20261120_120000_00000001";
 const MESSAGES = 2_000;
+const PATIENCE_MS = 60_000;
 let folder: string;
 let file: string;
 let whole: Buffer;
@@ -23,7 +24,7 @@ beforeAll(async () => {
   await saveDatabase(database, file);
   database.close();
   whole = readFileSync(file);
-});
+}, PATIENCE_MS);
 
 beforeEach(async () => {
   writeFileSync(file, whole);
@@ -35,11 +36,13 @@ afterEach(() => database.close());
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function add(texts: readonly string[]): void {
+  database.run("BEGIN");
   const writer = new EntryWriter(database);
   const head = { type: "session", version: 1, id: ID, cwd: "/work", at: 1 } as const;
   const messages = texts.map((content) => ({ type: "message", message: { role: "user", content }, at: 1 }) as const);
   writer.add(ID, [head, ...messages], 1);
   writer.free();
+  database.run("COMMIT");
 }
 
 /** Opens the file as it is now. */
