@@ -29,7 +29,7 @@ import type { ClientIdentity } from "./client-identity.ts";
 import { ClientModels } from "./client-models.ts";
 import { hermesCapabilities } from "./hermes-capabilities.ts";
 import { importWords } from "./import-words.ts";
-import type { HermesImport, HermesImported } from "./meta.ts";
+import type { HermesImport, HermesImported } from "./meta/sessions.ts";
 import { SessionLists } from "./session-lists.ts";
 import type { SessionPlace } from "./session-place.ts";
 import { startingModel } from "./starting-model.ts";

@@ -12,7 +12,7 @@ import {
   type HermesWriteResult,
   PUT_BACK,
   WRITE_CONFLICT,
-} from "./meta.ts";
+} from "./meta/files.ts";
 
 const writeResult = z.object({
   _meta: z.object({

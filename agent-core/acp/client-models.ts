@@ -7,7 +7,13 @@ import type { Fault, FaultKind } from "../providers/fault.ts";
 import { newCallId } from "../providers/wire/partial-tool-calls.ts";
 import type { EditorModel, EditorModels, ModelEvent, ModelRequest } from "../providers/wire/wire.ts";
 import { EventQueue } from "./event-queue.ts";
-import { type HermesChat, type HermesChatDelta, type HermesChatOutcome, LM_CHAT, LM_LIST } from "./meta.ts";
+import {
+  type HermesChat,
+  type HermesChatDelta,
+  type HermesChatOutcome,
+  LM_CHAT,
+  LM_LIST,
+} from "./meta/editor-models.ts";
 
 const listSchema = z.object({
   models: z.array(

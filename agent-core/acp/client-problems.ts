@@ -2,7 +2,7 @@
 import { type AgentContext, RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import type { EditedFile, FileProblems, HostProblems, ProblemWatch } from "../host/problems.ts";
-import { CLIENT_PROBLEMS, type HermesProblems, type HermesProblemsWatch } from "./meta.ts";
+import { CLIENT_PROBLEMS, type HermesProblems, type HermesProblemsWatch } from "./meta/problems.ts";
 
 const problem = z.object({
   line: z.number().int().min(1),

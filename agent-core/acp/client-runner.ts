@@ -11,7 +11,7 @@ import type { ProcessTree } from "../host/children/process-tree.ts";
 import { readOutputFile, readOutputPart } from "../host/terminals/output-file.ts";
 import type { Launch, Runner, Started } from "../host/terminals/runner.ts";
 import type { CommandExit, CommandOutput, OutputPart, WriteOutcome } from "../host/terminals/terminals.ts";
-import { type HermesTerminalInput, type HermesTerminalMeta, TERMINAL_INPUT } from "./meta.ts";
+import { type HermesTerminalInput, type HermesTerminalMeta, TERMINAL_INPUT } from "./meta/terminals.ts";
 
 /** What a client keeps that does not write the output to our file. Bytes. */
 const OUTPUT_BYTE_LIMIT = 4_194_304;

@@ -2,7 +2,7 @@
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { CompressedEvent } from "../agent/callbacks.ts";
 import type { Compression, Said } from "../sessions/conversation.ts";
-import type { HermesAnchor, HermesCompressionMeta } from "./meta.ts";
+import type { HermesAnchor, HermesCompressionMeta } from "./meta/conversation.ts";
 
 export function compressionUpdate(
   said: readonly Said[],

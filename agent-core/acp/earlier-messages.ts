@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { Said } from "../sessions/conversation.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
-import type { HermesEarlier, HermesEarlierMeta, HermesEarlierPage } from "./meta.ts";
+import type { HermesEarlier, HermesEarlierMeta, HermesEarlierPage } from "./meta/sessions.ts";
 import { replaySaid } from "./replay.ts";
 import { pageBefore } from "./replay-page.ts";
 

@@ -4,7 +4,7 @@ import { choiceId } from "../providers/choice.ts";
 import { custom } from "../providers/deployment/custom.ts";
 import type { Deployment } from "../providers/deployment/deployment.ts";
 import { deployments } from "../providers/deployment/deployments.ts";
-import type { HermesKey, HermesKeyCheck, HermesProvider } from "./meta.ts";
+import type { HermesKey, HermesKeyCheck, HermesProvider } from "./meta/settings.ts";
 
 /** Of any endpoint that has no variable of its own. */
 const ANY_KEY = "HERMES_API_KEY";

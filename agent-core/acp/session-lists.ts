@@ -1,6 +1,6 @@
 /** Tells a client that keeps lists of sessions what has become of them. */
 import type { AgentContext } from "@zed-industries/agent-client-protocol";
-import { type HermesBuilding, IMPORTING, INDEX_BUILDING, SESSIONS_CHANGED } from "./meta.ts";
+import { type HermesBuilding, IMPORTING, INDEX_BUILDING, SESSIONS_CHANGED } from "./meta/sessions.ts";
 
 const TELL_INTERVAL_MS = 250;
 

@@ -4,7 +4,7 @@ import type { AIAgent } from "../agent/ai-agent.ts";
 import { ProcessWatch, processViews } from "../tools/terminal/process-watch.ts";
 import type { BackgroundProcess, Processes } from "../tools/terminal/processes.ts";
 import { hermesCapabilities } from "./hermes-capabilities.ts";
-import { type HermesProcesses, type HermesProcessesChanged, PROCESS_CHANGED } from "./meta.ts";
+import { type HermesProcesses, type HermesProcessesChanged, PROCESS_CHANGED } from "./meta/processes.ts";
 
 export type SessionProcessesOptions = {
   readonly agent: AIAgent;

@@ -8,12 +8,9 @@ import {
   type Stream,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import {
-  FILE_SAVED,
-  type HermesClientCapabilities,
-  type HermesFileSaved,
-  LM_CHANGED,
-} from "../../agent-core/acp/meta.ts";
+import type { HermesClientCapabilities } from "../../agent-core/acp/meta/capabilities.ts";
+import { LM_CHANGED } from "../../agent-core/acp/meta/editor-models.ts";
+import { FILE_SAVED, type HermesFileSaved } from "../../agent-core/acp/meta/files.ts";
 import type { ClientServices } from "../client/client-method.ts";
 import { table } from "../client/table.gen.ts";
 

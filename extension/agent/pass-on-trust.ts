@@ -1,5 +1,5 @@
 /** When the user comes to trust the workspace, the panel and the agent learn it at once. */
-import { HERMES_METHODS } from "../../agent-core/acp/meta.ts";
+import { HERMES_METHODS } from "../../agent-core/acp/meta/settings.ts";
 import type { ChatSession } from "../chat/chat-session.ts";
 import type { AgentWorker } from "./agent-worker.ts";
 

@@ -10,6 +10,7 @@ import {
   type SessionNotification,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
+import { type HermesSteerResponse, STEER_METHOD } from "../../agent-core/acp/meta/conversation.ts";
 import {
   HERMES_SESSION_METHODS,
   type HermesForkMeta,
@@ -17,9 +18,7 @@ import {
   type HermesRewind,
   type HermesRewound,
   type HermesSessionMeta,
-  type HermesSteerResponse,
-  STEER_METHOD,
-} from "../../agent-core/acp/meta.ts";
+} from "../../agent-core/acp/meta/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ModelMemory } from "../models/model-memory.ts";
 import { EarlierMessages } from "./earlier-messages.ts";

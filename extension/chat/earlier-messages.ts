@@ -4,7 +4,7 @@ import {
   type HermesEarlierPage,
   type HermesEarlierRequest,
   type HermesLoadMeta,
-} from "../../agent-core/acp/meta.ts";
+} from "../../agent-core/acp/meta/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { EventLog } from "./event-log.ts";
 

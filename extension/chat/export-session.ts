@@ -1,6 +1,6 @@
 /** Writes a session into a file that the user chooses. */
 import * as vscode from "vscode";
-import { HERMES_SESSION_METHODS, type HermesExport, type HermesExported } from "../../agent-core/acp/meta.ts";
+import { HERMES_SESSION_METHODS, type HermesExport, type HermesExported } from "../../agent-core/acp/meta/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 
 type Form = vscode.QuickPickItem & { readonly format: HermesExport["format"]; readonly extension: string };

@@ -1,6 +1,6 @@
 /** The panel goes on with another session: the one it leaves may be opened elsewhere. */
 import { methods, RequestError } from "@zed-industries/agent-client-protocol";
-import { type HermesProcesses, PROCESS_METHODS } from "../../agent-core/acp/meta.ts";
+import { type HermesProcesses, PROCESS_METHODS } from "../../agent-core/acp/meta/processes.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 
 /** Closes a session, unless something runs in its background: that would end with it. */

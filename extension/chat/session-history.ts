@@ -8,7 +8,7 @@ import {
   type HermesRename,
   type HermesSearch,
   type HermesSearchHits,
-} from "../../agent-core/acp/meta.ts";
+} from "../../agent-core/acp/meta/sessions.ts";
 import type { HistoryItem, HistoryPage } from "../../webview/panel-protocol.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ChatSession } from "./chat-session.ts";

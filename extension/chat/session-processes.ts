@@ -5,7 +5,7 @@ import {
   type HermesProcessInput,
   type HermesProcessInputAnswer,
   PROCESS_METHODS,
-} from "../../agent-core/acp/meta.ts";
+} from "../../agent-core/acp/meta/processes.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ChatSession } from "./chat-session.ts";
 import type { EventLog } from "./event-log.ts";

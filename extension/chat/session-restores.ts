@@ -1,14 +1,14 @@
 /** Going back in the session of the panel: asked of the agent, shown in the panel and in the editor. */
 import * as vscode from "vscode";
-import {
-  HERMES_SESSION_METHODS,
-  type HermesRestore,
-  type HermesRestored,
-  type HermesRestoredFile,
-  type HermesRestorePreview,
-  type HermesRestorePreviewRequest,
-  type HermesUndoRestore,
-} from "../../agent-core/acp/meta.ts";
+import type {
+  HermesRestore,
+  HermesRestored,
+  HermesRestoredFile,
+  HermesRestorePreview,
+  HermesRestorePreviewRequest,
+  HermesUndoRestore,
+} from "../../agent-core/acp/meta/restore.ts";
+import { HERMES_SESSION_METHODS } from "../../agent-core/acp/meta/sessions.ts";
 import type { RestoreFile } from "../../webview/panel-protocol.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { CheckpointDocuments } from "../review/checkpoint-documents.ts";

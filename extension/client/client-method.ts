@@ -1,6 +1,7 @@
 /** What an ACP client method of ours is: one file in this folder that exports `clientMethod`. */
 import type { ClientApp, SessionNotification } from "@zed-industries/agent-client-protocol";
-import type { HermesBuilding, HermesProcessesChanged } from "../../agent-core/acp/meta.ts";
+import type { HermesProcessesChanged } from "../../agent-core/acp/meta/processes.ts";
+import type { HermesBuilding } from "../../agent-core/acp/meta/sessions.ts";
 import type { Turns } from "../documents/turns.ts";
 import type { EditProblems } from "../problems/edit-problems.ts";
 import type { Requests } from "../requests/requests.ts";

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import * as z from "zod";
-import { CLIENT_FILES, type HermesRemove, type HermesWriteResult } from "../../agent-core/acp/meta.ts";
+import { CLIENT_FILES, type HermesRemove, type HermesWriteResult } from "../../agent-core/acp/meta/files.ts";
 import { expectedEdit, writeError } from "../documents/expected-edit.ts";
 import { readNow, writeNow } from "../documents/write-document.ts";
 import type { AgentEdit, ClientMethod, ClientServices } from "./client-method.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type HermesChat, type HermesChatDelta, LM_CHAT, LM_DELTA } from "../../agent-core/acp/meta.ts";
+import { type HermesChat, type HermesChatDelta, LM_CHAT, LM_DELTA } from "../../agent-core/acp/meta/editor-models.ts";
 import { askEditorModel } from "../models/editor-models.ts";
 import type { ClientMethod } from "./client-method.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { LM_LIST } from "../../agent-core/acp/meta.ts";
+import { LM_LIST } from "../../agent-core/acp/meta/editor-models.ts";
 import { listEditorModels } from "../models/editor-models.ts";
 import type { ClientMethod } from "./client-method.ts";
 

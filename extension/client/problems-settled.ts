@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { CLIENT_PROBLEMS, type HermesProblems, type HermesProblemsFound } from "../../agent-core/acp/meta.ts";
+import { CLIENT_PROBLEMS, type HermesProblems, type HermesProblemsFound } from "../../agent-core/acp/meta/problems.ts";
 import type { ClientMethod } from "./client-method.ts";
 
 const params = z.object({

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type HermesProcessesChanged, PROCESS_CHANGED } from "../../agent-core/acp/meta.ts";
+import { type HermesProcessesChanged, PROCESS_CHANGED } from "../../agent-core/acp/meta/processes.ts";
 import type { ClientMethod } from "./client-method.ts";
 
 const paramsSchema = z.object({

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import * as z from "zod";
-import { type HermesPutBack, PUT_BACK } from "../../agent-core/acp/meta.ts";
+import { type HermesPutBack, PUT_BACK } from "../../agent-core/acp/meta/files.ts";
 import { expectedEdit, expectedSchema, writeError } from "../documents/expected-edit.ts";
 import { readNow, writeNow } from "../documents/write-document.ts";
 import type { ClientMethod } from "./client-method.ts";

@@ -1,5 +1,10 @@
 import * as z from "zod";
-import { type HermesBuilding, IMPORTING, INDEX_BUILDING, SESSIONS_CHANGED } from "../../agent-core/acp/meta.ts";
+import {
+  type HermesBuilding,
+  IMPORTING,
+  INDEX_BUILDING,
+  SESSIONS_CHANGED,
+} from "../../agent-core/acp/meta/sessions.ts";
 import type { ClientMethod } from "./client-method.ts";
 
 const building = z.object({ done: z.number(), total: z.number() }) satisfies z.ZodType<HermesBuilding>;

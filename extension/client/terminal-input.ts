@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { TERMINAL_INPUT } from "../../agent-core/acp/meta.ts";
+import { TERMINAL_INPUT } from "../../agent-core/acp/meta/terminals.ts";
 import type { ClientMethod } from "./client-method.ts";
 
 const paramsSchema = z.object({ sessionId: z.string(), terminalId: z.string(), text: z.string() });

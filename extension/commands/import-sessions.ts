@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { HERMES_SESSION_METHODS, type HermesImport, type HermesImported } from "../../agent-core/acp/meta.ts";
+import { HERMES_SESSION_METHODS, type HermesImport, type HermesImported } from "../../agent-core/acp/meta/sessions.ts";
 import { told } from "../chat/told.ts";
 import type { Services } from "../services.ts";
 import type { Command } from "./command.ts";

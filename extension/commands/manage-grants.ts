@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { HERMES_METHODS, type HermesGrants, type HermesRevoke } from "../../agent-core/acp/meta.ts";
+import { HERMES_METHODS, type HermesGrants, type HermesRevoke } from "../../agent-core/acp/meta/settings.ts";
 import type { Services } from "../services.ts";
 import type { Command } from "./command.ts";
 

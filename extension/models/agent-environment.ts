@@ -3,7 +3,7 @@
  * running agent is told of changes, so that no session is lost to a new key.
  */
 import * as vscode from "vscode";
-import { HERMES_METHODS, type HermesEnvironment } from "../../agent-core/acp/meta.ts";
+import { HERMES_METHODS, type HermesEnvironment } from "../../agent-core/acp/meta/settings.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 
 /** Before the name of the variable whose value is kept. */

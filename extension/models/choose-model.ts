@@ -1,6 +1,6 @@
 /** Every model there is as a list that can be searched, the current one marked. */
 import * as vscode from "vscode";
-import { HERMES_METHODS, type HermesModels } from "../../agent-core/acp/meta.ts";
+import { HERMES_METHODS, type HermesModels } from "../../agent-core/acp/meta/settings.ts";
 import type { Services } from "../services.ts";
 import { enterKey } from "./enter-key.ts";
 

@@ -6,7 +6,7 @@ import {
   type HermesKeyCheck,
   type HermesProvider,
   type HermesProviders,
-} from "../../agent-core/acp/meta.ts";
+} from "../../agent-core/acp/meta/settings.ts";
 import type { Services } from "../services.ts";
 
 type Entered = { readonly key: string; readonly check: HermesKeyCheck };

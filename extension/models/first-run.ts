@@ -1,5 +1,5 @@
 /** The page of the panel that gets from nothing to a model: shown while nothing was configured and nothing chosen. */
-import { HERMES_METHODS, type HermesProviders } from "../../agent-core/acp/meta.ts";
+import { HERMES_METHODS, type HermesProviders } from "../../agent-core/acp/meta/settings.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { EventLog } from "../chat/event-log.ts";
 import type { ModelMemory } from "./model-memory.ts";

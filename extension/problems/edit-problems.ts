@@ -3,7 +3,7 @@
  * watched from just before it is written until nothing more comes.
  */
 import * as vscode from "vscode";
-import type { HermesFileProblems } from "../../agent-core/acp/meta.ts";
+import type { HermesFileProblems } from "../../agent-core/acp/meta/problems.ts";
 import { Patience } from "./patience.ts";
 import { problemsOf } from "./problems-of.ts";
 

@@ -4,7 +4,7 @@ import type { AIAgent, RunOptions } from "../../agent/ai-agent.ts";
 import type { ApprovalMode } from "../../approval/policy.ts";
 import type { SessionIndex } from "../../sessions/index/session-index.ts";
 import type { StoredSession } from "../../sessions/read-journal.ts";
-import type { HermesImport, HermesImported } from "../meta.ts";
+import type { HermesImport, HermesImported } from "../meta/sessions.ts";
 import type { SessionModel } from "../session-model.ts";
 import type { SessionRestores } from "../session-restores.ts";
 

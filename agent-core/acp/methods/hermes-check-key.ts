@@ -1,7 +1,7 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import { tryKey } from "../key-providers.ts";
-import { HERMES_METHODS, type HermesKey, type HermesKeyCheck } from "../meta.ts";
+import { HERMES_METHODS, type HermesKey, type HermesKeyCheck } from "../meta/settings.ts";
 import type { Method } from "./method.ts";
 
 const keySchema = z.object({

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { FILE_SAVED, type HermesFileSaved } from "../meta.ts";
+import { FILE_SAVED, type HermesFileSaved } from "../meta/files.ts";
 import type { Method } from "./method.ts";
 
 const params = z.object({ path: z.string() }) satisfies z.ZodType<HermesFileSaved>;

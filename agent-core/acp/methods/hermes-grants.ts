@@ -1,6 +1,6 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
-import { HERMES_METHODS, type HermesGrants, type HermesRevoke } from "../meta.ts";
+import { HERMES_METHODS, type HermesGrants, type HermesRevoke } from "../meta/settings.ts";
 import type { Method } from "./method.ts";
 
 const session = z.object({ sessionId: z.string() });

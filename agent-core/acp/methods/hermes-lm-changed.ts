@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { LM_CHANGED } from "../meta.ts";
+import { LM_CHANGED } from "../meta/editor-models.ts";
 import type { Method } from "./method.ts";
 
 export const method: Method = {

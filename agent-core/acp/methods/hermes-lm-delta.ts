@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type HermesChatDelta, LM_DELTA } from "../meta.ts";
+import { type HermesChatDelta, LM_DELTA } from "../meta/editor-models.ts";
 import type { Method } from "./method.ts";
 
 const params: z.ZodType<HermesChatDelta> = z.object({

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { HERMES_METHODS, type HermesModels } from "../meta.ts";
+import { HERMES_METHODS, type HermesModels } from "../meta/settings.ts";
 import { modelChoice } from "../model-option.ts";
 import type { Method } from "./method.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { keyProviders } from "../key-providers.ts";
-import { HERMES_METHODS, type HermesProviders } from "../meta.ts";
+import { HERMES_METHODS, type HermesProviders } from "../meta/settings.ts";
 import type { Method } from "./method.ts";
 
 export const method: Method = {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { HERMES_METHODS, type HermesEnvironment } from "../meta.ts";
+import { HERMES_METHODS, type HermesEnvironment } from "../meta/settings.ts";
 import type { Method } from "./method.ts";
 
 const environmentSchema = z.object({

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { HERMES_METHODS } from "../meta.ts";
+import { HERMES_METHODS } from "../meta/settings.ts";
 import type { Method } from "./method.ts";
 
 export const method: Method = {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type HermesProcesses, PROCESS_METHODS } from "../meta.ts";
+import { type HermesProcesses, PROCESS_METHODS } from "../meta/processes.ts";
 import type { Method } from "./method.ts";
 
 export const method: Method = {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type HermesProcessOutput, type HermesProcessOutputRequest, PROCESS_METHODS } from "../meta.ts";
+import { type HermesProcessOutput, type HermesProcessOutputRequest, PROCESS_METHODS } from "../meta/processes.ts";
 import type { Method } from "./method.ts";
 
 /** Given at a time. Bytes. */

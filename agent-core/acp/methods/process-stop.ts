@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type HermesProcessId, PROCESS_METHODS } from "../meta.ts";
+import { type HermesProcessId, PROCESS_METHODS } from "../meta/processes.ts";
 import type { Method } from "./method.ts";
 
 const params = z.object({ sessionId: z.string(), id: z.string() }) satisfies z.ZodType<HermesProcessId>;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { HERMES_SESSION_METHODS, type HermesEarlierPage, type HermesEarlierRequest } from "../meta.ts";
+import { HERMES_SESSION_METHODS, type HermesEarlierPage, type HermesEarlierRequest } from "../meta/sessions.ts";
 import type { Method } from "./method.ts";
 
 const params = z.object({

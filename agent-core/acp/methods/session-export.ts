@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { exportName, exportSession } from "../../sessions/export-session.ts";
-import { HERMES_SESSION_METHODS, type HermesExport, type HermesExported } from "../meta.ts";
+import { HERMES_SESSION_METHODS, type HermesExport, type HermesExported } from "../meta/sessions.ts";
 import type { Method } from "./method.ts";
 
 const params = z.object({

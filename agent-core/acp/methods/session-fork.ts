@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { announceCommands } from "../greet.ts";
-import type { HermesForkMeta } from "../meta.ts";
+import type { HermesForkMeta } from "../meta/sessions.ts";
 import { modeState } from "../modes.ts";
 import { sessionPlace } from "../session-place.ts";
 import type { Method } from "./method.ts";

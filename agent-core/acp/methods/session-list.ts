@@ -1,5 +1,5 @@
 import { methods } from "@zed-industries/agent-client-protocol";
-import type { HermesListedSession, HermesListMeta } from "../meta.ts";
+import type { HermesListedSession, HermesListMeta } from "../meta/sessions.ts";
 import type { Method } from "./method.ts";
 
 /** Sessions on a page; the cursor of the next is the id of the last. */

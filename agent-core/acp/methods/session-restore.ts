@@ -1,14 +1,14 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import type { AcpSession } from "../acp-session.ts";
-import {
-  HERMES_SESSION_METHODS,
-  type HermesRestore,
-  type HermesRestored,
-  type HermesRestorePreview,
-  type HermesRestorePreviewRequest,
-  type HermesUndoRestore,
-} from "../meta.ts";
+import type {
+  HermesRestore,
+  HermesRestored,
+  HermesRestorePreview,
+  HermesRestorePreviewRequest,
+  HermesUndoRestore,
+} from "../meta/restore.ts";
+import { HERMES_SESSION_METHODS } from "../meta/sessions.ts";
 import type { Method } from "./method.ts";
 
 const place = { sessionId: z.string(), position: z.int().min(0) };

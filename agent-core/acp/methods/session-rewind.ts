@@ -1,6 +1,6 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
-import { HERMES_SESSION_METHODS, type HermesRewind, type HermesRewound } from "../meta.ts";
+import { HERMES_SESSION_METHODS, type HermesRewind, type HermesRewound } from "../meta/sessions.ts";
 import { userText } from "../user-text.ts";
 import type { Method } from "./method.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { FoundSession } from "../../sessions/index/search-messages.ts";
-import { HERMES_SESSION_METHODS, type HermesSearch, type HermesSearchHits } from "../meta.ts";
+import { HERMES_SESSION_METHODS, type HermesSearch, type HermesSearchHits } from "../meta/sessions.ts";
 import { snippetOf } from "../snippet.ts";
 import type { Method } from "./method.ts";
 

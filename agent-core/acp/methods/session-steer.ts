@@ -1,6 +1,6 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
-import { type HermesSteerResponse, STEER_METHOD } from "../meta.ts";
+import { type HermesSteerResponse, STEER_METHOD } from "../meta/conversation.ts";
 import { userMessage } from "../prompt-content.ts";
 import type { Method } from "./method.ts";
 

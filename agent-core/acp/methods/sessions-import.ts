@@ -1,6 +1,6 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
-import { HERMES_SESSION_METHODS, type HermesImport, type HermesImported } from "../meta.ts";
+import { HERMES_SESSION_METHODS, type HermesImport, type HermesImported } from "../meta/sessions.ts";
 import type { Method } from "./method.ts";
 
 const params = z.object({

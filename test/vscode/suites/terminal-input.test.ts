@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as vscode from "vscode";
-import type { HermesTerminalMeta } from "../../../agent-core/acp/meta.ts";
+import type { HermesTerminalMeta } from "../../../agent-core/acp/meta/terminals.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
 
 type Running = {
