@@ -1,4 +1,4 @@
-/** What the agent says of a terminal beyond the protocol (agent-core/acp/meta.ts, HermesTerminalMeta). */
+/** What the agent says of a terminal beyond the protocol (agent-core/acp/meta/terminals.ts, HermesTerminalMeta). */
 import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import type { HermesUserShell } from "../../agent-core/acp/meta/terminals.ts";
