@@ -41,14 +41,15 @@ export async function startInShell(
     isSilent = how.exitCode === undefined;
     return how;
   });
-  const exit = Promise.all([over, stored({ data, ending }, flow)])
+  // A line that is begun after all, by a shell that was given up, would run when nobody counts on it.
+  const givenUp = over.then(({ kind }) => (kind === "never-begun" ? shell.close() : undefined));
+  const exit = Promise.all([over, stored({ data, ending }, flow), givenUp])
     .then(async ([{ exitCode }]) => ({ exitCode: exitCode ?? null, signal: null, folder: await shell.folder() }))
     .finally(() => {
       shell.isTaken = isSilent;
     })
     .catch(refuse);
   exit.catch(() => undefined); // whoever waits for it is told
-  void over.then(({ kind }) => (kind === "never-begun" ? shell.close() : undefined));
 
   async function kill(): Promise<void> {
     if (isOver) return;

@@ -17,13 +17,16 @@ export type ShellOutcome =
 const NO_INTEGRATION =
   "Your shell has no shell integration with VS Code: the command runs in a terminal of Hermes' own instead";
 
+const NOT_PREPARED =
+  "Your shell did not give up the keys that commands do not get, or did not tell so: the command runs in a terminal of Hermes' own";
+
 export class ShellTerminals implements vscode.Disposable {
   readonly #shells = new Set<UserShell>();
   readonly #warn: (message: string) => void;
   readonly #watches: readonly vscode.Disposable[];
   readonly #guard = new Guard();
-  /** Found out once, until the settings of terminals change: nobody waits for it with every command. */
-  #lacksIntegration = false as boolean;
+  /** Why the user's shell takes no command. Found out once, until the settings of terminals change: nobody waits for it again. */
+  #hindrance: string | undefined;
   /** How often all were ended. */
   #endings = 0;
 
@@ -36,7 +39,7 @@ export class ShellTerminals implements vscode.Disposable {
       }),
       vscode.workspace.onDidChangeConfiguration((change) => {
         if (change.affectsConfiguration("terminal.integrated") || change.affectsConfiguration("hermes.terminal")) {
-          this.#lacksIntegration = false;
+          this.#hindrance = undefined;
         }
       }),
     ];
@@ -86,22 +89,25 @@ export class ShellTerminals implements vscode.Disposable {
       if (await shell.isAtPrompt()) return shell;
       shell.isTaken = false;
     }
-    if (this.#lacksIntegration) return NO_INTEGRATION;
+    if (this.#hindrance !== undefined) return this.#hindrance;
     const endings = this.#endings;
     const shell = await UserShell.open({ sessionId, folder: cwd ?? undefined, env, marker: this.#guard.mark() });
-    if (shell === undefined) {
-      if (!this.#lacksIntegration) this.#warn(`${NO_INTEGRATION}. See terminal.integrated.shellIntegration.enabled.`);
-      this.#lacksIntegration = true;
-      return NO_INTEGRATION;
-    }
+    if (shell === undefined) return this.#hindered(NO_INTEGRATION);
     if (endings !== this.#endings) {
       await shell.close();
       throw new Error("The command was not started: all commands were being ended.");
     }
     this.#shells.add(shell);
     if (await shell.prepare()) return shell;
+    if (shell.isClosed) return elsewhere("The terminal of your shell was closed");
     await shell.close();
-    return elsewhere("Your shell would not give up the keys that commands do not get");
+    return this.#hindered(NOT_PREPARED);
+  }
+
+  #hindered(reason: string): string {
+    if (this.#hindrance !== reason) this.#warn(`${reason}. See terminal.integrated.shellIntegration.enabled.`);
+    this.#hindrance = reason;
+    return reason;
   }
 }
 

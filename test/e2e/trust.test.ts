@@ -9,7 +9,7 @@ describe("a workspace without trust", () => {
     window = await VSCodeWindow.open({
       name: "trust",
       askForTrust: true,
-      settings: { "security.workspace.trust.startupPrompt": "never" },
+      settings: { "security.workspace.trust.startupPrompt": "never", "hermes.terminal.runIn": "shell" },
     });
     await window.openPanel();
   });
@@ -34,6 +34,12 @@ describe("a workspace without trust", () => {
     expect(window.readFile("a.txt")).toBe("one\ntwo\nthree\n");
   });
 
+  test("no command runs, in the user's own shell as little as elsewhere", async () => {
+    await window.send("run touch ran.txt");
+    await expect.poll(() => window.panel.getByText("has not trusted this workspace").count()).toBeGreaterThan(1);
+    expect(() => window.readFile("ran.txt")).toThrow();
+  });
+
   test("once there is trust the same conversation goes on, and edits land", async () => {
     await window.panel.getByRole("button", { name: "Manage trust" }).click();
     await window.page
@@ -44,6 +50,6 @@ describe("a workspace without trust", () => {
     await line().waitFor({ state: "detached" });
     await window.send("replace two with TWO in a.txt");
     await expect.poll(() => window.readFile("a.txt")).toBe("one\nTWO\nthree\n");
-    expect(await window.panel.locator(".user .bubble").count()).toBe(2);
+    expect(await window.panel.locator(".user .bubble").count()).toBe(3);
   });
 });
