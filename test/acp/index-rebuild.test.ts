@@ -1,11 +1,15 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { AcpProcess, type Json } from "../support/acp-process.ts";
 
 const SESSIONS = 2_000;
 const PAGE = 50;
+/** Two thousand journals are read on a busy machine. */
+const PATIENCE_MS = 60_000;
+
+vi.setConfig({ testTimeout: 3 * PATIENCE_MS });
 const running: AcpProcess[] = [];
 
 afterEach(async () => {
@@ -47,7 +51,7 @@ test("while an index is built a turn runs, lists answer from what is there, and 
   expect(buildings(agent)[0]).toEqual({ done: 0, total: SESSIONS });
   expect((await agent.prompt(id, "read a.txt")).result).toEqual({ stopReason: "end_turn" });
   await agent.prompt(id, "/resume nothing like it");
-  await expect.poll(() => isBuilt(agent)).toBe(true);
+  await expect.poll(() => isBuilt(agent), { timeout: PATIENCE_MS }).toBe(true);
   const after = await agent.request("session/list", { cwd: "/work" });
   expect(after.result?.["_meta"]).toBeUndefined();
   const sessions = after.result?.["sessions"] as Json[];
@@ -68,7 +72,7 @@ test("a client that does not ask for it is told nothing; an agent killed in the 
   running.length = 0;
   const next = await start(home);
   await next.request("session/list", {});
-  await expect.poll(() => isBuilt(next)).toBe(true);
+  await expect.poll(() => isBuilt(next), { timeout: PATIENCE_MS }).toBe(true);
   await next.stop();
   running.length = 0;
   const file = join(home, "vscode", "index.sqlite");
@@ -77,7 +81,7 @@ test("a client that does not ask for it is told nothing; an agent killed in the 
   writeFileSync(file, bytes);
   const mended = await start(home);
   await mended.request("session/list", {});
-  await expect.poll(() => isBuilt(mended)).toBe(true);
+  await expect.poll(() => isBuilt(mended), { timeout: PATIENCE_MS }).toBe(true);
 });
 
 test("a rename and a deletion are told to lists", async () => {

@@ -132,13 +132,14 @@ async function killSession(kills: number, random: Random): Promise<number> {
   const { home, cwd } = agent;
   const sessionId = await agent.newSession();
   const turns: Turn[] = [];
-  let turnMs = 0;
+  // Of the quickest so far: by a slow one, most kills would come when their turn is over.
+  let turnMs = Number.POSITIVE_INFINITY;
   for (let done = 0; done < kills; done += 1) {
     const next = start(home); // its start is no part of what is tried here
     if (done === 0 || random.chance(0.2)) {
       const begun = performance.now();
       turns.push(await wholeTurn(agent, sessionId, turns.length));
-      turnMs = performance.now() - begun;
+      turnMs = Math.min(turnMs, performance.now() - begun);
     }
     const { turn, over, read } = begin(agent, sessionId, turns.length);
     turns.push(turn);
