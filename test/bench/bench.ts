@@ -4,6 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import { measureAnswers } from "./answers.ts";
 import { measureCheckpoints } from "./checkpoints.ts";
 import { measureEdits } from "./edits.ts";
+import { measureEnding } from "./ending.ts";
 import { measureIterations } from "./iterations.ts";
 import { measureLife } from "./life.ts";
 import { measureLongSessions } from "./long-sessions.ts";
@@ -16,6 +17,7 @@ const PACKAGE = "dist/hermes-vscode.vsix";
 
 for (const measure of [
   measureLife,
+  measureEnding,
   measureIterations,
   measureAnswers,
   measureSessions,
