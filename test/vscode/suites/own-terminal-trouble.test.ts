@@ -4,7 +4,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import * as vscode from "vscode";
-import { OwnShell, processesNaming, shells, unknownExit, withShell } from "../support/own-shell.ts";
+import { OwnShell, shells, unknownExit, withShell } from "../support/own-shell.ts";
+import { processesNaming, untilProcesses } from "../support/processes.ts";
 
 /** In the environment of the window that the suites run in (scripts/vscode-suite.ts). */
 const INHERITED = "HERMES_PROVIDER";
@@ -135,9 +136,9 @@ suite("own terminal, trouble", () => {
     await started.running.exit;
     await started.running.release();
     assert.equal(shells().length, 2);
-    assert.equal(processesNaming(seconds).length, 1);
+    await untilProcesses(seconds, (count) => count === 1);
     await closeShells();
-    assert.deepEqual(processesNaming(seconds), []);
+    await untilProcesses(seconds, (count) => count === 0);
   });
 
   test("nothing is typed into a program of which VS Code was told that it has ended", async () => {
@@ -175,7 +176,7 @@ suite("own terminal, trouble", () => {
     assert.equal(readFileSync(trace("nothing"), "utf8"), "once\n");
     assert.ok(!shells().includes(silent), "it is closed");
     assert.equal(shells().length, 2);
-  }).timeout(60_000);
+  }).timeout(180_000);
 });
 
 /** Without what a shell tells the terminal around a command: title, colours, modes. */

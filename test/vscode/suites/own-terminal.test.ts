@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import { workspaceFolder } from "../support/agent-side.ts";
-import { OwnShell, processesNaming, shells, unknownExit, withShell } from "../support/own-shell.ts";
+import { OwnShell, shells, unknownExit, withShell } from "../support/own-shell.ts";
+import { processesNaming } from "../support/processes.ts";
 
 suite("own terminal", () => {
   let shell: OwnShell;
@@ -67,7 +68,7 @@ suite("own terminal", () => {
     assert.deepEqual(exit, { exitCode: 0, signal: null });
     assert.equal(text.length, 1_048_576 + 5);
     assert.ok(text.endsWith("x\nEND\n"));
-  }).timeout(120_000);
+  }).timeout(180_000);
 
   test("no pager waits for anybody there either", async () => {
     assert.equal((await shell.run('echo "$PAGER"')).text, "cat\n");

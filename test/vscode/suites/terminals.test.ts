@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { CommandRequest, RunningCommand } from "../../../agent-core/host/terminals/terminals.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { processesNaming, untilProcesses } from "../support/processes.ts";
 
 // The agent's commands in terminals of a real VS Code: nothing of their output is lost, no exit code is wrong.
 suite("terminals", () => {
@@ -88,7 +89,7 @@ suite("terminals", () => {
     const seconds = 86_400 + process.pid;
     const { running } = await start(`setsid sleep ${seconds} & sleep ${seconds} & echo ready; wait`);
     await side.printed(running.terminalId, "ready");
-    assert.ok(processesNaming(seconds).length >= 3);
+    await untilProcesses(seconds, (count) => count >= 3);
     await running.kill();
     const exit = await running.exit;
     assert.notEqual(exit.exitCode, 0);
@@ -118,7 +119,7 @@ suite("terminals", () => {
     });
     assert.deepEqual(wrong, []);
     console.log(`[suite]     200 commands, 25 at a time: ${Math.round(performance.now() - began)} ms`);
-  }).timeout(120_000);
+  }).timeout(180_000);
 });
 
 /** Runs `work` for every item, `width` at a time. */
@@ -132,16 +133,4 @@ async function eachOf<Item>(
     for (const [index, item] of queue) await work(item, index);
   };
   await Promise.all(Array.from({ length: width }, lane));
-}
-
-/** Ids of the living processes whose command line names the number. */
-function processesNaming(number: number): readonly string[] {
-  const names = (id: string): boolean => {
-    try {
-      return readFileSync(`/proc/${id}/cmdline`, "utf8").includes(String(number));
-    } catch {
-      return false; // it ended meanwhile
-    }
-  };
-  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && names(name));
 }

@@ -1,5 +1,5 @@
 // Commands of the agent in the user's own shell: starting them, and the shell that a user has chosen in VS Code.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import * as vscode from "vscode";
@@ -125,16 +125,4 @@ async function defaultShell(path: string): Promise<void> {
     const watch = vscode.env.onDidChangeShell(look);
     look();
   });
-}
-
-/** Ids of the living processes whose command line names the number. */
-export function processesNaming(number: number): readonly string[] {
-  const names = (id: string): boolean => {
-    try {
-      return readFileSync(`/proc/${id}/cmdline`, "utf8").includes(String(number));
-    } catch {
-      return false; // it ended meanwhile
-    }
-  };
-  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && names(name));
 }
