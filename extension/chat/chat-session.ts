@@ -36,6 +36,9 @@ const CHOOSES_MODEL = /^\s*\/model\s+\S/;
 /** Not in the stable part of ACP yet, so its library offers it no name. */
 const FORK_METHOD = "session/fork";
 
+/** A cancelled turn has ended within this time, its commands with it; one that has not is left to itself. Milliseconds. */
+const TURN_END_MS = 5_000;
+
 /** Where a session works. */
 type SessionPlace = {
   readonly cwd: string;
@@ -57,6 +60,8 @@ export class ChatSession implements vscode.Disposable {
   readonly #subscription: vscode.Disposable;
   #sessionId: string | undefined;
   #opening: Promise<string> | undefined;
+  /** Settles when the panel has the session that it is to have: what the user says meanwhile is meant for that one. */
+  #changing: Promise<unknown> = Promise.resolve();
   /** Why the last session that was to be loaded could not be. */
   #notLoaded: string | undefined;
   #running = false as boolean;
@@ -105,6 +110,7 @@ export class ChatSession implements vscode.Disposable {
   }
 
   async prompt(text: string): Promise<void> {
+    await this.#changing;
     if (this.#running) {
       this.queue.add(text);
       return;
@@ -123,6 +129,7 @@ export class ChatSession implements vscode.Disposable {
 
   /** Says something in the running turn; without one it begins a turn. */
   async promptNow(text: string): Promise<void> {
+    await this.#changing;
     return this.#running ? this.sendQueued(this.queue.add(text)) : this.prompt(text);
   }
 
@@ -262,18 +269,41 @@ export class ChatSession implements vscode.Disposable {
 
   /** Lets go of the session in the panel and opens another one, or a new one. */
   async #change(sessionId: string | undefined): Promise<void> {
-    const left = this.#sessionId;
-    await this.cancel();
-    this.#sessionId = undefined;
-    this.#opening = undefined;
-    await this.#memory.update(MEMENTO_KEY, sessionId);
-    this.queue.clear();
-    await this.open();
+    const changed = this.#changing.then(() => this.#goTo(sessionId));
+    this.#changing = changed.catch(() => undefined); // whoever asked for it is told
+    const left = await changed;
     if (left !== undefined && left !== this.#sessionId) {
       await leaveSession(this.#worker, left).catch((error: unknown) => this.#fail(error));
     }
     if (sessionId === undefined || this.#sessionId === sessionId || this.#notLoaded === undefined) return;
     this.#notice("error", `The session cannot be opened: ${this.#notLoaded}`);
+  }
+
+  /** Gives the session that the panel had. What its turn still says must not run into the next one. */
+  async #goTo(sessionId: string | undefined): Promise<string | undefined> {
+    const left = this.#sessionId;
+    this.queue.clear();
+    await this.cancel();
+    await this.#turnEnd();
+    this.#sessionId = undefined;
+    this.#opening = undefined;
+    await this.#memory.update(MEMENTO_KEY, sessionId);
+    await this.open();
+    return left;
+  }
+
+  /** Resolves when no turn runs, or when one does not end although it was cancelled. */
+  #turnEnd(): Promise<void> {
+    if (!this.#running) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        subscription.dispose();
+        resolve();
+      };
+      const timer = setTimeout(end, TURN_END_MS);
+      const subscription = this.onDidChange((state) => state === "idle" && end());
+    });
   }
 
   #session(): Promise<string> {

@@ -61,9 +61,18 @@ describe("sessions in the panel", () => {
     await expect.poll(bubbles).toEqual(["list the files", "read a.txt"]);
   });
 
-  test("the list shows what was used last, and opens it", async () => {
+  test("what is sent while a new session takes the place of a running turn is said in the new one", async () => {
+    await window.send("run `trap '' TERM; sleep 600`");
+    await window.toolCalls("in_progress").last().waitFor();
+    await window.composer.fill("search two");
     await window.runCommand("Hermes: New Session");
-    await say("search two", "a.txt");
+    await window.composer.press("Enter");
+    await expect.poll(bubbles).toEqual(["search two"]);
+    await window.panel.getByText("a.txt").last().waitFor();
+    await window.panel.locator('.send-button[aria-label="Stop"]').waitFor({ state: "detached" });
+  });
+
+  test("the list shows what was used last, and opens it", async () => {
     await window.runCommand("Hermes: Show Sessions");
     await expect.poll(() => rows().count()).toBe(3);
     expect((await names())[0]).toContain("search two");
@@ -71,7 +80,7 @@ describe("sessions in the panel", () => {
     await pictures("history");
     await page().locator(".history-name").nth(1).click();
     await page().waitFor({ state: "detached" });
-    await expect.poll(bubbles).toEqual(["list the files", "read a.txt"]);
+    await expect.poll(bubbles).toEqual(["list the files", "read a.txt", "run `trap '' TERM; sleep 600`"]);
     // The one that was left may be opened in another window by now.
     const stored = () => readdirSync(join(window.home, "vscode", "sessions"));
     await expect.poll(() => stored().filter((name) => name.endsWith(".lock"))).toEqual([]);
