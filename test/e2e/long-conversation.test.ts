@@ -54,6 +54,14 @@ describe("a very long conversation", () => {
       const { top, bottom } = element.getBoundingClientRect();
       return list !== undefined && bottom > list.top && top < list.bottom;
     });
+  /** Turned while the list is still on its way to another place, the wheel alone does not get it away from there. */
+  const wheelAway = async (pixels: number, row: ReturnType<typeof said>): Promise<void> => {
+    const isGone = async (): Promise<boolean> => {
+      if (await isInView(row)) await wheel(pixels);
+      return !(await isInView(row));
+    };
+    await expect.poll(isGone).toBe(true);
+  };
   const pictures = async (name: string): Promise<void> => {
     for (const theme of ["light", "dark"] as const) {
       await window.setTheme(theme);
@@ -154,8 +162,7 @@ describe("a very long conversation", () => {
     await window.page.keyboard.press("Home");
     const summary = window.panel.locator('[data-tool-call="call-1"] .fold-summary');
     await summary.focus();
-    await wheel(60_000);
-    await expect.poll(() => isInView(summary)).toBe(false);
+    await wheelAway(60_000, summary);
     await expect.poll(() => summary.evaluate((element) => element.matches(":focus"))).toBe(true);
   });
 
@@ -165,8 +172,7 @@ describe("a very long conversation", () => {
     await question(1)
       .locator(".bubble")
       .click({ position: { x: 12, y: 12 } });
-    await wheel(20_000);
-    await expect.poll(() => isInView(question(1))).toBe(false);
+    await wheelAway(20_000, question(1));
     const end = Number(/\d+/.exec((await bubbles()).at(-1) ?? "")?.[0]);
     await question(end)
       .locator(".bubble")
