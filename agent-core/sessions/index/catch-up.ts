@@ -1,14 +1,11 @@
 /** Brings the index up to the journals, reading only what they have grown by. */
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { basename } from "node:path";
 import type { Database } from "sql.js";
 import * as z from "zod";
-import { journalPath } from "../session-id.ts";
 import { EntryWriter } from "./entry-writer.ts";
+import type { JournalFile } from "./journal-folder.ts";
 import { readNewEntries } from "./read-new-entries.ts";
 import { rows } from "./rows.ts";
 
-const EXTENSION = ".jsonl";
 /** Read between two commits: full-text search merges what each of them adds, so few large ones are far quicker. */
 const COMMIT_BYTES = 4_194_304;
 
@@ -27,8 +24,6 @@ export type Growth = {
 /** `gone`: sessions without a journal, or with an older one than was read: they are forgotten first. */
 export type Changes = { readonly gone: readonly string[]; readonly growths: readonly Growth[] };
 
-type JournalFile = { readonly path: string; readonly size: number; readonly writtenAt: number };
-
 /** How far each journal is read, by session. Bytes. */
 export type IndexedBytes = Map<string, number>;
 
@@ -39,8 +34,7 @@ export function indexedBytes(database: Database): IndexedBytes {
 }
 
 /** What the journals have that the index has not; what was written last comes first. */
-export function findChanges(indexed: IndexedBytes, folder: string): Changes {
-  const files = journalFiles(folder);
+export function findChanges(indexed: IndexedBytes, files: ReadonlyMap<string, JournalFile>): Changes {
   // Written anew: an older copy was put in its place.
   const gone = [...indexed].filter(([id, bytes]) => (files.get(id)?.size ?? -1) < bytes).map(([id]) => id);
   for (const id of gone) indexed.delete(id);
@@ -126,17 +120,4 @@ async function* piecesOf({ path, start }: Growth) {
   } finally {
     await pieces.return(undefined);
   }
-}
-
-/** Synchronous: this thread has nobody to keep waiting, and it is ten times quicker. */
-function journalFiles(folder: string): ReadonlyMap<string, JournalFile> {
-  const files = new Map<string, JournalFile>();
-  if (!existsSync(folder)) return files; // no session yet
-  for (const name of readdirSync(folder)) {
-    const id = basename(name, EXTENSION);
-    const path = name.endsWith(EXTENSION) ? journalPath(folder, id) : undefined;
-    const found = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false }); // deleted meanwhile
-    if (path !== undefined && found !== undefined) files.set(id, { path, size: found.size, writtenAt: found.mtimeMs });
-  }
-  return files;
 }

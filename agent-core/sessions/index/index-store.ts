@@ -8,6 +8,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Database } from "sql.js";
 import * as z from "zod";
 import { type Changes, catchUp, findChanges, type IndexedBytes, indexedBytes } from "./catch-up.ts";
+import { JournalFolder } from "./journal-folder.ts";
 import { openDatabase, saveDatabase } from "./open-database.ts";
 import type { Building } from "./questions.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -49,6 +50,7 @@ type Build = {
 
 export class IndexStore {
   readonly #options: IndexStoreOptions;
+  readonly #journals: JournalFolder;
   readonly #closing = new AbortController();
   #database: Database | undefined;
   /** What the database was opened from. */
@@ -67,6 +69,7 @@ export class IndexStore {
 
   constructor(options: IndexStoreOptions) {
     this.#options = options;
+    this.#journals = new JournalFolder(options.journals);
   }
 
   /** Catches up, or begins to, and answers. Rejects when SQLite cannot be loaded. */
@@ -131,7 +134,7 @@ export class IndexStore {
     if (this.#closing.signal.aborted) return;
     const database = await this.#open();
     this.#indexed ??= indexedBytes(database);
-    const changes = findChanges(this.#indexed, this.#options.journals);
+    const changes = findChanges(this.#indexed, this.#journals.files());
     if (changes.gone.length + changes.growths.length === 0) return;
     if (isShort(changes)) {
       await this.#read(database, changes, () => undefined);
