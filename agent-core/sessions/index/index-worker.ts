@@ -1,4 +1,5 @@
 /** The thread of the index: SQLite stops whoever runs it for up to seconds, so it runs beside the agent. */
+import * as module from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import type { FromIndex, IndexPlace, ToIndex } from "./index-messages.ts";
 
@@ -6,6 +7,7 @@ const port = parentPort;
 if (port === null) throw new Error("The index of sessions runs as a worker thread.");
 
 const tell = (message: FromIndex): void => port.postMessage(message);
+module.enableCompileCache?.(); // for this thread, too; Node 22.0 has none
 // Its own chunk, beside which the WebAssembly lies. SQLite is compiled while the rest is loaded.
 const { loadSqlite } = await import("./load-sqlite.ts");
 void loadSqlite().catch(() => undefined); // whoever asks first is told
