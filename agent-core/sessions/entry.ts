@@ -132,6 +132,12 @@ export function parseEntry(line: string): JournalEntry | undefined {
   return json === undefined ? undefined : checkEntry(json);
 }
 
+/** Of an entry that was a message when it was written. Throws when it is none any more. */
+export function messageIn(entry: JournalEntry | undefined): Message {
+  if (entry?.type !== "message") throw new Error("The session's journal was changed while it was in use.");
+  return entry.message;
+}
+
 /** The JSON of a line, not checked any further; undefined when it is none. */
 export function parseLine(line: string): unknown {
   try {

@@ -7,6 +7,8 @@
 import { type FileLock, takeLock } from "../host/file-lock.ts";
 import { JOURNAL_VERSION, type JournalEntry } from "./entry.ts";
 import { type JournalFiles, systemFiles } from "./journal-files.ts";
+import { JournalLine } from "./journal-line.ts";
+import { LineReader } from "./journal-lines.ts";
 import { LineFile } from "./line-file.ts";
 import { writeFault } from "./write-fault.ts";
 
@@ -46,8 +48,10 @@ type Open = { readonly lines: LineFile; readonly lock: FileLock };
 export class Journal {
   readonly #options: JournalOptions;
   #file: Open | undefined;
+  /** Reads what is safe; another one whenever the file may hold something else than it has read. */
+  #reader: LineReader;
   /** Lines that are not in the file yet. */
-  readonly #waiting: Buffer[] = [];
+  readonly #waiting: JournalLine[] = [];
   /** The last attempt failed, and that has been told. */
   #isFailing = false as boolean;
   #retry: NodeJS.Timeout | undefined;
@@ -61,13 +65,19 @@ export class Journal {
 
   constructor(options: JournalOptions) {
     this.#options = options;
+    this.#reader = new LineReader(options.path);
     this.#knownSize = options.knownSize;
   }
 
-  /** Writes one entry at the end. Never throws: a failure is told through `onFailure`, and the entry waits. */
-  append(entry: NewEntry): void {
-    this.#waiting.push(lineOf({ ...entry, at: this.#options.now() } as JournalEntry)); // adds the omitted time
+  /**
+   * Writes one entry at the end. Never throws: a failure is told through `onFailure`, and the entry waits. What it gives
+   * reads the entry again: undefined, or an error thrown, when somebody else has changed the file since.
+   */
+  append(entry: NewEntry): () => JournalEntry | undefined {
+    const line = new JournalLine(lineOf({ ...entry, at: this.#options.now() } as JournalEntry)); // adds the omitted time
+    this.#waiting.push(line);
     this.#flush();
+    return () => line.read(this.#reader);
   }
 
   /** Makes everything written so far survive a power cut. Never rejects; a failure is told and tried again. */
@@ -122,6 +132,7 @@ export class Journal {
 
   #fail(error: unknown): void {
     this.#retrySoon();
+    this.#reader = new LineReader(this.#options.path);
     if (this.#isFailing) return;
     this.#isFailing = true;
     const reason = writeFault(error);
@@ -132,6 +143,7 @@ export class Journal {
   #succeed(): void {
     if (!this.#isFailing) return;
     this.#isFailing = false;
+    this.#reader = new LineReader(this.#options.path);
     this.#options.onRecovery?.("This session is saved again, with all that was said in the meantime.");
   }
 

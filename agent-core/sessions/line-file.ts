@@ -3,6 +3,7 @@
  * failed sync may have cost is written again.
  */
 import type { JournalFiles } from "./journal-files.ts";
+import { JournalLine } from "./journal-line.ts";
 
 /** How far back from the end a torn last line is looked for at a time. */
 const TAIL_CHUNK_BYTES = 65_536;
@@ -15,10 +16,8 @@ export class LineFile {
   readonly #head: Buffer;
   /** Where the next line begins. */
   #end: number;
-  /** Up to here everything survives a power cut, as far as this process has written it. */
-  #synced: number;
-  /** Lines between `#synced` and `#end`. */
-  #unsynced: Buffer[] = [];
+  /** Lines of this process that a power cut may take. */
+  #unsynced: JournalLine[] = [];
   /** A write broke off, and what it left may still stand behind `#end`. */
   #isTorn = false as boolean;
   /** A sync failed: the system may have dropped what it was about, and says so only once. */
@@ -31,7 +30,6 @@ export class LineFile {
     this.#descriptor = files.open(path);
     try {
       this.#end = cutTornLine(files, this.#descriptor);
-      this.#synced = this.#end;
     } catch (error) {
       files.close(this.#descriptor);
       throw error;
@@ -43,10 +41,10 @@ export class LineFile {
     return this.#end;
   }
 
-  /** Writes whole lines, newlines included, and takes them out of `lines`. Throws the system's error; the rest stays. */
-  write(lines: Buffer[]): void {
+  /** Writes lines, tells each where it stands, and takes it out of `lines`. Throws the system's error; the rest stays. */
+  write(lines: JournalLine[]): void {
     this.#tidy();
-    if (this.#end === 0 && lines.length > 0) this.#append(this.#head);
+    if (this.#end === 0 && lines.length > 0) this.#append(new JournalLine(this.#head));
     let done = 0;
     try {
       for (const line of lines) {
@@ -60,21 +58,14 @@ export class LineFile {
 
   /** Makes everything written survive a power cut; one at a time. Rejects with the system's error. */
   async sync(): Promise<void> {
-    if (this.#isDoubtful) {
-      let position = this.#synced;
-      for (const line of this.#unsynced) {
-        this.#writeAt(line, position);
-        position += line.length;
-      }
-    }
-    const end = this.#end;
-    const count = this.#unsynced.length;
+    const lines = new Set(this.#unsynced);
+    if (this.#isDoubtful) for (const { bytes, start } of lines) this.#writeAt(bytes, start);
     // Until it is known, whatever is written beside it is in doubt with the rest.
     this.#isDoubtful = true;
     await this.#files.sync(this.#descriptor);
     this.#isDoubtful = false;
-    this.#synced = end;
-    this.#unsynced = this.#unsynced.slice(count);
+    for (const line of lines) line.isSafe();
+    this.#unsynced = this.#unsynced.filter((line) => !lines.has(line));
   }
 
   /** Throws the system's error. */
@@ -82,16 +73,18 @@ export class LineFile {
     this.#files.close(this.#descriptor);
   }
 
-  #append(line: Buffer): void {
+  #append(line: JournalLine): void {
+    const { bytes } = line;
     this.#isTorn = true;
     try {
-      this.#writeAt(line, this.#end);
+      this.#writeAt(bytes, this.#end);
     } catch (error) {
       this.#cutAtOnce();
       throw error;
     }
     this.#isTorn = false;
-    this.#end += line.length;
+    line.standsAt(this.#end);
+    this.#end += bytes.length;
     this.#unsynced.push(line);
   }
 
@@ -112,7 +105,6 @@ export class LineFile {
     else {
       // Somebody else has changed the file: it goes on from what it is now.
       this.#end = cutTornLine(this.#files, this.#descriptor);
-      this.#synced = this.#end;
       this.#unsynced = [];
     }
   }

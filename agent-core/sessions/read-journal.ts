@@ -2,7 +2,15 @@
 import { basename } from "node:path";
 import type { Message } from "../messages/message.ts";
 import { Conversation } from "./conversation.ts";
-import { checkEntry, type EntryOf, JOURNAL_VERSION, type JournalEntry, parseEntry, parseLine } from "./entry.ts";
+import {
+  checkEntry,
+  type EntryOf,
+  JOURNAL_VERSION,
+  type JournalEntry,
+  messageIn,
+  parseEntry,
+  parseLine,
+} from "./entry.ts";
 import { type Line, type LinePlace, LineReader, readLines } from "./journal-lines.ts";
 
 export type StoredSession = {
@@ -198,9 +206,7 @@ class Reading {
   }
 
   #messageAt(place: LinePlace): Message {
-    const entry = parseEntry(this.#lineReader.read(place));
-    if (entry?.type !== "message") throw new Error(`${this.#path} was changed while it was in use`);
-    return entry.message;
+    return messageIn(parseEntry(this.#lineReader.read(place)));
   }
 
   /** Behind half an entry, which no reader can save, may stand a whole one: a writer had not cut it off. */

@@ -1,13 +1,14 @@
 import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+
+const olderNode = fileURLToPath(new URL("../support/older-node.mjs", import.meta.url));
 
 test.for([
   ["dist/acp.js", "hermes-acp"],
   ["dist/cli.js", "hermes"],
 ] as const)("%s says in one line that it needs a newer Node", ([file, name]) => {
-  const { status, stdout, stderr } = spawnSync("node", ["--import", "./test/support/older-node.mjs", file], {
-    encoding: "utf8",
-  });
+  const { status, stdout, stderr } = spawnSync("node", ["--import", olderNode, file], { encoding: "utf8" });
   expect({ status, stdout, stderr }).toEqual({
     status: 1,
     stdout: "",

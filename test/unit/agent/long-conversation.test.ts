@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -114,6 +114,24 @@ test("a conversation of 2,000 turns stays in its window, keeps its first fact, a
   expect(kept).toBeGreaterThanOrEqual(TURNS - 1 - 2 * events.length);
   expect(agent.said).toHaveLength(2 * TURNS);
 }, 300_000);
+
+test("what the model no longer gets is in the journal only, also while the session goes on", async () => {
+  const events: CompressedEvent[] = [];
+  const path = join(folder, "s.jsonl");
+  const agent = agentOn(path, events);
+  model.respondWith((body) => answered(body, "words ".repeat(400)));
+  for (let turn = 0; events.length === 0; turn++) await agent.chat(`Question ${turn}.`);
+  const [[first] = [0]] = agent.compression?.dropped ?? [];
+  const folded = `Question ${first / 2}.`;
+  const last = `Question ${agent.said.length / 2 - 1}.`;
+  const at = (position: number): unknown => agent.said.at(position)?.message.content;
+  expect([at(first), at(-2)]).toEqual([folded, last]);
+  // What is written over in the file shows what is read from it; a part of it is kept for a second.
+  const written = readFileSync(path, "utf8");
+  writeFileSync(path, written.replace(folded, folded.toUpperCase()).replace(last, last.toUpperCase()));
+  await expect.poll(() => at(first)).toBe(folded.toUpperCase());
+  expect(at(-2)).toBe(last);
+});
 
 test("a conversation that is opened again goes on with the same bytes", async () => {
   const events: CompressedEvent[] = [];

@@ -49,6 +49,25 @@ test("what was appended is read back in order", async () => {
   expect(await storedTexts()).toEqual(["one", "two"]);
 });
 
+test("an entry is read again from the file, also after the journal was closed", async () => {
+  const journal = open();
+  const first = journal.append(user("one"));
+  await journal.sync();
+  const second = journal.append(user("two"));
+  expect(second()).toEqual({ ...user("two"), at: 1000 });
+  journal.close();
+  expect(first()).toEqual({ ...user("one"), at: 1000 });
+});
+
+test("an entry that somebody else has overwritten is not read as something else", async () => {
+  const journal = open();
+  const read = journal.append(user("one"));
+  await journal.sync();
+  journal.close();
+  writeFileSync(path, "x".repeat(readFileSync(path).length));
+  expect(read()).toBeUndefined();
+});
+
 test("a torn last line is ignored by a reader and cut off before the next entry", async () => {
   const journal = open();
   journal.append(user("one"));
