@@ -29,13 +29,14 @@ export async function* guardStream(
   silenceMs = DEFAULT_SILENCE_MS,
 ): AsyncGenerator<ModelEvent> {
   signal.throwIfAborted();
-  // The wire's own signal also ends it when the caller stops listening.
+  // The wire's own signal also ends it when the caller stops listening. Not one that is made of others: those are kept as
+  // long as anything listens to them, and the providers' libraries never stop.
   const stop = new AbortController();
-  const read = new GuardedRead(signal, silenceMs);
+  const read = new GuardedRead({ signal, stop, silenceMs });
   let events: AsyncIterator<ModelEvent> | undefined;
   let isOver = false as boolean;
   try {
-    events = open(AbortSignal.any([signal, stop.signal]))[Symbol.asyncIterator]();
+    events = open(stop.signal)[Symbol.asyncIterator]();
     for (let next = await read.of(events); !next.done; next = await read.of(events)) {
       isOver = next.value.type === "finish" || next.value.type === "fault";
       if (next.value.type !== "alive") yield next.value;
@@ -61,12 +62,14 @@ export async function* guardStream(
  */
 class GuardedRead {
   readonly #signal: AbortSignal;
+  readonly #stop: AbortController;
   readonly #silence: NodeJS.Timeout;
-  readonly #onAbort = (): void => this.#reject(this.#signal.reason);
   #reject: (reason: unknown) => void = () => undefined;
 
-  constructor(signal: AbortSignal, silenceMs: number) {
+  /** What `signal` says goes on to `stop`. */
+  constructor({ signal, stop, silenceMs }: { signal: AbortSignal; stop: AbortController; silenceMs: number }) {
     this.#signal = signal;
+    this.#stop = stop;
     signal.addEventListener("abort", this.#onAbort, { once: true });
     const silent = (): void =>
       this.#reject(new DOMException(`nothing came for ${Math.round(silenceMs / 1000)} s`, "TimeoutError"));
@@ -86,4 +89,9 @@ class GuardedRead {
     clearTimeout(this.#silence);
     this.#signal.removeEventListener("abort", this.#onAbort);
   }
+
+  readonly #onAbort = (): void => {
+    this.#reject(this.#signal.reason);
+    this.#stop.abort(this.#signal.reason);
+  };
 }

@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { AcpProcess } from "../support/acp-process.ts";
-import { call, say, startModelServer } from "../support/model-server/model-server.ts";
+import { call, startModelServer } from "../support/model-server/model-server.ts";
 import type { Row } from "./measuring.ts";
 
 /** Before the first sample everything has been loaded and something has been compressed. */
 const FIRST_SAMPLE = 500;
 const TURNS = Number(process.env["BENCH_TURNS"] ?? 1_500);
+const CHARS_A_TOKEN = 4;
 const QUESTION = "And what about this part of it, and the next one? ".repeat(6);
 const ANSWER = "It reads a line, and says what stands in it. ".repeat(15);
 
@@ -21,10 +22,17 @@ export async function measureManyTurns(): Promise<readonly Row[]> {
   });
   const heaps = heapsOf(agent);
   let turn = 0;
-  model.respondWith(({ messages }) => {
+  model.respondWith((body) => {
+    const { messages } = body;
     model.forget();
-    const isAsked = messages.at(-1)?.["role"] === "user" && String(messages[0]?.["content"]).startsWith("You are");
-    return isAsked ? { parts: [call("read_file", { path: "a.txt", limit: 1 + (turn % 1_000) })] } : say(ANSWER);
+    // Counted as a provider does: only so is there anything to compress.
+    const usage = { input: Math.round(JSON.stringify(body).length / CHARS_A_TOKEN), output: 100 };
+    const isAsked =
+      messages.at(-1)?.["role"] === "user" && String(messages[0]?.["content"]).startsWith("You are Hermes");
+    const parts = isAsked
+      ? [call("read_file", { path: "a.txt", limit: 1 + turn })]
+      : [{ type: "text", text: ANSWER } as const];
+    return { parts, usage };
   });
   try {
     await agent.initialize();
