@@ -14,8 +14,8 @@ import {
   sessionsFolder,
   spillFolder,
 } from "../config/home.ts";
-import { lockHolder } from "../host/file-lock.ts";
 import type { Host } from "../host/host.ts";
+import { lockHolder } from "../locks/file-lock.ts";
 import { findEditorModels } from "../providers/catalogue/editor-models.ts";
 import { deployments } from "../providers/deployment/deployments.ts";
 import { deleteSession } from "../sessions/delete-session.ts";

@@ -1,7 +1,7 @@
 /** What the agent remembers from session to session: two small files that the user can read and change. */
 import { mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { whileLocked } from "../host/while-locked.ts";
+import { whileLocked } from "../locks/while-locked.ts";
 import { type ChangedNotes, changeNotes, formatNotes, type NoteChange, type Notes, parseNotes } from "./notes.ts";
 
 /** `memory`: notes about the work. `user`: who the user is and what they like. */

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { Database } from "sql.js";
-import { takeLock } from "../../host/file-lock.ts";
+import { takeLock } from "../../locks/file-lock.ts";
 import { JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
 import { Journal } from "../journal.ts";
 import { readEntries, readJournal, type StoredSession } from "../read-journal.ts";
