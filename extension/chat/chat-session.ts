@@ -21,6 +21,7 @@ import {
 } from "../../agent-core/acp/meta/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ModelMemory } from "../models/model-memory.ts";
+import { until } from "../until.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
 import type { EventLog } from "./event-log.ts";
 import { leaveSession } from "./leave-session.ts";
@@ -293,17 +294,9 @@ export class ChatSession implements vscode.Disposable {
   }
 
   /** Resolves when no turn runs, or when one does not end although it was cancelled. */
-  #turnEnd(): Promise<void> {
-    if (!this.#running) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        subscription.dispose();
-        resolve();
-      };
-      const timer = setTimeout(end, TURN_END_MS);
-      const subscription = this.onDidChange((state) => state === "idle" && end());
-    });
+  async #turnEnd(): Promise<void> {
+    if (!this.#running) return;
+    await until(TURN_END_MS, (done) => [this.onDidChange((state) => state === "idle" && done())]);
   }
 
   #session(): Promise<string> {
