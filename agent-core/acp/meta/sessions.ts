@@ -1,5 +1,6 @@
 /** Stored and open sessions: beginning, listing, searching, importing, paging and taking back. */
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
+import type { ImportReport } from "../../sessions/import/import-sessions.ts";
 
 /** `_meta.hermes` of `session/new` and `session/load`. */
 export type HermesSessionMeta = {
@@ -116,20 +117,8 @@ export type HermesImport = {
   readonly again?: boolean;
 };
 
-/** Counted sessions; a second import adds only what is new. */
-export type HermesImported = {
-  readonly imported: number;
-  /** They had gone on since they were imported. */
-  readonly extended: number;
-  readonly unchanged: number;
-  /** They went on here since they were imported, or are open, and are left as they are. */
-  readonly diverged: number;
-  /** They were imported once and deleted here since, and are left out. */
-  readonly deleted: number;
-  readonly failed: readonly { readonly id: string; readonly why: string }[];
-  /** The same in words. */
-  readonly summary: string;
-};
+/** A second import adds only what is new. `summary`: the same in words. */
+export type HermesImported = ImportReport & { readonly summary: string };
 
 /** `messages`: as `tail` of HermesLoadMeta; default: all. */
 export type HermesEarlierRequest = { readonly sessionId: string; readonly before: number; readonly messages?: number };
