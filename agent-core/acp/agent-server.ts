@@ -149,9 +149,7 @@ export class AgentServer {
 
   /** Names a stored session that is not open here. Rejects with an Error in one line when it cannot be written. */
   async renameStored(id: string, title: string): Promise<void> {
-    const stored = await this.readStored(id);
-    const path = journalPath(sessionsFolder(this.home), id);
-    if (path !== undefined) await renameSession(path, stored, title);
+    await renameSession(await this.readStored(id), title);
     this.#lists?.changed();
   }
 
