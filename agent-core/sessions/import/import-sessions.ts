@@ -1,8 +1,9 @@
 /** Brings the sessions of an original Hermes home over into journals of ours; a second time only what is new. */
 import { existsSync } from "node:fs";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { Database } from "sql.js";
+import { replaceFile } from "../../config/replace-file.ts";
 import { takeLock } from "../../locks/file-lock.ts";
 import { appendEntries } from "../append-entries.ts";
 import { type EntryOf, JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
@@ -136,18 +137,9 @@ function usageEntry(
 async function write(path: string, entries: readonly JournalEntry[]): Promise<void> {
   const lock = takeLock(`${path}.lock`);
   if ("pid" in lock) throw new Error(`another Hermes (process ${lock.pid}) is writing it`);
-  const temporary = `${path}.${process.pid}.tmp`;
   try {
-    const file = await open(temporary, "w", 0o600);
-    try {
-      await file.writeFile(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
+    await replaceFile(path, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
   } finally {
-    await rm(temporary, { force: true });
     lock.release();
   }
 }
