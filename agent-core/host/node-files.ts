@@ -2,6 +2,7 @@
 import { constants } from "node:fs";
 import { access, chmod, lstat, mkdir, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { Turns } from "../locks/turns.ts";
 import { BYTE_ORDER_MARK, type DecodedFile, readDecoded } from "./decode-file.ts";
 import { failure, systemFailure } from "./file-failure.ts";
 import type { ExpectedText, FileFailure, FileStat, FileText, HostFiles } from "./host.ts";
@@ -10,22 +11,8 @@ import { removeFile, renameFile } from "./node-file-moves.ts";
 type Written = { readonly ok: true } | FileFailure;
 
 export function nodeFiles(): HostFiles {
-  const writes = new Map<string, Promise<unknown>>();
-  /** Two changes of one path in a row: the second must see what the first left. */
-  const inTurn = <Result>(path: string, change: () => Promise<Result>): Promise<Result> => {
-    const previous = writes.get(path) ?? Promise.resolve();
-    const write = previous.then(change);
-    const settled = write
-      .then(
-        () => undefined,
-        () => undefined, // told to who asked for it
-      )
-      .finally(() => {
-        if (writes.get(path) === settled) writes.delete(path);
-      });
-    writes.set(path, settled);
-    return write;
-  };
+  /** By path. */
+  const changes = new Turns();
   return {
     async readText(path, signal) {
       const decoded = await readDecoded(path, signal);
@@ -33,14 +20,14 @@ export function nodeFiles(): HostFiles {
       const { text } = decoded;
       return { ok: true, text, source: "disk" } satisfies FileText;
     },
-    writeText: (path, text, expected, signal) => inTurn(path, () => writeGuarded(path, text, expected, signal)),
+    writeText: (path, text, expected, signal) => changes.take(path, () => writeGuarded(path, text, expected, signal)),
     async remove(path, expected, signal) {
-      const removed = await inTurn(path, () => removeFile(path, expected, signal));
-      return removed.ok ? { ok: true, bringBack: () => inTurn(path, removed.bringBack) } : removed;
+      const removed = await changes.take(path, () => removeFile(path, expected, signal));
+      return removed.ok ? { ok: true, bringBack: () => changes.take(path, removed.bringBack) } : removed;
     },
-    rename: (move, signal) => inTurn(move.from, () => renameFile(move, signal)),
+    rename: (move, signal) => changes.take(move.from, () => renameFile(move, signal)),
     putBack: (path, text, expected, signal) =>
-      inTurn(path, () =>
+      changes.take(path, () =>
         text === null ? removeGuarded(path, expected, signal) : writeGuarded(path, text, expected, signal),
       ),
     async stat(path): Promise<FileStat | undefined> {
