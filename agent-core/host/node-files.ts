@@ -3,7 +3,8 @@ import { constants } from "node:fs";
 import { access, chmod, lstat, mkdir, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Turns } from "../locks/turns.ts";
-import { BYTE_ORDER_MARK, type DecodedFile, readDecoded } from "./decode-file.ts";
+import { conflictWith } from "./conflict-with.ts";
+import { BYTE_ORDER_MARK, readDecoded } from "./decode-file.ts";
 import { failure, systemFailure } from "./file-failure.ts";
 import type { ExpectedText, FileFailure, FileStat, FileText, HostFiles } from "./host.ts";
 import { removeFile, renameFile } from "./node-file-moves.ts";
@@ -43,7 +44,6 @@ export function nodeFiles(): HostFiles {
 async function writeGuarded(path: string, text: string, expected: ExpectedText, signal: AbortSignal): Promise<Written> {
   signal.throwIfAborted();
   const present = await readDecoded(path, signal);
-  if (!present.ok && present.reason !== "missing") return present;
   const conflict = conflictWith(path, present, expected);
   if (conflict !== undefined) return conflict;
   try {
@@ -67,19 +67,6 @@ async function removeGuarded(path: string, expected: ExpectedText, signal: Abort
   }
   const present = await readDecoded(path, signal);
   return conflictWith(path, present, expected) ?? { ok: true };
-}
-
-function conflictWith(
-  path: string,
-  present: DecodedFile | FileFailure,
-  expected: ExpectedText,
-): FileFailure | undefined {
-  if (expected.kind === "absent") {
-    return present.ok ? failure("conflict", `${path} exists by now; read it before changing it.`) : undefined;
-  }
-  if (!present.ok) return failure("conflict", `${path} is gone by now; it was not written.`);
-  if (present.text === expected.text) return undefined;
-  return failure("conflict", `${path} has changed since it was read; read it again.`);
 }
 
 async function createFile(path: string, bytes: Buffer): Promise<Written> {
