@@ -1,6 +1,7 @@
 /** Stored and open sessions: beginning, listing, searching, importing, paging and taking back. */
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { ImportReport } from "../../sessions/import/import-sessions.ts";
+import type { Building } from "../../sessions/index/questions.ts";
 
 /** `_meta.hermes` of `session/new` and `session/load`. */
 export type HermesSessionMeta = {
@@ -28,7 +29,7 @@ export type HermesEarlier = {
 export type HermesEarlierMeta = { readonly earlier: HermesEarlier };
 
 /** Journals that are read, and how many there are to read. */
-export type HermesBuilding = { readonly done: number; readonly total: number };
+export type HermesBuilding = Building;
 
 /** `_meta.hermes` of the answer to `session/list`: the index is being built, and only what is read so far is listed. */
 export type HermesListMeta = { readonly building?: HermesBuilding };
