@@ -1,6 +1,7 @@
 // Which room may import which: the floors of agent-core from the ground up, and the walls between the rooms.
 const floors = [
   "messages",
+  "locks",
   "config",
   "host",
   "providers",

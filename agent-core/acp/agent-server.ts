@@ -14,12 +14,13 @@ import {
   sessionsFolder,
   spillFolder,
 } from "../config/home.ts";
-import { lockHolder } from "../host/file-lock.ts";
 import type { Host } from "../host/host.ts";
+import { lockHolder } from "../locks/file-lock.ts";
 import { findEditorModels } from "../providers/catalogue/editor-models.ts";
 import { deployments } from "../providers/deployment/deployments.ts";
 import { deleteSession } from "../sessions/delete-session.ts";
-import { forkSession, forkTitle } from "../sessions/fork-session.ts";
+import { forkSession } from "../sessions/fork-session.ts";
+import { forkTitle } from "../sessions/fork-title.ts";
 import { SessionIndex } from "../sessions/index/session-index.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { renameSession } from "../sessions/rename-session.ts";
@@ -149,9 +150,7 @@ export class AgentServer {
 
   /** Names a stored session that is not open here. Rejects with an Error in one line when it cannot be written. */
   async renameStored(id: string, title: string): Promise<void> {
-    const stored = await this.readStored(id);
-    const path = journalPath(sessionsFolder(this.home), id);
-    if (path !== undefined) await renameSession(path, stored, title);
+    await renameSession(await this.readStored(id), title);
     this.#lists?.changed();
   }
 

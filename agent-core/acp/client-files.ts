@@ -2,6 +2,7 @@
 import { isAbsolute, relative } from "node:path";
 import { type AgentContext, methods, RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import { conflictWith } from "../host/conflict-with.ts";
 import type { ExpectedText, FileFailure, FileMove, FileText, FileWritten, HostFiles } from "../host/host.ts";
 import {
   CLIENT_FILES,
@@ -197,15 +198,6 @@ function refusal(path: string, error: unknown, signal: AbortSignal): FileFailure
   if (!(error instanceof RequestError)) throw error;
   const reason = error.code === WRITE_CONFLICT ? "conflict" : "failed";
   return { ok: false, reason, message: `${path} was not written by the editor: ${error.message}` };
-}
-
-function conflictWith(path: string, present: FileText | FileFailure, expected: ExpectedText): FileFailure | undefined {
-  if (!present.ok && present.reason !== "missing") return present;
-  const conflict = (message: string): FileFailure => ({ ok: false, reason: "conflict", message });
-  if (expected.kind === "absent")
-    return present.ok ? conflict(`${path} exists by now; read it before changing it.`) : undefined;
-  if (!present.ok) return conflict(`${path} is gone by now; it was not written.`);
-  return present.text === expected.text ? undefined : conflict(`${path} has changed since it was read; read it again.`);
 }
 
 function isInside(path: string, root: string): boolean {

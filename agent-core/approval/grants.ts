@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
-import { whileLockedSync } from "../host/while-locked.ts";
+import { whileLockedSync } from "../locks/while-locked.ts";
 
 const grantSchema = z.object({ id: z.string(), description: z.string() });
 const fileSchema = z.object({ version: z.literal(1), grants: z.array(grantSchema) });

@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { takeLock } from "../host/file-lock.ts";
+import { takeLock } from "../locks/file-lock.ts";
 import { parseEntry } from "../sessions/entry.ts";
 import { readLines } from "../sessions/journal-lines.ts";
 import type { ObjectStore } from "./object-store.ts";

@@ -1,7 +1,7 @@
 /** A small file of JSON in the home that several processes may write: read leniently, replaced whole. */
-import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { replaceFile } from "./replace-file.ts";
 
 /** Undefined when there is none, or none that can be read. */
 export async function readJsonFile(path: string): Promise<unknown> {
@@ -12,15 +12,8 @@ export async function readJsonFile(path: string): Promise<unknown> {
   }
 }
 
-/** Writes beside it and renames, so that nobody ever reads half of it. Rejects when it cannot be written. */
+/** Replaces it, and makes its folder where there is none. Rejects when it cannot be written. */
 export async function writeJsonFile(path: string, value: unknown): Promise<void> {
-  const temporary = `${path}.${randomUUID()}.tmp`;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  try {
-    await writeFile(temporary, JSON.stringify(value), { mode: 0o600 });
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await replaceFile(path, JSON.stringify(value));
 }

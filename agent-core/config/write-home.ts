@@ -1,19 +1,26 @@
-/** Writes into the user's own files of the home: only what is asked, everything else stays as they wrote it. */
-import { chmod, mkdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+/**
+ * Writes into the user's own files of the home: only what is asked, everything else stays as they wrote it, or as
+ * another process has written it meanwhile.
+ */
+import { mkdir, readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { whileLocked } from "../locks/while-locked.ts";
+import { replaceFile } from "./replace-file.ts";
 
 /** Sets a variable in the home's `.env`, which only its owner may read. Rejects when it cannot be written. */
 export async function setHomeVariable(home: string, name: string, value: string): Promise<void> {
-  const path = join(home, ".env");
-  const text = await readOrEmpty(path);
-  const line = `${name}=${quoted(value)}`;
+  await changeFile(home, ".env", (text) => withVariable(text, name, `${name}=${quoted(value)}`));
+}
+
+/** `text` with this one line for the variable, where the first one of it stood, else at the end. */
+function withVariable(text: string, name: string, line: string): string {
   const lines = text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
   const isOurs = (candidate: string): boolean => new RegExp(`^\\s*(export\\s+)?${name}\\s*=`).test(candidate);
   // The last assignment holds; earlier ones would be a trap for whoever reads the file.
   const kept = lines.filter((candidate) => !isOurs(candidate));
   const at = lines.findIndex(isOurs);
   const written = at < 0 ? [...kept, line] : kept.toSpliced(at, 0, line);
-  await writePrivate(home, path, `${written.join("\n")}\n`);
+  return `${written.join("\n")}\n`;
 }
 
 /** Sets the model in config.yaml, its comments and order kept. Rejects when the file is no YAML or cannot be written. */
@@ -22,13 +29,12 @@ export async function setHomeModel(
   model: { readonly provider: string; readonly model: string; readonly baseUrl: string | undefined },
 ): Promise<void> {
   const { withSection } = await import("./yaml.ts");
-  const path = join(home, "config.yaml");
   const values = { provider: model.provider, default: model.model, base_url: model.baseUrl };
   try {
-    await writePrivate(home, path, withSection(await readOrEmpty(path), "model", values));
+    await changeFile(home, "config.yaml", (text) => withSection(text, "model", values));
   } catch (error) {
     const [reason] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
-    throw new Error(`The model could not be written into ${path}: ${reason}`, { cause: error });
+    throw new Error(`The model could not be written into ${join(home, "config.yaml")}: ${reason}`, { cause: error });
   }
 }
 
@@ -47,17 +53,12 @@ async function readOrEmpty(path: string): Promise<string> {
   }
 }
 
-async function writePrivate(home: string, name: string, text: string): Promise<void> {
+async function changeFile(home: string, name: string, change: (text: string) => string): Promise<void> {
+  const path = join(home, name);
   await mkdir(home, { recursive: true, mode: 0o700 });
-  // A link into somebody's repository of settings stays a link.
-  const path = await realpath(name).catch(() => name);
-  const temporary = `${path}.${process.pid}.tmp`;
-  try {
-    await writeFile(temporary, text, { mode: 0o600 });
-    await chmod(temporary, 0o600);
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await whileLocked(`${path}.lock`, async () => {
+    // A link into somebody's repository of settings stays a link.
+    const target = await realpath(path).catch(() => path);
+    await replaceFile(target, change(await readOrEmpty(target)));
+  });
 }

@@ -1,6 +1,7 @@
 /** Removing and moving text files of this machine, guarded by the text they must hold. */
 import { chmod, lstat, mkdir, readFile, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
+import { conflictWith } from "./conflict-with.ts";
 import { readDecoded } from "./decode-file.ts";
 import { failure, systemFailure } from "./file-failure.ts";
 import type { FileFailure, FileMove } from "./host.ts";
@@ -77,7 +78,5 @@ async function isBoundToFolder(from: string, to: string): Promise<boolean> {
 async function conflictAt(path: string, expected: string, signal: AbortSignal): Promise<FileFailure | undefined> {
   signal.throwIfAborted();
   const present = await readDecoded(path, signal);
-  if (!present.ok) return present;
-  if (present.text === expected) return undefined;
-  return failure("conflict", `${path} has changed since it was read; read it again.`);
+  return present.ok ? conflictWith(path, present, { kind: "text", text: expected }) : present;
 }

@@ -2,7 +2,9 @@
 import { constants } from "node:fs";
 import { access, chmod, lstat, mkdir, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { BYTE_ORDER_MARK, type DecodedFile, readDecoded } from "./decode-file.ts";
+import { Turns } from "../locks/turns.ts";
+import { conflictWith } from "./conflict-with.ts";
+import { BYTE_ORDER_MARK, readDecoded } from "./decode-file.ts";
 import { failure, systemFailure } from "./file-failure.ts";
 import type { ExpectedText, FileFailure, FileStat, FileText, HostFiles } from "./host.ts";
 import { removeFile, renameFile } from "./node-file-moves.ts";
@@ -10,22 +12,8 @@ import { removeFile, renameFile } from "./node-file-moves.ts";
 type Written = { readonly ok: true } | FileFailure;
 
 export function nodeFiles(): HostFiles {
-  const writes = new Map<string, Promise<unknown>>();
-  /** Two changes of one path in a row: the second must see what the first left. */
-  const inTurn = <Result>(path: string, change: () => Promise<Result>): Promise<Result> => {
-    const previous = writes.get(path) ?? Promise.resolve();
-    const write = previous.then(change);
-    const settled = write
-      .then(
-        () => undefined,
-        () => undefined, // told to who asked for it
-      )
-      .finally(() => {
-        if (writes.get(path) === settled) writes.delete(path);
-      });
-    writes.set(path, settled);
-    return write;
-  };
+  /** By path. */
+  const changes = new Turns();
   return {
     async readText(path, signal) {
       const decoded = await readDecoded(path, signal);
@@ -33,14 +21,14 @@ export function nodeFiles(): HostFiles {
       const { text } = decoded;
       return { ok: true, text, source: "disk" } satisfies FileText;
     },
-    writeText: (path, text, expected, signal) => inTurn(path, () => writeGuarded(path, text, expected, signal)),
+    writeText: (path, text, expected, signal) => changes.take(path, () => writeGuarded(path, text, expected, signal)),
     async remove(path, expected, signal) {
-      const removed = await inTurn(path, () => removeFile(path, expected, signal));
-      return removed.ok ? { ok: true, bringBack: () => inTurn(path, removed.bringBack) } : removed;
+      const removed = await changes.take(path, () => removeFile(path, expected, signal));
+      return removed.ok ? { ok: true, bringBack: () => changes.take(path, removed.bringBack) } : removed;
     },
-    rename: (move, signal) => inTurn(move.from, () => renameFile(move, signal)),
+    rename: (move, signal) => changes.take(move.from, () => renameFile(move, signal)),
     putBack: (path, text, expected, signal) =>
-      inTurn(path, () =>
+      changes.take(path, () =>
         text === null ? removeGuarded(path, expected, signal) : writeGuarded(path, text, expected, signal),
       ),
     async stat(path): Promise<FileStat | undefined> {
@@ -56,7 +44,6 @@ export function nodeFiles(): HostFiles {
 async function writeGuarded(path: string, text: string, expected: ExpectedText, signal: AbortSignal): Promise<Written> {
   signal.throwIfAborted();
   const present = await readDecoded(path, signal);
-  if (!present.ok && present.reason !== "missing") return present;
   const conflict = conflictWith(path, present, expected);
   if (conflict !== undefined) return conflict;
   try {
@@ -80,19 +67,6 @@ async function removeGuarded(path: string, expected: ExpectedText, signal: Abort
   }
   const present = await readDecoded(path, signal);
   return conflictWith(path, present, expected) ?? { ok: true };
-}
-
-function conflictWith(
-  path: string,
-  present: DecodedFile | FileFailure,
-  expected: ExpectedText,
-): FileFailure | undefined {
-  if (expected.kind === "absent") {
-    return present.ok ? failure("conflict", `${path} exists by now; read it before changing it.`) : undefined;
-  }
-  if (!present.ok) return failure("conflict", `${path} is gone by now; it was not written.`);
-  if (present.text === expected.text) return undefined;
-  return failure("conflict", `${path} has changed since it was read; read it again.`);
 }
 
 async function createFile(path: string, bytes: Buffer): Promise<Written> {

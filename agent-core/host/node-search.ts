@@ -1,8 +1,7 @@
 /** Search of this machine's files: ripgrep when it is on PATH, else built in; the same hits in the same order. */
-import { accessSync, constants } from "node:fs";
 import { stat } from "node:fs/promises";
-import { delimiter, join } from "node:path";
 import { builtInSearch } from "./built-in-search.ts";
+import { findProgram } from "./find-program.ts";
 import type { HostSearch, SearchHit, SearchRequest, SearchResult } from "./host.ts";
 import { ripgrepSearch } from "./ripgrep-search.ts";
 import { MAX_HITS } from "./search-limits.ts";
@@ -13,7 +12,7 @@ export type NodeSearchOptions = {
 };
 
 export function nodeSearch(options: NodeSearchOptions = {}): HostSearch {
-  const ripgrep = options.ripgrep === undefined ? findOnPath("rg") : (options.ripgrep ?? undefined);
+  const ripgrep = options.ripgrep === undefined ? findProgram("rg") : (options.ripgrep ?? undefined);
   return {
     async search(request, signal) {
       signal.throwIfAborted();
@@ -38,20 +37,4 @@ function inOrder({ target }: SearchRequest, result: Extract<SearchResult, { ok: 
 function comparePaths(first: string, second: string): number {
   if (first === second) return 0;
   return first < second ? -1 : 1;
-}
-
-function findOnPath(program: string): string | undefined {
-  const name = process.platform === "win32" ? `${program}.exe` : program;
-  return (process.env["PATH"] ?? "")
-    .split(delimiter)
-    .filter((folder) => folder !== "")
-    .map((folder) => join(folder, name))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false; // not in this folder
-      }
-    });
 }

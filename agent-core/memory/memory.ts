@@ -1,7 +1,8 @@
 /** What the agent remembers from session to session: two small files that the user can read and change. */
-import { mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { whileLocked } from "../host/while-locked.ts";
+import { replaceFile } from "../config/replace-file.ts";
+import { whileLocked } from "../locks/while-locked.ts";
 import { type ChangedNotes, changeNotes, formatNotes, type NoteChange, type Notes, parseNotes } from "./notes.ts";
 
 /** `memory`: notes about the work. `user`: who the user is and what they like. */
@@ -51,9 +52,7 @@ export class Memory {
       const changed = changeNotes(await this.read(target), change, this.#limits[target]);
       if (!changed.ok) return changed;
       await this.#archive(target, changed.evicted);
-      const temporary = `${path}.${process.pid}.tmp`;
-      await writeFile(temporary, formatNotes(changed.notes), { mode: 0o600 });
-      await rename(temporary, path);
+      await replaceFile(path, formatNotes(changed.notes));
       return changed;
     });
   }

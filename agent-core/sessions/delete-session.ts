@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename } from "node:path";
-import { type LockHolder, takeLock } from "../host/file-lock.ts";
+import { type LockHolder, takeLock } from "../locks/file-lock.ts";
 import { noteDeletion } from "./import/deleted-imports.ts";
 
 /**

@@ -5,8 +5,6 @@ import { type Line, readLines } from "./journal-lines.ts";
 
 const NEWLINE = Buffer.from("\n");
 
-const NUMBER = / \((\d{1,4})\)$/;
-
 export type Fork = {
   readonly id: string;
   /** Where it goes on, absolute. */
@@ -38,16 +36,6 @@ export async function forkSession(from: string, to: string, parent: string, fork
   } finally {
     await file.close();
   }
-}
-
-/** `Title (2)`, or the next number that none of `taken` has; undefined for what has no title. */
-export function forkTitle(title: string | undefined, taken: readonly string[]): string | undefined {
-  if (title === undefined) return undefined;
-  const plain = title.replace(NUMBER, "");
-  const numbers = [title, ...taken]
-    .filter((other) => other.replace(NUMBER, "") === plain)
-    .map((other) => Number(NUMBER.exec(other)?.[1] ?? 1));
-  return `${plain} (${Math.max(...numbers) + 1})`;
 }
 
 function isAt({ bytes }: Line, position: number): boolean {

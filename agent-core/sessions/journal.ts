@@ -4,7 +4,7 @@
  * While the disk fails, entries wait in memory and are written in their order as soon as it works again.
  */
 
-import { type FileLock, takeLock } from "../host/file-lock.ts";
+import { type FileLock, takeLock } from "../locks/file-lock.ts";
 import { JOURNAL_VERSION, type JournalEntry } from "./entry.ts";
 import { type JournalFiles, systemFiles } from "./journal-files.ts";
 import { JournalLine } from "./journal-line.ts";

@@ -1,16 +1,13 @@
 /** Names a stored session that nobody has open. */
-import { Journal } from "./journal.ts";
+import { appendEntries } from "./append-entries.ts";
 import type { StoredSession } from "./read-journal.ts";
 
-/** `path` is its journal. Throws an Error in one line when it cannot be written. */
-export async function renameSession(path: string, { id, cwd }: StoredSession, title: string): Promise<void> {
-  let failure: string | undefined;
-  const onFailure = (_message: string, reason: string): void => {
-    failure ??= `The name cannot be stored: ${reason}`;
-  };
-  const journal = new Journal({ path, sessionId: id, cwd, now: Date.now, onFailure });
-  journal.append({ type: "title", title });
-  await journal.sync();
-  journal.close();
-  if (failure !== undefined) throw new Error(failure);
+/** Rejects with an Error in one line when it cannot be written. */
+export async function renameSession(session: StoredSession, title: string): Promise<void> {
+  try {
+    await appendEntries(session, [{ type: "title", title, at: Date.now() }]);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`The name cannot be stored: ${reason}`, { cause: error });
+  }
 }

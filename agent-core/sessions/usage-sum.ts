@@ -1,12 +1,12 @@
 /** What the model calls of a session took together, and what they cost as far as prices are known. */
 import type { ModelPrice } from "../providers/model-info.ts";
 import type { Usage } from "../providers/wire/wire.ts";
-import type { JournalEntry } from "./entry.ts";
+import type { EntryOf } from "./entry.ts";
 
 /** Prices are for so many tokens. */
 const PRICED_TOKENS = 1_000_000;
 
-type UsageEntry = Extract<JournalEntry, { type: "usage" }>;
+type UsageEntry = Omit<EntryOf<"usage">, "at">;
 
 export type UsageSum = Usage & {
   /** In US dollars; undefined when the price of any of it is unknown. */
@@ -22,8 +22,8 @@ export function costOf(usage: Usage, price: ModelPrice | undefined): number | un
 }
 
 /** Sums the usage entries of a journal. */
-export function sumUsage(entries: readonly Omit<UsageEntry, "at">[]): UsageSum {
-  const sum = (field: (entry: Omit<UsageEntry, "at">) => number): number =>
+export function sumUsage(entries: readonly UsageEntry[]): UsageSum {
+  const sum = (field: (entry: UsageEntry) => number): number =>
     entries.reduce((total, entry) => total + field(entry), 0);
   const costs = entries.map(({ costUsd }) => costUsd);
   return {

@@ -21,11 +21,13 @@ import {
 } from "../../agent-core/acp/meta/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ModelMemory } from "../models/model-memory.ts";
+import { until } from "../until.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
 import type { EventLog } from "./event-log.ts";
 import { leaveSession } from "./leave-session.ts";
 import { PromptQueue } from "./prompt-queue.ts";
 import { type SelectedOption, SessionOptions } from "./session-options.ts";
+import { type SessionPlace, sessionPlace } from "./session-place.ts";
 
 /** Where the window remembers which session it showed. */
 const MEMENTO_KEY = "hermes.sessionId";
@@ -38,14 +40,6 @@ const FORK_METHOD = "session/fork";
 
 /** A cancelled turn has ended within this time, its commands with it; one that has not is left to itself. Milliseconds. */
 const TURN_END_MS = 5_000;
-
-/** Where a session works. */
-type SessionPlace = {
-  readonly cwd: string;
-  readonly additionalDirectories: string[];
-  readonly mcpServers: never[];
-  readonly _meta: { readonly hermes: HermesSessionMeta };
-};
 
 export type ChatState = "idle" | "running";
 
@@ -205,7 +199,7 @@ export class ChatSession implements vscode.Disposable {
   /** Goes on with a new session that begins with what was said in `sessionId` before `position`; default: with all. */
   async fork(sessionId: string, position?: number): Promise<void> {
     const agent = await this.#worker.agent();
-    const { _meta, ...place } = this.#place();
+    const { _meta, ...place } = sessionPlace(this.#models.chosen);
     const hermes: HermesSessionMeta & HermesForkMeta = { ..._meta.hermes, ...(position !== undefined && { position }) };
     const forked = await agent.request<{ sessionId: string }>(FORK_METHOD, { sessionId, ...place, _meta: { hermes } });
     await this.#change(forked.sessionId);
@@ -293,17 +287,9 @@ export class ChatSession implements vscode.Disposable {
   }
 
   /** Resolves when no turn runs, or when one does not end although it was cancelled. */
-  #turnEnd(): Promise<void> {
-    if (!this.#running) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        subscription.dispose();
-        resolve();
-      };
-      const timer = setTimeout(end, TURN_END_MS);
-      const subscription = this.onDidChange((state) => state === "idle" && end());
-    });
+  async #turnEnd(): Promise<void> {
+    if (!this.#running) return;
+    await until(TURN_END_MS, (done) => [this.onDidChange((state) => state === "idle" && done())]);
   }
 
   #session(): Promise<string> {
@@ -314,21 +300,8 @@ export class ChatSession implements vscode.Disposable {
     return this.#opening;
   }
 
-  /** Where a session works. Throws an Error in one line when no folder is open. */
-  #place(): SessionPlace {
-    const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-    const [cwd, ...additionalDirectories] = folders;
-    if (cwd === undefined) throw new Error("Open a folder to start: the agent works in a folder.");
-    const { chosen } = this.#models;
-    const hermes: HermesSessionMeta = {
-      trusted: vscode.workspace.isTrusted,
-      ...(chosen !== undefined && { model: chosen }),
-    };
-    return { cwd, additionalDirectories, mcpServers: [], _meta: { hermes } };
-  }
-
   async #openSession(): Promise<string> {
-    const place = this.#place();
+    const place = sessionPlace(this.#models.chosen);
     const agent = await this.#worker.agent();
     const remembered = this.#memory.get<string>(MEMENTO_KEY);
     if (remembered !== undefined && (await this.#load(agent, remembered, place))) return remembered;

@@ -1,6 +1,7 @@
 /** Reading and changing a file through its document, so that the change can be undone and passes over nothing. */
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
+import { until } from "../until.ts";
 import { findDocument } from "./find-document.ts";
 import { minimalEdit } from "./minimal-edit.ts";
 
@@ -108,18 +109,10 @@ async function aheadOf(document: vscode.TextDocument): Promise<string | undefine
 }
 
 /** Resolves when the document tells of a change (also of one to its being saved), or after so many milliseconds. */
-function changeOf(document: vscode.TextDocument, limit: number): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      subscription.dispose();
-      resolve();
-    };
-    const timer = setTimeout(end, limit);
-    const subscription = vscode.workspace.onDidChangeTextDocument((change) => {
-      if (change.document === document) end();
-    });
-  });
+function changeOf(document: vscode.TextDocument, limitMs: number): Promise<boolean> {
+  return until(limitMs, (done) => [
+    vscode.workspace.onDidChangeTextDocument((change) => change.document === document && done()),
+  ]);
 }
 
 async function writeDocument(document: vscode.TextDocument, text: string): Promise<void> {

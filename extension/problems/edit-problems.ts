@@ -4,6 +4,7 @@
  */
 import * as vscode from "vscode";
 import type { HermesFileProblems } from "../../agent-core/acp/meta/problems.ts";
+import { until } from "../until.ts";
 import { Patience } from "./patience.ts";
 import { problemsOf } from "./problems-of.ts";
 
@@ -116,17 +117,10 @@ export class EditProblems implements vscode.Disposable {
   }
 
   /** Resolves with the next event, after so many milliseconds, or when the signal is aborted. */
-  #changeOr(delay: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        change.dispose();
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, delay);
-      const change = this.#changes.event(end);
-      signal.addEventListener("abort", end);
+  #changeOr(limitMs: number, signal: AbortSignal): Promise<boolean> {
+    return until(limitMs, (done) => {
+      signal.addEventListener("abort", done);
+      return [this.#changes.event(done), { dispose: () => signal.removeEventListener("abort", done) }];
     });
   }
 }

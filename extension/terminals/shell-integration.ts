@@ -1,6 +1,7 @@
 /** Waiting for a terminal's shell to be one that tells VS Code of its commands, and which one that is. */
 import { parse } from "node:path";
 import * as vscode from "vscode";
+import { until } from "../until.ts";
 
 /** Shells that VS Code brings an integration for. */
 const integrated: ReadonlySet<string> = new Set(["bash", "fish", "gitbash", "pwsh", "zsh"]);
@@ -30,20 +31,12 @@ export function shellKind({ state }: vscode.Terminal): string | undefined {
 }
 
 /** Resolves when the condition holds, the terminal was closed, or the time is over. */
-export function changed(terminal: vscode.Terminal, limitMs: number, holds: () => boolean): Promise<void> {
-  if (holds() || terminal.exitStatus !== undefined) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(limit);
-      for (const watch of watches) watch.dispose();
-      resolve();
-    };
-    const limit = setTimeout(done, limitMs);
-    const watches = [
-      vscode.window.onDidChangeTerminalShellIntegration(() => holds() && done()),
-      vscode.window.onDidCloseTerminal((closed) => closed === terminal && done()),
-    ];
-  });
+async function changed(terminal: vscode.Terminal, limitMs: number, holds: () => boolean): Promise<void> {
+  if (holds() || terminal.exitStatus !== undefined) return;
+  await until(limitMs, (done) => [
+    vscode.window.onDidChangeTerminalShellIntegration(() => holds() && done()),
+    vscode.window.onDidCloseTerminal((closed) => closed === terminal && done()),
+  ]);
 }
 
 function isEnabled(): boolean {

@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import { isInFront, killTree, livingMembers, MARKER_VARIABLE } from "../../agent-core/host/children/process-tree.ts";
 import { QUIET_ENVIRONMENT } from "../../agent-core/host/children/start-child.ts";
+import { until } from "../until.ts";
 import { shellIntegration, shellKind } from "./shell-integration.ts";
 import { changeFolderLine, preparingLine, TELLS_FIRST_ONLY } from "./typed-line.ts";
 
@@ -237,17 +238,9 @@ function ownExitCode({ exitStatus }: vscode.Terminal): number | undefined {
   return exitStatus?.reason === vscode.TerminalExitReason.Process ? exitStatus.code : undefined;
 }
 
-function whenClosed(terminal: vscode.Terminal): Promise<void> {
-  if (terminal.exitStatus !== undefined) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(limit);
-      watch.dispose();
-      resolve();
-    };
-    const limit = setTimeout(done, CLOSE_LIMIT_MS);
-    const watch = vscode.window.onDidCloseTerminal((closed) => closed === terminal && done());
-  });
+async function whenClosed(terminal: vscode.Terminal): Promise<void> {
+  if (terminal.exitStatus !== undefined) return;
+  await until(CLOSE_LIMIT_MS, (done) => [vscode.window.onDidCloseTerminal((closed) => closed === terminal && done())]);
 }
 
 async function* nothing(): AsyncGenerator<string> {

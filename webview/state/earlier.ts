@@ -1,9 +1,8 @@
 /** What a session that was opened by its end begins with: known by its number, and fetched a page at a time. */
 import type { EarlierMessages, PanelEvent } from "../panel-protocol.ts";
+import { fieldsOf, hermesField, type Meta } from "./hermes-meta.ts";
 import type { EarlierState, PanelState } from "./state.ts";
 import { announce } from "./state.ts";
-
-type Meta = Readonly<Record<string, unknown>> | null | undefined;
 
 /** What there is to fetch; undefined when nothing is. */
 export function earlierOf(state: EarlierState | undefined): EarlierMessages | undefined {
@@ -12,10 +11,9 @@ export function earlierOf(state: EarlierState | undefined): EarlierMessages | un
 
 /** Notes what a replay says that it does not begin with: `_meta.hermes.earlier`. */
 export function beginWithEarlier(state: PanelState, meta: Meta): PanelState {
-  const hermes = meta?.["hermes"];
-  if (typeof hermes !== "object" || hermes === null || !("earlier" in hermes)) return state;
-  // Of our own agent, whose type this is; another one has no such field.
-  return { ...state, earlier: { type: "there", ...(hermes.earlier as EarlierMessages) } };
+  const { before, messages } = fieldsOf(hermesField(meta, "earlier"));
+  if (typeof before !== "number" || typeof messages !== "number") return state;
+  return { ...state, earlier: { type: "there", before, messages } };
 }
 
 type Asked = Extract<PanelEvent, { kind: "earlier-asked" }>;

@@ -1,12 +1,10 @@
 /** Going back to an earlier message: the card that shows what it would do, and what became of it. */
 import type { PanelEvent } from "../panel-protocol.ts";
+import { fieldsOf, hermesField, type Meta } from "./hermes-meta.ts";
 import { rewindTo } from "./rewind.ts";
 import type { PanelState, RestoredEntry } from "./state.ts";
 import { announce } from "./state.ts";
 import { addEntry } from "./transcript.ts";
-
-/** What our agent says when it has taken messages back: `_meta.hermes.rewound`. */
-type Rewound = { readonly position: number; readonly prompt: string | null };
 
 /** Shows the card under the message that it belongs to, or takes it away. */
 export function previewRestore(
@@ -39,18 +37,12 @@ export function addRestored(
   return announce(addEntry({ ...state, entries, restore: undefined }, entry, at), `${entry.text}${left}`);
 }
 
-/** Takes messages back when `meta` says so; what the first of them said waits in the composer then. */
-export function rewound(
-  state: PanelState,
-  meta: Readonly<Record<string, unknown>> | null | undefined,
-  at: number,
-): PanelState {
-  const hermes = meta?.["hermes"];
-  if (typeof hermes !== "object" || hermes === null || !("rewound" in hermes)) return state;
-  // Of our own agent, whose type this is; another one has no such field.
-  const { position, prompt } = hermes.rewound as Rewound;
+/** Takes messages back when `_meta.hermes.rewound` says so; what the first of them said waits in the composer then. */
+export function rewound(state: PanelState, meta: Meta, at: number): PanelState {
+  const { position, prompt } = fieldsOf(hermesField(meta, "rewound"));
+  if (typeof position !== "number") return state;
   const back = { ...rewindTo(state, position, at), restore: undefined };
-  if (prompt === null) return back;
+  if (typeof prompt !== "string") return back;
   return { ...back, compose: { serial: state.compose.serial + 1, text: prompt, keepsDraft: true } };
 }
 

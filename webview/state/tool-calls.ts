@@ -1,6 +1,7 @@
 /** Tool calls: each update says only what changed; the card keeps the rest. */
 import type { ToolCallUpdate } from "@zed-industries/agent-client-protocol";
 import { placeOfCall, withChanged, withEntry } from "./entry-list.ts";
+import { hermesField } from "./hermes-meta.ts";
 import type { Entry, PanelState, ToolEntry } from "./state.ts";
 import { sealOpen } from "./transcript.ts";
 
@@ -72,7 +73,6 @@ function merge(card: ToolEntry, update: ToolCallUpdate, at: number): ToolEntry {
 }
 
 function declaredDuration(update: ToolCallUpdate): number | undefined {
-  const { hermes } = update._meta ?? {};
-  if (typeof hermes !== "object" || hermes === null || !("durationMs" in hermes)) return undefined;
-  return typeof hermes.durationMs === "number" && hermes.durationMs >= 0 ? hermes.durationMs : undefined;
+  const durationMs = hermesField(update._meta, "durationMs");
+  return typeof durationMs === "number" && durationMs >= 0 ? durationMs : undefined;
 }

@@ -1,5 +1,7 @@
 /** Stored and open sessions: beginning, listing, searching, importing, paging and taking back. */
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
+import type { ImportReport } from "../../sessions/import/import-sessions.ts";
+import type { Building } from "../../sessions/index/questions.ts";
 
 /** `_meta.hermes` of `session/new` and `session/load`. */
 export type HermesSessionMeta = {
@@ -27,7 +29,7 @@ export type HermesEarlier = {
 export type HermesEarlierMeta = { readonly earlier: HermesEarlier };
 
 /** Journals that are read, and how many there are to read. */
-export type HermesBuilding = { readonly done: number; readonly total: number };
+export type HermesBuilding = Building;
 
 /** `_meta.hermes` of the answer to `session/list`: the index is being built, and only what is read so far is listed. */
 export type HermesListMeta = { readonly building?: HermesBuilding };
@@ -116,20 +118,8 @@ export type HermesImport = {
   readonly again?: boolean;
 };
 
-/** Counted sessions; a second import adds only what is new. */
-export type HermesImported = {
-  readonly imported: number;
-  /** They had gone on since they were imported. */
-  readonly extended: number;
-  readonly unchanged: number;
-  /** They went on here since they were imported, or are open, and are left as they are. */
-  readonly diverged: number;
-  /** They were imported once and deleted here since, and are left out. */
-  readonly deleted: number;
-  readonly failed: readonly { readonly id: string; readonly why: string }[];
-  /** The same in words. */
-  readonly summary: string;
-};
+/** A second import adds only what is new. `summary`: the same in words. */
+export type HermesImported = ImportReport & { readonly summary: string };
 
 /** `messages`: as `tail` of HermesLoadMeta; default: all. */
 export type HermesEarlierRequest = { readonly sessionId: string; readonly before: number; readonly messages?: number };

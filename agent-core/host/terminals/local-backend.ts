@@ -1,7 +1,6 @@
 /** Commands of this machine: its own shell, in the workspace's own folders. */
-import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { findProgram } from "../find-program.ts";
 import type { Backend, Plan } from "./backend.ts";
 import { type CommandVariables, OWN_VARIABLES } from "./command-variables.ts";
 import { quote } from "./quote.ts";
@@ -92,9 +91,4 @@ function onPty({ program, args }: Line): Line {
     args: ["--quiet", "--return", "--flush", "--command", line, "/dev/null"],
     env: { TERM: PTY_TERM, SHELL: "/bin/sh" },
   };
-}
-
-function findProgram(name: string): string | undefined {
-  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
-  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import * as z from "zod";
 import type { ContentPart, Message, ToolCall } from "../../messages/message.ts";
 import { redact } from "../../providers/redact.ts";
-import type { JournalEntry } from "../entry.ts";
+import type { EntryOf } from "../entry.ts";
 import { isSessionId, sessionIdOf } from "../session-id.ts";
 import { type MessageRow, numberOf, type SessionRow, textOf, timeOf } from "./state-rows.ts";
 
@@ -15,10 +15,11 @@ const SUMMARY_MARK = "[CONTEXT COMPACTION";
 const MAX_TITLE_CHARS = 100;
 const ID_HASH_CHARS = 8;
 
-type Timed<Type extends JournalEntry["type"]> = Extract<JournalEntry, { type: Type }>;
+/** What was said, and how a tool call is shown. */
+export type ForeignEntry = EntryOf<"message" | "tool">;
 
 /** The tokens and dollars of the whole session. */
-export type ForeignUsage = Omit<Timed<"usage">, "type" | "at">;
+export type ForeignUsage = Omit<EntryOf<"usage">, "type" | "at">;
 
 const config = z.object({ cwd: z.string().optional(), _delegate_from: z.unknown() }).partial();
 
@@ -68,14 +69,14 @@ export function foreignUsage(row: SessionRow): ForeignUsage {
 }
 
 /** Its messages in order, and how its tool calls are shown. What the original took back stays there. */
-export function foreignEntries(rows: readonly MessageRow[], began: number): readonly JournalEntry[] {
+export function foreignEntries(rows: readonly MessageRow[], began: number): readonly ForeignEntry[] {
   const names = new Map<string, ToolCall>();
-  return rows.flatMap((row): JournalEntry[] => {
+  return rows.flatMap((row): ForeignEntry[] => {
     if (row.active === 0 && row.compacted !== 1) return [];
     const message = messageOf(row);
     if (message === undefined) return [];
     const at = timeOf(row.timestamp) || began;
-    const entry: JournalEntry = { type: "message", message, imported: numberOf(row.row), at };
+    const entry: ForeignEntry = { type: "message", message, imported: numberOf(row.row), at };
     if (message.role === "assistant") for (const call of message.tool_calls ?? []) names.set(call.id, call);
     return message.role === "tool" ? [shownCall(message, names.get(message.tool_call_id), row, at), entry] : [entry];
   });
@@ -86,7 +87,7 @@ function shownCall(
   call: ToolCall | undefined,
   row: MessageRow,
   at: number,
-): JournalEntry {
+): ForeignEntry {
   const name = call?.function.name ?? textOf(row.tool_name) ?? "tool";
   const ok = !/^(?:Error\b|\{"error")/.test(content);
   const shown = { title: titleOf(name, call?.function.arguments ?? ""), kind: "other", locations: [], diffs: [] };

@@ -1,16 +1,18 @@
 /** Brings the sessions of an original Hermes home over into journals of ours; a second time only what is new. */
 import { existsSync } from "node:fs";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { Database } from "sql.js";
-import { takeLock } from "../../host/file-lock.ts";
-import { JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
-import { Journal } from "../journal.ts";
-import { readEntries, readJournal, type StoredSession } from "../read-journal.ts";
+import { replaceFile } from "../../config/replace-file.ts";
+import { takeLock } from "../../locks/file-lock.ts";
+import { appendEntries } from "../append-entries.ts";
+import { type EntryOf, JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
+import { readEntries, readJournal } from "../read-journal.ts";
 import { journalPath } from "../session-id.ts";
 import { sumUsage } from "../usage-sum.ts";
 import { deletedImports } from "./deleted-imports.ts";
 import {
+  type ForeignEntry,
   type ForeignUsage,
   foreignEntries,
   foreignFolder,
@@ -106,13 +108,17 @@ function head(row: SessionRow, id: string, parent: string | undefined): JournalE
   return { ...begin, ...(parent !== undefined && { parent }), at: timeOf(row.started_at) };
 }
 
-function titleEntry(row: SessionRow): readonly JournalEntry[] {
+function titleEntry(row: SessionRow): readonly EntryOf<"title">[] {
   const title = textOf(row.title);
   return title ? [{ type: "title", title, at: timeOf(row.started_at) }] : [];
 }
 
 /** What it took altogether, without what the journal says already. */
-function usageEntry(row: SessionRow, entries: readonly JournalEntry[], known?: ForeignUsage): readonly JournalEntry[] {
+function usageEntry(
+  row: SessionRow,
+  entries: readonly ForeignEntry[],
+  known?: ForeignUsage,
+): readonly EntryOf<"usage">[] {
   const usage = foreignUsage(row);
   const rest = (now: number, before = 0): number => Math.max(0, now - before);
   const { costUsd, model } = usage;
@@ -131,23 +137,14 @@ function usageEntry(row: SessionRow, entries: readonly JournalEntry[], known?: F
 async function write(path: string, entries: readonly JournalEntry[]): Promise<void> {
   const lock = takeLock(`${path}.lock`);
   if ("pid" in lock) throw new Error(`another Hermes (process ${lock.pid}) is writing it`);
-  const temporary = `${path}.${process.pid}.tmp`;
   try {
-    const file = await open(temporary, "w", 0o600);
-    try {
-      await file.writeFile(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
+    await replaceFile(path, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
   } finally {
-    await rm(temporary, { force: true });
     lock.release();
   }
 }
 
-async function extend(path: string, entries: readonly JournalEntry[], row: SessionRow): Promise<Outcome> {
+async function extend(path: string, entries: readonly ForeignEntry[], row: SessionRow): Promise<Outcome> {
   const read = await readJournal(path);
   if (!read.ok) throw new Error(read.message);
   const stored = await readEntries(path);
@@ -160,7 +157,7 @@ async function extend(path: string, entries: readonly JournalEntry[], row: Sessi
   const usages = stored.filter((entry) => entry.type === "usage");
   const { costUsd, ...tokens } = sumUsage(usages);
   const known = { model: "", ...tokens, ...(costUsd !== undefined && { costUsd }) };
-  await append(path, read.session, [...fresh, ...usageEntry(row, fresh, known)]);
+  await appendEntries(read.session, [...fresh, ...usageEntry(row, fresh, known)]);
   return "extended";
 }
 
@@ -174,20 +171,4 @@ function lastImported(entries: readonly JournalEntry[]): number | undefined {
     last = entry.imported;
   }
   return last;
-}
-
-async function append(path: string, { id, cwd }: StoredSession, entries: readonly JournalEntry[]): Promise<void> {
-  let at = 0;
-  let failure: string | undefined;
-  const onFailure = (message: string): void => {
-    failure = message;
-  };
-  const journal = new Journal({ path, sessionId: id, cwd, now: () => at, onFailure });
-  for (const { at: time, ...entry } of entries) {
-    at = time;
-    if (entry.type !== "session") journal.append(entry);
-  }
-  await journal.sync();
-  journal.close();
-  if (failure !== undefined) throw new Error(failure);
 }

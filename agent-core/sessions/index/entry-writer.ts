@@ -1,7 +1,7 @@
 /** Puts the entries of journals into the index's tables. */
 import type { Database, SqlValue, Statement } from "sql.js";
 import * as z from "zod";
-import { JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
+import { type EntryOf, JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
 import { type ShownAs, shownAs } from "../shown-message.ts";
 import { messageText } from "./message-text.ts";
 import { rows } from "./rows.ts";
@@ -12,8 +12,6 @@ const place = z.object({ number: z.number(), next: z.number(), count: z.number()
 
 /** How far a session, which `number` names, is: its next position, the messages that count, and of which kind the last of them is. */
 type Place = z.infer<typeof place>;
-
-type MessageEntry = Extract<JournalEntry, { type: "message" }>;
 
 export class EntryWriter {
   readonly #database: Database;
@@ -64,7 +62,7 @@ export class EntryWriter {
     this.#indexText.free();
   }
 
-  #addMessage({ message, position = 0, at }: MessageEntry, before: Place): Place {
+  #addMessage({ message, position = 0, at }: EntryOf<"message">, before: Place): Place {
     const place = Math.max(before.next, position);
     const text = messageText(message);
     const kind = shownAs(message);
@@ -105,7 +103,7 @@ export class EntryWriter {
     }
   }
 
-  #begin(id: string, { version, cwd, at, parent, source }: Extract<JournalEntry, { type: "session" }>): void {
+  #begin(id: string, { version, cwd, at, parent, source }: EntryOf<"session">): void {
     const isReadable = version <= JOURNAL_VERSION ? 1 : 0;
     const facts = [isReadable, cwd, at, source ?? null, id];
     this.#run("UPDATE sessions SET is_readable = ?, cwd = ?, started_at = ?, source = ? WHERE id = ?", facts);
@@ -118,7 +116,7 @@ export class EntryWriter {
     ]);
   }
 
-  #addUsage(id: string, entry: Extract<JournalEntry, { type: "usage" }>): void {
+  #addUsage(id: string, entry: EntryOf<"usage">): void {
     const { model, inputTokens, outputTokens, cachedInputTokens, reasoningTokens, costUsd } = entry;
     this.#run(
       `UPDATE sessions SET model = ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,

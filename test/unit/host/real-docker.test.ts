@@ -6,17 +6,15 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { terminalSection } from "../../../agent-core/config/terminal-config.ts";
-import { childRunner } from "../../../agent-core/host/terminals/child-runner.ts";
-import { configuredBackend } from "../../../agent-core/host/terminals/configured-backend.ts";
-import { sessionTerminals } from "../../../agent-core/host/terminals/session-terminals.ts";
 import { tool as processTool } from "../../../agent-core/tools/process.ts";
-import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
 import { type DockerEngine, importImage, startDockerEngine } from "../../support/docker-engine.ts";
-import { type Bench, toolBench } from "../../support/tool-context.ts";
+import { processesSleeping } from "../../support/processes.ts";
+import { RemoteBenches, textOf } from "../../support/remote-benches.ts";
+import type { Bench } from "../../support/tool-context.ts";
 
 /** A command that no other test on this machine runs. */
-const NAP = `sleep 7${process.pid}`;
+const NAP_SECONDS = Number(`7${process.pid}`);
+const NAP = `sleep ${NAP_SECONDS}`;
 const AWKWARD = `it's "two"  $HOME \\ \\\\ \\' !history \`tick\` *? [a] {b,c} ~ # % ^ & | ; < > ( ) äöü € 𝄞 end\\`;
 /** An image has to be copied, as layers need a kernel's help, and each command starts two programs. Milliseconds. */
 const SLOW = 120_000;
@@ -26,17 +24,12 @@ const engine: DockerEngine | undefined = await startDockerEngine().catch((error:
   console.warn(`No container engine can be started here: ${String(error)}`);
   return undefined;
 });
-const benches: Bench[] = [];
+const benches = new RemoteBenches();
 const before = process.env["DOCKER_HOST"];
 
 process.env["DOCKER_HOST"] = engine?.address ?? "";
 
-afterEach(async () => {
-  for (const { context } of benches.splice(0)) {
-    await context.processes.dispose();
-    await context.host.terminals.dispose();
-  }
-}, SLOW);
+afterEach(() => benches.endAll(), SLOW);
 
 afterAll(async () => {
   if (before === undefined) delete process.env["DOCKER_HOST"];
@@ -44,18 +37,13 @@ afterAll(async () => {
   await engine?.stop();
 }, SLOW);
 
-async function benchOf(section: object, passed: Readonly<Record<string, string>> = {}): Promise<Bench> {
-  const plain = toolBench();
-  const config = terminalSection.parse({ backend: "docker", ...section });
-  const backend = configuredBackend(config, [plain.folder], { withheld: [], passed });
-  const made = toolBench({ kind: "unavailable" }, sessionTerminals(backend, childRunner()), plain.folder);
-  benches.push(made);
-  made.context.shell.begin(await made.context.host.terminals.open(plain.folder, made.cancel.signal));
-  return made;
+function benchOf(section: object, passed: Readonly<Record<string, string>> = {}): Promise<Bench> {
+  return benches.open({ backend: "docker", ...section }, passed);
 }
 
-async function run({ run: call }: Bench, command: string, more: object = {}): Promise<string> {
-  return (await call(terminal, { command, ...more })).text;
+/** The processes of a container are this machine's, too. */
+function napping(): readonly number[] {
+  return processesSleeping(NAP_SECONDS);
 }
 
 function docker(...args: readonly string[]): string {
@@ -77,15 +65,15 @@ describe.runIf(engine).each([
     timeout: SLOW,
   }, async () => {
     const it = await bench();
-    const text = await run(it, "pwd; echo err >&2; export A=\"it's \\$A\"; mkdir 'sub dir'; cd 'sub dir'; (exit 7)");
+    const text = await textOf(it, "pwd; echo err >&2; export A=\"it's \\$A\"; mkdir 'sub dir'; cd 'sub dir'; (exit 7)");
     expect(text).toMatch(new RegExp(`^${it.folder}\nerr\n\\[exit code 7, .*the shell is in ${it.folder}/sub dir now`));
-    expect(await run(it, 'pwd; echo "$A"')).toContain(`${it.folder}/sub dir\nit's $A\n[exit code 0`);
+    expect(await textOf(it, 'pwd; echo "$A"')).toContain(`${it.folder}/sub dir\nit's $A\n[exit code 0`);
   });
 
   test("no character is lost or taken for something else on the way", { timeout: SLOW }, async () => {
     const it = await bench({ PASSED_ON: AWKWARD });
-    expect(await run(it, `cat <<'END'\n${AWKWARD}\nEND`)).toContain(`${AWKWARD}\n[exit code 0`);
-    expect(await run(it, 'printf "%s\\n" "$PASSED_ON"')).toContain(`${AWKWARD}\n[exit code 0`);
+    expect(await textOf(it, `cat <<'END'\n${AWKWARD}\nEND`)).toContain(`${AWKWARD}\n[exit code 0`);
+    expect(await textOf(it, 'printf "%s\\n" "$PASSED_ON"')).toContain(`${AWKWARD}\n[exit code 0`);
   });
 
   test("the workspace's files are the same; this machine's others are not there, nor its rights", {
@@ -93,23 +81,23 @@ describe.runIf(engine).each([
   }, async () => {
     const it = await bench();
     writeFileSync(join(it.folder, "here.txt"), "from here\n");
-    expect(await run(it, "cat here.txt; echo from there > there.txt")).toContain("from here\n[exit code 0");
+    expect(await textOf(it, "cat here.txt; echo from there > there.txt")).toContain("from here\n[exit code 0");
     expect(readFileSync(join(it.folder, "there.txt"), "utf8")).toBe("from there\n");
-    expect(await run(it, `ls ${homedir()}`)).toContain("No such file or directory");
-    expect(await run(it, "grep -E 'CapEff|NoNewPrivs' /proc/self/status")).toMatch(/CapEff:\s0+\nNoNewPrivs:\s1\n/);
+    expect(await textOf(it, `ls ${homedir()}`)).toContain("No such file or directory");
+    expect(await textOf(it, "grep -E 'CapEff|NoNewPrivs' /proc/self/status")).toMatch(/CapEff:\s0+\nNoNewPrivs:\s1\n/);
     const limits = docker("inspect", "--format", "{{.HostConfig.PidsLimit}} {{.HostConfig.Memory}}", ...containers());
     expect(limits.trim()).toBe(`256 ${5_120 * 1024 * 1024}`);
   });
 
   test("a stop ends what runs there, also what left its session", { timeout: SLOW }, async () => {
     const it = await bench();
-    await run(it, `setsid ${NAP} & trap '' TERM; ${NAP}; ${NAP}`, { timeout: 3 });
+    await textOf(it, `setsid ${NAP} & trap '' TERM; ${NAP}; ${NAP}`, { timeout: 3 });
     expect(napping()).toEqual([]);
   });
 
   test("a background command takes input, and the container ends with the session", { timeout: SLOW }, async () => {
     const it = await bench();
-    expect(await run(it, `while read x; do echo got $x; done; ${NAP}`, { background: true })).toContain("as p1");
+    expect(await textOf(it, `while read x; do echo got $x; done; ${NAP}`, { background: true })).toContain("as p1");
     expect((await it.run(processTool, { action: "write", id: "p1", data: "one\n" })).text).toContain("got one");
     expect(containers()).toHaveLength(1);
     await it.context.processes.dispose();
@@ -119,11 +107,11 @@ describe.runIf(engine).each([
 
   test("a container that somebody removes is said, and the next command has another", { timeout: SLOW }, async () => {
     const it = await bench();
-    await run(it, "mkdir kept; cd kept; export A=1");
+    await textOf(it, "mkdir kept; cd kept; export A=1");
     const [first = ""] = containers();
     docker("rm", "--force", first);
-    expect(await run(it, "echo ran")).toMatch(/No such container.*\n\[exit code 1, .*the shell is in /s);
-    expect(await run(it, "pwd; ls; echo A=$A")).toContain(`${it.folder}\nkept\nA=\n[exit code 0`);
+    expect(await textOf(it, "echo ran")).toMatch(/No such container.*\n\[exit code 1, .*the shell is in /s);
+    expect(await textOf(it, "pwd; ls; echo A=$A")).toContain(`${it.folder}\nkept\nA=\n[exit code 0`);
     expect(containers()).not.toEqual([first]);
   });
 });
@@ -135,7 +123,7 @@ test.runIf(engine)(
   },
   async () => {
     const it = await benchOf({ docker_image: "127.0.0.1:9/nothing:here" });
-    await expect(run(it, "touch ran")).rejects.toThrow(
+    await expect(textOf(it, "touch ran")).rejects.toThrow(
       /^Commands cannot be run in a container of 127\.0\.0\.1:9\/nothing:here \(docker\): .*Check terminal in config\.yaml\.$/,
     );
     expect(readdirSync(it.folder)).not.toContain("ran");
@@ -146,20 +134,8 @@ test("an engine that is away is said in one line", async () => {
   process.env["DOCKER_HOST"] = `unix://${mkdtempSync(join(tmpdir(), "hermes-no-engine-"))}/socket`;
   try {
     const it = await benchOf({ docker_image: "any" });
-    await expect(run(it, "touch ran")).rejects.toThrow(/docker daemon.*Check terminal in config\.yaml\.$/);
+    await expect(textOf(it, "touch ran")).rejects.toThrow(/docker daemon.*Check terminal in config\.yaml\.$/);
   } finally {
     process.env["DOCKER_HOST"] = engine?.address ?? "";
   }
 });
-
-/** The processes of a container are this machine's, too. */
-function napping(): string[] {
-  return readdirSync("/proc").filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(NAP.replace(" ", "\u0000"));
-    } catch {
-      return false; // it ended meanwhile
-    }
-  });
-}

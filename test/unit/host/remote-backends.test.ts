@@ -16,13 +16,12 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { terminalSection } from "../../../agent-core/config/terminal-config.ts";
-import { childRunner } from "../../../agent-core/host/terminals/child-runner.ts";
 import { OWN_VARIABLES } from "../../../agent-core/host/terminals/command-variables.ts";
 import { configuredBackend } from "../../../agent-core/host/terminals/configured-backend.ts";
-import { sessionTerminals } from "../../../agent-core/host/terminals/session-terminals.ts";
 import { tool as processTool } from "../../../agent-core/tools/process.ts";
 import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
-import { type Bench, toolBench } from "../../support/tool-context.ts";
+import { processesSleeping, processesWith } from "../../support/processes.ts";
+import { RemoteBenches, textOf } from "../../support/remote-benches.ts";
 
 const SSH = `#!/bin/bash
 printf '%s\\n' "ssh $*" >> "$STUB/log"
@@ -57,11 +56,12 @@ esac
 `;
 
 /** A command that no other test on this machine runs. */
-const NAP = `sleep 8${process.pid}`;
+const NAP_SECONDS = Number(`8${process.pid}`);
+const NAP = `sleep ${NAP_SECONDS}`;
 
 let stub: string;
 const before = process.env["PATH"] ?? "";
-const benches: Bench[] = [];
+const benches = new RemoteBenches();
 
 beforeEach(() => {
   stub = realpathSync(mkdtempSync(join(tmpdir(), "hermes-stub-")));
@@ -77,50 +77,22 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  for (const { context } of benches.splice(0)) {
-    await context.processes.dispose();
-    await context.host.terminals.dispose();
-  }
+  await benches.endAll();
   process.env["PATH"] = before;
 });
-
-async function benchWith(section: object): Promise<Bench> {
-  const plain = toolBench();
-  const backend = configuredBackend(terminalSection.parse(section), [plain.folder], OWN_VARIABLES);
-  const bench = toolBench({ kind: "unavailable" }, sessionTerminals(backend, childRunner()), plain.folder);
-  benches.push(bench);
-  bench.context.shell.begin(await bench.context.host.terminals.open(plain.folder, bench.cancel.signal));
-  return bench;
-}
 
 function log(): string {
   return readFileSync(join(stub, "log"), "utf8");
 }
 
-async function run(bench: Bench, command: string, more: object = {}): Promise<string> {
-  return (await bench.run(terminal, { command, ...more })).text;
-}
-
 /** Ends the program that stands for ssh or docker, as closing its terminal does; what it runs is in another session. */
 function endClient(): void {
-  const own = running((line) => line.startsWith("setsid\u0000-w") && line.includes(NAP));
-  for (const pid of own) process.kill(Number(pid), "SIGKILL");
+  const own = processesWith((words) => words[0] === "setsid" && words[1] === "-w" && words.join(" ").includes(NAP));
+  for (const pid of own) process.kill(pid, "SIGKILL");
 }
 
-function livingMarked(): string[] {
-  return running((line) => line.includes(NAP.replace(" ", "\u0000")));
-}
-
-/** Processes with such a command line; its words are divided by NUL. */
-function running(isWanted: (commandLine: string) => boolean): string[] {
-  return readdirSync("/proc").filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false;
-    try {
-      return isWanted(readFileSync(`/proc/${pid}/cmdline`, "latin1"));
-    } catch {
-      return false; // ended between the two looks
-    }
-  });
+function napping(): readonly number[] {
+  return processesSleeping(NAP_SECONDS);
 }
 
 const places = [
@@ -129,67 +101,67 @@ const places = [
 ] as const;
 
 test.each(places)("%s: output, exit code, folder and variables, as on this machine", async (name, section) => {
-  const bench = await benchWith(section());
+  const bench = await benches.open(section());
   const start = name === "ssh" ? `${stub}/home/project` : bench.folder;
-  expect(await run(bench, "pwd; echo err >&2; exit 7")).toMatch(
+  expect(await textOf(bench, "pwd; echo err >&2; exit 7")).toMatch(
     new RegExp(`^${start}\nerr\n\\[exit code 7, [\\d.]+ s; on .*\\(${name}\\)\\]$`),
   );
-  expect(await run(bench, "mkdir -p 'sub dir'; cd 'sub dir'; export A=\"it's \\$A\"; false")).toContain(
+  expect(await textOf(bench, "mkdir -p 'sub dir'; cd 'sub dir'; export A=\"it's \\$A\"; false")).toContain(
     `the shell is in ${start}/sub dir now`,
   );
-  expect(await run(bench, "pwd; echo $A; env | grep -c HERMES_SHELL")).toMatch(
+  expect(await textOf(bench, "pwd; echo $A; env | grep -c HERMES_SHELL")).toMatch(
     new RegExp(`^${start}/sub dir\nit's \\$A\n0\n`),
   );
-  expect(await run(bench, "if then")).toContain("syntax error");
-  expect(await run(bench, "pwd", { workdir: "/" })).toMatch(/^\/\n/);
+  expect(await textOf(bench, "if then")).toContain("syntax error");
+  expect(await textOf(bench, "pwd", { workdir: "/" })).toMatch(/^\/\n/);
 });
 
 test.each(places)("%s: a stop ends what runs there, also what left its session", async (_, section) => {
-  const bench = await benchWith(section());
-  await run(bench, `setsid -f ${NAP}; trap '' TERM; ${NAP}; ${NAP}`, { timeout: 1 });
-  expect(livingMarked()).toEqual([]);
+  const bench = await benches.open(section());
+  await textOf(bench, `setsid -f ${NAP}; trap '' TERM; ${NAP}; ${NAP}`, { timeout: 1 });
+  expect(napping()).toEqual([]);
 });
 
 test.each(places)("%s: background commands take input, and end with the session", async (_, section) => {
-  const bench = await benchWith(section());
-  expect(await run(bench, `while read x; do echo got $x; done; ${NAP}`, { background: true })).toContain("as p1");
+  const bench = await benches.open(section());
+  expect(await textOf(bench, `while read x; do echo got $x; done; ${NAP}`, { background: true })).toContain("as p1");
   const { text } = await bench.run(processTool, { action: "write", id: "p1", data: "one\n" });
   expect(text).toContain("got one");
   await bench.run(processTool, { action: "write", id: "p1", data: "\u0004" });
   await bench.context.processes.dispose();
-  expect(livingMarked()).toEqual([]);
+  expect(napping()).toEqual([]);
 });
 
 test.each(places)(
   "%s: what a command leaves running ends with the session, and what our side lost at once",
   async (_, section) => {
-    const bench = await benchWith(section());
-    await run(bench, `${NAP} > /dev/null 2>&1 &`);
-    expect(livingMarked()).toHaveLength(1);
+    const bench = await benches.open(section());
+    await textOf(bench, `${NAP} > /dev/null 2>&1 &`);
+    expect(napping()).toHaveLength(1);
     await bench.context.host.terminals.dispose();
-    expect(livingMarked()).toEqual([]);
-    const lost = await benchWith(section());
-    await run(lost, NAP, { background: true });
+    expect(napping()).toEqual([]);
+    const lost = await benches.open(section());
+    await textOf(lost, NAP, { background: true });
     const client = lost.context.processes.find("p1")!.running;
-    await expect.poll(livingMarked).toHaveLength(1);
+    await expect.poll(napping).toHaveLength(1);
     endClient();
     await client.exit;
-    await expect.poll(livingMarked).toEqual([]);
+    await expect.poll(napping).toEqual([]);
   },
 );
 
 test("ssh: a folder that is gone there is said, nothing runs, and the shell goes home", async () => {
-  const bench = await benchWith({ backend: "ssh", ssh_host: "host", cwd: `${stub}/home/project` });
-  await run(bench, "cd ..; rmdir project; mkdir project; cd project; rmdir ../project");
-  expect(await run(bench, "echo ran")).toMatch(
+  const bench = await benches.open({ backend: "ssh", ssh_host: "host", cwd: `${stub}/home/project` });
+  await textOf(bench, "cd ..; rmdir project; mkdir project; cd project; rmdir ../project");
+  expect(await textOf(bench, "echo ran")).toMatch(
     /^The folder \S+project is not there: nothing was run\.\n\[exit code 1, .*the shell is in \S+\/home now/,
   );
-  expect(await run(bench, "pwd")).toContain(`${stub}/home\n`);
+  expect(await textOf(bench, "pwd")).toContain(`${stub}/home\n`);
 });
 
 test("ssh asks nothing, shares one connection and ends it", async () => {
-  const bench = await benchWith({ backend: "ssh", ssh_host: "host", ssh_user: "me", ssh_port: 2222, ssh_key: "/k" });
-  await run(bench, "true");
+  const bench = await benches.open({ backend: "ssh", ssh_host: "host", ssh_user: "me", ssh_port: 2222, ssh_key: "/k" });
+  await textOf(bench, "true");
   await bench.context.host.terminals.dispose();
   const calls = log().split(/^ssh /m).slice(1);
   for (const call of calls) {
@@ -202,13 +174,13 @@ test("ssh asks nothing, shares one connection and ends it", async () => {
 });
 
 test("ssh: without a folder in config.yaml commands start in the home there", async () => {
-  const bench = await benchWith({ backend: "ssh", ssh_host: "host" });
-  expect(await run(bench, "pwd")).toContain(`${stub}/home\n`);
+  const bench = await benches.open({ backend: "ssh", ssh_host: "host" });
+  expect(await textOf(bench, "pwd")).toContain(`${stub}/home\n`);
 });
 
 test("ssh: a pseudo-terminal is the other machine's", async () => {
-  const bench = await benchWith({ backend: "ssh", ssh_host: "host" });
-  expect(await run(bench, "[ -t 0 ] && [ -t 1 ] && tty; exit 3", { pty: true })).toMatch(
+  const bench = await benches.open({ backend: "ssh", ssh_host: "host" });
+  expect(await textOf(bench, "[ -t 0 ] && [ -t 1 ] && tty; exit 3", { pty: true })).toMatch(
     /^\/dev\/pts\/\d+\n\[exit code 3/,
   );
   expect(log()).toContain(" -tt ");
@@ -228,9 +200,9 @@ test("a machine that cannot be reached is said in one line, and tried again", as
 });
 
 test("docker: one container a session, with the workspace's own files and no more rights than needed", async () => {
-  const bench = await benchWith({ backend: "docker", docker_image: "image", docker_volumes: ["/data:/data:ro"] });
-  await run(bench, "true");
-  await run(bench, "true");
+  const bench = await benches.open({ backend: "docker", docker_image: "image", docker_volumes: ["/data:/data:ro"] });
+  await textOf(bench, "true");
+  await textOf(bench, "true");
   await bench.context.host.terminals.dispose();
   const starts = log().match(/^docker run .*$/gm) ?? [];
   expect(starts).toHaveLength(1);
@@ -241,9 +213,9 @@ test("docker: one container a session, with the workspace's own files and no mor
 });
 
 test("a backend that is not here refuses: nobody who asked for a sandbox runs on the bare machine", async () => {
-  const bench = await benchWith({ backend: "modal" });
+  const bench = await benches.open({ backend: "modal" });
   await expect(bench.run(terminal, { command: "touch ran" })).rejects.toThrow('no terminal backend "modal"');
   expect(existsSync(join(bench.folder, "ran"))).toBe(false);
-  const unset = await benchWith({ backend: "ssh" });
+  const unset = await benches.open({ backend: "ssh" });
   await expect(unset.run(terminal, { command: "true" })).rejects.toThrow("terminal.ssh_host is not set");
 });

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { tool as processTool } from "../../../agent-core/tools/process.ts";
 import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
+import { isAlive } from "../../support/processes.ts";
 import { type Bench, toolBench } from "../../support/tool-context.ts";
 
 const benches: Bench[] = [];
@@ -18,11 +19,6 @@ function bench(): Bench {
   const made = toolBench();
   benches.push(made);
   return made;
-}
-
-/** A process that nobody has reaped yet is dead all the same. */
-function isRunning(pid: string): boolean {
-  return existsSync(`/proc/${pid}/stat`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
 }
 
 async function background(on: Bench, command: string, more: object = {}): Promise<string> {
@@ -41,10 +37,10 @@ test("a background command goes on: listed, polled for what is new, and killed w
   expect(id).toBe("p1");
   expect((await act(on, "list")).text).toMatch(/^p1 runs, \d+ s: echo begun/);
   expect((await act(on, "poll", id)).text).toContain("[no new output]");
-  const pid = readFileSync(join(on.folder, "pid"), "utf8").trim();
-  expect(isRunning(pid)).toBe(true);
+  const pid = Number(readFileSync(join(on.folder, "pid"), "utf8"));
+  expect(isAlive(pid)).toBe(true);
   expect((await act(on, "kill", id)).text).toMatch(/^p1 has ended: ended by signal SIGTERM/);
-  expect(isRunning(pid)).toBe(false);
+  expect(isAlive(pid)).toBe(false);
 });
 
 test("poll gives each piece of output once", async () => {
@@ -141,9 +137,9 @@ test("what a command leaves running is a process, not a stray", async () => {
   const { text } = await on.run(terminal, { command: "sleep 875 & echo $! > pid; echo started" });
   expect(text).toMatch(/^started\n\[exit code 0, .*what it started goes on as p1/);
   expect((await act(on, "poll", "p1")).text).toContain("p1 has ended, what it started runs");
-  const pid = readFileSync(join(on.folder, "pid"), "utf8").trim();
+  const pid = Number(readFileSync(join(on.folder, "pid"), "utf8"));
   await act(on, "kill", "p1");
-  expect(isRunning(pid)).toBe(false);
+  expect(isAlive(pid)).toBe(false);
 });
 
 test("log reads any lines of any output, also of one that has ended", async () => {

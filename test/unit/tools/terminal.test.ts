@@ -1,14 +1,10 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tool as process } from "../../../agent-core/tools/process.ts";
 import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
+import { isAlive } from "../../support/processes.ts";
 import { toolBench } from "../../support/tool-context.ts";
-
-/** A process that nobody has reaped yet is dead all the same. */
-function isRunning(pid: string): boolean {
-  return existsSync(`/proc/${pid}/stat`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-}
 
 test("gives output of both streams in order, and the exit code", async () => {
   const bench = toolBench();
@@ -67,8 +63,8 @@ test("a command that never ends is stopped after its timeout, with all it starte
   const command = "setsid sleep 987 & echo $! > pid; sleep 986";
   const result = await bench.run(terminal, { command, timeout: 0.5 });
   expect(result.text).toContain("stopped: it had not ended after 0.5 s");
-  const pid = readFileSync(join(bench.folder, "pid"), "utf8").trim();
-  expect(isRunning(pid)).toBe(false);
+  const pid = Number(readFileSync(join(bench.folder, "pid"), "utf8"));
+  expect(isAlive(pid)).toBe(false);
 });
 
 test("a cancelled command is stopped", async () => {

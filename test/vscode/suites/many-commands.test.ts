@@ -1,7 +1,7 @@
 // A thousand commands through the extension's terminals, as the agent runs them and as any ACP agent would.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
   type CreateTerminalResponse,
@@ -10,6 +10,7 @@ import {
   type WaitForTerminalExitResponse,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
+import { processesSleeping } from "../../support/processes.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { kinds, LONG_SLEEP, type Sample } from "../support/command-kinds.ts";
 
@@ -117,7 +118,7 @@ suite("many commands", () => {
 
   test("nothing of them is left: no process, no terminal", async () => {
     await side.terminals.endAll();
-    assert.deepEqual(livingChildren(), []);
+    assert.deepEqual(processesSleeping(LONG_SLEEP), []);
     await terminalsClosed();
   }).timeout(LIMIT_MS);
 });
@@ -180,17 +181,4 @@ function wrongText(
 
 function hash(bytes: Buffer): string {
   return createHash("sha256").update(bytes).digest("hex");
-}
-
-/** Command lines of living processes that commands of the suite have left behind. */
-function livingChildren(): readonly string[] {
-  const commandLine = (id: string): string => {
-    try {
-      return readFileSync(`/proc/${id}/cmdline`, "utf8").replaceAll("\0", " ").trim();
-    } catch {
-      return ""; // it ended meanwhile
-    }
-  };
-  const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  return all.map(commandLine).filter((line) => line === `sleep ${LONG_SLEEP}`);
 }

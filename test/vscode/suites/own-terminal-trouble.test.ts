@@ -4,8 +4,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import * as vscode from "vscode";
+import { processesNaming, untilProcesses } from "../../support/processes.ts";
 import { OwnShell, shells, unknownExit, withShell } from "../support/own-shell.ts";
-import { processesNaming, untilProcesses } from "../support/processes.ts";
 
 /** In the environment of the window that the suites run in (scripts/vscode-suite.ts). */
 const INHERITED = "HERMES_PROVIDER";

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
+import { processesNaming } from "../../support/processes.ts";
 import { workspaceFolder } from "../support/agent-side.ts";
 import { OwnShell, shells, unknownExit, withShell } from "../support/own-shell.ts";
-import { processesNaming } from "../support/processes.ts";
 
 suite("own terminal", () => {
   let shell: OwnShell;

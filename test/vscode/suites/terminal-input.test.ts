@@ -1,11 +1,12 @@
 // The agent's terminals in a real extension host: what a user types there, and what closing one does.
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { HermesTerminalMeta } from "../../../agent-core/acp/meta/terminals.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
+import { isAlive } from "../../support/processes.ts";
 
 type Running = {
   readonly id: string;
@@ -123,6 +124,6 @@ suite("terminal input", () => {
     await terminals.waitForExit(id);
     assert.ok(pid);
     await terminals.endAll(); // resolves when nothing is left
-    assert.equal(existsSync(`/proc/${pid}`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")), false);
+    assert.equal(isAlive(Number(pid)), false);
   });
 });

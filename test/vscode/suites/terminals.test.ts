@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { CommandRequest, RunningCommand } from "../../../agent-core/host/terminals/terminals.ts";
+import { processesNaming, untilProcesses } from "../../support/processes.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
-import { processesNaming, untilProcesses } from "../support/processes.ts";
 
 // The agent's commands in terminals of a real VS Code: nothing of their output is lost, no exit code is wrong.
 suite("terminals", () => {

@@ -1,7 +1,6 @@
 /** Whether commands can be put into a sandbox on this machine: found out by putting one into it. */
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { findProgram } from "../../find-program.ts";
 import { bwrapArguments } from "./bwrap.ts";
 
 /** What the look may take; it takes some 10 ms where it works. */
@@ -23,11 +22,7 @@ export function findSandbox(path: string = process.env["PATH"] ?? ""): SandboxPr
 
 function look(path: string): SandboxProgram {
   if (process.platform !== "linux") return { ok: false, problem: "the sandbox works on Linux only" };
-  const bwrap = path
-    .split(delimiter)
-    .filter((folder) => folder.startsWith("/"))
-    .map((folder) => join(folder, "bwrap"))
-    .find((program) => existsSync(program));
+  const bwrap = findProgram("bwrap", path);
   if (bwrap === undefined) return { ok: false, problem: "bwrap is not installed (package bubblewrap)" };
   const args = bwrapArguments({ binds: [], folder: "/", outlivesShell: false }, "true", []);
   const { status, stderr, error } = spawnSync(bwrap, args, { encoding: "utf8", timeout: TIMEOUT_MS });

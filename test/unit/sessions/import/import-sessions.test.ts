@@ -1,5 +1,6 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +12,7 @@ import { importSessions } from "../../../../agent-core/sessions/import/import-se
 import { readEntries, readJournal, type StoredSession } from "../../../../agent-core/sessions/read-journal.ts";
 import { addMessage, addSession, CONVERSATION, logBetween, newState } from "./state-fixture.ts";
 
+const LOCK_TAKER = join(import.meta.dirname, "../../locks/support/lock-taker.ts");
 let folder: string;
 let journals: string;
 let state: Database;
@@ -109,6 +111,25 @@ test("what went on here, or is open here, stays as it is", async () => {
   appendFileSync(path, `${JSON.stringify(said)}\n`);
   expect(await run()).toMatchObject({ diverged: 1, extended: 0 });
   expect(readFileSync(path, "utf8")).toBe(`${before}${JSON.stringify(said)}\n`);
+});
+
+test("a session that another process is writing is named as such, and comes over another time", async () => {
+  addSession(state, CONVERSATION);
+  await importState();
+  addMessage(state, CONVERSATION.id, { role: "user", content: "and now?", timestamp: 1_775_129_000 });
+  const writer = spawn(process.execPath, [LOCK_TAKER], { stdio: ["pipe", "pipe", "inherit"] });
+  try {
+    writer.stdin.write(`take ${join(journals, names()[0] ?? "")}.lock\n`);
+    await once(writer.stdout, "data");
+    const { id } = await stored(names().find((name) => name.endsWith(".jsonl")));
+    const why = `another Hermes (process ${writer.pid}) is writing session ${id}`;
+    expect(await importState()).toMatchObject({ extended: 0, failed: [{ id: CONVERSATION.id, why }] });
+  } finally {
+    const gone = once(writer, "exit");
+    writer.kill();
+    await gone;
+  }
+  expect(await importState()).toMatchObject({ extended: 1, failed: [] });
 });
 
 test("a session that was deleted here stays deleted, until it is asked for again", async () => {

@@ -1,6 +1,6 @@
 // A process that counts up in a file, as often as it is told: node counter.ts <file> <times>.
 import { readFileSync, writeFileSync } from "node:fs";
-import { whileLockedSync } from "../../../../agent-core/host/while-locked.ts";
+import { whileLockedSync } from "../../../../agent-core/locks/while-locked.ts";
 
 const [file = "", times] = process.argv.slice(2);
 for (let at = 0; at < Number(times); at += 1) {

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { takeLock } from "../../../agent-core/host/file-lock.ts";
-import { processLife } from "../../../agent-core/host/process-life.ts";
+import { takeLock } from "../../../agent-core/locks/file-lock.ts";
+import { processLife } from "../../../agent-core/locks/process-life.ts";
 
 const TAKER = join(import.meta.dirname, "support", "lock-taker.ts");
 const children: ChildProcess[] = [];

@@ -1,6 +1,7 @@
 /** Reads and changes a small file of the home while no other process does. */
 import { setTimeout as delay } from "node:timers/promises";
 import { type FileLock, takeLock } from "./file-lock.ts";
+import { Turns } from "./turns.ts";
 
 /** A change takes milliseconds: whoever is alive and holds the lock for this long hangs. */
 const GIVE_UP_MS = 10_000;
@@ -8,24 +9,14 @@ const GIVE_UP_MS = 10_000;
 const LONGEST_PAUSE_MS = 10;
 
 /** What waits in this process, by lock: a process may take its own lock again, so that locks alone do not part these. */
-const turns = new Map<string, Promise<unknown>>();
+const turns = new Turns();
 
 /**
  * Does `work` with the lock at `path`, which is waited for; the folder must exist. One after the other, in this
  * process too. Rejects as `work` does, and when a living process holds the lock for more than ten seconds.
  */
-export async function whileLocked<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
-  const before = turns.get(path);
-  const turn = (async () => {
-    await before?.catch(() => undefined); // told to the one who asked for it
-    return workLocked(path, work);
-  })();
-  turns.set(path, turn);
-  try {
-    return await turn;
-  } finally {
-    if (turns.get(path) === turn) turns.delete(path);
-  }
+export function whileLocked<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  return turns.take(path, () => workLocked(path, work));
 }
 
 /** The same for work that ends at once: the thread waits. Not to be mixed with the other on one lock. */

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { whileLocked, whileLockedSync } from "../../../agent-core/host/while-locked.ts";
+import { whileLocked, whileLockedSync } from "../../../agent-core/locks/while-locked.ts";
 
 const COUNTER = join(import.meta.dirname, "support", "counter.ts");
 const TAKER = join(import.meta.dirname, "support", "lock-taker.ts");

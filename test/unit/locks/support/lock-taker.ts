@@ -1,6 +1,6 @@
 // A process that takes and gives back locks as it is told, a line each: "take <path>" or "give".
 import { createInterface } from "node:readline";
-import { type FileLock, takeLock } from "../../../../agent-core/host/file-lock.ts";
+import { type FileLock, takeLock } from "../../../../agent-core/locks/file-lock.ts";
 
 let lock: FileLock | undefined;
 for await (const line of createInterface({ input: process.stdin })) {

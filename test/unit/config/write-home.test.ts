@@ -1,0 +1,39 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { beforeEach, expect, test } from "vitest";
+import { loadConfig } from "../../../agent-core/config/config.ts";
+import { setHomeModel, setHomeVariable } from "../../../agent-core/config/write-home.ts";
+
+const MODULE = join(import.meta.dirname, "../../../agent-core/config/write-home.ts");
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "hermes-written-"));
+});
+
+/** Another process that sets 25 variables, whose names begin with `prefix`. */
+async function setElsewhere(prefix: string): Promise<void> {
+  const script = `import { setHomeVariable } from ${JSON.stringify(MODULE)};
+    const [home, prefix] = process.argv.slice(1);
+    for (let at = 0; at < 25; at += 1) await setHomeVariable(home, prefix + at, "x");`;
+  await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script, home, prefix]);
+}
+
+test("processes and calls in one process that set variables at the same moment lose none", {
+  timeout: 60_000,
+}, async () => {
+  const own = Array.from({ length: 25 }, (_, at) => setHomeVariable(home, `OWN_${at}`, "x"));
+  await Promise.all([...["A_", "B_", "C_"].map(setElsewhere), ...own]);
+  const { environment } = await loadConfig(home, {});
+  const wanted = ["OWN_", "A_", "B_", "C_"].flatMap((name) => Array.from({ length: 25 }, (_, at) => name + at));
+  expect(new Set(Object.keys(environment))).toEqual(new Set(wanted));
+  expect(readdirSync(home)).toEqual([".env"]);
+});
+
+test("a home that cannot be made is named, and why", async () => {
+  writeFileSync(join(home, "file"), "");
+  const model = { provider: "custom", model: "some-model", baseUrl: undefined };
+  await expect(setHomeModel(join(home, "file"), model)).rejects.toThrow(/^The model could not be written into .*file/);
+});

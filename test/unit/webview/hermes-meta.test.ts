@@ -1,0 +1,54 @@
+import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
+import { expect, test } from "vitest";
+import { problemsIn } from "../../../webview/state/problems-in.ts";
+import { reduce } from "../../../webview/state/reduce.ts";
+import { emptyState, type PanelState } from "../../../webview/state/state.ts";
+
+const play = (...updates: readonly SessionUpdate[]): PanelState =>
+  updates.reduce((state, update) => reduce(state, { kind: "update", update }, 0), emptyState);
+const said: SessionUpdate = {
+  sessionUpdate: "user_message_chunk",
+  content: { type: "text", text: "one" },
+  _meta: { hermes: { position: 0 } },
+};
+const compression = { messages: 2, tokensBefore: 900, tokensAfter: 100, summary: "sum", first: null, firstKept: null };
+
+test.each([
+  ["no object", { hermes: "hello" }],
+  ["nothing", { hermes: null }],
+  ["a position that is no number", { hermes: { position: "0" } }],
+  ["earlier messages without a count", { hermes: { earlier: { before: 20 } } }],
+  ["messages taken back from nowhere", { hermes: { rewound: { prompt: "one" } } }],
+  ["a compression of another kind", { hermes: { compression: true } }],
+  ["a compression without its counts", { hermes: { compression: { ...compression, messages: undefined } } }],
+  ["a compression that begins at something else", { hermes: { compression: { ...compression, first: { row: 1 } } } }],
+])("what another agent calls by our name changes nothing: %s", (_, meta) => {
+  const update: SessionUpdate = { sessionUpdate: "session_info_update", _meta: meta };
+  expect(play(said, update)).toEqual(play(said));
+});
+
+test("a compression of ours folds what it says", () => {
+  const update: SessionUpdate = { sessionUpdate: "session_info_update", _meta: { hermes: { compression } } };
+  expect(play(said, update).entries).toMatchObject([
+    { type: "summary", messages: 2, summary: "sum" },
+    { type: "user" },
+  ]);
+});
+
+test("of problems only those that are some are shown", () => {
+  const problem = { path: "/w/a.ts", line: 3, severity: "error", text: "a.ts:3: no" } as const;
+  const others = [{ ...problem, line: "3" }, { ...problem, severity: "hint" }, "a.ts:3", null];
+  expect(problemsIn({ hermes: { problems: [problem, ...others] } })).toEqual([problem]);
+  expect(problemsIn({ hermes: { problems: "many" } })).toBeUndefined();
+  expect(problemsIn(undefined)).toBeUndefined();
+});
+
+test("a tool's time that it says itself counts; one that is none does not", () => {
+  const ended = (durationMs: unknown): PanelState =>
+    play(
+      { sessionUpdate: "tool_call", toolCallId: "c", title: "c", status: "in_progress" },
+      { sessionUpdate: "tool_call_update", toolCallId: "c", status: "completed", _meta: { hermes: { durationMs } } },
+    );
+  expect(ended(250).entries).toMatchObject([{ durationMs: 250 }]);
+  expect(ended(-1).entries).toMatchObject([{ durationMs: undefined }]);
+});
