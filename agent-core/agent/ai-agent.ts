@@ -9,7 +9,6 @@ import { type ModelInfo, modelInfo } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import { type Compression, Conversation, type Said } from "../sessions/conversation.ts";
-import { messageIn } from "../sessions/entry.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import { newSessionId } from "../sessions/session-id.ts";
 import { writeSpillFile } from "../sessions/spill-file.ts";
@@ -383,9 +382,8 @@ export class AIAgent {
 
   #record(message: Message): number {
     const position = this.#conversation.next;
-    const stored = storedMessage(message, this.#setup.environment);
-    const read = this.#setup.journal?.append({ type: "message", position, message: stored });
-    return this.#conversation.append(message, position, read && (() => messageIn(read())));
+    const entry: NewEntry = { type: "message", position, message: storedMessage(message, this.#setup.environment) };
+    return this.#conversation.append(message, position, this.#setup.journal?.append(entry));
   }
 
   #journal(entry: NewEntry): void {

@@ -3,6 +3,7 @@
  * messages gave way to one. A running agent and a journal that is read back build it by the same steps.
  */
 import type { Message } from "../messages/message.ts";
+import { type JournalEntry, messageIn } from "./entry.ts";
 import { type ShownAs, shownAs } from "./shown-message.ts";
 
 /** Around a summary, so that a model never takes it for the user's words; behaviour.md §Context. */
@@ -30,26 +31,27 @@ export type Compression = {
   readonly shortened: readonly { readonly position: number; readonly content: string }[];
 };
 
+/** Reads its entry in a journal again. */
+export type StoredMessage = { read(): JournalEntry | undefined };
+
 /** Something said that is let go of while the model does not get it. */
 class Remembered implements Said {
   readonly position: number;
   readonly role: Message["role"];
   readonly shownAs: ShownAs;
   #message: Message | undefined;
-  readonly #recall: (() => Message) | undefined;
+  readonly #stored: StoredMessage | undefined;
 
-  constructor(position: number, message: Message, recall: (() => Message) | undefined) {
+  constructor(position: number, message: Message, stored: StoredMessage | undefined) {
     this.position = position;
     this.role = message.role;
     this.shownAs = shownAs(message);
     this.#message = message;
-    this.#recall = recall;
+    this.#stored = stored;
   }
 
   get message(): Message {
-    const message = this.#message ?? this.#recall?.();
-    if (message === undefined) throw new Error("A message was let go of that nobody can recall.");
-    return message;
+    return this.#message ?? messageIn(this.#stored?.read());
   }
 
   /** Gives the message, and keeps it from now on. */
@@ -59,7 +61,7 @@ class Remembered implements Said {
   }
 
   release(): void {
-    if (this.#recall !== undefined) this.#message = undefined;
+    if (this.#stored !== undefined) this.#message = undefined;
   }
 }
 
@@ -92,12 +94,12 @@ export class Conversation {
   }
 
   /**
-   * Adds a message and gives its position. `position`: where a journal says it stood, never before `next`. With
-   * `recall`, which reads it again, it takes no memory while the model does not get it.
+   * Adds a message and gives its position. `position`: where a journal says it stood, never before `next`. When it is
+   * `stored`, it takes no memory while the model does not get it.
    */
-  append(message: Message, position = this.#next, recall?: () => Message): number {
+  append(message: Message, position = this.#next, stored?: StoredMessage): number {
     const place = Math.max(position, this.#next);
-    this.#said.push(new Remembered(place, message, recall));
+    this.#said.push(new Remembered(place, message, stored));
     this.#next = place + 1;
     this.#view?.push(message);
     return place;

@@ -57,10 +57,19 @@ export class LineReader {
     return this.#window.toString("utf8", 0, length);
   }
 
+  /** What was read so far may stand there no more. */
+  forget(): void {
+    clearTimeout(this.#closing);
+    this.#closing = undefined;
+    this.#window = Buffer.alloc(0);
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+
   /** Gives less only at the end of the file. */
   #readAt(start: number, length: number): Buffer {
     this.#descriptor ??= openSync(this.#path, "r");
-    this.#closing ??= setTimeout(() => this.#close(), IDLE_MS).unref();
+    this.#closing ??= setTimeout(() => this.forget(), IDLE_MS).unref();
     const bytes = Buffer.allocUnsafe(length);
     let got = 0;
     while (got < length) {
@@ -69,13 +78,6 @@ export class LineReader {
       got += count;
     }
     return bytes.subarray(0, got);
-  }
-
-  #close(): void {
-    this.#closing = undefined;
-    this.#window = Buffer.alloc(0);
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
-    this.#descriptor = undefined;
   }
 }
 

@@ -48,8 +48,8 @@ type Open = { readonly lines: LineFile; readonly lock: FileLock };
 export class Journal {
   readonly #options: JournalOptions;
   #file: Open | undefined;
-  /** Reads what is safe; another one whenever the file may hold something else than it has read. */
-  #reader: LineReader;
+  /** Reads what is safe. */
+  readonly #reader: LineReader;
   /** Lines that are not in the file yet. */
   readonly #waiting: JournalLine[] = [];
   /** The last attempt failed, and that has been told. */
@@ -73,11 +73,11 @@ export class Journal {
    * Writes one entry at the end. Never throws: a failure is told through `onFailure`, and the entry waits. What it gives
    * reads the entry again: undefined, or an error thrown, when somebody else has changed the file since.
    */
-  append(entry: NewEntry): () => JournalEntry | undefined {
-    const line = new JournalLine(lineOf({ ...entry, at: this.#options.now() } as JournalEntry)); // adds the omitted time
+  append(entry: NewEntry): Pick<JournalLine, "read"> {
+    const line = this.#lineOf({ ...entry, at: this.#options.now() } as JournalEntry); // adds the omitted time
     this.#waiting.push(line);
     this.#flush();
-    return () => line.read(this.#reader);
+    return line;
   }
 
   /** Makes everything written so far survive a power cut. Never rejects; a failure is told and tried again. */
@@ -132,7 +132,7 @@ export class Journal {
 
   #fail(error: unknown): void {
     this.#retrySoon();
-    this.#reader = new LineReader(this.#options.path);
+    this.#reader.forget();
     if (this.#isFailing) return;
     this.#isFailing = true;
     const reason = writeFault(error);
@@ -143,7 +143,7 @@ export class Journal {
   #succeed(): void {
     if (!this.#isFailing) return;
     this.#isFailing = false;
-    this.#reader = new LineReader(this.#options.path);
+    this.#reader.forget();
     this.#options.onRecovery?.("This session is saved again, with all that was said in the meantime.");
   }
 
@@ -156,7 +156,8 @@ export class Journal {
 
   #open(): Open {
     const { path, sessionId, cwd, now, files = systemFiles } = this.#options;
-    const head = lineOf({ type: "session", version: JOURNAL_VERSION, id: sessionId, cwd, at: now() });
+    const head = (): JournalLine =>
+      this.#lineOf({ type: "session", version: JOURNAL_VERSION, id: sessionId, cwd, at: now() });
     files.makeFolder(path);
     const lock = takeLock(`${path}.lock`);
     if ("pid" in lock) throw new Error(`another Hermes (process ${lock.pid}) is writing session ${sessionId}`);
@@ -172,8 +173,8 @@ export class Journal {
       throw error;
     }
   }
-}
 
-function lineOf(entry: JournalEntry): Buffer {
-  return Buffer.from(`${JSON.stringify(entry)}\n`);
+  #lineOf(entry: JournalEntry): JournalLine {
+    return new JournalLine(Buffer.from(`${JSON.stringify(entry)}\n`), this.#reader);
+  }
 }

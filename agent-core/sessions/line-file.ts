@@ -3,7 +3,7 @@
  * failed sync may have cost is written again.
  */
 import type { JournalFiles } from "./journal-files.ts";
-import { JournalLine } from "./journal-line.ts";
+import type { JournalLine } from "./journal-line.ts";
 
 /** How far back from the end a torn last line is looked for at a time. */
 const TAIL_CHUNK_BYTES = 65_536;
@@ -12,8 +12,8 @@ const NEWLINE = 10;
 export class LineFile {
   readonly #files: JournalFiles;
   readonly #descriptor: number;
-  /** The first line, wherever the file is found empty. */
-  readonly #head: Buffer;
+  /** Makes the first line, wherever the file is found empty. */
+  readonly #head: () => JournalLine;
   /** Where the next line begins. */
   #end: number;
   /** Lines of this process that a power cut may take. */
@@ -24,7 +24,7 @@ export class LineFile {
   #isDoubtful = false as boolean;
 
   /** Cuts off what a dying process left of a line. Throws the system's error; nothing is left open then. */
-  constructor(files: JournalFiles, path: string, head: Buffer) {
+  constructor(files: JournalFiles, path: string, head: () => JournalLine) {
     this.#files = files;
     this.#head = head;
     this.#descriptor = files.open(path);
@@ -44,7 +44,7 @@ export class LineFile {
   /** Writes lines, tells each where it stands, and takes it out of `lines`. Throws the system's error; the rest stays. */
   write(lines: JournalLine[]): void {
     this.#tidy();
-    if (this.#end === 0 && lines.length > 0) this.#append(new JournalLine(this.#head));
+    if (this.#end === 0 && lines.length > 0) this.#append(this.#head());
     let done = 0;
     try {
       for (const line of lines) {

@@ -1,16 +1,7 @@
 /** Reads a journal back: from its lines to the session as it stands. */
 import { basename } from "node:path";
-import type { Message } from "../messages/message.ts";
 import { Conversation } from "./conversation.ts";
-import {
-  checkEntry,
-  type EntryOf,
-  JOURNAL_VERSION,
-  type JournalEntry,
-  messageIn,
-  parseEntry,
-  parseLine,
-} from "./entry.ts";
+import { checkEntry, type EntryOf, JOURNAL_VERSION, type JournalEntry, parseEntry, parseLine } from "./entry.ts";
 import { type Line, type LinePlace, LineReader, readLines } from "./journal-lines.ts";
 
 export type StoredSession = {
@@ -174,7 +165,7 @@ class Reading {
         this.#head ??= entry;
         return;
       case "message":
-        this.#conversation.append(entry.message, entry.position, () => this.#messageAt({ start, length }));
+        this.#conversation.append(entry.message, entry.position, { read: () => this.#entryAt({ start, length }) });
         return;
       case "rewind":
         this.#conversation.rewind(entry.keep);
@@ -201,12 +192,12 @@ class Reading {
   }
 
   #toolAt(place: LinePlace | undefined): EntryOf<"tool"> | undefined {
-    const entry = place === undefined ? undefined : parseEntry(this.#lineReader.read(place));
+    const entry = place === undefined ? undefined : this.#entryAt(place);
     return entry?.type === "tool" ? entry : undefined;
   }
 
-  #messageAt(place: LinePlace): Message {
-    return messageIn(parseEntry(this.#lineReader.read(place)));
+  #entryAt(place: LinePlace): JournalEntry | undefined {
+    return parseEntry(this.#lineReader.read(place));
   }
 
   /** Behind half an entry, which no reader can save, may stand a whole one: a writer had not cut it off. */

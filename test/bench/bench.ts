@@ -8,6 +8,7 @@ import { measureEnding } from "./ending.ts";
 import { measureIterations } from "./iterations.ts";
 import { measureLife } from "./life.ts";
 import { measureLongSessions } from "./long-sessions.ts";
+import { measureManyTurns } from "./many-turns.ts";
 import type { Row } from "./measuring.ts";
 import { measurePanel } from "./panel.ts";
 import { measureSessions } from "./sessions.ts";
@@ -22,6 +23,7 @@ for (const measure of [
   measureAnswers,
   measureSessions,
   measureLongSessions,
+  measureManyTurns,
   measureEdits,
   measureCheckpoints,
   measureVerdicts,

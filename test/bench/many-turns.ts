@@ -9,7 +9,7 @@ import type { Row } from "./measuring.ts";
 
 /** Before the first sample everything has been loaded and something has been compressed. */
 const FIRST_SAMPLE = 500;
-const TURNS = Number(process.env["BENCH_TURNS"] ?? 1_500);
+const TURNS = 1_500;
 const CHARS_A_TOKEN = 4;
 const QUESTION = "And what about this part of it, and the next one? ".repeat(6);
 const ANSWER = "It reads a line, and says what stands in it. ".repeat(15);
@@ -43,7 +43,6 @@ export async function measureManyTurns(): Promise<readonly Row[]> {
       if (turn === FIRST_SAMPLE) first = await heaps();
       await agent.prompt(sessionId, `Question ${turn}. ${QUESTION}`);
       agent.updates.length = 0;
-      if (process.env["BENCH_TURNS"] && turn % 500 === 0) console.log(turn, ((await heaps()) / 1e6).toFixed(2));
     }
     const slope = ((await heaps()) - first) / 1_000 / (TURNS - FIRST_SAMPLE);
     return [{ what: `${TURNS} turns: what each leaves in the agent's memory`, ours: slope, target: 2, unit: "kB" }];

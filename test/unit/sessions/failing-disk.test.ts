@@ -154,14 +154,14 @@ test.for(Array.from({ length: 150 }, (_, seed) => seed))("whatever fails, nothin
   const { files, heal } = moodyDisk(seed);
   let journal = open(files);
   const said: string[] = [];
-  const reads: (() => unknown)[] = [];
+  const entries: { read(): unknown }[] = [];
   for (let step = 0; step < 60; step += 1) {
     const text = `${step} ${"x".repeat(random.below(400))}`;
     said.push(text);
-    reads.push(journal.append(mode(text)));
+    entries.push(journal.append(mode(text)));
     if (random.chance(0.2)) await journal.sync();
     const earlier = random.below(said.length);
-    expect(reads[earlier]?.()).toMatchObject(mode(said[earlier] ?? ""));
+    expect(entries[earlier]?.read()).toMatchObject(mode(said[earlier] ?? ""));
   }
   heal();
   await journal.sync();

@@ -54,18 +54,18 @@ test("an entry is read again from the file, also after the journal was closed", 
   const first = journal.append(user("one"));
   await journal.sync();
   const second = journal.append(user("two"));
-  expect(second()).toEqual({ ...user("two"), at: 1000 });
+  expect(second.read()).toEqual({ ...user("two"), at: 1000 });
   journal.close();
-  expect(first()).toEqual({ ...user("one"), at: 1000 });
+  expect(first.read()).toEqual({ ...user("one"), at: 1000 });
 });
 
 test("an entry that somebody else has overwritten is not read as something else", async () => {
   const journal = open();
-  const read = journal.append(user("one"));
+  const entry = journal.append(user("one"));
   await journal.sync();
   journal.close();
   writeFileSync(path, "x".repeat(readFileSync(path).length));
-  expect(read()).toBeUndefined();
+  expect(entry.read()).toBeUndefined();
 });
 
 test("a torn last line is ignored by a reader and cut off before the next entry", async () => {
