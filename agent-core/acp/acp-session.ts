@@ -44,6 +44,8 @@ import { userUpdates } from "./user-updates.ts";
 
 /** Updates of a replay that are on their way at the same time. */
 const SENT_AT_ONCE = 64;
+/** What a command that was cancelled gives instead of an answer. */
+const CANCELLED = "";
 
 export type AcpSessionOptions = {
   readonly client: AgentContext;
@@ -247,7 +249,8 @@ export class AcpSession {
   async #runPrompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     if (signal.aborted) return { stopReason: "cancelled" };
     const message = userMessage(blocks);
-    const answer = typeof message === "string" ? await runCommand(message, this.#forCommands(signal)) : undefined;
+    const answer = typeof message === "string" ? await this.#runCommand(message, signal) : undefined;
+    if (signal.aborted && answer === CANCELLED) return { stopReason: "cancelled" };
     if (answer === undefined) return this.#runTurn(message, signal);
     if (typeof answer === "object") {
       for (const update of userUpdates({ role: "user", content: answer.ask }, undefined)) this.send(update);
@@ -255,6 +258,15 @@ export class AcpSession {
     }
     this.send({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: answer } });
     return { stopReason: "end_turn" };
+  }
+
+  async #runCommand(text: string, signal: AbortSignal): ReturnType<typeof runCommand> {
+    try {
+      return await runCommand(text, this.#forCommands(signal));
+    } catch (error) {
+      if (signal.aborted) return CANCELLED;
+      throw error;
+    }
   }
 
   async #runTurn(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {

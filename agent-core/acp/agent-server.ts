@@ -28,7 +28,7 @@ import { journalPath, newSessionId } from "../sessions/session-id.ts";
 import { AcpSession } from "./acp-session.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import { ClientModels } from "./client-models.ts";
-import { unusable } from "./faults.ts";
+import { unusable, unwritable } from "./faults.ts";
 import { hermesCapabilities } from "./hermes-capabilities.ts";
 import { importWords } from "./import-words.ts";
 import type { HermesImport, HermesImported } from "./meta/sessions.ts";
@@ -173,7 +173,9 @@ export class AgentServer {
     const read = await readJournal(from);
     if (!read.ok) throw unusable(id, read.message);
     const title = forkTitle(read.session.title, await this.#relatedTitles(id));
-    await forkSession(from, to, id, { id: fork, cwd: place.cwd, at: now, position, title });
+    await forkSession(from, to, id, { id: fork, cwd: place.cwd, at: now, position, title }).catch((error: unknown) => {
+      throw unwritable(`The fork of session ${id} cannot be stored`, error);
+    });
     this.#lists?.changed();
     return (await this.loadSession(client, place, fork)).session;
   }
@@ -228,7 +230,9 @@ export class AgentServer {
     await this.closeSession(id);
     this.#unsaved.delete(id);
     const hashes = await hashesIn(path);
-    const writer = await deleteSession(path, spillFolder(this.home, id));
+    const writer = await deleteSession(path, spillFolder(this.home, id)).catch((error: unknown) => {
+      throw unwritable(`Session ${id} cannot be deleted`, error);
+    });
     if (writer === undefined) await forgetSession(hashes, this.#objects, sessionsFolder(this.home));
     this.#lists?.changed();
     if (writer) throw unusable(id, `another Hermes (process ${writer.pid}) is writing it; close it there first`);

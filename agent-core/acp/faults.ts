@@ -1,6 +1,7 @@
 /** A model that could not be used, as a JSON-RPC error: one line for people, the cause for programs in `data`. */
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import type { Fault } from "../providers/fault.ts";
+import { writeFault } from "../sessions/write-fault.ts";
 
 /** ACP's "authentication required". */
 const AUTH_REQUIRED = -32000;
@@ -29,4 +30,9 @@ export function unusable(sessionId: string, why: string): RequestError {
   return new RequestError(RESOURCE_NOT_FOUND, `Session ${JSON.stringify(shown)} cannot be used: ${why}`, {
     sessionId: shown,
   });
+}
+
+/** `what` could not be done; the system's error goes on after a colon, in words for people. */
+export function unwritable(what: string, error: unknown): RequestError {
+  return RequestError.internalError(undefined, `${what}: ${writeFault(error)}`);
 }

@@ -83,14 +83,13 @@ export async function readEntries(path: string, unsaved?: Buffer): Promise<reado
   return entries;
 }
 
-/** What an interrupted write may have left around a line: zeros of a disk that lost power. Their JSON has none. */
-const ZEROS = /^\0+|\0+$/g;
+/** Blank, or zeros of a disk that lost power. */
+const NOTHING = /^[\s\0]*$/;
 /** How an entry begins; where one stands behind half of another, it is the rest of the line. */
 const ENTRY_START = '{"type":"';
 
 function textOf({ bytes }: Line): string {
-  const text = bytes.toString("utf8");
-  return bytes[0] === 0 || bytes.at(-1) === 0 ? text.replaceAll(ZEROS, "") : text;
+  return bytes.toString("utf8");
 }
 
 class Reading {
@@ -116,7 +115,7 @@ class Reading {
   add(line: Line): void {
     this.#size = line.start + line.length + 1;
     const text = textOf(line);
-    if (text.trim() === "") return;
+    if (NOTHING.test(text)) return;
     this.#lines += 1;
     const json = parseLine(text);
     if (json !== undefined && this.#take(json, line)) return;

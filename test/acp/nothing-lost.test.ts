@@ -139,3 +139,18 @@ test("a session of which nothing could be saved is exported all the same", async
   expect(readFileSync(join(first.cwd, "words.md"), "utf8")).toContain("read a.txt");
   unlock();
 });
+
+test("a fork, a deletion and a name that cannot be written say why, in words", async () => {
+  const first = await start();
+  const id = await first.newSession();
+  await first.prompt(id, "list files");
+  await first.stop();
+  const unlock = lockFolder(first);
+  const agent = await start(first.home, NOBODY);
+  const fork = await agent.request("session/fork", { sessionId: id, cwd: first.cwd, mcpServers: [] });
+  const deletion = await agent.request("session/delete", { sessionId: id });
+  const name = await agent.request("_hermes/session/rename", { sessionId: id, title: "New" });
+  for (const { error } of [fork, deletion, name]) expect(error?.message).toContain("this may not be written to");
+  expect(readdirSync(join(first.home, "vscode", "sessions"))).toEqual([`${id}.jsonl`]);
+  unlock();
+});
