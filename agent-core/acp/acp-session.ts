@@ -26,7 +26,7 @@ import type { ClientIdentity } from "./client-identity.ts";
 import type { CommandSession } from "./commands/command.ts";
 import { compressionUpdate } from "./compression-update.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
-import { faultError } from "./faults.ts";
+import { faultError, unusable } from "./faults.ts";
 import { hermesCapabilities } from "./hermes-capabilities.ts";
 import { DEFAULT_MODE, modeOf, modeOption } from "./modes.ts";
 import { askPermission } from "./permission.ts";
@@ -44,6 +44,8 @@ import { userUpdates } from "./user-updates.ts";
 
 /** Updates of a replay that are on their way at the same time. */
 const SENT_AT_ONCE = 64;
+/** What a command that was cancelled gives instead of an answer. */
+const CANCELLED = "";
 
 export type AcpSessionOptions = {
   readonly client: AgentContext;
@@ -51,6 +53,8 @@ export type AcpSessionOptions = {
   readonly place: SessionPlace;
   readonly id: string;
   readonly stored: StoredSession | undefined;
+  /** What the session was written to when it was closed here with something that could not be saved. */
+  readonly journal: Journal | undefined;
   /** What the user must know of it, one line each. */
   readonly notes: readonly string[];
   readonly configured: ConfiguredAgent;
@@ -222,12 +226,19 @@ export class AcpSession {
     this.#cancellation = new AbortController();
   }
 
-  async close(): Promise<void> {
+  /** What is not in its journal yet. */
+  get unsaved(): Buffer | undefined {
+    return this.#journal.unsaved;
+  }
+
+  /** Gives the journal when something could not be saved. */
+  async close(): Promise<Journal | undefined> {
     this.cancel();
     this.model.dispose();
     this.processes.dispose();
     await Promise.all([this.#queue, this.agent.close()]);
     this.#journal.close();
+    return this.#journal.unsaved === undefined ? undefined : this.#journal;
   }
 
   /** Settles when it has left; never rejects. */
@@ -238,7 +249,8 @@ export class AcpSession {
   async #runPrompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     if (signal.aborted) return { stopReason: "cancelled" };
     const message = userMessage(blocks);
-    const answer = typeof message === "string" ? await runCommand(message, this.#forCommands(signal)) : undefined;
+    const answer = typeof message === "string" ? await this.#runCommand(message, signal) : undefined;
+    if (signal.aborted && answer === CANCELLED) return { stopReason: "cancelled" };
     if (answer === undefined) return this.#runTurn(message, signal);
     if (typeof answer === "object") {
       for (const update of userUpdates({ role: "user", content: answer.ask }, undefined)) this.send(update);
@@ -248,7 +260,18 @@ export class AcpSession {
     return { stopReason: "end_turn" };
   }
 
+  async #runCommand(text: string, signal: AbortSignal): ReturnType<typeof runCommand> {
+    try {
+      return await runCommand(text, this.#forCommands(signal));
+    } catch (error) {
+      if (signal.aborted) return CANCELLED;
+      throw error;
+    }
+  }
+
   async #runTurn(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
+    const problem = this.#journal.claim();
+    if (problem !== undefined) throw unusable(this.id, problem);
     this.model.record();
     try {
       const { stopReason, fault } = await this.agent.runConversation({ userMessage: message, signal });
@@ -312,15 +335,22 @@ function restored(stored: StoredSession | undefined): Partial<AIAgentOptions> {
 }
 
 function sessionJournal(
-  { home, place: { cwd }, id, stored }: AcpSessionOptions,
+  { home, place: { cwd }, id, stored, journal }: AcpSessionOptions,
   tell: (event: StatusEvent) => void,
 ): Journal {
+  const told = {
+    onFailure: (message: string) => tell({ severity: "error", message }),
+    onRecovery: (message: string) => tell({ severity: "info", message }),
+  };
+  if (journal !== undefined) {
+    setImmediate(() => journal.handOver(told)); // as other warnings: after the response that is being made now
+    return journal;
+  }
   const path = journalPath(sessionsFolder(home), id);
   if (path === undefined) throw new Error(`${id} is not the id of a session.`);
   return new Journal({
     ...{ path, sessionId: id, cwd, now: Date.now },
     ...(stored && { knownSize: stored.size }),
-    onFailure: (message) => tell({ severity: "error", message }),
-    onRecovery: (message) => tell({ severity: "info", message }),
+    ...told,
   });
 }

@@ -22,12 +22,14 @@ import { deleteSession } from "../sessions/delete-session.ts";
 import { forkSession } from "../sessions/fork-session.ts";
 import { forkTitle } from "../sessions/fork-title.ts";
 import { SessionIndex } from "../sessions/index/session-index.ts";
+import type { Journal } from "../sessions/journal.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { renameSession } from "../sessions/rename-session.ts";
 import { journalPath, newSessionId } from "../sessions/session-id.ts";
 import { AcpSession } from "./acp-session.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import { ClientModels } from "./client-models.ts";
+import { unusable, unwritable } from "./faults.ts";
 import { hermesCapabilities } from "./hermes-capabilities.ts";
 import { importWords } from "./import-words.ts";
 import type { HermesImport, HermesImported } from "./meta/sessions.ts";
@@ -38,7 +40,6 @@ import { storedNotes } from "./stored-notes.ts";
 
 /** Key of `platform_toolsets` that says which toolsets an editor gets. */
 const PLATFORM = "acp";
-const RESOURCE_NOT_FOUND = -32002;
 /** A window that is reloaded opens its session again while its former process may still be ending. */
 const LOCK_PATIENCE_MS = 2_000;
 const LOCK_LOOK_MS = 50;
@@ -66,6 +67,8 @@ export class AgentServer {
   #importing: Promise<unknown> = Promise.resolve();
   readonly #closed = new AbortController();
   readonly #sessions = new Map<string, AcpSession>();
+  /** Of sessions that were closed while something of them could not be saved. */
+  readonly #unsaved = new Map<string, Journal>();
   #client: ClientIdentity = { capabilities: {}, title: undefined };
   #clientModels: ClientModels | undefined;
   /** The client's lists of sessions, when it keeps any up to date. */
@@ -111,7 +114,7 @@ export class AgentServer {
   /** The open session with this id; throws the protocol's error when there is none. */
   session(id: string): AcpSession {
     const session = this.#sessions.get(id);
-    if (session === undefined) throw notFound(id, "it is not open; use session/new or session/load");
+    if (session === undefined) throw unusable(id, "it is not open; use session/new or session/load");
     return session;
   }
 
@@ -142,9 +145,10 @@ export class AgentServer {
   /** What is stored of a session. */
   async readStored(id: string): Promise<StoredSession> {
     const path = journalPath(sessionsFolder(this.home), id);
-    if (path === undefined) throw notFound(id, "this is not the id of a session");
-    const read = await readJournal(path);
-    if (!read.ok) throw notFound(id, read.message);
+    if (path === undefined) throw unusable(id, "this is not the id of a session");
+    const { unsaved } = this.#sessions.get(id) ?? this.#unsaved.get(id) ?? {};
+    const read = await readJournal(path, unsaved);
+    if (!read.ok) throw unusable(id, read.message);
     return read.session;
   }
 
@@ -164,11 +168,13 @@ export class AgentServer {
     const now = Date.now();
     const fork = newSessionId(now);
     const [from, to] = [id, fork].map((name) => journalPath(sessionsFolder(this.home), name));
-    if (from === undefined || to === undefined) throw notFound(id, "this is not the id of a session");
+    if (from === undefined || to === undefined) throw unusable(id, "this is not the id of a session");
     const read = await readJournal(from);
-    if (!read.ok) throw notFound(id, read.message);
+    if (!read.ok) throw unusable(id, read.message);
     const title = forkTitle(read.session.title, await this.#relatedTitles(id));
-    await forkSession(from, to, id, { id: fork, cwd: place.cwd, at: now, position, title });
+    await forkSession(from, to, id, { id: fork, cwd: place.cwd, at: now, position, title }).catch((error: unknown) => {
+      throw unwritable(`The fork of session ${id} cannot be stored`, error);
+    });
     this.#lists?.changed();
     return (await this.loadSession(client, place, fork)).session;
   }
@@ -212,19 +218,23 @@ export class AgentServer {
   async closeSession(id: string): Promise<void> {
     const session = this.#sessions.get(id);
     this.#sessions.delete(id);
-    await session?.close();
+    const unsaved = await session?.close();
+    if (unsaved !== undefined) this.#unsaved.set(id, unsaved);
   }
 
   /** Removes a stored session and what its tools wrote aside; one that is not there is deleted already. */
   async deleteSession(id: string): Promise<void> {
     const path = journalPath(sessionsFolder(this.home), id);
-    if (path === undefined) throw notFound(id, "this is not the id of a session");
+    if (path === undefined) throw unusable(id, "this is not the id of a session");
     await this.closeSession(id);
+    this.#unsaved.delete(id);
     const hashes = await hashesIn(path);
-    const writer = await deleteSession(path, spillFolder(this.home, id));
+    const writer = await deleteSession(path, spillFolder(this.home, id)).catch((error: unknown) => {
+      throw unwritable(`Session ${id} cannot be deleted`, error);
+    });
     if (writer === undefined) await forgetSession(hashes, this.#objects, sessionsFolder(this.home));
     this.#lists?.changed();
-    if (writer) throw notFound(id, `another Hermes (process ${writer.pid}) is writing it; close it there first`);
+    if (writer) throw unusable(id, `another Hermes (process ${writer.pid}) is writing it; close it there first`);
   }
 
   /** Brings sessions over, one import at a time. Rejects with an Error in one line. */
@@ -266,6 +276,7 @@ export class AgentServer {
           place,
           id,
           stored,
+          journal: this.#unsaved.get(id),
           notes,
           configured,
           directory: this.directory,
@@ -281,6 +292,7 @@ export class AgentServer {
         }),
     );
     this.#sessions.set(id, session);
+    this.#unsaved.delete(id);
     session.model.refresh();
     this.#sweep ??= this.#collectGarbage();
     return session;
@@ -330,7 +342,7 @@ export class AgentServer {
     }
     if (holder === undefined) return;
     const who = `another Hermes (process ${holder.pid}) has it open`;
-    throw notFound(id, `${who}; close it there first, or fork it to go on with a copy`);
+    throw unusable(id, `${who}; close it there first, or fork it to go on with a copy`);
   }
 }
 
@@ -345,10 +357,4 @@ function createSession(create: () => AcpSession): AcpSession {
 
 function invalidFolder(cwd: string, problem: string): RequestError {
   return RequestError.invalidParams({ field: "cwd", value: cwd }, `cwd: ${JSON.stringify(cwd)} ${problem}`);
-}
-
-function notFound(sessionId: string, why: string): RequestError {
-  return new RequestError(RESOURCE_NOT_FOUND, `Session ${JSON.stringify(sessionId)} cannot be used: ${why}`, {
-    sessionId,
-  });
 }

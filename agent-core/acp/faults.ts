@@ -1,10 +1,14 @@
 /** A model that could not be used, as a JSON-RPC error: one line for people, the cause for programs in `data`. */
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import type { Fault } from "../providers/fault.ts";
+import { writeFault } from "../sessions/write-fault.ts";
 
 /** ACP's "authentication required". */
 const AUTH_REQUIRED = -32000;
 const INTERNAL_ERROR = -32603;
+const RESOURCE_NOT_FOUND = -32002;
+/** Of what somebody takes for the id of a session. */
+const MAX_ID_CHARS = 100;
 
 export function faultError(fault: Fault): RequestError {
   const code = fault.kind === "authentication" ? AUTH_REQUIRED : INTERNAL_ERROR;
@@ -18,4 +22,17 @@ export function faultError(fault: Fault): RequestError {
 /** A key is missing: editors that know ways to authenticate offer them. */
 export function authRequired(message: string): RequestError {
   return new RequestError(AUTH_REQUIRED, message, { kind: "authentication" });
+}
+
+/** A session that cannot be used; `why` goes on after a colon. */
+export function unusable(sessionId: string, why: string): RequestError {
+  const shown = sessionId.length > MAX_ID_CHARS ? `${sessionId.slice(0, MAX_ID_CHARS)}…` : sessionId;
+  return new RequestError(RESOURCE_NOT_FOUND, `Session ${JSON.stringify(shown)} cannot be used: ${why}`, {
+    sessionId: shown,
+  });
+}
+
+/** `what` could not be done; the system's error goes on after a colon, in words for people. */
+export function unwritable(what: string, error: unknown): RequestError {
+  return RequestError.internalError(undefined, `${what}: ${writeFault(error)}`);
 }

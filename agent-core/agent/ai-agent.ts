@@ -4,19 +4,22 @@ import type { Grants } from "../approval/grants.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { ContentPart, Message } from "../messages/message.ts";
 import { choiceId, choiceOf } from "../providers/choice.ts";
-import type { Fault } from "../providers/fault.ts";
 import { type ModelInfo, modelInfo } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import { type Compression, Conversation, type Said } from "../sessions/conversation.ts";
 import type { NewEntry } from "../sessions/journal.ts";
+import type { StoredSession } from "../sessions/read-journal.ts";
 import { newSessionId } from "../sessions/session-id.ts";
 import { writeSpillFile } from "../sessions/spill-file.ts";
+import { titleLine } from "../sessions/title-line.ts";
 import { costOf, type UsageSum } from "../sessions/usage-sum.ts";
 import { FileMemory } from "../tools/file-memory.ts";
 import type { Processes } from "../tools/terminal/processes.ts";
 import { TodoList } from "../tools/todo-list.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
+import { adoptSession } from "./adopt-session.ts";
+import { AgentError } from "./agent-error.ts";
 import { type AgentSetup, type AIAgentOptions, setUpAgent } from "./agent-setup.ts";
 import { AgentShell } from "./agent-shell.ts";
 import { IterationBudget } from "./budget.ts";
@@ -44,17 +47,6 @@ export type RunOptions = {
   /** Cancels the turn. */
   readonly signal?: AbortSignal;
 };
-
-/** A turn that ended because the model could not be used. */
-export class AgentError extends Error {
-  readonly fault: Fault;
-
-  constructor(fault: Fault) {
-    super(fault.message);
-    this.name = "AgentError";
-    this.fault = fault;
-  }
-}
 
 export class AIAgent {
   readonly sessionId: string;
@@ -124,7 +116,8 @@ export class AIAgent {
   }
 
   /** Names the session. */
-  setTitle(title: string): void {
+  setTitle(text: string): void {
+    const title = titleLine(text);
     this.#title = title;
     this.#journal({ type: "title", title });
     this.#notify.title({ title });
@@ -360,10 +353,14 @@ export class AIAgent {
     return [...(await this.#shell.notices()), ...(warning === undefined ? [] : [warning])];
   }
 
-  /** Goes on with other messages than those so far, which are taken back. Throws while a turn runs. */
-  replaceHistory(messages: readonly Message[]): void {
-    if (this.isRunning) throw new Error("A turn is running; stop it before the conversation is replaced.");
-    this.#replaceHistory(messages);
+  /** Goes on with what was said in another session; what was said in this one is taken back. Throws in a turn. */
+  adopt(stored: StoredSession): void {
+    if (this.#conversation.said.length > 0) this.rewind(0);
+    const record = (message: Message): number => this.#record(message);
+    adoptSession(stored, { conversation: this.#conversation, record, journal: (entry) => this.#journal(entry) });
+    if (stored.todos.length === 0) return;
+    this.#todos.restore(stored.todos);
+    this.#journal({ type: "todos", items: [...stored.todos] });
   }
 
   #replaceHistory(messages: readonly Message[]): void {

@@ -1,5 +1,6 @@
 /** A title for a session, after its first exchange: by a model of its own where there is one, else by its first words. */
 import type { Message } from "../messages/message.ts";
+import { titleLine } from "../sessions/title-line.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 
 /** Characters. */
@@ -40,10 +41,7 @@ function textOf(content: Extract<Message, { role: "user" }>["content"]): string 
 
 /** One line, ended at a word. */
 function cut(text: string): string {
-  const line = text
-    .replace(/\s+/g, " ")
-    .trim()
-    .replace(/^["'“„]+|["'”.]+$/g, "");
+  const line = titleLine(text).replace(/^["'“„]+|["'”.]+$/g, "");
   if (line.length <= MAX_TITLE_CHARS) return line;
   const head = line.slice(0, MAX_TITLE_CHARS);
   const atWord = head.lastIndexOf(" ");

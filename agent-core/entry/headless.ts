@@ -71,7 +71,7 @@ async function converse(
     clientCapabilities: { session: { notices: {} } },
   });
   const sessionId = resume ?? (await agent.request(methods.agent.session.new, { cwd, mcpServers: [] })).sessionId;
-  if (resume !== undefined) await agent.request(methods.agent.session.load, { sessionId, cwd, mcpServers: [] });
+  if (resume !== undefined) await agent.request(methods.agent.session.resume, { sessionId, cwd, mcpServers: [] });
   const cancel = (): void => void agent.notify(methods.agent.session.cancel, { sessionId });
   process.on("SIGINT", cancel);
   try {

@@ -34,7 +34,11 @@ const message = z.discriminatedUnion("role", [
   z.object({ role: z.literal("tool"), tool_call_id: z.string(), content: z.string() }),
 ]) satisfies z.ZodType<Message>;
 
-const at = z.number();
+/** Furthest from 1970 that a date can be, either way; ECMA-262, time values. Milliseconds. */
+const MAX_TIME = 8.64e15;
+
+/** What was said is no less said for a time that is none. */
+const at = z.number().min(-MAX_TIME).max(MAX_TIME).catch(0);
 
 const fileDiff = z.object({ path: z.string(), oldText: z.string().nullable(), newText: z.string().nullable() });
 
@@ -138,10 +142,14 @@ export function messageIn(entry: JournalEntry | undefined): Message {
   return entry.message;
 }
 
+/** Around a line: zeros of a disk that lost power, the mark that some editors begin a file with. JSON has none. */
+const AROUND = /^[\0\ufeff]|\0$/;
+const AROUND_ALL = /^[\0\ufeff]+|\0+$/g;
+
 /** The JSON of a line, not checked any further; undefined when it is none. */
 export function parseLine(line: string): unknown {
   try {
-    return JSON.parse(line);
+    return JSON.parse(AROUND.test(line) ? line.replaceAll(AROUND_ALL, "") : line);
   } catch {
     return undefined; // a torn or damaged line, which the caller counts
   }

@@ -30,7 +30,7 @@ export function exportName({ id, title }: Pick<StoredSession, "id" | "title">, f
 
 async function asJson(session: StoredSession): Promise<string> {
   const { id, cwd, title, model, systemPrompt, conversation, todos } = session;
-  const entries = await readEntries(session.path);
+  const entries = await readEntries(session.path, session.unsaved);
   const messages = conversation.said.map(({ position, message }) => ({ position, ...message }));
   const whole = { version: JSON_VERSION, id, cwd, title, model, systemPrompt, messages, todos, entries };
   return `${JSON.stringify(whole, undefined, 2)}\n`;

@@ -1,9 +1,11 @@
 /** A second session that begins with what was said in a first one; from then on they do not know each other. */
-import { open } from "node:fs/promises";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { JOURNAL_VERSION, type JournalEntry, parseEntry } from "./entry.ts";
 import { type Line, readLines } from "./journal-lines.ts";
 
 const NEWLINE = Buffer.from("\n");
+
+const ENTRY_START = '{"type":"';
 
 export type Fork = {
   readonly id: string;
@@ -17,25 +19,40 @@ export type Fork = {
   readonly position?: number | undefined;
 };
 
-/** Copies the journal at `from`, whose session is `parent`, to `to`. Rejects when `to` exists or cannot be written. */
+/**
+ * Copies the journal at `from`, whose session is `parent`, to `to`: as a whole, or not at all. Rejects with the
+ * system's error when that cannot be written.
+ */
 export async function forkSession(from: string, to: string, parent: string, fork: Fork): Promise<void> {
+  const temporary = `${to}.${process.pid}.tmp`;
+  try {
+    const file = await open(temporary, "wx", 0o600);
+    try {
+      await copy(from, file, parent, fork);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, to);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function copy(from: string, file: FileHandle, parent: string, fork: Fork): Promise<void> {
   const { id, cwd, at, position, title } = fork;
   const head: JournalEntry = { type: "session", version: JOURNAL_VERSION, id, cwd, parent, at };
-  const file = await open(to, "wx", 0o600);
-  try {
-    await file.appendFile(`${JSON.stringify(head)}\n`);
-    // A torn last line stays behind, as when the session itself is read.
-    for await (const lines of readLines(from)) {
-      const end = position === undefined ? -1 : lines.findIndex((line) => isAt(line, position));
-      const taken = (end < 0 ? lines : lines.slice(0, end)).filter((line) => !isHead(line));
-      await file.appendFile(Buffer.concat(taken.flatMap(({ bytes }) => [bytes, NEWLINE])));
-      if (end >= 0) break;
-    }
-    const own: JournalEntry | undefined = title === undefined ? undefined : { type: "title", title, at };
-    if (own !== undefined) await file.appendFile(`${JSON.stringify(own)}\n`);
-  } finally {
-    await file.close();
+  await file.appendFile(`${JSON.stringify(head)}\n`);
+  // A torn last line stays behind, as when the session itself is read.
+  for await (const lines of readLines(from)) {
+    const end = position === undefined ? -1 : lines.findIndex((line) => isAt(line, position));
+    const taken = (end < 0 ? lines : lines.slice(0, end)).filter((line) => !isHead(line));
+    await file.appendFile(Buffer.concat(taken.flatMap(({ bytes }) => [bytes, NEWLINE])));
+    if (end >= 0) break;
   }
+  const own: JournalEntry | undefined = title === undefined ? undefined : { type: "title", title, at };
+  if (own !== undefined) await file.appendFile(`${JSON.stringify(own)}\n`);
 }
 
 function isAt({ bytes }: Line, position: number): boolean {
@@ -44,7 +61,7 @@ function isAt({ bytes }: Line, position: number): boolean {
   return entry?.type === "message" && (entry.position ?? -1) >= position;
 }
 
-/** A fork has its own; what stands first may as well be a damaged line. */
+/** A fork has its own. What stands first may as well be a damaged line, or one that has run into the next. */
 function isHead({ start, bytes }: Line): boolean {
-  return start === 0 && bytes.includes('"session"');
+  return start === 0 && bytes.includes('"session"') && bytes.indexOf(ENTRY_START) === bytes.lastIndexOf(ENTRY_START);
 }

@@ -34,6 +34,11 @@ export async function* readLines(path: string): AsyncGenerator<readonly Line[]> 
   }
 }
 
+/** The lines of what is in memory. */
+export function linesOf(bytes: Buffer): readonly Line[] {
+  return new LineCutter().cut(bytes);
+}
+
 /** Reads lines of one file by their places. Its file is open only while it is in use. */
 export class LineReader {
   readonly #path: string;

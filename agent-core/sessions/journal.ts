@@ -45,11 +45,17 @@ export type JournalOptions = {
 
 type Open = { readonly lines: LineFile; readonly lock: FileLock };
 
+/** Why nothing may be added to a session: another Hermes goes on with it. */
+class HeldElsewhere extends Error {}
+
 export class Journal {
-  readonly #options: JournalOptions;
+  #options: JournalOptions;
   #file: Open | undefined;
   /** Reads what is safe. */
   readonly #reader: LineReader;
+
+  /** What stood in a file that was deleted while it was in use, until it is written again. */
+  #lost: Buffer | undefined;
   /** Lines that are not in the file yet. */
   readonly #waiting: JournalLine[] = [];
   /** The last attempt failed, and that has been told. */
@@ -80,6 +86,34 @@ export class Journal {
     return line;
   }
 
+  /** What is not in the file yet, as lines; a head may stand before it again. */
+  get unsaved(): Buffer | undefined {
+    return this.#waiting.length === 0
+      ? undefined
+      : Buffer.concat([this.#lost ?? this.#head().bytes, ...this.#waiting.map(({ bytes }) => bytes)]);
+  }
+
+  /**
+   * Takes the session for this process before anything is said in it. Gives why that cannot be: another Hermes is going
+   * on with it, or has done so. A disk that fails is no reason, and told when there is something to store.
+   */
+  claim(): string | undefined {
+    try {
+      this.#follow();
+      this.#file ??= this.#open();
+    } catch (error) {
+      if (error instanceof HeldElsewhere) return error.message;
+    }
+    return undefined;
+  }
+
+  /** From now on others are told; what they are told begins anew. */
+  handOver(told: Pick<JournalOptions, "onFailure" | "onRecovery">): void {
+    this.#options = { ...this.#options, ...told };
+    this.#isFailing = false;
+    this.#flush();
+  }
+
   /** Makes everything written so far survive a power cut. Never rejects; a failure is told and tried again. */
   async sync(): Promise<void> {
     this.#syncs += 1;
@@ -96,7 +130,7 @@ export class Journal {
     const file = this.#file;
     this.#file = undefined;
     if (file === undefined) return;
-    this.#knownSize = file.lines.size;
+    this.#knownSize = this.#lost === undefined ? file.lines.size : undefined;
     const close = (): void => {
       try {
         file.lines.close();
@@ -122,8 +156,12 @@ export class Journal {
 
   #flush(): void {
     try {
-      if (this.#waiting.length > 0) this.#file ??= this.#open();
+      if (this.#waiting.length > 0) {
+        this.#follow();
+        this.#file ??= this.#open();
+      }
       this.#file?.lines.write(this.#waiting);
+      if (this.#lost !== undefined && this.#file !== undefined) this.#foundAgain();
       if (this.#isFailing) this.#retrySoon(); // stored is what is synced, too
     } catch (error) {
       this.#fail(error);
@@ -154,18 +192,50 @@ export class Journal {
     }, RETRY_MS).unref();
   }
 
+  /** The file may have been deleted while it is open, with its folder, too: what it held is written where it was. */
+  #follow(): void {
+    const { path, files = systemFiles } = this.#options;
+    const file = this.#file;
+    if (file === undefined || file.lines.isAt(path)) return;
+    if (files.identityAt(path) === undefined) this.#lost = file.lines.content();
+    this.#knownSize = this.#lost === undefined ? file.lines.size : undefined;
+    this.#file = undefined;
+    void this.#syncing.then(() => file.lines.close());
+    file.lock.release();
+  }
+
+  #foundAgain(): void {
+    this.#lost = undefined;
+    this.#reader.forget();
+    this.#options.onRecovery?.("The file of this session was deleted while it was open; it is written again, whole.");
+  }
+
+  /** What the file begins with where there is none. */
+  #beginning(): JournalLine {
+    return this.#lost === undefined ? this.#head() : new JournalLine(this.#lost, this.#reader);
+  }
+
+  #head(): JournalLine {
+    const { sessionId, cwd, now } = this.#options;
+    return this.#lineOf({ type: "session", version: JOURNAL_VERSION, id: sessionId, cwd, at: now() });
+  }
+
   #open(): Open {
-    const { path, sessionId, cwd, now, files = systemFiles } = this.#options;
-    const head = (): JournalLine =>
-      this.#lineOf({ type: "session", version: JOURNAL_VERSION, id: sessionId, cwd, at: now() });
+    const { path, sessionId, files = systemFiles } = this.#options;
+    const isKnownToBe = (this.#knownSize ?? 0) > 0;
+    if (isKnownToBe && files.identityAt(path) === undefined) {
+      throw new HeldElsewhere("it has been deleted since it was opened here");
+    }
     files.makeFolder(path);
     const lock = takeLock(`${path}.lock`);
-    if ("pid" in lock) throw new Error(`another Hermes (process ${lock.pid}) is writing session ${sessionId}`);
+    if ("pid" in lock) throw new HeldElsewhere(`another Hermes (process ${lock.pid}) is writing session ${sessionId}`);
     let lines: LineFile | undefined;
     try {
-      lines = new LineFile(files, path, head);
+      lines = new LineFile(files, path, () => this.#beginning());
       const isKnown = this.#knownSize === undefined || this.#knownSize === lines.size;
-      if (!isKnown) throw new Error("it has gone on elsewhere since it was opened here; open it again, or fork it");
+      if (!isKnown) {
+        throw new HeldElsewhere("it has gone on elsewhere since it was opened here; open it again, or fork it");
+      }
       return { lines, lock };
     } catch (error) {
       lines?.close();

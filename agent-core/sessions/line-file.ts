@@ -41,6 +41,16 @@ export class LineFile {
     return this.#end;
   }
 
+  /** Whether it is still the file that others find at `path`. Throws the system's error. */
+  isAt(path: string): boolean {
+    return this.#files.identityAt(path) === this.#files.identityOf(this.#descriptor);
+  }
+
+  /** Everything in it, which a deleted file still has. Throws the system's error. */
+  content(): Buffer {
+    return readWhole(this.#files, this.#descriptor, 0, this.#end);
+  }
+
   /** Writes lines, tells each where it stands, and takes it out of `lines`. Throws the system's error; the rest stays. */
   write(lines: JournalLine[]): void {
     this.#tidy();

@@ -1,14 +1,15 @@
 /** Reads a journal back: from its lines to the session as it stands. */
+import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { Conversation } from "./conversation.ts";
+import { Conversation, type StoredMessage } from "./conversation.ts";
 import { checkEntry, type EntryOf, JOURNAL_VERSION, type JournalEntry, parseEntry, parseLine } from "./entry.ts";
-import { type Line, type LinePlace, LineReader, readLines } from "./journal-lines.ts";
+import { type Line, type LinePlace, LineReader, linesOf, readLines } from "./journal-lines.ts";
 
 export type StoredSession = {
   readonly id: string;
   /** Its journal, absolute. */
   readonly path: string;
-  /** How far the journal was read. Bytes. */
+  /** Of the journal's lines. Bytes. */
   readonly size: number;
   /** Working folder, absolute; empty when the line that told of it is damaged. */
   readonly cwd: string;
@@ -30,6 +31,8 @@ export type StoredSession = {
   readonly toolEntry: (callId: string) => EntryOf<"tool"> | undefined;
   /** Lines that could not be read and were left out; a torn last line is not counted. */
   readonly damagedLines: number;
+  /** Lines that are not in the journal yet, and are part of all the above. */
+  readonly unsaved: Buffer | undefined;
 };
 
 export type StoredTodo = EntryOf<"todos">["items"][number];
@@ -41,15 +44,19 @@ export type ReadSession =
   | { readonly ok: true; readonly session: StoredSession }
   | { readonly ok: false; readonly message: string };
 
-/** Reads the journal at `path`; the failure message is one line for people. */
-export async function readJournal(path: string): Promise<ReadSession> {
-  const reading = new Reading(path);
+/**
+ * Reads the journal at `path`, and after it the lines of `unsaved`, which wait to be written into it. The failure
+ * message is one line for people.
+ */
+export async function readJournal(path: string, unsaved?: Buffer): Promise<ReadSession> {
+  const reading = new Reading(path, unsaved);
   try {
     for await (const lines of readLines(path)) {
       for (const line of lines) reading.add(line);
     }
   } catch (error) {
     const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    if (isMissing && unsaved !== undefined) return reading.end();
     return {
       ok: false,
       message: isMissing ? "there is no such session" : `its journal cannot be read: ${String(error)}`,
@@ -58,26 +65,30 @@ export async function readJournal(path: string): Promise<ReadSession> {
   return reading.end();
 }
 
-/** Every entry that can be read, in order; all of them in memory. Rejects with the system's error. */
-export async function readEntries(path: string): Promise<readonly JournalEntry[]> {
+/**
+ * Every entry that can be read, in order, those of `unsaved` last; all of them in memory. Rejects with the system's
+ * error.
+ */
+export async function readEntries(path: string, unsaved?: Buffer): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
-  for await (const lines of readLines(path)) {
+  const take = (lines: readonly Line[]): void => {
     for (const line of lines) {
       const entry = parseEntry(textOf(line));
       if (entry !== undefined) entries.push(entry);
     }
-  }
+  };
+  if (unsaved === undefined || existsSync(path)) for await (const lines of readLines(path)) take(lines);
+  if (unsaved !== undefined) take(linesOf(unsaved));
   return entries;
 }
 
-/** What an interrupted write may have left around a line: zeros of a disk that lost power. Their JSON has none. */
-const ZEROS = /^\0+|\0+$/g;
+/** Blank, or zeros of a disk that lost power. */
+const NOTHING = /^[\s\0]*$/;
 /** How an entry begins; where one stands behind half of another, it is the rest of the line. */
 const ENTRY_START = '{"type":"';
 
 function textOf({ bytes }: Line): string {
-  const text = bytes.toString("utf8");
-  return bytes[0] === 0 || bytes.at(-1) === 0 ? text.replaceAll(ZEROS, "") : text;
+  return bytes.toString("utf8");
 }
 
 class Reading {
@@ -85,7 +96,8 @@ class Reading {
   readonly #lineReader: LineReader;
   readonly #conversation = new Conversation();
   readonly #records: RecordEntry[] = [];
-  readonly #tools = new Map<string, LinePlace>();
+  readonly #tools = new Map<string, LinePlace | EntryOf<"tool">>();
+  readonly #unsaved: Buffer | undefined;
   /** The last entry of each kind that holds until the next. */
   readonly #last: { -readonly [Type in JournalEntry["type"]]?: EntryOf<Type> } = {};
   #head: EntryOf<"session"> | undefined;
@@ -93,15 +105,16 @@ class Reading {
   #lines = 0;
   #damaged = 0;
 
-  constructor(path: string) {
+  constructor(path: string, unsaved: Buffer | undefined) {
     this.#path = path;
+    this.#unsaved = unsaved;
     this.#lineReader = new LineReader(path);
   }
 
   add(line: Line): void {
     this.#size = line.start + line.length + 1;
     const text = textOf(line);
-    if (text.trim() === "") return;
+    if (NOTHING.test(text)) return;
     this.#lines += 1;
     const json = parseLine(text);
     if (json !== undefined && this.#take(json, line)) return;
@@ -110,6 +123,7 @@ class Reading {
   }
 
   end(): ReadSession {
+    this.#addUnsaved();
     const head = this.#head;
     if (head !== undefined && head.version > JOURNAL_VERSION) {
       const known = `its journal has format ${head.version}, and this Hermes knows formats up to ${JOURNAL_VERSION}`;
@@ -142,7 +156,18 @@ class Reading {
       records: this.#records,
       toolEntry: (callId) => this.#toolAt(this.#tools.get(callId)),
       damagedLines: this.#damaged,
+      unsaved: this.#unsaved,
     };
+  }
+
+  /** Nothing of it can be read from the file later on. */
+  #addUnsaved(): void {
+    for (const line of this.#unsaved === undefined ? [] : linesOf(this.#unsaved)) {
+      const entry = parseEntry(textOf(line));
+      this.#lines += 1;
+      if (entry?.type === "tool") this.#tools.set(entry.callId, entry);
+      else if (entry !== undefined) this.#fold(entry);
+    }
   }
 
   /** False when it is no entry. */
@@ -159,13 +184,21 @@ class Reading {
     return true;
   }
 
-  #fold(entry: JournalEntry, { start, length }: LinePlace): void {
+  /** Keeps the numbers alone: a line holds its bytes. */
+  #stored(place: LinePlace | undefined): StoredMessage | undefined {
+    if (place === undefined) return undefined;
+    const { start, length } = place;
+    return { read: () => this.#entryAt({ start, length }) };
+  }
+
+  /** Without a place, a message is kept in memory. */
+  #fold(entry: JournalEntry, place?: LinePlace): void {
     switch (entry.type) {
       case "session":
         this.#head ??= entry;
         return;
       case "message":
-        this.#conversation.append(entry.message, entry.position, { read: () => this.#entryAt({ start, length }) });
+        this.#conversation.append(entry.message, entry.position, this.#stored(place));
         return;
       case "rewind":
         this.#conversation.rewind(entry.keep);
@@ -191,8 +224,9 @@ class Reading {
     Object.assign(this.#last, { [entry.type]: entry });
   }
 
-  #toolAt(place: LinePlace | undefined): EntryOf<"tool"> | undefined {
-    const entry = place === undefined ? undefined : this.#entryAt(place);
+  #toolAt(place: LinePlace | EntryOf<"tool"> | undefined): EntryOf<"tool"> | undefined {
+    if (place === undefined || "type" in place) return place;
+    const entry = this.#entryAt(place);
     return entry?.type === "tool" ? entry : undefined;
   }
 

@@ -128,8 +128,8 @@ test("a session that has gone on elsewhere since it was opened is not written ov
   await other.prompt(session.id, "list files");
   await other.stop();
   const before = readFileSync(session.journal);
-  await agent.prompt(session.id, "list files");
-  expect(notes(agent)).toContain("not being saved: it has gone on elsewhere since it was opened here; open it again");
+  const { error } = await agent.prompt(session.id, "list files");
+  expect(error?.message).toContain("it has gone on elsewhere since it was opened here; open it again, or fork it");
   expect(readFileSync(session.journal)).toEqual(before);
 });
 

@@ -10,13 +10,18 @@ export const command: Command = {
   name: "export",
   description: "Write this session into a file",
   hint: "md | json, then a path",
-  async run(argument, { id, cwd, readStored }) {
+  async run(argument, { id, agent, cwd, readStored }) {
     const [, form, path = ""] = ARGUMENT.exec(argument) ?? [];
     const format = form === "json" || (form === undefined && path.endsWith(".json")) ? "json" : "markdown";
-    const stored = await readStored(id).catch(() => undefined);
-    if (stored === undefined) return "There is nothing to export yet: nothing has been said.";
+    if (agent.said.length === 0) return "There is nothing to export yet: nothing has been said.";
+    const stored = await readStored(id).catch(messageOf);
+    if (typeof stored === "string") return `Nothing was written: ${stored}`;
     const target = path === "" ? join(cwd, exportName(stored, format)) : absolutePath(path, cwd);
     const written = await writeExport(target, await exportSession(stored, format));
     return written.ok ? `Wrote ${shownPath(target, cwd)}.` : `Nothing was written: ${written.message}`;
   },
 };
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

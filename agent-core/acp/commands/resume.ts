@@ -22,8 +22,9 @@ export const command: Command = {
       return `${argument === "" ? "There is no earlier session of this folder." : "There is no such session."}${note}`;
     }
     if (argument === "" || found.length > 1) return list(found) + note;
+    if (session.id === id) return "This is that session.";
     const stored = await readStored(session.id);
-    agent.replaceHistory(stored.conversation.messages);
+    agent.adopt(stored);
     for (const update of replay(stored)) send(update);
     return `\n\nGoes on with “${session.title ?? session.id}”, which itself stays as it is.`;
   },

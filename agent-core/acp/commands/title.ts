@@ -1,3 +1,4 @@
+import { titleLine } from "../../sessions/title-line.ts";
 import type { Command } from "./command.ts";
 
 const MAX_TITLE_CHARS = 200;
@@ -8,7 +9,8 @@ export const command: Command = {
   hint: "new title",
   run(argument, { agent }) {
     if (argument === "") return agent.title === undefined ? "This session has no title yet." : `Title: ${agent.title}`;
-    const title = argument.replaceAll(/\s+/g, " ").slice(0, MAX_TITLE_CHARS);
+    const title = titleLine(argument.slice(0, MAX_TITLE_CHARS));
+    if (title === "") return "This title has nothing that can be seen.";
     agent.setTitle(title);
     return `Title: ${title}`;
   },

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { HERMES_SESSION_METHODS, type HermesEarlierPage, type HermesEarlierRequest } from "../meta/sessions.ts";
+import { paramsOf } from "../params-of.ts";
 import type { Method } from "./method.ts";
 
 const params = z.object({
@@ -12,8 +13,12 @@ const params = z.object({
 export const method: Method = {
   register(app, server) {
     const { earlier } = HERMES_SESSION_METHODS;
-    app.onRequest(earlier, params, ({ params: { sessionId, ...page }, signal }): Promise<HermesEarlierPage> => {
-      return server.session(sessionId).earlier.page({ ...page, signal });
-    });
+    app.onRequest(
+      earlier,
+      paramsOf(params),
+      ({ params: { sessionId, ...page }, signal }): Promise<HermesEarlierPage> => {
+        return server.session(sessionId).earlier.page({ ...page, signal });
+      },
+    );
   },
 };

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { exportName, exportSession } from "../../sessions/export-session.ts";
 import { HERMES_SESSION_METHODS, type HermesExport, type HermesExported } from "../meta/sessions.ts";
+import { paramsOf } from "../params-of.ts";
 import type { Method } from "./method.ts";
 
 const params = z.object({
@@ -11,7 +12,7 @@ const params = z.object({
 export const method: Method = {
   register(app, server) {
     const name = HERMES_SESSION_METHODS.export;
-    app.onRequest(name, params, async ({ params: { sessionId, format } }): Promise<HermesExported> => {
+    app.onRequest(name, paramsOf(params), async ({ params: { sessionId, format } }): Promise<HermesExported> => {
       const stored = await server.readStored(sessionId);
       return { text: await exportSession(stored, format), fileName: exportName(stored, format) };
     });

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { announceCommands } from "../greet.ts";
 import type { HermesForkMeta } from "../meta/sessions.ts";
 import { modeState } from "../modes.ts";
+import { paramsOf } from "../params-of.ts";
 import { sessionPlace } from "../session-place.ts";
 import type { Method } from "./method.ts";
 
@@ -12,16 +13,20 @@ const params = z.object({
   sessionId: z.string(),
   cwd: z.string(),
   additionalDirectories: z.array(z.string()).exactOptional(),
-  _meta: z.unknown().optional(),
+  _meta: z
+    .looseObject({ hermes: z.looseObject({ position: z.int().min(0).exactOptional() }).exactOptional() })
+    .nullable()
+    .optional(),
 });
-
-const forkMeta = z.object({ hermes: z.object({ position: z.int().min(0).exactOptional() }) });
 
 export const method: Method = {
   register(app, server) {
-    app.onRequest(SESSION_FORK, params, async ({ params: { sessionId, ...place }, client }) => {
-      const fork: HermesForkMeta = forkMeta.safeParse(place._meta).data?.hermes ?? {};
-      const session = await server.forkSession(client, sessionPlace(place), { id: sessionId, ...fork });
+    app.onRequest(SESSION_FORK, paramsOf(params), async ({ params: { sessionId, ...place }, client }) => {
+      const { position }: HermesForkMeta = place._meta?.hermes ?? {};
+      const session = await server.forkSession(client, sessionPlace(place), {
+        id: sessionId,
+        ...(position !== undefined && { position }),
+      });
       announceCommands(session);
       return { sessionId: session.id, modes: modeState(session.mode), configOptions: session.configOptions };
     });

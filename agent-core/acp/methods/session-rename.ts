@@ -1,21 +1,25 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import { titleLine } from "../../sessions/title-line.ts";
 import { HERMES_SESSION_METHODS, type HermesRename } from "../meta/sessions.ts";
+import { paramsOf } from "../params-of.ts";
 import type { Method } from "./method.ts";
 
 const params = z.object({
   sessionId: z.string(),
-  title: z.string().trim().min(1).max(300),
+  title: z.string().transform(titleLine).pipe(z.string().min(1).max(300)),
 }) satisfies z.ZodType<HermesRename>;
 
 export const method: Method = {
   register(app, server) {
-    app.onRequest(HERMES_SESSION_METHODS.rename, params, async ({ params: { sessionId, title } }) => {
+    app.onRequest(HERMES_SESSION_METHODS.rename, paramsOf(params), async ({ params: { sessionId, title } }) => {
       const open = server.findSession(sessionId);
       if (open !== undefined) open.agent.setTitle(title);
       else
         await server.renameStored(sessionId, title).catch((error: unknown) => {
-          throw error instanceof RequestError ? error : RequestError.internalError(undefined, String(error));
+          throw error instanceof RequestError
+            ? error
+            : RequestError.internalError(undefined, error instanceof Error ? error.message : String(error));
         });
       return {};
     });

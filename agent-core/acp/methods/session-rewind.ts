@@ -1,6 +1,6 @@
-import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import { HERMES_SESSION_METHODS, type HermesRewind, type HermesRewound } from "../meta/sessions.ts";
+import { paramsOf } from "../params-of.ts";
 import { userText } from "../user-text.ts";
 import type { Method } from "./method.ts";
 
@@ -12,12 +12,13 @@ const params = z.object({
 export const method: Method = {
   register(app, server) {
     const { rewind } = HERMES_SESSION_METHODS;
-    app.onRequest(rewind, params, ({ params: { sessionId, position } }): HermesRewound => {
-      const { agent } = server.session(sessionId);
-      if (agent.isRunning) throw new RequestError(-32600, "A turn is running; stop it before anything is taken back.");
-      const said = agent.said.find((candidate) => candidate.position === position);
-      agent.rewind(position);
-      return { prompt: userText(said?.message) };
+    app.onRequest(rewind, paramsOf(params), ({ params: { sessionId, position } }): Promise<HermesRewound> => {
+      const session = server.session(sessionId);
+      return session.betweenTurns(async () => {
+        const said = session.agent.said.find((candidate) => candidate.position === position);
+        session.agent.rewind(position);
+        return { prompt: userText(said?.message) };
+      });
     });
   },
 };

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { FoundSession } from "../../sessions/index/search-messages.ts";
 import { HERMES_SESSION_METHODS, type HermesSearch, type HermesSearchHits } from "../meta/sessions.ts";
+import { paramsOf } from "../params-of.ts";
 import { snippetOf } from "../snippet.ts";
 import type { Method } from "./method.ts";
 
@@ -17,7 +18,7 @@ export const method: Method = {
     const { search } = HERMES_SESSION_METHODS;
     app.onRequest(
       search,
-      params,
+      paramsOf(params),
       async ({ params: { query, cwd, limit = DEFAULT_LIMIT } }): Promise<HermesSearchHits> => {
         const { value, building } = await server.index.ask("found", { query, cwd, limit });
         return { hits: value.map((found) => shownHit(found, query)), ...(building !== undefined && { building }) };

@@ -1,6 +1,7 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import { type HermesSteerResponse, STEER_METHOD } from "../meta/conversation.ts";
+import { paramsOf } from "../params-of.ts";
 import { userMessage } from "../prompt-content.ts";
 import type { Method } from "./method.ts";
 
@@ -19,18 +20,10 @@ const params = z.object({
 
 export const method: Method = {
   register(app, server) {
-    app.onRequest(STEER_METHOD, paramsOf, ({ params: { sessionId, prompt } }): HermesSteerResponse => {
+    app.onRequest(STEER_METHOD, paramsOf(params), ({ params: { sessionId, prompt } }): HermesSteerResponse => {
       const taken = server.session(sessionId).agent.steer(userMessage(prompt));
       if (!taken) throw new RequestError(-32600, "No turn is running in this session; send a prompt instead.");
       return { queued: true };
     });
   },
 };
-
-function paramsOf(raw: unknown): z.infer<typeof params> {
-  const parsed = params.safeParse(raw);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const field = issue?.path.join(".") ?? "params";
-  throw RequestError.invalidParams({ field }, `${field}: ${issue?.message ?? "wrong"}`);
-}

@@ -1,6 +1,7 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import { HERMES_SESSION_METHODS, type HermesImport, type HermesImported } from "../meta/sessions.ts";
+import { paramsOf } from "../params-of.ts";
 import type { Method } from "./method.ts";
 
 const params = z.object({
@@ -11,7 +12,7 @@ const params = z.object({
 export const method: Method = {
   register(app, server) {
     const name = HERMES_SESSION_METHODS.import;
-    app.onRequest(name, params, async ({ params: request, signal }): Promise<HermesImported> => {
+    app.onRequest(name, paramsOf(params), async ({ params: request, signal }): Promise<HermesImported> => {
       try {
         return await server.importSessions(request, signal);
       } catch (error) {

@@ -3,12 +3,15 @@
 /** A shorter prefix stands for too many words to be looked up in time. Characters. */
 const SHORTEST_PREFIX = 3;
 
+/** What is looked at of a query: more than anybody means, and no more than SQLite takes. Characters. */
+const LONGEST_QUERY = 1_000;
+
 /** Quoted phrases, else words with an optional `*` at their end. */
 const TERM = /"([^"]+)"|([\p{L}\p{N}\p{M}_]+)(\*?)/gu;
 
 /** Undefined when there is nothing to look for. Terms are all needed unless OR stands between them. */
 export function matchExpression(query: string): string | undefined {
-  const terms = [...query.matchAll(TERM)].map(([, phrase, word = "", star = ""]) => {
+  const terms = [...cutQuery(query).matchAll(TERM)].map(([, phrase, word = "", star = ""]) => {
     if (phrase !== undefined) return wordsOf(phrase).length === 0 ? undefined : `"${wordsOf(phrase).join(" ")}"`;
     if (word === "OR") return word;
     if (word === "AND") return undefined;
@@ -17,6 +20,10 @@ export function matchExpression(query: string): string | undefined {
   const kept = terms.filter((term) => term !== undefined);
   const joined = kept.filter((term, at) => term !== "OR" || isBetweenTerms(kept, at));
   return joined.length === 0 ? undefined : joined.join(" ");
+}
+
+export function cutQuery(query: string): string {
+  return query.slice(0, LONGEST_QUERY);
 }
 
 /** The same terms, of which any will do. */

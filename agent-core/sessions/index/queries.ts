@@ -1,6 +1,7 @@
 /** What the index is asked, but for searches in what was said. */
 import type { Database } from "sql.js";
 import * as z from "zod";
+import { cutQuery } from "./match-expression.ts";
 import { rows } from "./rows.ts";
 
 const session = z.object({
@@ -37,8 +38,8 @@ export type ListFilter = {
   readonly limit: number;
   /** Only sessions of this folder. */
   readonly cwd?: string | undefined;
-  /** Id of the session that the list goes on after. */
-  readonly after?: string | undefined;
+  /** Where the list goes on: behind the place that a session had when it was listed. */
+  readonly after?: Pick<SessionSummary, "id" | "updatedAt"> | undefined;
   /** Not this session. */
   readonly except?: string | undefined;
 };
@@ -49,10 +50,16 @@ export function listSessions(database: Database, { limit, cwd, after, except }: 
     database,
     session,
     `SELECT ${SESSION_COLUMNS} FROM sessions
-     WHERE is_readable AND next_position > 0 AND ($cwd IS NULL OR cwd = $cwd) AND ($except IS NULL OR id <> $except)
-       AND ($after IS NULL OR (updated_at, id) < (SELECT updated_at, id FROM sessions WHERE id = $after))
+     WHERE is_readable AND next_position > 0 AND ($cwd IS NULL OR cwd IN ($cwd, '')) AND ($except IS NULL OR id <> $except)
+       AND ($after IS NULL OR (updated_at, id) < ($at, $after))
      ORDER BY updated_at DESC, id DESC LIMIT $limit`,
-    { $cwd: cwd ?? null, $after: after ?? null, $except: except ?? null, $limit: limit },
+    {
+      $cwd: cwd ?? null,
+      $after: after?.id ?? null,
+      $at: after?.updatedAt ?? null,
+      $except: except ?? null,
+      $limit: limit,
+    },
   );
 }
 
@@ -67,12 +74,14 @@ export function titledSessions(
   query: string,
   { cwd, limit }: Pick<ListFilter, "cwd" | "limit">,
 ): readonly SessionSummary[] {
-  const words = query.split(/\s+/).filter((word) => word !== "");
+  const words = cutQuery(query)
+    .split(/\s+/)
+    .filter((word) => word !== "");
   const conditions = words.map(() => "AND title LIKE ? ESCAPE '!'").join(" ");
   return rows(
     database,
     session,
-    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE is_readable AND next_position > 0 AND (? IS NULL OR cwd = ?)
+    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE is_readable AND next_position > 0 AND (? IS NULL OR cwd IN (?, ''))
      ${conditions} ORDER BY updated_at DESC, id DESC LIMIT ?`,
     [cwd ?? null, cwd ?? null, ...words.map((word) => `%${word.replaceAll(/[%_!]/g, "!$&")}%`), limit],
   );

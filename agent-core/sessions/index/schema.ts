@@ -1,10 +1,11 @@
 /** Tables of the index. It is derived from the journals: another version is thrown away and built again. */
 
 /** Counts up with every change of the tables or of what is put into them; kept in the file's `user_version`. */
-export const INDEX_VERSION = 4;
+export const INDEX_VERSION = 5;
 
 /**
  * `position` is the message's place in its session, from 0: unlike a row's number it outlives a rebuild.
+ * `is_readable` is 0 for a journal of a later format, `cwd` empty where the line that told of it is damaged.
  * Times are milliseconds since 1970. `indexed_bytes` is how far the journal was read, `root` the session
  * that it was forked from in the first place, else itself. `cost_usd` is NULL once a turn's cost was unknown.
  * `next_position` is the place of the next message; `shown_count` counts the prompts and answers that stand.
@@ -18,7 +19,7 @@ CREATE TABLE sessions(
   id TEXT NOT NULL UNIQUE,
   indexed_bytes INTEGER NOT NULL,
   root TEXT NOT NULL,
-  is_readable INTEGER NOT NULL DEFAULT 0,
+  is_readable INTEGER NOT NULL DEFAULT 1,
   cwd TEXT NOT NULL DEFAULT '',
   source TEXT,
   title TEXT,

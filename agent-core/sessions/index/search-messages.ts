@@ -85,7 +85,7 @@ function bestOfSessions(
     `SELECT m.id, s.root, m.at, matchinfo(messages_fts, 'pcnalx') AS info
      FROM messages_fts JOIN messages m ON m.id = messages_fts.docid JOIN sessions s ON s.number = m.session
      WHERE messages_fts MATCH ? AND s.is_readable AND s.root <> coalesce((SELECT root FROM sessions WHERE id = ?), '')
-       AND (m.stands OR ?) AND (? IS NULL OR s.cwd = ?)
+       AND (m.stands OR ?) AND (? IS NULL OR s.cwd IN (?, ''))
        ${roles.length > 0 ? `AND m.role IN (${roles.map(() => "?").join(", ")})` : ""}
      LIMIT ${RANKED_ROWS}`,
     [expression, except, takenBack ? 1 : 0, cwd ?? null, cwd ?? null, ...roles],

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { Journal } from "../../../agent-core/sessions/journal.ts";
 import { readJournal } from "../../../agent-core/sessions/read-journal.ts";
@@ -162,4 +162,40 @@ test("what was taken back and what was compressed is so again after reading", as
   });
   journal.close();
   expect(await storedTexts()).toEqual(["[COMPRESSED: 2 messages summarized]\none and two\n[END COMPRESSED]", "four"]);
+});
+
+test("a file that is deleted while it is open is written again, whole, with what is said next", async () => {
+  const journal = open();
+  journal.append(user("one"));
+  rmSync(dirname(path), { recursive: true });
+  journal.append(user("two"));
+  journal.close();
+  expect(await storedTexts()).toEqual(["one", "two"]);
+  expect(failures).toEqual([]);
+  expect(existsSync(`${path}.lock`)).toBe(false);
+});
+
+test("a file that another one took the place of while it was open is not written over", async () => {
+  const journal = open();
+  journal.append(user("one"));
+  rmSync(path);
+  writeFileSync(path, '{"type":"message","message":{"role":"user","content":"another"},"at":1}\n');
+  journal.append(user("two"));
+  expect(failures).toEqual([expect.stringContaining("gone on elsewhere")]);
+  expect(journal.claim()).toContain("gone on elsewhere");
+  journal.close();
+  expect(await storedTexts()).toEqual(["another"]);
+});
+
+test("whoever claims a journal has it alone; a session that was deleted cannot be claimed", () => {
+  const journal = open();
+  journal.append(user("one"));
+  journal.close();
+  writeFileSync(`${path}.lock`, JSON.stringify({ pid: 1 }));
+  expect(open().claim()).toContain("process 1");
+  rmSync(path);
+  rmSync(`${path}.lock`);
+  expect(journal.claim()).toContain("deleted");
+  expect(existsSync(path)).toBe(false);
+  expect(failures).toEqual([]);
 });

@@ -30,6 +30,8 @@ export function faultyFiles(next: (operation: Operation) => Fault | undefined): 
       check("open");
       return systemFiles.open(path);
     },
+    identityAt: systemFiles.identityAt,
+    identityOf: systemFiles.identityOf,
     size(descriptor) {
       check("size");
       return systemFiles.size(descriptor);

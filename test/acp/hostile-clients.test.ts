@@ -1,0 +1,217 @@
+import { spawn } from "node:child_process";
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpProcess, type Json, type Reply } from "../support/acp-process.ts";
+import type { Answer } from "../support/model-server/answer.ts";
+import {
+  call,
+  callTools,
+  hold,
+  type ModelServer,
+  say,
+  startModelServer,
+} from "../support/model-server/model-server.ts";
+
+const running: { stop(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.stop();
+});
+
+async function start(environment: Record<string, string> = {}, home?: string): Promise<AcpProcess> {
+  const agent = new AcpProcess(environment, home);
+  running.push(agent);
+  await agent.initialize();
+  return agent;
+}
+
+async function withModel(answer: (body: Json) => Answer): Promise<{ agent: AcpProcess; model: ModelServer }> {
+  const model = await startModelServer();
+  running.push(model);
+  model.respondWith((body) => answer(body as unknown as Json));
+  return { agent: await start(environmentOf(model)), model };
+}
+
+const environmentOf = (model: ModelServer): Record<string, string> => ({
+  HERMES_BASE_URL: model.baseUrl,
+  HERMES_MODEL: "test-model",
+  HERMES_API_KEY: "sk-test-key-123456",
+});
+
+const isSummary = (body: Json): boolean => JSON.stringify(body).includes("You sum up a part of a conversation");
+const folderOf = (agent: AcpProcess): string => join(agent.home, "vscode", "sessions");
+const list = (agent: AcpProcess, params: Json = {}): Promise<Reply> => agent.request("session/list", params);
+const listedIn = ({ result }: Reply): Json[] => (result?.["sessions"] ?? []) as Json[];
+const idsOf = (reply: Reply): unknown[] => listedIn(reply).map(({ sessionId }) => sessionId);
+
+/** A conversation of which `/compress` has something to take, and the moment at which its summary is asked for. */
+async function compressing(): Promise<{ agent: AcpProcess; id: string; over: Promise<Reply>; release: () => void }> {
+  const { agent, model } = await withModel(() => say("long words ".repeat(100)));
+  const id = await agent.newSession();
+  for (let turn = 0; turn < 14; turn += 1) await agent.prompt(id, `Question ${turn}`);
+  const held = hold();
+  model.respondWith((body) =>
+    isSummary(body as unknown as Json) ? { parts: [held.part, { type: "text", text: "The summary." }] } : say("Yes."),
+  );
+  const over = agent.prompt(id, "/compress");
+  await held.reached;
+  return { agent, id, over, release: held.release };
+}
+
+test("nothing is taken back while a summary of it is being made", async () => {
+  const { agent, id, over, release } = await compressing();
+  const { error } = await agent.request("_hermes/session/rewind", { sessionId: id, position: 4 });
+  expect(error?.message).toContain("A turn is running");
+  release();
+  expect((await over).result).toEqual({ stopReason: "end_turn" });
+});
+
+test("/compress that is cancelled ends as a cancelled turn, and changes nothing", async () => {
+  const { agent, id, over, release } = await compressing();
+  agent.notify("session/cancel", { sessionId: id });
+  expect((await over).result).toEqual({ stopReason: "cancelled" });
+  release();
+  expect((await agent.prompt(id, "go on")).result).toEqual({ stopReason: "end_turn" });
+  expect(readFileSync(join(folderOf(agent), `${id}.jsonl`), "utf8")).not.toContain('"type":"compression"');
+});
+
+test.for([
+  ["many words", "word ".repeat(20_000)],
+  ["one long word", "a".repeat(100_000)],
+  ["many ORs", "list OR ".repeat(10_000)],
+])("a search for %s is answered", async ([, query]) => {
+  const agent = await start();
+  await agent.prompt(await agent.newSession(), "list files");
+  const { error, result } = await agent.request("_hermes/session/search", { query });
+  expect(error).toBeUndefined();
+  expect(result?.["hits"]).toEqual(expect.any(Array));
+});
+
+test("pages go on where they were when their last session was used or deleted meanwhile", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "list files");
+  const text = readFileSync(join(folderOf(agent), `${id}.jsonl`), "utf8");
+  const idAt = (number: number): string => `20200101_000000_${String(number).padStart(8, "0")}`;
+  for (let number = 0; number < 70; number += 1) {
+    const other = text.replace(id, idAt(number)).replaceAll(/"at":\d+/g, `"at":${1_000_000 + number}`);
+    writeFileSync(join(folderOf(agent), `${idAt(number)}.jsonl`), other);
+  }
+  const first = await list(agent);
+  const ids = idsOf(first);
+  expect(ids).toHaveLength(50);
+  const last = String(ids.at(-1));
+  const entry = { type: "title", title: "Used", at: 2_000_000 };
+  appendFileSync(join(folderOf(agent), `${last}.jsonl`), `${JSON.stringify(entry)}\n`);
+  const used = idsOf(await list(agent, { cursor: first.result?.["nextCursor"] }));
+  expect(used).toHaveLength(21);
+  expect(used.filter((other) => ids.includes(other))).toEqual([]);
+  await agent.request("session/delete", { sessionId: last });
+  expect(idsOf(await list(agent, { cursor: first.result?.["nextCursor"] }))).toEqual(used);
+  expect((await list(agent, { cursor: "no cursor" })).error?.message).toContain("cursor");
+});
+
+test("a fork from a place that is none is refused instead of taking everything over", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "list files");
+  for (const position of [-1, 1.5, "0", null]) {
+    const fork = { sessionId: id, cwd: agent.cwd, mcpServers: [], _meta: { hermes: { position } } };
+    expect((await agent.request("session/fork", fork)).error?.message).toContain("position");
+  }
+  expect(readdirSync(folderOf(agent)).filter((name) => name.endsWith(".jsonl"))).toHaveLength(1);
+});
+
+test("a title is one line that shows what it says", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "list files");
+  const rename = (title: string): Promise<Reply> => agent.request("_hermes/session/rename", { sessionId: id, title });
+  const title = async (): Promise<unknown> => listedIn(await list(agent))[0]?.["title"];
+  await rename("two\n  lines \u001b[31mred\u001b[0m\u0000 \u202Etxt");
+  expect(await title()).toBe("two lines red txt");
+  await agent.prompt(id, "/title \u001b[1mbold\u0007 words");
+  expect(await title()).toBe("bold words");
+  expect((await rename("\u0000\u001b[0m")).error?.message).toContain("title");
+  expect((await rename("x".repeat(10_000))).error?.message).toContain("title");
+  expect(await title()).toBe("bold words");
+});
+
+test("a session whose first line is damaged is listed, found and resumed like any other", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "read a.txt");
+  await agent.stop();
+  const path = join(folderOf(agent), `${id}.jsonl`);
+  writeFileSync(path, readFileSync(path, "utf8").replace('"type":"session"', '"tipe":"session"'));
+  const next = await start({}, agent.home);
+  expect(idsOf(await list(next))).toEqual([id]);
+  expect(idsOf(await list(next, { cwd: next.cwd }))).toEqual([id]);
+  const [listed] = listedIn(await list(next));
+  expect(listed?.["cwd"]).toMatch(/^\//);
+  const { result } = await next.request("_hermes/session/search", { query: "read" });
+  expect(result?.["hits"]).toMatchObject([{ sessionId: id }]);
+});
+
+test("what /resume brought over is shown as it was when its session is loaded later", async () => {
+  const { agent } = await withModel(({ messages }) => {
+    const isResult = (messages as Json[]).at(-1)?.["role"] === "tool";
+    return isResult ? say("done") : callTools(call("write_file", { path: "n.txt", content: "new\n" }));
+  });
+  const first = await agent.newSession();
+  await agent.prompt(first, "write it");
+  expect(await agent.prompt(first, `/resume ${first}`)).toMatchObject({ result: { stopReason: "end_turn" } });
+  expect(agent.text()).toContain("This is that session.");
+  const second = await agent.newSession();
+  agent.updates.length = 0;
+  await agent.prompt(second, `/resume ${first}`);
+  const shown = agent.of("tool_call");
+  expect(shown).toMatchObject([{ title: "Write n.txt", kind: "edit", content: [{ type: "diff" }] }]);
+  agent.updates.length = 0;
+  await agent.request("session/load", { sessionId: second, cwd: agent.cwd, mcpServers: [] });
+  expect(agent.of("tool_call")).toEqual(shown);
+});
+
+test("what /resume brought over of a compressed session is all there, and the model gets the summary", async () => {
+  const { agent, model } = await withModel((body) =>
+    isSummary(body) ? say("The summary.") : say("long words ".repeat(100)),
+  );
+  const first = await agent.newSession();
+  for (let turn = 0; turn < 14; turn += 1) await agent.prompt(first, `Question ${turn}`);
+  await agent.prompt(first, "/compress");
+  const second = await agent.newSession();
+  await agent.prompt(second, `/resume ${first}`);
+  await agent.request("session/close", { sessionId: second });
+  agent.updates.length = 0;
+  await agent.request("session/load", { sessionId: second, cwd: agent.cwd, mcpServers: [] });
+  const said = agent.of("user_message_chunk").map(({ content }) => (content as Json)["text"]);
+  expect(said).toEqual(Array.from({ length: 14 }, (_, turn) => `Question ${turn}`));
+  model.forget();
+  await agent.prompt(second, "And now?");
+  const sent = JSON.stringify(model.requests[0]?.body.messages);
+  expect(sent).toContain("The summary.");
+  expect(sent).not.toContain("Question 3");
+});
+
+test("--resume prints the answer alone, not what was said before", async () => {
+  const { agent, model } = await withModel(({ messages }) => say(`answer ${(messages as unknown[]).length}`));
+  const id = await agent.newSession();
+  await agent.prompt(id, "first");
+  await agent.stop();
+  const { stdout } = await headless(["--resume", id, "--cwd", agent.cwd, "second"], model, agent.home);
+  expect(stdout).toBe("answer 4\n");
+});
+
+function headless(args: readonly string[], model: ModelServer, home: string): Promise<{ stdout: string }> {
+  const { PATH = "" } = process.env;
+  const env = { PATH, HOME: home, HERMES_HOME: home, HERMES_LOCAL_SERVERS: "off", ...environmentOf(model) };
+  return new Promise((resolve) => {
+    const child = spawn("node", ["dist/cli.js", ...args], { env, stdio: ["ignore", "pipe", "ignore"] });
+    let stdout = "";
+    child.stdout.on("data", (data) => {
+      stdout += String(data);
+    });
+    child.once("close", () => resolve({ stdout }));
+  });
+}

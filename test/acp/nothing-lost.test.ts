@@ -1,0 +1,156 @@
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpProcess, type Json, type Reply } from "../support/acp-process.ts";
+
+/** A user who may not write everything, where the tests themselves may. */
+const NOBODY = process.getuid?.() === 0 ? 65_534 : undefined;
+const running: AcpProcess[] = [];
+
+afterEach(async () => {
+  for (const agent of running.splice(0)) await agent.stop();
+});
+
+async function start(home?: string, user?: number): Promise<AcpProcess> {
+  const agent = new AcpProcess({}, home, user);
+  running.push(agent);
+  await agent.initialize();
+  return agent;
+}
+
+const journalOf = ({ home }: AcpProcess, id: string): string => join(home, "vscode", "sessions", `${id}.jsonl`);
+
+const load = (agent: AcpProcess, sessionId: string, cwd = agent.cwd): Promise<Reply> =>
+  agent.request("session/load", { sessionId, cwd, mcpServers: [] });
+
+const textsOf = (updates: readonly Json[]): string[] =>
+  updates.map((update) => (update["content"] as { text: string }).text);
+const said = (agent: AcpProcess): string[] => textsOf(agent.of("user_message_chunk"));
+const notes = (agent: AcpProcess): string => textsOf(agent.of("agent_thought_chunk")).join("");
+
+/** What a later process finds of a session. */
+async function found(home: string, id: string, cwd: string): Promise<string[]> {
+  const agent = await start(home);
+  expect((await load(agent, id, cwd)).error).toBeUndefined();
+  return said(agent);
+}
+
+test.for(["deleted", "moved away"])(
+  "a home that was %s while a session is open: it is written again, whole, and that is told",
+  async (how) => {
+    const agent = await start();
+    const id = await agent.newSession();
+    await agent.prompt(id, "list files");
+    if (how === "deleted") rmSync(agent.home, { recursive: true });
+    else renameSync(agent.home, join(mkdtempSync(join(tmpdir(), "hermes-moved-")), "home"));
+    expect((await agent.prompt(id, "read a.txt")).result).toEqual({ stopReason: "end_turn" });
+    expect(notes(agent)).toContain(
+      "The file of this session was deleted while it was open; it is written again, whole.",
+    );
+    await agent.stop();
+    expect(await found(agent.home, id, agent.cwd)).toEqual(["list files", "read a.txt"]);
+  },
+);
+
+test("of two who opened one session, the one who speaks second is refused before anything is lost", async () => {
+  const one = await start();
+  const id = await one.newSession();
+  await one.prompt(id, "list files");
+  await one.request("session/close", { sessionId: id });
+  const other = await start(one.home);
+  await load(one, id);
+  await load(other, id, one.cwd);
+  await one.prompt(id, "read a.txt");
+  const whileOpen = await other.prompt(id, "search for two");
+  expect(whileOpen.error?.message).toContain(`another Hermes (process ${one.child.pid}) is writing`);
+  await one.stop();
+  const afterwards = await other.prompt(id, "search for two");
+  expect(afterwards.error?.message).toContain("gone on elsewhere since it was opened here; open it again, or fork it");
+  expect((await load(other, id, one.cwd)).error).toBeUndefined();
+  expect((await other.prompt(id, "search for two")).result).toEqual({ stopReason: "end_turn" });
+  await other.stop();
+  expect(await found(one.home, id, one.cwd)).toEqual(["list files", "read a.txt", "search for two"]);
+});
+
+test("a session that was deleted elsewhere since it was opened does not go on, and leaves nothing behind", async () => {
+  const one = await start();
+  const id = await one.newSession();
+  await one.prompt(id, "list files");
+  await one.request("session/close", { sessionId: id });
+  await load(one, id);
+  const other = await start(one.home);
+  expect((await other.request("session/delete", { sessionId: id })).error).toBeUndefined();
+  expect((await one.prompt(id, "read a.txt")).error?.message).toContain("deleted since it was opened here");
+  expect(existsSync(journalOf(one, id))).toBe(false);
+});
+
+/** Nothing can be written into the folder of the sessions; gives the way to make it writable again. */
+function lockFolder({ home, cwd }: AcpProcess): () => void {
+  const folder = join(home, "vscode", "sessions");
+  if (NOBODY !== undefined) {
+    for (const root of [home, cwd]) {
+      for (const name of ["", ...readdirSync(root, { recursive: true, encoding: "utf8" })]) {
+        chownSync(join(root, name), NOBODY, NOBODY);
+      }
+    }
+  }
+  chmodSync(folder, 0o500);
+  return () => chmodSync(folder, 0o700);
+}
+
+test("what could not be saved yet is exported, and outlives that its session is opened anew", async () => {
+  const first = await start();
+  const id = await first.newSession();
+  await first.prompt(id, "list files");
+  await first.stop();
+  const unlock = lockFolder(first);
+  const agent = await start(first.home, NOBODY);
+  await load(agent, id, first.cwd);
+  await agent.prompt(id, "read a.txt");
+  expect(notes(agent)).toContain("This session is not being saved");
+  const exported = await agent.request("_hermes/session/export", { sessionId: id, format: "json" });
+  expect(JSON.parse(String(exported.result?.["text"]))).toMatchObject({
+    messages: expect.arrayContaining([expect.objectContaining({ content: "read a.txt" })]),
+    entries: expect.arrayContaining([expect.objectContaining({ type: "tool", name: "read_file" })]),
+  });
+  agent.updates.length = 0;
+  expect((await load(agent, id, first.cwd)).error).toBeUndefined();
+  expect(said(agent)).toEqual(["list files", "read a.txt"]);
+  expect(agent.of("tool_call")).toMatchObject([{ title: expect.any(String) }, { name: "read_file" }]);
+  await expect.poll(() => notes(agent)).toContain("This session is not being saved");
+  unlock();
+  await agent.prompt(id, "search for two");
+  expect(notes(agent)).toContain("saved again");
+  await agent.stop();
+  expect(await found(first.home, id, first.cwd)).toEqual(["list files", "read a.txt", "search for two"]);
+});
+
+test("a session of which nothing could be saved is exported all the same", async () => {
+  const first = await start();
+  await first.prompt(await first.newSession(), "list files");
+  await first.stop();
+  const unlock = lockFolder(first);
+  const agent = await start(first.home, NOBODY);
+  const { result } = await agent.request("session/new", { cwd: first.cwd, mcpServers: [] });
+  const id = String(result?.["sessionId"]);
+  await agent.prompt(id, "read a.txt");
+  await agent.prompt(id, "/export words.md");
+  expect(readFileSync(join(first.cwd, "words.md"), "utf8")).toContain("read a.txt");
+  unlock();
+});
+
+test("a fork, a deletion and a name that cannot be written say why, in words", async () => {
+  const first = await start();
+  const id = await first.newSession();
+  await first.prompt(id, "list files");
+  await first.stop();
+  const unlock = lockFolder(first);
+  const agent = await start(first.home, NOBODY);
+  const fork = await agent.request("session/fork", { sessionId: id, cwd: first.cwd, mcpServers: [] });
+  const deletion = await agent.request("session/delete", { sessionId: id });
+  const name = await agent.request("_hermes/session/rename", { sessionId: id, title: "New" });
+  for (const { error } of [fork, deletion, name]) expect(error?.message).toContain("this may not be written to");
+  expect(readdirSync(join(first.home, "vscode", "sessions"))).toEqual([`${id}.jsonl`]);
+  unlock();
+});

@@ -1,0 +1,55 @@
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { forkSession } from "../../../agent-core/sessions/fork-session.ts";
+import { readJournal } from "../../../agent-core/sessions/read-journal.ts";
+
+const FORK = { id: "20261120_120000_00000002", cwd: "/work", at: 1_000 };
+const PARENT = "20261120_120000_00000001";
+const head = `{"type":"session","version":1,"id":"${PARENT}","cwd":"/work","at":1}`;
+const message = (position: number): string =>
+  `{"type":"message","position":${position},"message":{"role":"user","content":"words ${position}"},"at":2}`;
+
+function folder(): { from: string; to: string; names: () => string[] } {
+  const path = mkdtempSync(join(tmpdir(), "hermes-fork-"));
+  return { from: join(path, "from.jsonl"), to: join(path, "to.jsonl"), names: () => readdirSync(path) };
+}
+
+test("a fork that fails halfway leaves nothing behind", async () => {
+  const { from, to, names } = folder();
+  mkdirSync(from); // opens, and fails when it is read
+  await expect(forkSession(from, to, PARENT, FORK)).rejects.toThrow("EISDIR");
+  expect(names()).toEqual(["from.jsonl"]);
+});
+
+test.for([
+  ["zeros of a lost power before a message", `${head}\n\0\0${message(0)}\n${message(1)}\n`],
+  ["a first line that has run into the second", `${head}?${message(0)}\n${message(1)}\n`],
+  ["the mark of an editor before the first line", `\ufeff${head}\n${message(0)}\n${message(1)}\n`],
+])("%s: what can be read of the session can be read of its fork", async ([, text]) => {
+  const { from, to } = folder();
+  writeFileSync(from, text ?? "");
+  await forkSession(from, to, PARENT, FORK);
+  const texts = await Promise.all([from, to].map(textsOf));
+  expect(texts).toEqual([
+    ["words 0", "words 1"],
+    ["words 0", "words 1"],
+  ]);
+});
+
+test("a message behind zeros is read again when the model no longer gets it", async () => {
+  const { from } = folder();
+  const compression = {
+    ...{ type: "compression", child: "x", strategy: "summary", dropped: [[0, 0]], summary: "sum", shortened: [] },
+    ...{ tokensBefore: 2, tokensAfter: 1, at: 3 },
+  };
+  writeFileSync(from, `${head}\n\0\0${message(0)}\n${message(1)}\n${JSON.stringify(compression)}\n`);
+  expect(await textsOf(from)).toEqual(["words 0", "words 1"]);
+});
+
+async function textsOf(path: string): Promise<unknown[]> {
+  const read = await readJournal(path);
+  if (!read.ok) throw new Error(read.message);
+  return read.session.conversation.said.map((one) => one.message.content);
+}
