@@ -2,6 +2,7 @@
 import "@vscode/codicons/dist/codicon.css";
 import "./styles/panel.css";
 import "./styles/transcript.css";
+import "./styles/markdown.css";
 import "./styles/earlier.css";
 import "./styles/dock.css";
 import "./styles/processes.css";

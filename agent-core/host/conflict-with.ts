@@ -13,6 +13,10 @@ export function conflictWith(
     return present.ok ? failure("conflict", `${path} exists by now; read it before changing it.`) : undefined;
   }
   if (!present.ok) return failure("conflict", `${path} is gone by now; it was not written.`);
-  if (present.text === expected.text) return undefined;
+  return present.text === expected.text ? undefined : changedSince(path);
+}
+
+/** Somebody else has written it since the text was read that the change was made for. */
+export function changedSince(path: string): FileFailure {
   return failure("conflict", `${path} has changed since it was read; read it again.`);
 }

@@ -1,10 +1,10 @@
 /** Text files of this machine, read and written so that nothing is lost: strict UTF-8, guarded, atomic. */
-import { constants } from "node:fs";
-import { access, chmod, lstat, mkdir, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { constants, readFileSync, renameSync } from "node:fs";
+import { access, chmod, lstat, mkdir, open, readdir, realpath, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Turns } from "../locks/turns.ts";
-import { conflictWith } from "./conflict-with.ts";
-import { BYTE_ORDER_MARK, readDecoded } from "./decode-file.ts";
+import { changedSince, conflictWith } from "./conflict-with.ts";
+import { BYTE_ORDER_MARK, type DecodedFile, readDecoded } from "./decode-file.ts";
 import { failure, systemFailure } from "./file-failure.ts";
 import type { ExpectedText, FileFailure, FileStat, FileText, HostFiles } from "./host.ts";
 import { removeFile, renameFile } from "./node-file-moves.ts";
@@ -48,15 +48,16 @@ async function writeGuarded(path: string, text: string, expected: ExpectedText, 
   if (conflict !== undefined) return conflict;
   try {
     if (!present.ok) return await createFile(path, Buffer.from(text));
-    return await replaceFile(path, present.hasMark ? marked(text) : Buffer.from(text));
+    return await replaceFile(path, bytesOf(present, present.text), bytesOf(present, text));
   } catch (error) {
+    if (error instanceof ChangedMeanwhile) return changedSince(path);
     return systemFailure(path, error, "written");
   }
 }
 
-/** With one byte order mark, also where the text brings its own. */
-function marked(text: string): Buffer {
-  return Buffer.concat([BYTE_ORDER_MARK, Buffer.from(text.replace(/^\ufeff/, ""))]);
+/** With one byte order mark where the file has one, also where the text brings its own. */
+function bytesOf({ hasMark }: DecodedFile, text: string): Buffer {
+  return hasMark ? Buffer.concat([BYTE_ORDER_MARK, Buffer.from(text.replace(/^\ufeff/, ""))]) : Buffer.from(text);
 }
 
 /** A file that is gone already is as it shall be. */
@@ -84,7 +85,7 @@ async function createFile(path: string, bytes: Buffer): Promise<Written> {
 }
 
 /** Writes a neighbour and renames it over the target, so that a full disk or a power cut leaves the old text. */
-async function replaceFile(path: string, bytes: Buffer): Promise<Written> {
+async function replaceFile(path: string, before: Buffer, bytes: Buffer): Promise<Written> {
   const target = await realpath(path);
   const { mode, nlink } = await stat(target);
   await access(target, constants.W_OK);
@@ -93,7 +94,7 @@ async function replaceFile(path: string, bytes: Buffer): Promise<Written> {
     () => false,
   );
   // A rename would cut a file loose from its other hard links.
-  if (!folderIsWritable || nlink > 1) return writeInPlace(target, bytes);
+  if (!folderIsWritable || nlink > 1) return writeInPlace(target, before, bytes);
   const neighbour = join(dirname(target), `.hermes-${process.pid}-${Math.random().toString(36).slice(2)}.tmp`);
   try {
     const file = await open(neighbour, "wx", mode);
@@ -104,7 +105,7 @@ async function replaceFile(path: string, bytes: Buffer): Promise<Written> {
       await file.close();
     }
     await chmod(neighbour, mode & 0o7777);
-    await rename(neighbour, target);
+    putInPlace(neighbour, target, before);
   } catch (error) {
     await rm(neighbour, { force: true });
     throw error;
@@ -112,9 +113,26 @@ async function replaceFile(path: string, bytes: Buffer): Promise<Written> {
   return { ok: true };
 }
 
-async function writeInPlace(target: string, bytes: Buffer): Promise<Written> {
+/**
+ * Getting the new bytes to the disk takes milliseconds in which others write, too. From this last look on nothing of this
+ * process comes in between, and of others only what they do in the same microseconds.
+ */
+function putInPlace(neighbour: string, target: string, before: Buffer): void {
+  assertUnchanged(target, before);
+  renameSync(neighbour, target);
+}
+
+function assertUnchanged(target: string, before: Buffer): void {
+  if (!readFileSync(target).equals(before)) throw new ChangedMeanwhile();
+}
+
+/** Somebody else was faster. */
+class ChangedMeanwhile extends Error {}
+
+async function writeInPlace(target: string, before: Buffer, bytes: Buffer): Promise<Written> {
   const file = await open(target, "r+");
   try {
+    assertUnchanged(target, before);
     await file.write(bytes, 0, bytes.length, 0);
     await file.truncate(bytes.length);
     await file.sync();

@@ -3,7 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import { until } from "../until.ts";
 import { findDocument } from "./find-document.ts";
-import { minimalEdit } from "./minimal-edit.ts";
+import { differsInLineEndsOnly, evened } from "./line-ends.ts";
+import { type MinimalEdit, minimalEdit } from "./minimal-edit.ts";
 
 /** How long VS Code may take to reload a document whose file a command has changed. */
 const RELOAD_LIMIT_MS = 2_000;
@@ -16,7 +17,8 @@ const LOOK_MS = 200;
  * refuse to save over it.
  */
 const SETTLE_MS = 500;
-const BYTE_ORDER_MARK = "\ufeff";
+const SURROGATE = /[\ud800-\udfff]/;
+export const BYTE_ORDER_MARK = "\ufeff";
 
 /** When the file of a document was last saved from here, in its own date. */
 const savedAt = new WeakMap<vscode.TextDocument, number>();
@@ -34,7 +36,10 @@ export type FileNow = {
 type Place =
   | { readonly kind: "absent" }
   | { readonly kind: "document"; readonly document: vscode.TextDocument }
-  /** VS Code has not reloaded the unchanged document (it does not watch the file): the disk is what counts. */
+  /**
+   * The disk is what counts: VS Code has not reloaded the unchanged document (it does not watch the file), or shows its
+   * several kinds of line ends as one and would save them so.
+   */
   | { readonly kind: "disk"; readonly text: string };
 
 /** Reads the file's document, or the disk where the document lags behind it. */
@@ -81,9 +86,7 @@ async function openPlace(path: string): Promise<Place> {
   // An unchanged document may outlive its file.
   if (!(await exists(uri))) return { kind: "absent" };
   if (open !== undefined) await settled(open);
-  const document = open ?? (await vscode.workspace.openTextDocument(uri));
-  const ahead = await aheadOf(document);
-  return ahead === undefined ? { kind: "document", document } : { kind: "disk", text: ahead };
+  return placeOf(open ?? (await vscode.workspace.openTextDocument(uri)));
 }
 
 async function settled(document: vscode.TextDocument): Promise<void> {
@@ -92,18 +95,16 @@ async function settled(document: vscode.TextDocument): Promise<void> {
   if (savedAt.get(document) !== mtime && age >= 0 && age < SETTLE_MS) await delay(SETTLE_MS - age);
 }
 
-/** Waits until VS Code has reloaded an unchanged document; gives the text on the disk when it does not. */
-async function aheadOf(document: vscode.TextDocument): Promise<string | undefined> {
+/** Waits until VS Code has reloaded an unchanged document, but not for ever. */
+async function placeOf(document: vscode.TextDocument): Promise<Place> {
   const { uri } = document;
   const end = Date.now() + RELOAD_LIMIT_MS;
   for (;;) {
     // Read again each time: the document may have been saved since.
     const onDisk = await vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { uri });
-    if (document.isDirty || document.getText() === inEndingsOf(document, onDisk)) return undefined;
+    if (document.isDirty || document.getText() === onDisk) return { kind: "document", document };
     const rest = end - Date.now();
-    if (rest <= 0) {
-      return onDisk;
-    }
+    if (rest <= 0 || differsInLineEndsOnly(document.getText(), onDisk)) return { kind: "disk", text: onDisk };
     await changeOf(document, Math.min(rest, LOOK_MS));
   }
 }
@@ -120,16 +121,28 @@ async function writeDocument(document: vscode.TextDocument, text: string): Promi
   const edit = minimalEdit(document.getText(), wanted);
   if (edit === undefined) return;
   const wasDirty = document.isDirty;
-  const change = new vscode.WorkspaceEdit();
-  const range = new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end));
-  change.replace(document.uri, range, edit.text);
-  if (!(await vscode.workspace.applyEdit(change))) {
+  if (!(await apply(document, edit))) {
     throw new ConflictError(`${document.uri.fsPath} was being changed at the same moment`);
   }
   // What the user has typed since is theirs to save.
   if (wasDirty || document.isUntitled || document.getText() !== wanted) return;
   await save(document);
   savedAt.set(document, (await vscode.workspace.fs.stat(document.uri)).mtime);
+}
+
+/**
+ * False when the document is another one by now. In the editor that has the focus, VS Code makes a workspace edit
+ * smaller still, down to half a surrogate pair, and breaks the character: there the editor itself takes it as it is.
+ */
+async function apply(document: vscode.TextDocument, { start, end, text }: MinimalEdit): Promise<boolean> {
+  const range = new vscode.Range(document.positionAt(start), document.positionAt(end));
+  const editor = vscode.window.visibleTextEditors.find((shown) => shown.document === document);
+  if (editor !== undefined && SURROGATE.test(document.getText(range) + text)) {
+    return editor.edit((change) => change.replace(range, text));
+  }
+  const change = new vscode.WorkspaceEdit();
+  change.replace(document.uri, range, text);
+  return vscode.workspace.applyEdit(change);
 }
 
 async function save(document: vscode.TextDocument): Promise<void> {
@@ -143,9 +156,14 @@ async function save(document: vscode.TextDocument): Promise<void> {
 }
 
 async function writeDisk(uri: vscode.Uri, text: string): Promise<void> {
-  const before = new TextDecoder("utf-8", { ignoreBOM: true }).decode(await vscode.workspace.fs.readFile(uri));
-  const mark = before.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
+  const mark = (await hasMark(uri)) ? BYTE_ORDER_MARK : "";
   await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(mark + text));
+}
+
+/** Whether a file begins with a byte order mark, which no text of it tells. */
+export async function hasMark(uri: vscode.Uri): Promise<boolean> {
+  const bytes = await vscode.workspace.fs.readFile(uri);
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, 3)) === BYTE_ORDER_MARK;
 }
 
 /** Into the bin where there is one. */
@@ -156,7 +174,7 @@ async function deleteFile(uri: vscode.Uri): Promise<void> {
 }
 
 function inEndingsOf({ eol }: vscode.TextDocument, text: string): string {
-  return text.replace(/\r\n|\n/g, eol === vscode.EndOfLine.CRLF ? "\r\n" : "\n");
+  return evened(text, eol === vscode.EndOfLine.CRLF ? "\r\n" : "\n");
 }
 
 async function exists(uri: vscode.Uri): Promise<boolean> {

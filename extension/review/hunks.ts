@@ -65,55 +65,26 @@ export function undoHunk(present: string, hunk: Hunk): string {
   return replaceLines(present, hunk.newStart, hunk.newLines.length, hunk.oldLines);
 }
 
-/** `text` with a change of somebody else's taken over; `complete` is false when a part of it had no place there. */
-export type Carried = { readonly text: string; readonly complete: boolean };
-
-/**
- * Takes the change from `before` to `after` over into `text`, a sibling of `before` that differs from it by hunks.
- * Whole lines put in find their place also inside a hunk; a change of a hunk's own lines has none and is left out.
- */
-export function carryChange(text: string, before: string, after: string): Carried {
-  const hunks = hunksBetween(text, before);
-  let carried = text;
-  let complete = true;
-  for (const change of hunksBetween(before, after).toReversed()) {
-    if (hunks.some((hunk) => putsBack(before, change, hunk))) continue;
-    const line = lineInSibling(hunks, change);
-    if (line === undefined) complete = false;
-    else carried = replaceLines(carried, line, change.oldLines.length, change.newLines);
-  }
-  return { text: carried, complete };
+/** The others when one hunk is kept: the baseline has grown by it. */
+export function hunksWithoutKept(hunks: readonly Hunk[], kept: Hunk): readonly Hunk[] {
+  const grown = kept.newLines.length - kept.oldLines.length;
+  return others(hunks, kept).map((hunk) => (follows(hunk, kept) ? { ...hunk, oldStart: hunk.oldStart + grown } : hunk));
 }
 
-/**
- * The baseline after the user changed the present text from `before` to `after`: lines they put in and what they
- * changed outside the agent's hunks are theirs and move the baseline too; a change of the agent's lines stays the hunk's.
- */
-export function followTyping(baseline: string, before: string, after: string): string {
-  return carryChange(baseline, before, after).text;
+/** The others when one hunk is undone: the present text has shrunk by it. */
+export function hunksWithoutUndone(hunks: readonly Hunk[], undone: Hunk): readonly Hunk[] {
+  const shrunk = undone.newLines.length - undone.oldLines.length;
+  return others(hunks, undone).map((hunk) =>
+    follows(hunk, undone) ? { ...hunk, newStart: hunk.newStart - shrunk } : hunk,
+  );
 }
 
-/** Whether a change brings back what a hunk has removed, wherever equal lines around it let the comparison place it. */
-function putsBack(before: string, change: Hunk, hunk: Hunk): boolean {
-  const isAddition = change.oldLines.length === 0 && hunk.newLines.length === 0;
-  if (!isAddition || change.newLines.length !== hunk.oldLines.length) return false;
-  return replaceLines(before, change.oldStart, 0, change.newLines) === undoHunk(before, hunk);
+function others(hunks: readonly Hunk[], one: Hunk): readonly Hunk[] {
+  return hunks.filter((hunk) => hunk !== one);
 }
 
-/** Where a change of one text stands in its sibling; undefined when it touches lines that only one of them has. */
-function lineInSibling(hunks: readonly Hunk[], { oldStart: start, oldLines }: Hunk): number | undefined {
-  const end = start + oldLines.length;
-  let shift = 0;
-  for (const hunk of hunks) {
-    const hunkEnd = hunk.newStart + hunk.newLines.length;
-    if (start === end && start >= hunk.newStart && start < hunkEnd) {
-      return hunk.oldStart + (start === hunk.newStart ? 0 : hunk.oldLines.length);
-    }
-    if (end <= hunk.newStart) break;
-    if (start < hunkEnd) return undefined;
-    shift += hunk.oldLines.length - hunk.newLines.length;
-  }
-  return start + shift;
+function follows(hunk: Hunk, other: Hunk): boolean {
+  return hunk.newStart > other.newStart || hunk.oldStart > other.oldStart;
 }
 
 function replaceLines(text: string, start: number, count: number, lines: readonly string[]): string {

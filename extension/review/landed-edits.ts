@@ -3,13 +3,23 @@ import { sep } from "node:path";
 import * as vscode from "vscode";
 import type { AgentEdit } from "../client/client-method.ts";
 import { findDocument } from "../documents/find-document.ts";
+import { differsInLineEndsOnly } from "../documents/line-ends.ts";
 import { readText } from "../documents/read-text.ts";
 import { Turns } from "../documents/turns.ts";
-import { ConflictError, readNow, writeNow } from "../documents/write-document.ts";
-import { followTyping, type Hunk, keepHunk, sameHunk, undoHunk } from "./hunks.ts";
+import { BYTE_ORDER_MARK, ConflictError, hasMark, readNow, writeNow } from "../documents/write-document.ts";
+import type { Hunk } from "./hunks.ts";
 import type { ReviewStore } from "./review-store.ts";
 import type { Reviewable } from "./reviewable.ts";
-import { hunksOf, type ReviewedText, textInFile } from "./reviewed-text.ts";
+import {
+  edited,
+  followed,
+  type ReviewedText,
+  reviewedText,
+  textInFile,
+  withAllUndone,
+  withKept,
+  withUndone,
+} from "./reviewed-text.ts";
 
 /** States of a file that Ctrl+Z can bring back with the review they had. */
 const REMEMBERED_STATES = 20;
@@ -17,7 +27,7 @@ const REMEMBERED_STATES = 20;
 const UNDO_ATTEMPTS = 5;
 
 /** What an undo makes of a text; undefined when there is nothing to undo in it any more. */
-type PuttingBack = (text: ReviewedText) => string | undefined;
+type PuttingBack = (text: ReviewedText) => ReviewedText | undefined;
 
 /** `text` is what a document will tell of; undefined when none will. */
 type Planned = { readonly text: string | undefined; readonly noted: () => void };
@@ -72,8 +82,11 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
 
   /** Runs the write of an edit and puts what it changes up for review. Rejects as `write` does. */
   async landing(edit: AgentEdit, write: () => Promise<void>): Promise<void> {
-    const planned = { text: edit.after ?? undefined, noted: () => this.#land(edit) };
-    await this.#writes.take(edit.path, () => this.#plan(edit.path, planned, write));
+    await this.#writes.take(edit.path, async () => {
+      const goesWithMark = edit.after === null && (await hasMark(vscode.Uri.file(edit.path)));
+      const planned = { text: edit.after ?? undefined, noted: () => this.#land(edit, goesWithMark) };
+      await this.#plan(edit.path, planned, write);
+    });
   }
 
   /** Runs the move of a file and takes its review along. Rejects as `move` does. */
@@ -98,34 +111,32 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     await write();
     if (!this.#texts.has(path)) return;
     if (after === null) this.#forget(path);
-    else if (before?.isGone) this.#set({ path, baseline: before.baseline, present: after });
+    else if (before?.isGone) this.#set(reviewedText({ path, baseline: before.baseline, present: after }));
     // A file that no document shows tells of no change.
     else this.#follow(path, after);
   }
 
   keep(path: string, hunk: Hunk): void {
     const text = this.#texts.get(path);
-    if (text === undefined) return;
+    const kept = text && withKept(text, hunk);
+    if (kept === undefined) return;
     this.#states.delete(path);
-    this.#set({ ...text, baseline: keepHunk(text.baseline ?? "", hunk) });
+    this.#set(kept);
   }
 
   async undo(path: string, hunk: Hunk): Promise<void> {
-    await this.#putBack(path, (text) => {
-      const still = sameHunk(hunksOf(text), hunk);
-      return still && undoHunk(text.present, still);
-    });
+    await this.#putBack(path, (text) => withUndone(text, hunk));
   }
 
   keepFile(path: string): void {
     const text = this.#texts.get(path);
     if (text === undefined) return;
     this.#states.delete(path);
-    this.#set({ ...text, baseline: text.present });
+    this.#set({ ...text, baseline: text.present, hunks: [] });
   }
 
   async undoFile(path: string): Promise<void> {
-    await this.#putBack(path, ({ baseline }) => baseline ?? "");
+    await this.#putBack(path, withAllUndone);
   }
 
   /** The file may have changed, or gone, where nobody told of it. */
@@ -155,10 +166,10 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   /** False when it is worth while to try again, as long as there are attempts left. */
   async #triesToPutBack(path: string, putBack: PuttingBack, attemptsLeft: number): Promise<boolean> {
     const text = this.#texts.get(path);
-    const present = text && putBack(text);
-    if (text === undefined || present === undefined) return true; // a verdict before this one has taken it
+    const undone = text && putBack(text);
+    if (text === undefined || undone === undefined) return true; // a verdict before this one has taken it
     try {
-      await this.#write(text, present, putBack);
+      await this.#write(text, undone, putBack);
       return true;
     } catch (error) {
       await this.#catchUp(path);
@@ -169,17 +180,19 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   }
 
   /** Puts text back through the document; a file that the agent created goes when nothing of it is left. */
-  async #write(text: ReviewedText, present: string, putBack: PuttingBack): Promise<void> {
-    const { path } = text;
+  async #write(text: ReviewedText, undone: ReviewedText, putBack: PuttingBack): Promise<void> {
+    const { path, present } = undone;
     const goes = text.baseline === null && present === "";
     const noted = (): void => {
       // What was kept meanwhile stays kept, but for the undone lines themselves.
       const now = this.#texts.get(path) ?? text;
       this.#remember(now);
+      const undoneNow = putBack(now);
       if (goes) this.#forget(path);
-      else this.#set({ path, baseline: (putBack(now) === present ? now : text).baseline, present });
+      else this.#set(undoneNow?.present === present ? undoneNow : undone);
     };
-    await this.#plan(path, { text: present, noted }, () => writeNow(path, textInFile(text), goes ? null : present));
+    const written = (text.hasMark ? BYTE_ORDER_MARK : "") + present;
+    await this.#plan(path, { text: present, noted }, () => writeNow(path, textInFile(text), goes ? null : written));
   }
 
   /** Runs a write of our own: when its text is there, `noted` takes it into the review. */
@@ -210,11 +223,13 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     if (planned === undefined && text === undefined && !this.#states.has(path)) return;
     if (findDocument(path) !== document) return;
     const present = document.getText();
-    if (planned !== undefined && present === planned.text) {
+    if (isShown(planned?.text, present)) {
       this.#planned.delete(path);
-      planned.noted();
+      planned?.noted();
       return;
     }
+    // What the file holds is still more exact than what VS Code makes of it.
+    if (!document.isDirty && isShown(text?.present, present)) return;
     this.#follow(path, present);
   }
 
@@ -230,16 +245,16 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     else if (text !== undefined) this.#set(followed(text, present));
   }
 
-  #land({ path, before, after }: AgentEdit): void {
+  #land({ path, before, after }: AgentEdit, goesWithMark: boolean): void {
     const last = this.#texts.get(path);
     // The file may have been changed where no document told of it.
     const known = last === undefined || textInFile(last) === before ? last : followed(last, before ?? "");
     const baseline = known === undefined ? before : known.baseline;
     if (known !== undefined) this.#remember(known);
-    if (after !== null) this.#set({ path, baseline, present: after });
+    if (after !== null) this.#set(edited(known, path, before, after));
     else if (baseline === null)
       this.#forget(path); // the agent had made it itself
-    else this.#set({ path, baseline, present: "", isGone: true });
+    else this.#set(reviewedText({ path, baseline, present: "", isGone: true, ...(goesWithMark && { hasMark: true }) }));
   }
 
   /** Paths under review that are, or lie in, what stands at `path`. */
@@ -295,7 +310,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   }
 }
 
-function followed(text: ReviewedText, present: string): ReviewedText {
-  const baseline = followTyping(text.baseline ?? "", text.present, present);
-  return { path: text.path, baseline: text.baseline === null && baseline === "" ? null : baseline, present };
+/** Whether a document shows a text, whose several kinds of line ends would be one there. */
+function isShown(text: string | undefined, shown: string): boolean {
+  return text !== undefined && (text === shown || differsInLineEndsOnly(text, shown));
 }

@@ -2,9 +2,10 @@
 import * as vscode from "vscode";
 import type { AgentEdit, Verdict } from "../client/client-method.ts";
 import { findDocument } from "../documents/find-document.ts";
-import { carryChange, type Hunk, keepHunk, undoHunk } from "./hunks.ts";
+import { type Carried, carryChange } from "./carry-change.ts";
+import { type Hunk, hunksBetween } from "./hunks.ts";
 import type { Reviewable } from "./reviewable.ts";
-import { hunksOf, type ReviewedText } from "./reviewed-text.ts";
+import { type ReviewedText, reviewedText, withAllUndone, withKept, withUndone } from "./reviewed-text.ts";
 
 type Proposal = {
   /** The baseline is the file with what has been accepted, the present text what is still proposed. */
@@ -47,7 +48,7 @@ export class Proposals implements Reviewable, vscode.Disposable {
     const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
     const withdraw = (): void => reject(signal.reason);
     signal.addEventListener("abort", withdraw, { once: true });
-    const text = { path, baseline: before, present: after };
+    const text = reviewedText({ path, baseline: before, present: after });
     this.#proposals.set(path, { text, file: before, kept: 0, undone: 0, settle: resolve });
     this.#changed.fire(path);
     try {
@@ -61,18 +62,18 @@ export class Proposals implements Reviewable, vscode.Disposable {
 
   keep(path: string, hunk: Hunk): void {
     const proposal = this.#proposals.get(path);
-    if (proposal === undefined) return;
-    const { text } = proposal;
+    const text = proposal && withKept(proposal.text, hunk);
+    if (proposal === undefined || text === undefined) return;
     proposal.kept += 1;
-    this.#decide(proposal, { ...text, baseline: keepHunk(text.baseline ?? "", hunk) });
+    this.#decide(proposal, text);
   }
 
   undo(path: string, hunk: Hunk): Promise<void> {
     const proposal = this.#proposals.get(path);
-    if (proposal !== undefined) {
-      const { text } = proposal;
+    const text = proposal && withUndone(proposal.text, hunk);
+    if (proposal !== undefined && text !== undefined) {
       proposal.undone += 1;
-      this.#decide(proposal, { ...text, present: undoHunk(text.present, hunk) });
+      this.#decide(proposal, text);
     }
     return Promise.resolve();
   }
@@ -80,15 +81,15 @@ export class Proposals implements Reviewable, vscode.Disposable {
   keepFile(path: string): void {
     const proposal = this.#proposals.get(path);
     if (proposal === undefined) return;
-    proposal.kept += hunksOf(proposal.text).length;
-    this.#decide(proposal, { ...proposal.text, baseline: proposal.text.present });
+    proposal.kept += proposal.text.hunks.length;
+    this.#decide(proposal, { ...proposal.text, baseline: proposal.text.present, hunks: [] });
   }
 
   undoFile(path: string): Promise<void> {
     const proposal = this.#proposals.get(path);
     if (proposal !== undefined) {
-      proposal.undone += hunksOf(proposal.text).length;
-      this.#decide(proposal, { ...proposal.text, present: proposal.text.baseline ?? "" });
+      proposal.undone += proposal.text.hunks.length;
+      this.#decide(proposal, withAllUndone(proposal.text));
     }
     return Promise.resolve();
   }
@@ -115,11 +116,16 @@ export class Proposals implements Reviewable, vscode.Disposable {
     if (proposal === undefined || proposal.file === null || findDocument(path) !== document) return;
     const file = document.getText();
     if (file === proposal.file) return;
-    const baseline = carryChange(proposal.text.baseline ?? "", proposal.file, file);
-    const present = carryChange(proposal.text.present, proposal.file, file);
+    const baseline = carriedInto(proposal.text.baseline ?? "", proposal.file, file);
+    const present = carriedInto(proposal.text.present, proposal.file, file);
     // What cannot be joined stays different from `file`, and the write finds that the file has changed.
     if (!baseline.complete || !present.complete) return;
     proposal.file = file;
-    this.#decide(proposal, { path, baseline: baseline.text, present: present.text });
+    this.#decide(proposal, reviewedText({ path, baseline: baseline.text, present: present.text }));
   }
+}
+
+/** The change of the file from `before` to `after` in a text that is its sibling. */
+function carriedInto(text: string, before: string, after: string): Carried {
+  return carryChange({ text, before, hunks: hunksBetween(text, before) }, after);
 }

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import * as vscode from "vscode";
 import * as z from "zod";
-import type { ReviewedText } from "./reviewed-text.ts";
+import { type ReviewedText, reviewedText } from "./reviewed-text.ts";
 
 const FOLDER = "review";
 
@@ -11,6 +11,7 @@ const recordSchema = z.object({
   baseline: z.string().nullable(),
   present: z.string(),
   isGone: z.literal(true).exactOptional(),
+  hasMark: z.literal(true).exactOptional(),
   hash: z.string(),
 });
 
@@ -79,7 +80,7 @@ export class ReviewStore {
     try {
       const bytes = await vscode.workspace.fs.readFile(uri);
       const { hash, ...text } = recordSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
-      if (hash === hashOf(text)) return text;
+      if (hash === hashOf(text)) return reviewedText(text);
       this.#tell(`${uri.fsPath} is damaged; its file is no longer under review.`);
     } catch (error) {
       this.#tell(`${uri.fsPath} cannot be read; its file is no longer under review: ${String(error)}`);
@@ -96,7 +97,8 @@ async function writeRecord(folder: vscode.Uri, path: string, text: ReviewedText 
     return;
   }
   const aside = record.with({ path: `${record.path}.tmp` });
-  const bytes = new TextEncoder().encode(JSON.stringify({ ...text, hash: hashOf(text) }));
+  const { hunks: _comparedAgain, ...kept } = text;
+  const bytes = new TextEncoder().encode(JSON.stringify({ ...kept, hash: hashOf(text) }));
   await vscode.workspace.fs.createDirectory(folder);
   await vscode.workspace.fs.writeFile(aside, bytes);
   await vscode.workspace.fs.rename(aside, record, { overwrite: true });
@@ -107,7 +109,7 @@ function ignoreMissing(error: unknown): void {
   throw error;
 }
 
-function hashOf({ path, baseline, present }: ReviewedText): string {
+function hashOf({ path, baseline, present }: Omit<ReviewedText, "hunks">): string {
   return createHash("sha256")
     .update(JSON.stringify([path, baseline, present]))
     .digest("hex");

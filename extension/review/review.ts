@@ -5,7 +5,7 @@ import type { Hunk } from "./hunks.ts";
 import type { LandedEdits } from "./landed-edits.ts";
 import type { Proposals } from "./proposals.ts";
 import type { Reviewable } from "./reviewable.ts";
-import { hunksOf, type ReviewedText } from "./reviewed-text.ts";
+import type { ReviewedText } from "./reviewed-text.ts";
 
 /** Documents with the text before edits that have landed, before a proposal's rest, and with that rest. */
 export const BASELINE_SCHEME = "hermes-baseline";
@@ -56,8 +56,7 @@ export class Review implements vscode.Disposable {
 
   /** Hunks of a document in order; none when it is not under review. */
   hunks(uri: vscode.Uri): readonly Hunk[] {
-    const text = this.find(uri);
-    return text === undefined ? [] : hunksOf(text);
+    return this.find(uri)?.hunks ?? [];
   }
 
   /** Documents that show `path`: a proposal, edits in the file, or both. */
@@ -122,7 +121,7 @@ function landedUri(path: string, isGone: true | undefined): vscode.Uri {
 }
 
 function summary(text: ReviewedText, isWaiting: boolean): ReviewedFile {
-  const hunks = hunksOf(text);
+  const { hunks } = text;
   return {
     path: text.path,
     label: vscode.workspace.asRelativePath(text.path),

@@ -18,6 +18,7 @@ const themes = {
   dark: { setting: "Dark Modern", workbenchClass: "vs-dark" },
   light: { setting: "Light Modern", workbenchClass: "vs" },
   "high-contrast": { setting: "Dark High Contrast", workbenchClass: "hc-black" },
+  "high-contrast-light": { setting: "Light High Contrast", workbenchClass: "hc-light" },
 } as const;
 
 /** A colour theme that pictures are taken in. */
@@ -109,6 +110,16 @@ export class VSCodeWindow {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** Opens a second window on the same workspace; it is closed with this one. */
+  async another(): Promise<VSCodeWindow> {
+    const page = await this.#browser.newPage({ viewport: { width: 1280, height: 800 } });
+    page.setDefaultTimeout(STEP_LIMIT_MS);
+    const running = { page, name: this.#name, root: this.#root, server: this.#server, browser: this.#browser };
+    const window = new VSCodeWindow(running);
+    await window.#load();
+    return window;
   }
 
   /** Loads the window again, as a user does who presses F5 in the browser. */

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { carryChange, followTyping, hunksBetween, undoHunk } from "../../../../extension/review/hunks.ts";
+import { carryChange } from "../../../../extension/review/carry-change.ts";
+import { hunksBetween, undoHunk } from "../../../../extension/review/hunks.ts";
+import {
+  followed,
+  type ReviewedText,
+  reviewedText,
+  withAllUndone,
+} from "../../../../extension/review/reviewed-text.ts";
 
 let seed = 11;
 const random = (limit: number): number => {
@@ -18,52 +25,89 @@ function agentsEdit(lines: readonly string[]): string[] {
   });
 }
 
+/** What is up for review of a file when the user has brought it through these texts since the agent's edit. */
+function typed(baseline: string, present: string, ...texts: readonly string[]): ReviewedText {
+  return texts.reduce(followed, reviewedText({ path: "/a", baseline, present }));
+}
+
+/** A change from `before` to `after` taken over into a text that differs from `before`. */
+function carried(text: string, before: string, after: string) {
+  const { text: moved, complete } = carryChange({ text, before, hunks: hunksBetween(text, before) }, after);
+  return { text: moved, complete };
+}
+
 test("lines that the user puts in anywhere are theirs: undoing every hunk leaves them and the old text", () => {
   for (let round = 0; round < 400; round += 1) {
     const baseline = numbered(20);
-    let text = agentsEdit(baseline);
-    let moved = baseline.join("");
-    for (let typed = 0; typed < 4; typed += 1) {
-      const after = text.toSpliced(random(text.length + 1), 0, `user ${round} ${typed}\n`);
-      moved = followTyping(moved, text.join(""), after.join(""));
-      text = after;
+    let lines = agentsEdit(baseline);
+    let text = typed(baseline.join(""), lines.join(""));
+    for (let count = 0; count < 4; count += 1) {
+      lines = lines.toSpliced(random(lines.length + 1), 0, `user ${round} ${count}\n`);
+      text = followed(text, lines.join(""));
     }
-    let undone = text.join("");
+    let undone = text.present;
+    const moved = text.baseline ?? "";
     for (let [hunk] = hunksBetween(moved, undone); hunk !== undefined; [hunk] = hunksBetween(moved, undone)) {
       undone = undoHunk(undone, hunk);
     }
-    const lines = undone.split(/(?<=\n)/);
-    expect(lines.filter((line) => !line.startsWith("user"))).toEqual(baseline);
-    expect(lines.filter((line) => line.startsWith("user"))).toHaveLength(4);
+    const left = undone.split(/(?<=\n)/);
+    expect(left.filter((line) => !line.startsWith("user"))).toEqual(baseline);
+    expect(left.filter((line) => line.startsWith("user"))).toHaveLength(4);
   }
 });
 
 test("a user's change between two hunks leaves the hunks as they were", () => {
   const baseline = numbered(9).join("");
   const present = baseline.replace("line 1", "AGENT 1").replace("line 7", "AGENT 7");
-  const typed = present.replace("line 4\n", "mine\nand mine\n");
-  const moved = followTyping(baseline, present, typed);
-  expect(hunksBetween(moved, typed)).toMatchObject([
+  const { hunks } = typed(baseline, present, present.replace("line 4\n", "mine\nand mine\n"));
+  expect(hunks).toMatchObject([
     { oldLines: ["line 1\n"], newLines: ["AGENT 1\n"], newStart: 1 },
     { oldLines: ["line 7\n"], newLines: ["AGENT 7\n"], newStart: 8 },
   ]);
 });
 
+test("what the user types outside the agent's hunks is never counted as the agent's", () => {
+  const { baseline, hunks } = typed("a\nb\nc\nd\ne\n", "a\nB\nc\nd\ne\n", "top\na\nB\nc\nd\ne\nend\n");
+  expect(baseline).toBe("top\na\nb\nc\nd\ne\nend\n");
+  expect(hunks).toMatchObject([{ oldLines: ["b\n"], newLines: ["B\n"], newStart: 2 }]);
+});
+
+test("what the user types inside a hunk stays part of it, and undoing it gives the old text", () => {
+  const text = typed("a\nb\nc\n", "a\nB\nc\n", "a\nB typed\nc\n");
+  expect(text.hunks).toMatchObject([{ oldLines: ["b\n"], newLines: ["B typed\n"] }]);
+  expect(withAllUndone(text).present).toBe("a\nb\nc\n");
+});
+
 test("lines that the agent removed and the user puts back are up no more, and are there once", () => {
   const baseline = "a\n\nb\n\nc\n";
-  const present = "a\n\nc\nd\n";
-  const back = "a\n\nb\n\nc\nd\n";
-  const moved = followTyping(baseline, present, back);
-  expect(moved).toBe(baseline);
-  expect(hunksBetween(moved, back)).toMatchObject([{ oldLines: [], newLines: ["d\n"] }]);
+  const text = typed(baseline, "a\n\nc\nd\n", "a\n\nb\n\nc\nd\n");
+  expect(text.baseline).toBe(baseline);
+  expect(text.hunks).toMatchObject([{ oldLines: [], newLines: ["d\n"] }]);
 });
 
 test("a file that the agent made and the user added to keeps the user's lines when it is undone", () => {
-  const moved = followTyping("", "a\nb\n", "a\nmine\nb\n");
-  expect(moved).toBe("mine\n");
+  expect(typed("", "a\nb\n", "a\nmine\nb\n").baseline).toBe("mine\n");
 });
 
 test("a change of a line that only one text has cannot be carried over, and says so", () => {
-  expect(carryChange("a\nB\nc\n", "a\nb\nc\n", "a\nbb\nc\n")).toEqual({ text: "a\nB\nc\n", complete: false });
-  expect(carryChange("a\nB\nc\n", "a\nb\nc\n", "a\nb\nC\n")).toEqual({ text: "a\nB\nC\n", complete: true });
+  expect(carried("a\nB\nc\n", "a\nb\nc\n", "a\nbb\nc\n")).toEqual({ text: "a\nB\nc\n", complete: false });
+  expect(carried("a\nB\nc\n", "a\nb\nc\n", "a\nb\nC\n")).toEqual({ text: "a\nB\nC\n", complete: true });
+});
+
+test("a user's line keeps its own place where the file's last line has no line end", () => {
+  expect(typed("a", "a\nagent", "a\nmine\nagent").baseline).toBe("a\nmine");
+  expect(typed("a\nb", "a\nB", "a\nB\nmine").baseline).toBe("a\nb\nmine");
+  expect(typed("a\r\nb", "a\r\nB", "a\r\nB\r\nmine\r\n").baseline).toBe("a\r\nb\r\nmine\r\n");
+});
+
+test("a line that is typed key by key stays the user's, also where equal lines make it look like the agent's", () => {
+  const agents = "a\na\n\nb\n\nx\nb\n";
+  const { baseline } = typed("a\na\n\n\nb\nb\n", agents, `${agents}\n`, `${agents}m\n`, `${agents}mine\n`);
+  expect(baseline).toContain("\nmine\n");
+});
+
+test("line ends that the editor evens out are no change of a line", () => {
+  const { baseline, hunks } = typed("a\r\nb\nc\r\n", "a\r\nB\nc\r\n", "a\r\nB\r\nmine\r\nc\r\n");
+  expect(baseline).toBe("a\r\nb\r\nmine\r\nc\r\n");
+  expect(hunks).toMatchObject([{ oldLines: ["b\r\n"], newLines: ["B\r\n"] }]);
 });

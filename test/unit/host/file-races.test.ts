@@ -1,0 +1,45 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { nodeFiles } from "../../../agent-core/host/node-files.ts";
+import { seeded } from "../approval/support/random.ts";
+
+/** More of both for a search. */
+const ROUNDS = Number(process.env["HERMES_RACE_ROUNDS"] ?? 500);
+const SEED = Number(process.env["HERMES_RACE_SEED"] ?? 1);
+
+// Agents of two windows, each a process of its own otherwise, that know nothing of each other.
+const { signal } = new AbortController();
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "hermes-races-"));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+test("two agents that write one file at the same moment lose nothing of each other's", async () => {
+  const random = seeded(SEED);
+  const agents = [nodeFiles(), nodeFiles()];
+  let lost = 0;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const path = join(folder, `${round}.txt`);
+    await writeFile(path, "shared\n");
+    const done = await Promise.all(
+      agents.map(async (files, index) => {
+        for (let turns = random.below(12); turns > 0; turns -= 1) await new Promise(setImmediate);
+        const read = await files.readText(path, signal);
+        if (!read.ok) throw new Error(read.message);
+        const expected = { kind: "text" as const, text: read.text };
+        const written = await files.writeText(path, `${read.text}agent ${index}\n`, expected, signal);
+        return written.ok ? [`agent ${index}\n`] : [];
+      }),
+    );
+    const text = await readFile(path, "utf8");
+    lost += done.flat().filter((line) => !text.includes(line)).length;
+  }
+  expect(lost).toBe(0);
+});

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import * as vscode from "vscode";
+import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { closeEditors, openEditor } from "../support/editors.ts";
+import { type Random, randomOf } from "../support/hunk-model.ts";
+import { ReviewDesk } from "../support/review-desk.ts";
+
+/** More of both for a search: each round is another race. */
+const ROUNDS = Number(process.env["HERMES_RACE_ROUNDS"] ?? 20);
+const SEED = Number(process.env["HERMES_RACE_SEED"] ?? 1);
+
+type Doer = "agent" | "typing" | "save" | "other program" | "undo";
+const DOERS: readonly Doer[] = ["agent", "typing", "save", "other program", "undo"];
+
+/** What each of them has been told became of its change. */
+type Outcomes = Partial<Record<Doer, boolean>>;
+
+// All who change a file do so at the same moment; whoever was told that it is done must find it.
+suite("races for a reviewed file", () => {
+  const folder = join(workspaceFolder(), "review-races-suite");
+  const { signal } = new AbortController();
+  let desk: ReviewDesk;
+  let side: AgentSide;
+
+  setup(async () => {
+    mkdirSync(folder, { recursive: true });
+    desk = new ReviewDesk();
+    side = await connectAgentSide(desk.editReview);
+  });
+
+  teardown(async () => {
+    await closeEditors();
+    await side.dispose();
+    await desk.dispose();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** The agent reads, and writes a line at the end of what it read. */
+  async function agentWrites(path: string, line: string): Promise<boolean> {
+    const read = await side.host.files.readText(path, signal);
+    assert.ok(read.ok);
+    const expected = { kind: "text" as const, text: read.text };
+    const written = await side.host.files.writeText(path, `${read.text}${line}\n`, expected, signal);
+    if (!written.ok) assert.equal(written.reason, "conflict", written.message);
+    return written.ok;
+  }
+
+  async function types({ uri }: vscode.TextDocument, line: string): Promise<boolean> {
+    const change = new vscode.WorkspaceEdit();
+    change.insert(uri, new vscode.Position(1, 0), `${line}\n`);
+    return vscode.workspace.applyEdit(change);
+  }
+
+  function otherProgramWrites(path: string, line: string): boolean {
+    writeFileSync(path, `${line}\n${readFileSync(path, "utf8")}`);
+    return true;
+  }
+
+  function act(doer: Doer, document: vscode.TextDocument): Promise<boolean> | boolean {
+    const { uri } = document;
+    switch (doer) {
+      case "agent":
+        return agentWrites(uri.fsPath, "by the agent");
+      case "typing":
+        return types(document, "typed");
+      case "save":
+        return Promise.resolve(document.save());
+      case "other program":
+        return otherProgramWrites(uri.fsPath, "by another program");
+      case "undo":
+        return desk.review.undoFile(uri).then(
+          () => true,
+          () => false, // the user is told, and looks again
+        );
+    }
+  }
+
+  async function race(document: vscode.TextDocument, random: Random): Promise<Outcomes> {
+    const outcomes: Outcomes = {};
+    await Promise.all(
+      DOERS.filter(() => random(4) > 0).map(async (doer) => {
+        for (let turns = random(40); turns > 0; turns -= 1) await turn();
+        outcomes[doer] = await act(doer, document);
+      }),
+    );
+    return outcomes;
+  }
+
+  function assertNothingLost(document: vscode.TextDocument, outcomes: Outcomes, round: string): void {
+    const shown = document.getText();
+    const disk = readFileSync(document.uri.fsPath, "utf8");
+    const name = `${round}: ${JSON.stringify({ outcomes, disk, shown })}`;
+    const isThere = (text: string): boolean => disk.includes(text) || shown.includes(text);
+    if (outcomes["other program"]) assert.ok(disk.includes("by another program"), name);
+    if (outcomes.typing) assert.ok(isThere("typed"), name);
+    if (outcomes.agent && !outcomes.undo) assert.ok(isThere("by the agent"), name);
+    for (const line of ["one", "two", "three"]) assert.equal(disk.split(line).length, 2, name);
+  }
+
+  test("nothing that anybody was told is done gets lost", async function () {
+    this.timeout(10_000 * ROUNDS);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const random = randomOf(SEED * 4001 + round * 17);
+      const path = join(folder, `${round}.txt`);
+      writeFileSync(path, "one\ntwo\nthree\n");
+      assert.ok(await agentWrites(path, "first edit"));
+      const { document } =
+        round % 3 === 0 ? { document: await vscode.workspace.openTextDocument(path) } : await openEditor(path);
+      if (round % 4 === 0) await types(document, "unsaved");
+      const outcomes = await race(document, random);
+
+      assertNothingLost(document, outcomes, `seed ${SEED}, round ${round}`);
+      if (round % 4 === 0) assert.ok(document.getText().includes("unsaved"));
+      await closeEditors();
+      desk.review.keepAll();
+    }
+  });
+});
