@@ -16,6 +16,7 @@ import {
 } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
 import { lockHolder } from "../locks/file-lock.ts";
+import { Turns } from "../locks/turns.ts";
 import { findEditorModels } from "../providers/catalogue/editor-models.ts";
 import { deployments } from "../providers/deployment/deployments.ts";
 import { deleteSession } from "../sessions/delete-session.ts";
@@ -67,6 +68,8 @@ export class AgentServer {
   #importing: Promise<unknown> = Promise.resolve();
   readonly #closed = new AbortController();
   readonly #sessions = new Map<string, AcpSession>();
+  /** One session is opened, closed or deleted at a time. */
+  readonly #turns = new Turns();
   /** Of sessions that were closed while something of them could not be saved. */
   readonly #unsaved = new Map<string, Journal>();
   #client: ClientIdentity = { capabilities: {}, title: undefined };
@@ -135,11 +138,13 @@ export class AgentServer {
     id: string,
   ): Promise<{ readonly session: AcpSession; readonly stored: StoredSession }> {
     if (!isAbsolute(place.cwd)) throw invalidFolder(place.cwd, "is not an absolute path");
-    await this.closeSession(id);
-    await this.#checkLock(id);
-    const stored = await this.readStored(id);
-    const notes = storedNotes(stored, place.cwd, await this.#folderProblem(place.cwd));
-    return { session: await this.#open(client, place, id, { stored, notes }), stored };
+    return this.#turns.take(id, async () => {
+      await this.#close(id);
+      await this.#checkLock(id);
+      const stored = await this.readStored(id);
+      const notes = storedNotes(stored, place.cwd, await this.#folderProblem(place.cwd));
+      return { session: await this.#open(client, place, id, { stored, notes }), stored };
+    });
   }
 
   /** What is stored of a session. */
@@ -215,7 +220,11 @@ export class AgentServer {
     for (const { agent } of this.#sessions.values()) agent.checkpoints?.userSaved(path);
   }
 
-  async closeSession(id: string): Promise<void> {
+  closeSession(id: string): Promise<void> {
+    return this.#turns.take(id, () => this.#close(id));
+  }
+
+  async #close(id: string): Promise<void> {
     const session = this.#sessions.get(id);
     this.#sessions.delete(id);
     const unsaved = await session?.close();
@@ -226,7 +235,11 @@ export class AgentServer {
   async deleteSession(id: string): Promise<void> {
     const path = journalPath(sessionsFolder(this.home), id);
     if (path === undefined) throw unusable(id, "this is not the id of a session");
-    await this.closeSession(id);
+    await this.#turns.take(id, () => this.#delete(id, path));
+  }
+
+  async #delete(id: string, path: string): Promise<void> {
+    await this.#close(id);
     this.#unsaved.delete(id);
     const hashes = await hashesIn(path);
     const writer = await deleteSession(path, spillFolder(this.home, id)).catch((error: unknown) => {

@@ -8,7 +8,7 @@ export const HELP = `hermes: one prompt to the Hermes agent, from the command li
 
   --yes          allow everything that would ask (blocked commands stay blocked)
   --cwd DIR      work in DIR; default: the current folder
-  --resume ID    go on with an earlier session
+  --resume WHICH go on with an earlier session: its id, words of its title, or "last" (of this folder)
   --json         print every session/update as a line of JSON
   --version, --help
 

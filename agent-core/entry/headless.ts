@@ -3,6 +3,7 @@ import { text } from "node:stream/consumers";
 import { type ClientContext, client, methods } from "@zed-industries/agent-client-protocol";
 import { agentApp } from "../acp/serve.ts";
 import { nodeHost } from "../host/node-host.ts";
+import { findSession } from "./find-session.ts";
 import { HELP, type HeadlessOptions, parseCommandLine } from "./headless-options.ts";
 import { updatePrinter } from "./print-updates.ts";
 import { VERSION } from "./version.ts";
@@ -70,8 +71,7 @@ async function converse(
     clientInfo: { name: "hermes-cli", title: "the command line", version: VERSION },
     clientCapabilities: { session: { notices: {} } },
   });
-  const sessionId = resume ?? (await agent.request(methods.agent.session.new, { cwd, mcpServers: [] })).sessionId;
-  if (resume !== undefined) await agent.request(methods.agent.session.resume, { sessionId, cwd, mcpServers: [] });
+  const sessionId = resume === undefined ? await newSession(agent, cwd) : await resumed(agent, resume, cwd);
   const cancel = (): void => void agent.notify(methods.agent.session.cancel, { sessionId });
   process.on("SIGINT", cancel);
   try {
@@ -84,4 +84,14 @@ async function converse(
   } finally {
     process.off("SIGINT", cancel);
   }
+}
+
+async function newSession(agent: ClientContext, cwd: string): Promise<string> {
+  return (await agent.request(methods.agent.session.new, { cwd, mcpServers: [] })).sessionId;
+}
+
+async function resumed(agent: ClientContext, wanted: string, cwd: string): Promise<string> {
+  const sessionId = await findSession(agent, wanted, cwd);
+  await agent.request(methods.agent.session.resume, { sessionId, cwd, mcpServers: [] });
+  return sessionId;
 }

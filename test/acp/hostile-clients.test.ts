@@ -194,6 +194,20 @@ test("what /resume brought over of a compressed session is all there, and the mo
   expect(sent).not.toContain("Question 3");
 });
 
+test("a session that is being deleted is not opened meanwhile", async () => {
+  const { agent } = await withModel(() => say("An answer."));
+  const sessionId = await agent.newSession();
+  await agent.prompt(sessionId, "A question.");
+  const load = { sessionId, cwd: agent.cwd, mcpServers: [] };
+  const [deleted, loaded, again] = await Promise.all([
+    agent.request("session/delete", { sessionId }),
+    agent.request("session/load", load),
+    agent.request("session/load", load),
+  ]);
+  expect(deleted.error).toBeUndefined();
+  for (const { error } of [loaded, again]) expect(error?.message).toContain("there is no such session");
+});
+
 test("--resume prints the answer alone, not what was said before", async () => {
   const { agent, model } = await withModel(({ messages }) => say(`answer ${(messages as unknown[]).length}`));
   const id = await agent.newSession();
@@ -203,15 +217,42 @@ test("--resume prints the answer alone, not what was said before", async () => {
   expect(stdout).toBe("answer 4\n");
 });
 
-function headless(args: readonly string[], model: ModelServer, home: string): Promise<{ stdout: string }> {
+test("--resume takes the last session of the folder, and words of a title", async () => {
+  const { agent, model } = await withModel(({ messages }) => say(`answer ${(messages as unknown[]).length}`));
+  for (const title of ["Red roses", "Red tulips", "Red roses and more"]) {
+    const id = await agent.newSession();
+    for (let turn = 0; turn < title.length / 8; turn += 1) await agent.prompt(id, "A question.");
+    await agent.prompt(id, `/title ${title}`);
+  }
+  const ids = (await agent.request("session/list", {})).result?.["sessions"] as { sessionId: string }[];
+  await agent.stop();
+  const resume = (wanted: string, ...rest: string[]) =>
+    headless(["--resume", wanted, "--cwd", agent.cwd, ...rest, "And now?"], model, agent.home);
+  expect((await resume("tulips")).stdout).toBe("answer 6\n");
+  expect((await resume("last")).stdout).toBe("answer 8\n"); // the one before, since it was used last
+  expect((await resume("red roses")).stdout).toBe("answer 6\n"); // to the letter, but for its case
+  const several = await resume("red");
+  expect(several).toMatchObject({ stdout: "", code: 1 });
+  for (const { sessionId } of ids) expect(several.stderr).toContain(sessionId);
+  const none = await resume("violets");
+  expect(none).toMatchObject({ code: 1, stderr: "hermes: There is no session with “violets” in its title.\n" });
+  const elsewhere = await resume("last", "--cwd", "/");
+  expect(elsewhere).toMatchObject({ code: 1, stderr: "hermes: There is no earlier session of /.\n" });
+});
+
+type Ended = { readonly stdout: string; readonly stderr: string; readonly code: number | null };
+
+function headless(args: readonly string[], model: ModelServer, home: string): Promise<Ended> {
   const { PATH = "" } = process.env;
   const env = { PATH, HOME: home, HERMES_HOME: home, HERMES_LOCAL_SERVERS: "off", ...environmentOf(model) };
   return new Promise((resolve) => {
-    const child = spawn("node", ["dist/cli.js", ...args], { env, stdio: ["ignore", "pipe", "ignore"] });
-    let stdout = "";
-    child.stdout.on("data", (data) => {
-      stdout += String(data);
-    });
-    child.once("close", () => resolve({ stdout }));
+    const child = spawn("node", ["dist/cli.js", ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+    const printed = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].on("data", (data) => {
+        printed[name] += String(data);
+      });
+    }
+    child.once("close", (code) => resolve({ ...printed, code }));
   });
 }
