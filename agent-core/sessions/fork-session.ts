@@ -1,10 +1,14 @@
 /** A second session that begins with what was said in a first one; from then on they do not know each other. */
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { processLife } from "../locks/process-life.ts";
 import { JOURNAL_VERSION, type JournalEntry, parseEntry } from "./entry.ts";
 import { type Line, readLines } from "./journal-lines.ts";
 
 const NEWLINE = Buffer.from("\n");
-
+/** Beside a journal that is being made; named after the process that makes it. */
+const UNFINISHED = /\.jsonl\.(\d+)\.tmp$/;
 const ENTRY_START = '{"type":"';
 
 export type Fork = {
@@ -20,11 +24,12 @@ export type Fork = {
 };
 
 /**
- * Copies the journal at `from`, whose session is `parent`, to `to`: as a whole, or not at all. Rejects with the
- * system's error when that cannot be written.
+ * Copies the journal at `from`, whose session is `parent`, to `to`: as a whole, or not at all. Rejects when `to` exists,
+ * and with the system's error when it cannot be written.
  */
 export async function forkSession(from: string, to: string, parent: string, fork: Fork): Promise<void> {
   const temporary = `${to}.${process.pid}.tmp`;
+  await removeUnfinished(dirname(to));
   try {
     const file = await open(temporary, "wx", 0o600);
     try {
@@ -33,10 +38,19 @@ export async function forkSession(from: string, to: string, parent: string, fork
     } finally {
       await file.close();
     }
+    if (existsSync(to)) throw new Error(`${to} exists already.`);
     await rename(temporary, to);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
+  }
+}
+
+/** What processes left that were killed over it. */
+async function removeUnfinished(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const [, pid] = UNFINISHED.exec(name) ?? [];
+    if (pid !== undefined && processLife(Number(pid)) === undefined) await rm(join(folder, name), { force: true });
   }
 }
 

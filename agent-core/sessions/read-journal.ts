@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { Conversation, type StoredMessage } from "./conversation.ts";
+import { entriesIn, savedFrom } from "./damaged-line.ts";
 import { checkEntry, type EntryOf, JOURNAL_VERSION, type JournalEntry, parseEntry, parseLine } from "./entry.ts";
 import { type Line, type LinePlace, LineReader, linesOf, readLines } from "./journal-lines.ts";
 
@@ -72,10 +73,7 @@ export async function readJournal(path: string, unsaved?: Buffer): Promise<ReadS
 export async function readEntries(path: string, unsaved?: Buffer): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
   const take = (lines: readonly Line[]): void => {
-    for (const line of lines) {
-      const entry = parseEntry(textOf(line));
-      if (entry !== undefined) entries.push(entry);
-    }
+    for (const line of lines) entries.push(...entriesIn(textOf(line)));
   };
   if (unsaved === undefined || existsSync(path)) for await (const lines of readLines(path)) take(lines);
   if (unsaved !== undefined) take(linesOf(unsaved));
@@ -84,8 +82,6 @@ export async function readEntries(path: string, unsaved?: Buffer): Promise<reado
 
 /** Blank, or zeros of a disk that lost power. */
 const NOTHING = /^[\s\0]*$/;
-/** How an entry begins; where one stands behind half of another, it is the rest of the line. */
-const ENTRY_START = '{"type":"';
 
 function textOf({ bytes }: Line): string {
   return bytes.toString("utf8");
@@ -234,13 +230,10 @@ class Reading {
     return parseEntry(this.#lineReader.read(place));
   }
 
-  /** Behind half an entry, which no reader can save, may stand a whole one: a writer had not cut it off. */
-  #rescue(text: string, place: Line): void {
-    for (let from = text.indexOf(ENTRY_START, 1); from > 0; from = text.indexOf(ENTRY_START, from + 1)) {
-      const rest = text.slice(from);
-      const json = parseLine(rest);
-      const length = Buffer.byteLength(rest);
-      if (json !== undefined && this.#take(json, { start: place.start + place.length - length, length })) return;
+  #rescue(text: string, { bytes, start }: Line): void {
+    for (const saved of savedFrom(text)) {
+      const length = Buffer.byteLength(saved.text);
+      this.#take(saved.json, { start: start + bytes.indexOf(saved.text), length });
     }
   }
 }

@@ -1,6 +1,7 @@
 /** The part of a journal that was not read yet, a piece at a time: a journal may be larger than memory should hold. */
 import { open } from "node:fs/promises";
-import { type JournalEntry, parseEntry } from "../entry.ts";
+import { entriesIn } from "../damaged-line.ts";
+import type { JournalEntry } from "../entry.ts";
 
 const NEWLINE = 10;
 /** Read at a time; a longer line is read in one piece all the same. Bytes. */
@@ -12,7 +13,7 @@ export type NewEntries = {
   readonly end: number;
 };
 
-/** Reads from byte `start` to the last whole line; damaged lines are left out. Throws the system's error. */
+/** Reads from byte `start` to the last whole line; what is damaged is left out. Throws the system's error. */
 export async function* readNewEntries(path: string, start: number): AsyncGenerator<NewEntries> {
   const file = await open(path, "r");
   try {
@@ -25,7 +26,7 @@ export async function* readNewEntries(path: string, start: number): AsyncGenerat
       if (whole.length > 0) {
         end += whole.length;
         const lines = whole.toString("utf8").split("\n");
-        yield { entries: lines.map(parseEntry).filter((entry) => entry !== undefined), end };
+        yield { entries: lines.flatMap(entriesIn), end };
       }
       if (bytesRead < size) return;
       size = whole.length > 0 ? PIECE_BYTES : size * 2;

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +22,15 @@ test("a fork that fails halfway leaves nothing behind", async () => {
   mkdirSync(from); // opens, and fails when it is read
   await expect(forkSession(from, to, PARENT, FORK)).rejects.toThrow("EISDIR");
   expect(names()).toEqual(["from.jsonl"]);
+});
+
+test("what a process left that was killed over a fork is removed with the next one", async () => {
+  const { from, to, names } = folder();
+  writeFileSync(from, `${head}\n${message(0)}\n`);
+  const { pid: dead } = spawnSync("true");
+  for (const pid of [dead, process.ppid]) writeFileSync(`${from}.${pid}.tmp`, head);
+  await forkSession(from, to, PARENT, FORK);
+  expect(names().toSorted()).toEqual(["from.jsonl", `from.jsonl.${process.ppid}.tmp`, "to.jsonl"]);
 });
 
 test.for([

@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from "vitest";
 import { exportSession } from "../../../agent-core/sessions/export-session.ts";
 import { forkSession } from "../../../agent-core/sessions/fork-session.ts";
 import { Journal, type NewEntry } from "../../../agent-core/sessions/journal.ts";
-import { readJournal, type StoredSession } from "../../../agent-core/sessions/read-journal.ts";
+import { readEntries, readJournal, type StoredSession } from "../../../agent-core/sessions/read-journal.ts";
 import { seeded } from "../approval/support/random.ts";
 
 const ID = "20261120_120000_0000abcd";
@@ -61,6 +61,27 @@ test("a whole entry behind half of another is found, and the half is counted", a
   );
   expect(await contents()).toEqual(['a {"type":"b"} in it', "two"]);
   expect(await read()).toMatchObject({ damagedLines: 1 });
+});
+
+test.for(["", "*", "\u000b", "\ufffd"])(
+  "lines that ran into each other with %j between them are all found",
+  async (between) => {
+    const lines = ["one", 'two {"type":"b"} in it', "three"].map((content) => JSON.stringify(user(content)));
+    write(HEAD, lines.join(between), user("four"));
+    const all = ["one", 'two {"type":"b"} in it', "three", "four"];
+    expect(await contents()).toEqual(all);
+    expect(
+      (await readEntries(path)).flatMap((entry) => (entry.type === "message" ? entry.message.content : [])),
+    ).toEqual(all);
+    expect(await read()).toMatchObject({ damagedLines: 1 });
+  },
+);
+
+test("what stands within a damaged entry is never taken for one", async () => {
+  const inner = [user("not said"), user("not said, either")];
+  const call = { type: "tool", callId: "c1", title: "x", kind: "other", status: "completed", rawInput: { inner } };
+  write(HEAD, JSON.stringify(call).replace('"callId"', '"callId'), user("one"));
+  expect(await contents()).toEqual(["one"]);
 });
 
 test("a damaged first line does not cost the session", async () => {
@@ -189,7 +210,7 @@ test("a fork takes damaged lines along, leaves a torn one, and ends before the m
   const fork = await read(to);
   expect(fork).toMatchObject({ id: "20261120_120000_0000abce", cwd: "/else", damagedLines: 1 });
   expect(fork.conversation.messages.map(({ content }) => content)).toEqual(["one", "two"]);
-  await expect(forkSession(path, to, ID, { id: ID, cwd: "/", at: 2 })).rejects.toThrow("EEXIST");
+  await expect(forkSession(path, to, ID, { id: ID, cwd: "/", at: 2 })).rejects.toThrow("exists already");
 });
 
 test("nothing is added to a journal that has grown since it was read, until it is read again", async () => {
