@@ -1,5 +1,7 @@
 /** The part of a message where what was searched for stands. */
 
+import { hasUnspaced } from "../sessions/index/unspaced-words.ts";
+
 /** Around the first place. Characters. */
 const BEFORE_CHARS = 40;
 const SNIPPET_CHARS = 160;
@@ -14,14 +16,24 @@ export type Snippet = {
 /** One line; without a place that has a word, the text's beginning. */
 export function snippetOf(text: string, query: string): Snippet {
   const line = text.replaceAll(/\s+/g, " ");
-  const words = new Set([...query.matchAll(WORDS)].map(([word]) => word.toLowerCase()));
-  const places = [...line.matchAll(WORDS)].filter(([word]) => words.has(word.toLowerCase()));
+  const places = placesIn(line, query);
   const start = Math.max(0, (places[0]?.index ?? 0) - BEFORE_CHARS);
   const head = start > 0 ? "…" : "";
   const cut = line.slice(start, start + SNIPPET_CHARS).toWellFormed();
   const marks = places.flatMap(({ 0: word, index }): [number, number][] => {
     const from = index - start;
-    return from + word.length > cut.length ? [] : [[from + head.length, from + word.length + head.length]];
+    return from < 0 || from + word.length > cut.length ? [] : [[from + head.length, from + word.length + head.length]];
   });
   return { snippet: `${head}${cut}${start + SNIPPET_CHARS < line.length ? "…" : ""}`, marks };
+}
+
+/** Where a word of the query stands, in order; one that is written without blanks also within a longer run. */
+function placesIn(line: string, query: string): readonly RegExpExecArray[] {
+  const words = new Set([...query.matchAll(WORDS)].map(([word]) => word.toLowerCase()));
+  const found = [...line.matchAll(WORDS)].filter(([word]) => words.has(word.toLowerCase()) && !hasUnspaced(word));
+  const unspaced = [...words].filter(hasUnspaced); // letters alone, nothing that a pattern would take for a sign
+  if (unspaced.length === 0) return found;
+  return [...found, ...line.matchAll(new RegExp(unspaced.join("|"), "giu"))].sort(
+    (one, other) => one.index - other.index,
+  );
 }

@@ -5,8 +5,11 @@ import { type EntryOf, JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
 import { type ShownAs, shownAs } from "../shown-message.ts";
 import { messageText } from "./message-text.ts";
 import { rows } from "./rows.ts";
+import { hasUnspaced, spaced } from "./unspaced-words.ts";
 
 const shown = z.enum(["prompt", "answer"]).nullable() satisfies z.ZodType<ShownAs>;
+
+const stored = z.object({ id: z.number(), text: z.string() });
 
 const place = z.object({ number: z.number(), next: z.number(), count: z.number(), last: shown });
 
@@ -48,7 +51,15 @@ export class EntryWriter {
   forget(id: string): void {
     const session = "(SELECT number FROM sessions WHERE id = ?)";
     const messages = `(SELECT id FROM messages WHERE session = ${session})`;
-    // Full-text search takes out the words that it reads in the text, which goes after them.
+    // Full-text search takes out the words that it reads in the text, which goes after them: as they were put in.
+    for (const { id: message, text } of rows(
+      this.#database,
+      stored,
+      `SELECT id, text FROM texts WHERE id IN ${messages}`,
+      [id],
+    )) {
+      if (hasUnspaced(text)) this.#run("UPDATE texts SET text = ? WHERE id = ?", [spaced(text), message]);
+    }
     this.#run(`DELETE FROM messages_fts WHERE docid IN ${messages}`, [id]);
     this.#run(`DELETE FROM texts WHERE id IN ${messages}`, [id]);
     this.#run(`DELETE FROM messages WHERE session = ${session}`, [id]);
@@ -68,7 +79,7 @@ export class EntryWriter {
     const kind = shownAs(message);
     this.#insertMessage.run([before.number, place, message.role, kind, at]);
     this.#insertText.run([text]);
-    this.#indexText.run([text]);
+    this.#indexText.run([spaced(text)]);
     return counted({ ...before, next: place + 1 }, kind);
   }
 

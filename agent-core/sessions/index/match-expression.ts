@@ -1,4 +1,5 @@
 /** From what a model types into a search to what FTS4 takes: nothing it types is a syntax error. */
+import { hasUnspaced, spaced } from "./unspaced-words.ts";
 
 /** A shorter prefix stands for too many words to be looked up in time. Characters. */
 const SHORTEST_PREFIX = 3;
@@ -15,6 +16,7 @@ export function matchExpression(query: string): string | undefined {
     if (phrase !== undefined) return wordsOf(phrase).length === 0 ? undefined : `"${wordsOf(phrase).join(" ")}"`;
     if (word === "OR") return word;
     if (word === "AND") return undefined;
+    if (hasUnspaced(word)) return `"${wordsOf(word).join(" ")}"`;
     return `"${word}${star === "*" && word.length >= SHORTEST_PREFIX ? "*" : ""}"`;
   });
   const kept = terms.filter((term) => term !== undefined);
@@ -37,5 +39,5 @@ function isBetweenTerms(terms: readonly string[], at: number): boolean {
 }
 
 function wordsOf(text: string): readonly string[] {
-  return text.match(/[\p{L}\p{N}\p{M}_]+/gu) ?? [];
+  return spaced(text).match(/[\p{L}\p{N}\p{M}_]+/gu) ?? [];
 }

@@ -86,6 +86,24 @@ test("sessions are listed with what their journals say, the last used first, and
   expect(await listed(made, "/work")).toEqual(["1"]);
 });
 
+test.for([
+  ["用户想要一个红色的按钮", ["红色", "按钮", "红色的按钮", "用户 按钮", '"想要一个"'], ["红按", "按钮用户"]],
+  ["ログインフォームを直してください", ["フォーム", "直して", "ログイン フォーム"], ["フォログ"]],
+  ["로그인버튼을 고쳐 주세요", ["버튼", "로그인", "고쳐"], ["튼버"]],
+  ["ปุ่มเข้าสู่ระบบเสีย", ["ปุ่ม", "ระบบ"], ["บบระ"]],
+  ["使用vscode编辑 main.ts", ["vscode", "编辑", "main.ts", "使用vscode"], ["vsc"]],
+] as const)("%s is found by any part of it, and by nothing else", async ([text, parts, others]) => {
+  write(idOf(1), [user("something else: 红 钮 フ 버 บ")]);
+  write(idOf(2), [user(text)]);
+  const made = index();
+  for (const part of parts) expect([part, await found(made, part)]).toEqual([part, ["2:0"]]);
+  for (const other of others) expect([other, await found(made, other)]).toEqual([other, []]);
+  rmSync(pathOf(idOf(2)));
+  for (const part of parts) expect([part, await found(made, part)]).toEqual([part, []]);
+  write(idOf(2), [user(text)]);
+  expect(await found(made, parts[0])).toEqual(["2:0"]); // nothing of the first is left that would count twice
+});
+
 test("a list goes on after a session", async () => {
   for (const number of [1, 2, 3, 4, 5]) write(idOf(number), [user("x")]);
   const made = index();

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { snippetOf } from "../../../agent-core/acp/snippet.ts";
+
+/** What is marked in the snippet. */
+function marked(text: string, query: string): readonly string[] {
+  const { snippet, marks } = snippetOf(text, query);
+  return marks.map(([start, end]) => snippet.slice(start, end));
+}
+
+test("words of the query are marked, whole and in order", () => {
+  expect(marked("The grey cat and the Greyhound saw a cat.", "cat grey")).toEqual(["grey", "cat", "cat"]);
+});
+
+test("what is written without blanks is marked within a longer run, beside words that stand alone", () => {
+  expect(marked("我在 main 里用红色的按钮。", "main 红色 按钮")).toEqual(["main", "红色", "按钮"]);
+});
+
+test("a long text is shown from shortly before the first place", () => {
+  const { snippet } = snippetOf(`${"words ".repeat(100)}needle${" more".repeat(100)}`, "needle");
+  expect(snippet).toMatch(/^….{40}needle.*…$/);
+});
+
+test("without a place that has a word it begins as the text does", () => {
+  expect(snippetOf("two\n lines", "none")).toEqual({ snippet: "two lines", marks: [] });
+});
