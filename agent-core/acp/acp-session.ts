@@ -109,7 +109,6 @@ export class AcpSession {
     this.#updates = updatesTo({
       send: (update) => this.send(update),
       showsNotices: capabilities.session?.notices != null,
-      contextWindow: () => this.agent.contextWindow,
       costUsd: () => this.agent.usage.costUsd,
     });
     const { status } = this.#updates.callbacks;

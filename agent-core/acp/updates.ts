@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { SessionUpdate, ToolCallContent } from "@zed-industries/agent-client-protocol";
 import type { AgentCallbacks, StatusEvent, ToolProgressEvent } from "../agent/callbacks.ts";
 import type { Todo } from "../tools/todo-list.ts";
-import type { HermesMessageMeta, HermesToolMeta } from "./meta/conversation.ts";
+import type { HermesMessageMeta, HermesToolMeta, HermesUsageMeta } from "./meta/conversation.ts";
 import { diffContent, resultContent, terminalContent, textContent } from "./tool-content.ts";
 import { userUpdates } from "./user-updates.ts";
 
@@ -18,8 +18,6 @@ export type UpdateSink = {
   send(update: SessionUpdate): void;
   /** The client shows notices; otherwise they travel as thoughts. */
   readonly showsNotices: boolean;
-  /** Tokens that the model can see; for the usage meter. */
-  contextWindow(): number;
   /** What the session has cost so far, in US dollars; undefined when that is unknown. */
   costUsd(): number | undefined;
 };
@@ -36,7 +34,7 @@ type Telling = Required<
     | "title"
     | "plan"
     | "status"
-    | "step"
+    | "contextPressure"
   >
 >;
 
@@ -81,12 +79,11 @@ export function updatesTo(sink: UpdateSink): Updates {
       title: ({ title }) => sink.send({ sessionUpdate: "session_info_update", title }),
       plan: (items) => sink.send(planUpdate(items)),
       status: (event) => sink.send(statusUpdate(event, sink.showsNotices)),
-      step: ({ usage }) => {
-        if (usage === undefined) return;
-        const used = usage.inputTokens + usage.outputTokens;
+      contextPressure: ({ used, window: size, level }) => {
         const amount = sink.costUsd();
         const cost = amount === undefined ? undefined : { amount, currency: "USD" };
-        sink.send({ sessionUpdate: "usage_update", used, size: sink.contextWindow(), ...(cost && { cost }) });
+        const hermes: HermesUsageMeta = { contextPressure: level };
+        sink.send({ sessionUpdate: "usage_update", used, size, ...(cost && { cost }), _meta: { hermes } });
       },
     },
     endTurn: () => {

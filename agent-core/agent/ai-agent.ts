@@ -85,6 +85,7 @@ export class AIAgent {
           this.#context.measured(event.usage, event.added[0]);
         }
         told.step(event);
+        told.contextPressure(this.#context.pressure);
       },
       toolProgress: journalledProgress(told.toolProgress, (entry) => this.#journal(entry)),
     };

@@ -72,6 +72,16 @@ export type StatusEvent = {
   readonly waitMs?: number;
 };
 
+/** How full the model's window is. */
+export type ContextPressureEvent = {
+  /** Tokens that the next request will have, as far as that is known. */
+  readonly used: number;
+  /** Tokens that the model can see. */
+  readonly window: number;
+  /** `high`: older messages will soon give way to a summary; `full`: nothing more can, and long results are withheld. */
+  readonly level: "low" | "high" | "full";
+};
+
 /** Older messages gave way to a summary. Tokens of the whole request, as far as they are known. */
 export type CompressedEvent = {
   /** That the model no longer gets. */
@@ -100,6 +110,8 @@ export type AgentCallbacks = {
   /** What the user said during the turn has reached the conversation. */
   steered?(event: { readonly message: UserMessage; readonly position: number }): void;
   compressed?(event: CompressedEvent): void;
+  /** After each answer and each compression. */
+  contextPressure?(event: ContextPressureEvent): void;
   /** The session has a title, or another one. */
   title?(event: { readonly title: string }): void;
   /** The whole plan, after each change. */

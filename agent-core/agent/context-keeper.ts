@@ -11,7 +11,7 @@ import { type Compression, type Conversation, droppedCount } from "../sessions/c
 import type { NewEntry } from "../sessions/journal.ts";
 import { newSessionId } from "../sessions/session-id.ts";
 import type { Auxiliary } from "./auxiliary.ts";
-import type { CompressedEvent, StatusEvent } from "./callbacks.ts";
+import type { CompressedEvent, ContextPressureEvent, StatusEvent } from "./callbacks.ts";
 import type { MemoryFlush } from "./memory-flush.ts";
 
 /** A compression that saves less than this is one too many; two in a row are the last. */
@@ -78,11 +78,19 @@ export class ContextKeeper {
     return Math.min(this.#options.window(), this.#learned);
   }
 
+  get pressure(): ContextPressureEvent {
+    const { used, window } = this;
+    const { softLimit, hardLimit } = this.#options.engine;
+    const share = used / window;
+    if (this.#isFull && share >= hardLimit) return { used, window, level: "full" };
+    return { used, window, level: share < softLimit ? "low" : "high" };
+  }
+
   /** A line for the model when the window fills up. */
   get warning(): string | undefined {
-    const share = this.used / this.window;
-    if (share < this.#options.engine.softLimit) return undefined;
-    const percent = Math.round(share * 100);
+    const { used: tokens, window, level } = this.pressure;
+    if (level === "low") return undefined;
+    const percent = Math.round((tokens / window) * 100);
     const used = `[Context: ${percent} % of the window is used.`;
     if (this.#isFull) return `${used} Tools with long results are withheld. Finish with what you know.]`;
     return `${used} Read in parts, keep outputs short, and finish what is begun.]`;

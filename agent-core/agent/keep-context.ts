@@ -36,7 +36,10 @@ export function keepContext(setup: AgentSetup, ports: ContextPorts): ContextKeep
     flush: new MemoryFlush({ auxiliary, tools, systemPrompt, contextFor, tell }),
     journal,
     tell,
-    compressed: (event) => notify.compressed(event),
+    compressed: (event) => {
+      notify.compressed(event);
+      notify.contextPressure(keeper.pressure);
+    },
   });
   setup.shorten = async (messages, signal) => {
     const [system] = messages;

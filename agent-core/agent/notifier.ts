@@ -28,6 +28,7 @@ export function notifier(callbacks: AgentCallbacks, onDefect: (message: string) 
     prompted: guard("prompted", callbacks.prompted?.bind(callbacks)),
     steered: guard("steered", callbacks.steered?.bind(callbacks)),
     compressed: guard("compressed", callbacks.compressed?.bind(callbacks)),
+    contextPressure: guard("contextPressure", callbacks.contextPressure?.bind(callbacks)),
     title: guard("title", callbacks.title?.bind(callbacks)),
     plan: guard("plan", callbacks.plan?.bind(callbacks)),
     status: guard("status", callbacks.status?.bind(callbacks)),

@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AcpProcess, type Json } from "../support/acp-process.ts";
 import type { Answer } from "../support/model-server/answer.ts";
-import { fail, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { call, fail, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
 const running: { stop(): Promise<unknown> }[] = [];
 
@@ -46,6 +46,36 @@ async function untilCompressed(agent: AcpProcess, id: string): Promise<void> {
     expect((await agent.prompt(id, `Question ${turn}`)).result).toEqual({ stopReason: "end_turn" });
   }
 }
+
+/** What the client was told of the window: tokens in use, and how near to full that is. */
+const pressures = (agent: AcpProcess): { used: number; level: unknown }[] =>
+  agent.of("usage_update").map(({ used, _meta }) => ({
+    used: Number(used),
+    level: ((_meta as Json)["hermes"] as Json)["contextPressure"],
+  }));
+
+test("while a turn fills the window that is told, and that there is room again", async () => {
+  const { agent, model } = await start();
+  const id = await agent.newSession();
+  for (const name of ["b", "c", "d", "e", "f", "g", "h", "i"]) {
+    writeFileSync(join(agent.cwd, `${name}.txt`), `${name} and what is in it\n`.repeat(170));
+  }
+  let reads = 0;
+  model.respondWith((body) => {
+    const json = body as unknown as Json;
+    if (isSummary(json) || reads === 8) return answered(json);
+    const usage = { input: Math.round(JSON.stringify(body).length / 4), output: 20 };
+    return { parts: [call("read_file", { path: `${"bcdefghi"[reads++]}.txt` })], usage };
+  });
+  await agent.prompt(id, "Read them all.");
+  const told = pressures(agent);
+  const levels = told.map(({ level }) => level);
+  expect(levels[0]).toBe("low");
+  expect(levels).toContain("high");
+  const high = levels.indexOf("high");
+  const lower = told.findIndex(({ level }, index) => index > high && level === "low");
+  expect(told[lower]?.used).toBeLessThan(told[high]?.used ?? 0);
+});
 
 test("a conversation that fills the window is compressed, and everything said stays for those who load it", async () => {
   const { agent, model } = await start();

@@ -38,7 +38,9 @@ async function measureSize(): Promise<readonly Row[]> {
   return [{ what: "packaged extension", ours: statSync(PACKAGE).size / 1e6, target: 6, unit: "MB" }];
 }
 
-function print({ what, ours, floor, target, unit }: Row): void {
-  const beside = floor === undefined ? "" : `  floor ${floor.toFixed(2)} ${unit}, ratio ${(ours / floor).toFixed(1)}`;
+function print({ what, ours, floor, target, targetFloor, unit }: Row): void {
+  const most = targetFloor === undefined ? "" : ` (at most ${(target / targetFloor).toFixed(1)})`;
+  const beside =
+    floor === undefined ? "" : `  floor ${floor.toFixed(2)} ${unit}, ratio ${(ours / floor).toFixed(1)}${most}`;
   console.log(`${what.padEnd(64)} ${ours.toFixed(2).padStart(8)} ${unit}  (at most ${target})${beside}`);
 }

@@ -6,6 +6,8 @@ export type Row = {
   readonly what: string;
   readonly ours: number;
   readonly floor?: number;
+  /** What the floor was where the target was measured: on a slower machine the ratio of the two is what counts. */
+  readonly targetFloor?: number;
   /** At most; figures from the project's targets. */
   readonly target: number;
   readonly unit: string;

@@ -22,6 +22,7 @@ import type {
   SetupPage,
 } from "../panel-protocol.ts";
 import type { CompressionUpdate } from "./compression.ts";
+import type { ContextPressure } from "./context-pressure.ts";
 import type { StreamedText } from "./streamed-text.ts";
 
 /** A message or a thought. While it grows it is `PanelState.open`, then it moves to the end of `entries`. */
@@ -126,7 +127,12 @@ export type PermissionRequest = Extract<PanelEvent, { kind: "permission" }>;
 export type QuestionRequest = Extract<PanelEvent, { kind: "question" }>;
 
 /** What the agent's message window holds and costs. */
-export type UsageState = { readonly used: number; readonly size: number; readonly cost: Cost | undefined };
+export type UsageState = {
+  readonly used: number;
+  readonly size: number;
+  readonly cost: Cost | undefined;
+  readonly pressure: ContextPressure;
+};
 
 export type PanelState = {
   readonly sessionId: string | undefined;

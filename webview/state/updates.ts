@@ -3,6 +3,7 @@ import type { ContentChunk, SessionUpdate } from "@zed-industries/agent-client-p
 import { compressionIn } from "./compression.ts";
 import { modelName, withMode } from "./config.ts";
 import { contentText } from "./content-text.ts";
+import { pressureIn } from "./context-pressure.ts";
 import { beginWithEarlier } from "./earlier.ts";
 import { positionIn } from "./message-position.ts";
 import { rewound } from "./restore.ts";
@@ -41,7 +42,10 @@ const handlers: Handlers = {
     const placed = position === undefined ? left : placeLastPrompt(left, position);
     return compression === undefined ? placed : addSummary(placed, compression, at);
   },
-  usage_update: (state, { used, size, cost }) => ({ ...state, usage: { used, size, cost: cost ?? undefined } }),
+  usage_update: (state, { used, size, cost, _meta }) => ({
+    ...state,
+    usage: { used, size, cost: cost ?? undefined, pressure: pressureIn(_meta) },
+  }),
   notice: (state, update, at) => {
     const text = update.description ? `${update.title}: ${update.description}` : update.title;
     return addEntry(state, { type: "notice", severity: severityOf(update.severity), text }, at);

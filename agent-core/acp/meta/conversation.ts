@@ -20,6 +20,12 @@ export type HermesMessageMeta = { readonly position: number };
 export type HermesToolMeta = { readonly durationMs?: number };
 
 /**
+ * `_meta.hermes` of `usage_update`. `high`: older messages will soon give way to a summary; `full`: nothing more can, and
+ * tools with long results are withheld.
+ */
+export type HermesUsageMeta = { readonly contextPressure: "low" | "high" | "full" };
+
+/**
  * Says something in the middle of a running turn: `{sessionId, prompt}` as in `session/prompt`. It reaches the model after
  * the tool calls of the moment, and comes back as `user_message_chunk` when it does. Refused (-32600) when no turn runs.
  */

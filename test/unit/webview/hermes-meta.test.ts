@@ -52,3 +52,13 @@ test("a tool's time that it says itself counts; one that is none does not", () =
   expect(ended(250).entries).toMatchObject([{ durationMs: 250 }]);
   expect(ended(-1).entries).toMatchObject([{ durationMs: undefined }]);
 });
+
+test.each([
+  [{ hermes: { contextPressure: "high" } }, "high"],
+  [{ hermes: { contextPressure: "full" } }, "full"],
+  [{ hermes: { contextPressure: "bursting" } }, "low"],
+  [undefined, "low"],
+])("of how full the window is %j says %s", (meta, pressure) => {
+  const update: SessionUpdate = { sessionUpdate: "usage_update", used: 7, size: 10, ...(meta && { _meta: meta }) };
+  expect(play(update).usage).toEqual({ used: 7, size: 10, cost: undefined, pressure });
+});
