@@ -44,7 +44,7 @@ export default {
       name: "extension-speaks-acp",
       severity: "error",
       from: { path: "^extension/" },
-      to: { path: ["^agent-core/(?!acp/meta/|host/children/)", "^webview/(?!panel-protocol\\.ts)"] },
+      to: { path: ["^agent-core/(?!acp/meta/|host/children/|locks/turns\\.ts)", "^webview/(?!panel-protocol\\.ts)"] },
     },
     {
       name: "children-stand-alone",

@@ -1,5 +1,6 @@
 /** Builds everything the extension is made of and ties it together. */
 import * as vscode from "vscode";
+import { Turns } from "../agent-core/locks/turns.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
 import { ChatSession } from "./chat/chat-session.ts";
 import { ChatView } from "./chat/chat-view.ts";
@@ -9,7 +10,6 @@ import { SessionHistory } from "./chat/session-history.ts";
 import { SessionLists } from "./chat/session-lists.ts";
 import { SessionProcesses } from "./chat/session-processes.ts";
 import { SessionRestores } from "./chat/session-restores.ts";
-import { Turns } from "./documents/turns.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
 import { ModelMemory } from "./models/model-memory.ts";

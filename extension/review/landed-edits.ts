@@ -1,11 +1,11 @@
 /** Edits of the agent that are in their files: of each file the text before them (the baseline) and the present one. */
 import { sep } from "node:path";
 import * as vscode from "vscode";
+import { Turns } from "../../agent-core/locks/turns.ts";
 import type { AgentEdit } from "../client/client-method.ts";
 import { findDocument } from "../documents/find-document.ts";
 import { differsInLineEndsOnly } from "../documents/line-ends.ts";
 import { readText } from "../documents/read-text.ts";
-import { Turns } from "../documents/turns.ts";
 import { BYTE_ORDER_MARK, ConflictError, hasMark, readNow, writeNow } from "../documents/write-document.ts";
 import type { Hunk } from "./hunks.ts";
 import type { ReviewStore } from "./review-store.ts";

@@ -1,6 +1,6 @@
 /** Shows what is up for review: in the file, as a diff against the text before, or all files at once. */
 import * as vscode from "vscode";
-import { Turns } from "../documents/turns.ts";
+import { Turns } from "../../agent-core/locks/turns.ts";
 import { HunkCaret } from "./hunk-caret.ts";
 import { GONE_SCHEME, originalUri, PROPOSAL_SCHEME, proposalUri, type Review } from "./review.ts";
 

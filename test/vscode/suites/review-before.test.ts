@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import { proposalUri } from "../../../extension/review/review.ts";
-import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
-import { closeEditors, openEditor, typeAt } from "../support/editors.ts";
-import { ReviewDesk } from "../support/review-desk.ts";
+import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { openEditor, typeAt } from "../support/editors.ts";
+import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
+import type { ReviewDesk } from "../support/review-desk.ts";
 
 const ORIGINAL = "one\ntwo\nthree\nfour\nfive\n";
 const PROPOSED = "one\nTWO\nthree\nFOUR\nfive\n";
@@ -15,6 +16,7 @@ suite("review before writing", () => {
   const path = join(workspaceFolder(), "review-before-suite", "a.txt");
   const uri = proposalUri(path);
   let cancel: AbortController;
+  let bench: ReviewBench;
   let desk: ReviewDesk;
   let side: AgentSide;
 
@@ -22,18 +24,14 @@ suite("review before writing", () => {
   suiteTeardown(() => setMode(undefined));
 
   setup(async () => {
-    mkdirSync(join(path, ".."), { recursive: true });
+    bench = await openReviewBench(join(path, ".."));
+    ({ desk, side } = bench);
     writeFileSync(path, ORIGINAL);
     cancel = new AbortController();
-    desk = new ReviewDesk();
-    side = await connectAgentSide(desk.editReview);
   });
 
   teardown(async () => {
-    await closeEditors();
-    await side.dispose();
-    await desk.dispose();
-    rmSync(join(path, ".."), { recursive: true });
+    await bench.close();
   });
 
   /** Starts the agent's write; resolves when it waits for the user. */

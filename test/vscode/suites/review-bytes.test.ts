@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import { GONE_SCHEME } from "../../../extension/review/review.ts";
-import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
-import { closeEditors, openEditor, typeAt } from "../support/editors.ts";
-import { ReviewDesk } from "../support/review-desk.ts";
+import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { openEditor, typeAt } from "../support/editors.ts";
+import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
+import type { ReviewDesk } from "../support/review-desk.ts";
 
 const LONG = "😀 long ".repeat(20_000);
 
@@ -31,21 +32,18 @@ const FORMS: Readonly<Record<string, readonly [string, string]>> = {
 suite("bytes of reviewed files", () => {
   const folder = join(workspaceFolder(), "review-bytes-suite");
   const { signal } = new AbortController();
+  let bench: ReviewBench;
   let desk: ReviewDesk;
   let side: AgentSide;
   let count = 0;
 
   setup(async () => {
-    mkdirSync(folder, { recursive: true });
-    desk = new ReviewDesk();
-    side = await connectAgentSide(desk.editReview);
+    bench = await openReviewBench(folder);
+    ({ desk, side } = bench);
   });
 
   teardown(async () => {
-    await closeEditors();
-    await side.dispose();
-    await desk.dispose();
-    rmSync(folder, { recursive: true });
+    await bench.close();
   });
 
   function file(content: string): vscode.Uri {

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import { decideHunk } from "../../../extension/review/decide-hunk.ts";
 import { revealHunk } from "../../../extension/review/reveal-hunk.ts";
 import { proposalUri } from "../../../extension/review/review.ts";
-import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { closeEditors, openEditor } from "../support/editors.ts";
 import { HunkModel, type Key, ModelFile, type Random, randomOf } from "../support/hunk-model.ts";
-import { ReviewDesk } from "../support/review-desk.ts";
+import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
+import type { ReviewDesk } from "../support/review-desk.ts";
 
 /** More of both for a search: each round is another sequence of keys. */
 const ROUNDS = Number(process.env["HERMES_KEY_ROUNDS"] ?? 6);
@@ -20,22 +21,19 @@ const LIMIT_MS = 30_000 * ROUNDS;
 suite("keys of the review in a row", () => {
   const folder = join(workspaceFolder(), "review-keys-suite");
   const { signal } = new AbortController();
+  let bench: ReviewBench;
   let desk: ReviewDesk;
   let side: AgentSide;
   let lines = 0;
 
   setup(async () => {
-    mkdirSync(folder, { recursive: true });
-    desk = new ReviewDesk();
-    side = await connectAgentSide(desk.editReview);
+    bench = await openReviewBench(folder);
+    ({ desk, side } = bench);
   });
 
   teardown(async () => {
     await setMode(undefined);
-    await closeEditors();
-    await side.dispose();
-    await desk.dispose();
-    rmSync(folder, { recursive: true });
+    await bench.close();
   });
 
   const press = (key: Key): Promise<void> =>

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import * as vscode from "vscode";
-import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { closeEditors, openEditor } from "../support/editors.ts";
 import { type Random, randomOf } from "../support/hunk-model.ts";
-import { ReviewDesk } from "../support/review-desk.ts";
+import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
+import type { ReviewDesk } from "../support/review-desk.ts";
 
 /** More of both for a search: each round is another race. */
 const ROUNDS = Number(process.env["HERMES_RACE_ROUNDS"] ?? 20);
@@ -22,20 +23,17 @@ type Outcomes = Partial<Record<Doer, boolean>>;
 suite("races for a reviewed file", () => {
   const folder = join(workspaceFolder(), "review-races-suite");
   const { signal } = new AbortController();
+  let bench: ReviewBench;
   let desk: ReviewDesk;
   let side: AgentSide;
 
   setup(async () => {
-    mkdirSync(folder, { recursive: true });
-    desk = new ReviewDesk();
-    side = await connectAgentSide(desk.editReview);
+    bench = await openReviewBench(folder);
+    ({ desk, side } = bench);
   });
 
   teardown(async () => {
-    await closeEditors();
-    await side.dispose();
-    await desk.dispose();
-    rmSync(folder, { recursive: true });
+    await bench.close();
   });
 
   /** The agent reads, and writes a line at the end of what it read. */

@@ -1,11 +1,12 @@
 import * as assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import { GONE_SCHEME } from "../../../extension/review/review.ts";
-import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
-import { closeEditors, openEditor, typeAt } from "../support/editors.ts";
-import { ReviewDesk } from "../support/review-desk.ts";
+import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { openEditor, typeAt } from "../support/editors.ts";
+import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
+import type { ReviewDesk } from "../support/review-desk.ts";
 
 const TEXT = "one\ntwo\nthree\n";
 
@@ -14,22 +15,19 @@ suite("review of files that the agent removes and moves", () => {
   const { signal } = new AbortController();
   const path = join(folder, "a.txt");
   const gone = vscode.Uri.file(path).with({ scheme: GONE_SCHEME });
+  let bench: ReviewBench;
   let desk: ReviewDesk;
   let side: AgentSide;
 
   setup(async () => {
-    mkdirSync(folder, { recursive: true });
+    bench = await openReviewBench(folder);
+    ({ desk, side } = bench);
     writeFileSync(path, TEXT);
-    desk = new ReviewDesk();
-    side = await connectAgentSide(desk.editReview);
   });
 
   teardown(async () => {
     await vscode.workspace.getConfiguration("hermes").update("review.mode", undefined, true);
-    await closeEditors();
-    await side.dispose();
-    await desk.dispose();
-    rmSync(folder, { recursive: true });
+    await bench.close();
   });
 
   test("a removed file is up for review, and undo puts it back as it was", async () => {

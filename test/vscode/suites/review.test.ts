@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import { hunkAt, hunkOfChange } from "../../../extension/review/hunk-at.ts";
 import { revealHunk } from "../../../extension/review/reveal-hunk.ts";
 import { originalUri } from "../../../extension/review/review.ts";
-import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
-import { closeEditors, openEditor, typeAt } from "../support/editors.ts";
-import { ReviewDesk } from "../support/review-desk.ts";
+import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { openEditor, typeAt } from "../support/editors.ts";
+import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
+import type { ReviewDesk } from "../support/review-desk.ts";
 
 const ORIGINAL = "one\ntwo\nthree\nfour\nfive\nsix\n";
 const EDITED = "one\nTWO\nthree\nfour\nsix\nseven\n";
@@ -16,20 +17,17 @@ const EDITED = "one\nTWO\nthree\nfour\nsix\nseven\n";
 suite("review of landed edits", () => {
   const folder = join(workspaceFolder(), "review-suite");
   const { signal } = new AbortController();
+  let bench: ReviewBench;
   let desk: ReviewDesk;
   let side: AgentSide;
 
   setup(async () => {
-    mkdirSync(folder, { recursive: true });
-    desk = new ReviewDesk();
-    side = await connectAgentSide(desk.editReview);
+    bench = await openReviewBench(folder);
+    ({ desk, side } = bench);
   });
 
   teardown(async () => {
-    await closeEditors();
-    await side.dispose();
-    await desk.dispose();
-    rmSync(folder, { recursive: true });
+    await bench.close();
   });
 
   const pathOf = (name: string): string => join(folder, name);
