@@ -35,7 +35,8 @@ export class ReviewOpener implements vscode.Disposable {
         return this.openDiff(uri, true);
       case "file": {
         const at = new vscode.Position(hunk.newStart, 0);
-        const editor = await vscode.window.showTextDocument(uri, { preserveFocus: true, preview: true });
+        const editor =
+          shownEditor(uri) ?? (await vscode.window.showTextDocument(uri, { preserveFocus: true, preview: true }));
         editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
         return;
       }
@@ -70,6 +71,11 @@ export class ReviewOpener implements vscode.Disposable {
     this.caret.dispose();
     this.#subscription.dispose();
   }
+}
+
+/** Where a file is in sight already, be it in a diff that the user has opened: nothing is put in front of that. */
+function shownEditor(uri: vscode.Uri): vscode.TextEditor | undefined {
+  return vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
 }
 
 /** A proposal that has its verdict has nothing more to show. */
