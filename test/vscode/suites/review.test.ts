@@ -272,6 +272,26 @@ suite("review of landed edits", () => {
     assert.equal(tab.modified.toString(), uri.toString());
   });
 
+  const activeInput = (): unknown => vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+
+  test("the file of an edit is shown", async () => {
+    const uri = await editedFile();
+    await desk.opener.showEdit(uri.fsPath, "file");
+    const input = activeInput();
+    assert.ok(input instanceof vscode.TabInputText);
+    assert.equal(input.uri.toString(), uri.toString());
+  });
+
+  test("an edit of a file whose diff the user has opened is shown in that", async () => {
+    const uri = await editedFile();
+    await desk.opener.openDiff(uri, false);
+    await agentWrites(uri.fsPath, EDITED, `${EDITED}eight\n`);
+    await desk.opener.showEdit(uri.fsPath, "file");
+    const input = activeInput();
+    assert.ok(input instanceof vscode.TabInputTextDiff);
+    assert.equal(input.modified.toString(), uri.toString());
+  });
+
   test("a button of the gutter's peek means the hunk at its lines", async () => {
     const uri = await editedFile();
     const change = (modifiedStartLineNumber: number, modifiedEndLineNumber: number) => ({
