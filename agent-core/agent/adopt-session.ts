@@ -3,7 +3,7 @@ import type { Message } from "../messages/message.ts";
 import type { Compression, Conversation, PositionRange } from "../sessions/conversation.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
-import { newSessionId } from "../sessions/session-id.ts";
+import { compressionEntry } from "./compression-entry.ts";
 
 export type Adopting = {
   readonly conversation: Conversation;
@@ -26,17 +26,9 @@ export function adoptSession(stored: StoredSession, { conversation, record, jour
   if (compression === undefined) return;
   const moved = movedTo(places, compression);
   conversation.compress(moved);
-  const entry = stored.records.findLast((candidate) => candidate.type === "compression");
-  journal({
-    type: "compression",
-    child: newSessionId(Date.now()),
-    strategy: entry?.type === "compression" ? entry.strategy : "summary",
-    dropped: moved.dropped.map(([first, last]) => [first, last]),
-    summary: moved.summary,
-    shortened: [...moved.shortened],
-    tokensBefore: entry?.type === "compression" ? entry.tokensBefore : 0,
-    tokensAfter: entry?.type === "compression" ? entry.tokensAfter : 0,
-  });
+  const made = stored.records.findLast((entry) => entry.type === "compression");
+  const { strategy, tokensBefore, tokensAfter } = made ?? { strategy: "summary", tokensBefore: 0, tokensAfter: 0 };
+  journal(compressionEntry(moved, { strategy, tokensBefore, tokensAfter }));
 }
 
 function movedTo(places: ReadonlyMap<number, number>, { dropped, summary, shortened }: Compression): Compression {

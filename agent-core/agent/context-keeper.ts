@@ -9,9 +9,9 @@ import type { Message } from "../messages/message.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import { type Compression, type Conversation, droppedCount } from "../sessions/conversation.ts";
 import type { NewEntry } from "../sessions/journal.ts";
-import { newSessionId } from "../sessions/session-id.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 import type { CompressedEvent, ContextPressureEvent, StatusEvent } from "./callbacks.ts";
+import { compressionEntry } from "./compression-entry.ts";
 import type { MemoryFlush } from "./memory-flush.ts";
 
 /** A compression that saves less than this is one too many; two in a row are the last. */
@@ -158,16 +158,7 @@ export class ContextKeeper {
     this.#meter.forget();
     const after = this.#meter.scaled(this.#estimate());
     const event = { messages: droppedCount(next), tokensBefore: before, tokensAfter: after };
-    journal({
-      type: "compression",
-      child: newSessionId(Date.now()),
-      strategy: engine.name,
-      dropped: next.dropped.map(([first, last]) => [first, last]),
-      summary: next.summary,
-      shortened: [...next.shortened],
-      tokensBefore: before,
-      tokensAfter: after,
-    });
+    journal(compressionEntry(next, { strategy: engine.name, tokensBefore: before, tokensAfter: after }));
     this.#useless = after > before * (1 - LEAST_SAVING) ? this.#useless + 1 : 0;
     this.#giveUp(after);
     compressed(event);

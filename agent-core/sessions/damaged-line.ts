@@ -2,7 +2,7 @@
 import { type JournalEntry, parseEntry, parseLine } from "./entry.ts";
 
 /** How an entry begins. Parts of messages begin like it, too. */
-const ENTRY_START = '{"type":"';
+export const ENTRY_START = '{"type":"';
 /** A line of thousands of parts is not tried at each two of them. */
 const MAX_ATTEMPTS = 500;
 

@@ -3,13 +3,13 @@ import { existsSync } from "node:fs";
 import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { processLife } from "../locks/process-life.ts";
+import { ENTRY_START } from "./damaged-line.ts";
 import { JOURNAL_VERSION, type JournalEntry, parseEntry } from "./entry.ts";
 import { type Line, readLines } from "./journal-lines.ts";
 
 const NEWLINE = Buffer.from("\n");
 /** Beside a journal that is being made; named after the process that makes it. */
 const UNFINISHED = /\.jsonl\.(\d+)\.tmp$/;
-const ENTRY_START = '{"type":"';
 
 export type Fork = {
   readonly id: string;

@@ -1,4 +1,5 @@
 /** What is told of a running conversation, and said into it. */
+import type { ContextPressureEvent } from "../../agent/callbacks.ts";
 
 /** `_meta.hermes` of `session/request_permission`. */
 export type HermesPermissionMeta = {
@@ -23,7 +24,7 @@ export type HermesToolMeta = { readonly durationMs?: number };
  * `_meta.hermes` of `usage_update`. `high`: older messages will soon give way to a summary; `full`: nothing more can, and
  * tools with long results are withheld.
  */
-export type HermesUsageMeta = { readonly contextPressure: "low" | "high" | "full" };
+export type HermesUsageMeta = { readonly contextPressure: ContextPressureEvent["level"] };
 
 /**
  * Says something in the middle of a running turn: `{sessionId, prompt}` as in `session/prompt`. It reaches the model after
