@@ -1,28 +1,14 @@
 import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json, type Reply } from "../support/acp-process.ts";
-
-/** A user who may not write everything, where the tests themselves may. */
-const NOBODY = process.getuid?.() === 0 ? 65_534 : undefined;
-const running: AcpProcess[] = [];
-
-afterEach(async () => {
-  for (const agent of running.splice(0)) await agent.stop();
-});
-
-async function start(home?: string, user?: number): Promise<AcpProcess> {
-  const agent = new AcpProcess({}, home, user);
-  running.push(agent);
-  await agent.initialize();
-  return agent;
-}
+import { expect, test } from "vitest";
+import type { AcpProcess, Json, Reply } from "../support/acp-process.ts";
+import { NOBODY, startAgent } from "../support/restricted-agent.ts";
 
 type Stored = { readonly home: string; readonly cwd: string; readonly id: string; readonly journal: string };
 
 /** A session of one turn, whose process has ended. */
 async function stored(): Promise<Stored> {
-  const agent = await start();
+  const agent = await startAgent();
   const id = await agent.newSession();
   await agent.prompt(id, "list files");
   await agent.stop();
@@ -46,7 +32,7 @@ test("damaged lines are left out, and counted to the user; the session goes on",
   const at = bytes.indexOf('"type":"system-prompt"');
   bytes[at + 2] = (bytes[at + 2] ?? 0) ^ 0x40;
   writeFileSync(session.journal, Buffer.concat([bytes, Buffer.from("no entry\n")]));
-  const agent = await start(session.home);
+  const agent = await startAgent(session.home);
   expect((await load(agent, session)).error).toBeUndefined();
   await expect.poll(() => notes(agent)).toContain("2 lines of this session's journal cannot be read and were left out");
   expect(said(agent)).toEqual(["list files"]);
@@ -57,7 +43,7 @@ test("a journal of a later format is refused with what to do, and no byte of it 
   const session = await stored();
   writeFileSync(session.journal, readFileSync(session.journal, "utf8").replace('"version":1', '"version":2'));
   const before = readFileSync(session.journal);
-  const agent = await start(session.home);
+  const agent = await startAgent(session.home);
   const { id: sessionId, cwd } = session;
   for (const [method, params] of [
     ["session/load", { sessionId, cwd, mcpServers: [] }],
@@ -79,7 +65,7 @@ test.for([
 ])("a journal that is %s is refused with its path, and stays", async ([, text, problem]) => {
   const session = await stored();
   writeFileSync(session.journal, text ?? "");
-  const agent = await start(session.home);
+  const agent = await startAgent(session.home);
   const { error } = await load(agent, session);
   expect(error?.message).toContain(problem);
   expect(error?.message).toContain(session.journal);
@@ -87,10 +73,10 @@ test.for([
 });
 
 test("a session that a living process is writing is refused with its number; a fork of it is not", async () => {
-  const agent = await start();
+  const agent = await startAgent();
   const id = await agent.newSession();
   await agent.prompt(id, "list files");
-  const other = await start(agent.home);
+  const other = await startAgent(agent.home);
   const { error } = await load(other, { home: agent.home, cwd: agent.cwd, id, journal: "" });
   expect(error?.message).toContain(`another Hermes (process ${agent.child.pid}) has it open; close it there first`);
   const fork = await other.request("session/fork", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
@@ -100,10 +86,10 @@ test("a session that a living process is writing is refused with its number; a f
 });
 
 test("a session that is being given up at this moment is waited for", async () => {
-  const agent = await start();
+  const agent = await startAgent();
   const id = await agent.newSession();
   await agent.prompt(id, "list files");
-  const other = await start(agent.home);
+  const other = await startAgent(agent.home);
   const loaded = load(other, { home: agent.home, cwd: agent.cwd, id, journal: "" });
   await agent.request("session/close", { sessionId: id });
   expect((await loaded).error).toBeUndefined();
@@ -112,7 +98,7 @@ test("a session that is being given up at this moment is waited for", async () =
 test("a lock whose number another program has by now is none", async () => {
   const session = await stored();
   writeFileSync(`${session.journal}.lock`, JSON.stringify({ pid: process.pid, birth: "of an earlier process" }));
-  const agent = await start(session.home);
+  const agent = await startAgent(session.home);
   expect((await load(agent, session)).error).toBeUndefined();
   await agent.prompt(session.id, "list files");
   expect(notes(agent)).not.toContain("saved");
@@ -121,9 +107,9 @@ test("a lock whose number another program has by now is none", async () => {
 
 test("a session that has gone on elsewhere since it was opened is not written over", async () => {
   const session = await stored();
-  const agent = await start(session.home);
+  const agent = await startAgent(session.home);
   await load(agent, session);
-  const other = await start(session.home);
+  const other = await startAgent(session.home);
   await load(other, session);
   await other.prompt(session.id, "list files");
   await other.stop();
@@ -141,7 +127,7 @@ test.for(["journal", "folder"])(
     const folder = join(session.home, "vscode", "sessions");
     if (what === "journal") chmodSync(session.journal, 0o400);
     else chmodSync(folder, 0o500);
-    const agent = await start(session.home, NOBODY);
+    const agent = await startAgent(session.home, NOBODY);
     expect((await load(agent, session)).error).toBeUndefined();
     await expect
       .poll(() => notes(agent))
@@ -166,7 +152,7 @@ function under(folder: string): string[] {
 test("a session whose folder is gone opens all the same, and says so; a command says so, too", async () => {
   const session = await stored();
   rmSync(session.cwd, { recursive: true });
-  const agent = await start(session.home);
+  const agent = await startAgent(session.home);
   expect((await load(agent, session)).error).toBeUndefined();
   await expect.poll(() => notes(agent)).toContain(`The folder ${session.cwd} does not exist.`);
   expect(said(agent)).toEqual(["list files"]);

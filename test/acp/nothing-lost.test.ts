@@ -1,23 +1,9 @@
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json, type Reply } from "../support/acp-process.ts";
-
-/** A user who may not write everything, where the tests themselves may. */
-const NOBODY = process.getuid?.() === 0 ? 65_534 : undefined;
-const running: AcpProcess[] = [];
-
-afterEach(async () => {
-  for (const agent of running.splice(0)) await agent.stop();
-});
-
-async function start(home?: string, user?: number): Promise<AcpProcess> {
-  const agent = new AcpProcess({}, home, user);
-  running.push(agent);
-  await agent.initialize();
-  return agent;
-}
+import { expect, test } from "vitest";
+import type { AcpProcess, Json, Reply } from "../support/acp-process.ts";
+import { NOBODY, startAgent } from "../support/restricted-agent.ts";
 
 const journalOf = ({ home }: AcpProcess, id: string): string => join(home, "vscode", "sessions", `${id}.jsonl`);
 
@@ -31,7 +17,7 @@ const notes = (agent: AcpProcess): string => textsOf(agent.of("agent_thought_chu
 
 /** What a later process finds of a session. */
 async function found(home: string, id: string, cwd: string): Promise<string[]> {
-  const agent = await start(home);
+  const agent = await startAgent(home);
   expect((await load(agent, id, cwd)).error).toBeUndefined();
   return said(agent);
 }
@@ -39,7 +25,7 @@ async function found(home: string, id: string, cwd: string): Promise<string[]> {
 test.for(["deleted", "moved away"])(
   "a home that was %s while a session is open: it is written again, whole, and that is told",
   async (how) => {
-    const agent = await start();
+    const agent = await startAgent();
     const id = await agent.newSession();
     await agent.prompt(id, "list files");
     if (how === "deleted") rmSync(agent.home, { recursive: true });
@@ -54,11 +40,11 @@ test.for(["deleted", "moved away"])(
 );
 
 test("of two who opened one session, the one who speaks second is refused before anything is lost", async () => {
-  const one = await start();
+  const one = await startAgent();
   const id = await one.newSession();
   await one.prompt(id, "list files");
   await one.request("session/close", { sessionId: id });
-  const other = await start(one.home);
+  const other = await startAgent(one.home);
   await load(one, id);
   await load(other, id, one.cwd);
   await one.prompt(id, "read a.txt");
@@ -74,12 +60,12 @@ test("of two who opened one session, the one who speaks second is refused before
 });
 
 test("a session that was deleted elsewhere since it was opened does not go on, and leaves nothing behind", async () => {
-  const one = await start();
+  const one = await startAgent();
   const id = await one.newSession();
   await one.prompt(id, "list files");
   await one.request("session/close", { sessionId: id });
   await load(one, id);
-  const other = await start(one.home);
+  const other = await startAgent(one.home);
   expect((await other.request("session/delete", { sessionId: id })).error).toBeUndefined();
   expect((await one.prompt(id, "read a.txt")).error?.message).toContain("deleted since it was opened here");
   expect(existsSync(journalOf(one, id))).toBe(false);
@@ -100,12 +86,12 @@ function lockFolder({ home, cwd }: AcpProcess): () => void {
 }
 
 test("what could not be saved yet is exported, and outlives that its session is opened anew", async () => {
-  const first = await start();
+  const first = await startAgent();
   const id = await first.newSession();
   await first.prompt(id, "list files");
   await first.stop();
   const unlock = lockFolder(first);
-  const agent = await start(first.home, NOBODY);
+  const agent = await startAgent(first.home, NOBODY);
   await load(agent, id, first.cwd);
   await agent.prompt(id, "read a.txt");
   expect(notes(agent)).toContain("This session is not being saved");
@@ -127,11 +113,11 @@ test("what could not be saved yet is exported, and outlives that its session is 
 });
 
 test("a session of which nothing could be saved is exported all the same", async () => {
-  const first = await start();
+  const first = await startAgent();
   await first.prompt(await first.newSession(), "list files");
   await first.stop();
   const unlock = lockFolder(first);
-  const agent = await start(first.home, NOBODY);
+  const agent = await startAgent(first.home, NOBODY);
   const { result } = await agent.request("session/new", { cwd: first.cwd, mcpServers: [] });
   const id = String(result?.["sessionId"]);
   await agent.prompt(id, "read a.txt");
@@ -141,12 +127,12 @@ test("a session of which nothing could be saved is exported all the same", async
 });
 
 test("a fork, a deletion and a name that cannot be written say why, in words", async () => {
-  const first = await start();
+  const first = await startAgent();
   const id = await first.newSession();
   await first.prompt(id, "list files");
   await first.stop();
   const unlock = lockFolder(first);
-  const agent = await start(first.home, NOBODY);
+  const agent = await startAgent(first.home, NOBODY);
   const fork = await agent.request("session/fork", { sessionId: id, cwd: first.cwd, mcpServers: [] });
   const deletion = await agent.request("session/delete", { sessionId: id });
   const name = await agent.request("_hermes/session/rename", { sessionId: id, title: "New" });
