@@ -88,6 +88,7 @@ test("journals come and go", () => {
 });
 
 test("what is changed right after the folder was is seen: its time may be too coarse to tell", () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
   writeFileSync(pathOf(ONE), "1");
   expect(sizes()).toEqual({ 1: 1 });
   appendFileSync(pathOf(ONE), "2");
