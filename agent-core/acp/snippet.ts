@@ -1,11 +1,14 @@
 /** The part of a message where what was searched for stands. */
-
+import { folded } from "../sessions/index/folded.ts";
+import { SHORTEST_PREFIX, whileTyped } from "../sessions/index/match-expression.ts";
 import { hasUnspaced } from "../sessions/index/unspaced-words.ts";
 
 /** Around the first place. Characters. */
 const BEFORE_CHARS = 40;
 const SNIPPET_CHARS = 160;
-const WORDS = /[\p{L}\p{N}\p{M}_]+/gu;
+/** As full-text search splits a text: a_b are two words. */
+const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
+const TERMS = /([\p{L}\p{N}\p{M}]+)(\*?)/gu;
 
 export type Snippet = {
   readonly snippet: string;
@@ -27,13 +30,22 @@ export function snippetOf(text: string, query: string): Snippet {
   return { snippet: `${head}${cut}${start + SNIPPET_CHARS < line.length ? "…" : ""}`, marks };
 }
 
+/** A word of a query, as it is compared; `isBegun`: longer words that begin with it are meant too. */
+type Term = { readonly word: string; readonly isBegun: boolean };
+
 /** Where a word of the query stands, in order; one that is written without blanks also within a longer run. */
 function placesIn(line: string, query: string): readonly RegExpExecArray[] {
-  const words = new Set([...query.matchAll(WORDS)].map(([word]) => word.toLowerCase()));
-  const found = [...line.matchAll(WORDS)].filter(([word]) => words.has(word.toLowerCase()) && !hasUnspaced(word));
-  const unspaced = [...words].filter(hasUnspaced); // letters alone, nothing that a pattern would take for a sign
+  const terms = [...whileTyped(query).matchAll(TERMS)].map(([, word = "", star]): Term => {
+    return { word: folded(word), isBegun: star === "*" && word.length >= SHORTEST_PREFIX };
+  });
+  const found = [...line.matchAll(WORDS)].filter(([word]) => !hasUnspaced(word) && isMeant(folded(word), terms));
+  const unspaced = terms.map(({ word }) => word).filter(hasUnspaced); // no sign that a pattern would take for its own
   if (unspaced.length === 0) return found;
   return [...found, ...line.matchAll(new RegExp(unspaced.join("|"), "giu"))].sort(
     (one, other) => one.index - other.index,
   );
+}
+
+function isMeant(word: string, terms: readonly Term[]): boolean {
+  return terms.some((term) => (term.isBegun ? word.startsWith(term.word) : word === term.word));
 }

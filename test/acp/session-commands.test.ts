@@ -130,6 +130,7 @@ test("stored sessions are found by title and by what was said, renamed and expor
   expect(await search("grey")).toMatchObject([{ sessionId: id, title: "Grey animals", snippet: "", marks: [] }]);
   const [hit] = await search("elephant", agent.cwd);
   expect(hit).toMatchObject({ sessionId: id, position: 0, snippet: "search elephant", marks: [[7, 15]] });
+  expect(await search("eleph", agent.cwd)).toEqual([hit]); // while it is typed
   expect(await search("elephant", "/elsewhere")).toEqual([]);
   const { result } = await next.request("_hermes/session/export", { sessionId: id, format: "markdown" });
   expect(result).toMatchObject({ fileName: "grey-animals.md", text: expect.stringContaining("# Grey animals") });

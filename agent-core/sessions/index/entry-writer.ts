@@ -3,6 +3,7 @@ import type { Database, SqlValue, Statement } from "sql.js";
 import * as z from "zod";
 import { type EntryOf, JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
 import { type ShownAs, shownAs } from "../shown-message.ts";
+import { folded } from "./folded.ts";
 import { messageText } from "./message-text.ts";
 import { rows } from "./rows.ts";
 import { hasUnspaced, spaced } from "./unspaced-words.ts";
@@ -101,7 +102,11 @@ export class EntryWriter {
         this.#begin(id, entry);
         return;
       case "title":
-        this.#run("UPDATE sessions SET title = ? WHERE id = ?", [entry.title, id]);
+        this.#run("UPDATE sessions SET title = ?, folded_title = ? WHERE id = ?", [
+          entry.title,
+          folded(entry.title),
+          id,
+        ]);
         return;
       case "model":
         this.#run("UPDATE sessions SET model = ? WHERE id = ?", [entry.choice, id]);

@@ -2,7 +2,7 @@
 import { hasUnspaced, spaced } from "./unspaced-words.ts";
 
 /** A shorter prefix stands for too many words to be looked up in time. Characters. */
-const SHORTEST_PREFIX = 3;
+export const SHORTEST_PREFIX = 3;
 
 /** What is looked at of a query: more than anybody means, and no more than SQLite takes. Characters. */
 const LONGEST_QUERY = 1_000;
@@ -26,6 +26,11 @@ export function matchExpression(query: string): string | undefined {
 
 export function cutQuery(query: string): string {
   return query.slice(0, LONGEST_QUERY);
+}
+
+/** The same with what may become a longer word: the one at its end, behind which nothing stands yet. */
+export function whileTyped(query: string): string {
+  return /[\p{L}\p{N}\p{M}_]$/u.test(query) ? `${query}*` : query;
 }
 
 /** The same terms, of which any will do. */

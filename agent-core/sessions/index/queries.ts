@@ -1,6 +1,7 @@
 /** What the index is asked, but for searches in what was said. */
 import type { Database } from "sql.js";
 import * as z from "zod";
+import { folded } from "./folded.ts";
 import { cutQuery } from "./match-expression.ts";
 import { rows } from "./rows.ts";
 
@@ -68,16 +69,18 @@ export function findSession(database: Database, id: string): SessionSummary | un
   return rows(database, session, `SELECT ${SESSION_COLUMNS} FROM sessions WHERE is_readable AND id = ?`, [id])[0];
 }
 
-/** Sessions whose title has all of these words, the last used first. */
+/** A quoted phrase, else a word with what belongs to it, but for a `*` at its end: any part of a title is found anyway. */
+const TITLE_TERM = /"([^"]+)"|([^\s"]*[^\s"*])/g;
+
+/** Sessions whose title has all of these words and quoted phrases, the last used first. */
 export function titledSessions(
   database: Database,
   query: string,
   { cwd, limit }: Pick<ListFilter, "cwd" | "limit">,
 ): readonly SessionSummary[] {
-  const words = cutQuery(query)
-    .split(/\s+/)
-    .filter((word) => word !== "");
-  const conditions = words.map(() => "AND title LIKE ? ESCAPE '!'").join(" ");
+  const words = [...folded(cutQuery(query)).matchAll(TITLE_TERM)].map(([, phrase, word = ""]) => phrase ?? word);
+  if (words.length === 0) return [];
+  const conditions = words.map(() => "AND folded_title LIKE ? ESCAPE '!'").join(" ");
   return rows(
     database,
     session,

@@ -1,7 +1,7 @@
 /** Tables of the index. It is derived from the journals: another version is thrown away and built again. */
 
 /** Counts up with every change of the tables or of what is put into them; kept in the file's `user_version`. */
-export const INDEX_VERSION = 6;
+export const INDEX_VERSION = 7;
 
 /**
  * `position` is the message's place in its session, from 0: unlike a row's number it outlives a rebuild.
@@ -9,7 +9,7 @@ export const INDEX_VERSION = 6;
  * Times are milliseconds since 1970. `indexed_bytes` is how far the journal was read, `root` the session
  * that it was forked from in the first place, else itself. `cost_usd` is NULL once a turn's cost was unknown.
  * `next_position` is the place of the next message; `shown_count` counts the prompts and answers that stand.
- * `source` is NULL for a session that began here. `shown` of a message is 'prompt', 'answer' or NULL, `stands` 0 once
+ * `folded_title` is the title as it is compared. `source` is NULL for a session that began here. `shown` of a message is 'prompt', 'answer' or NULL, `stands` 0 once
  * it was taken back. Texts lie apart, and messages name their session by its number: a search looks at hundreds of
  * messages, and at the texts of a few, so that what it looks at should be small.
  */
@@ -23,6 +23,7 @@ CREATE TABLE sessions(
   cwd TEXT NOT NULL DEFAULT '',
   source TEXT,
   title TEXT,
+  folded_title TEXT,
   model TEXT,
   started_at INTEGER NOT NULL DEFAULT 0,
   updated_at INTEGER NOT NULL DEFAULT 0,

@@ -2,7 +2,7 @@
 import type { Database } from "sql.js";
 import * as z from "zod";
 import { bm25 } from "./bm25.ts";
-import { anyOf, matchExpression } from "./match-expression.ts";
+import { anyOf, matchExpression, whileTyped } from "./match-expression.ts";
 import { findSession, type IndexedMessage, type SessionSummary, titledSessions } from "./queries.ts";
 import { rows } from "./rows.ts";
 
@@ -12,7 +12,7 @@ const RANKED_ROWS = 300;
 /** What is looked at of each row; `root` is that of its session. */
 const match = z.object({ id: z.number(), root: z.string(), at: z.number(), info: z.instanceof(Uint8Array) });
 
-type Ranked = Pick<z.infer<typeof match>, "id" | "at"> & { readonly rank: number };
+type Ranked = Pick<z.infer<typeof match>, "id" | "root" | "at"> & { readonly rank: number };
 
 const found = z.object({
   ...{ id: z.number(), sessionId: z.string() },
@@ -48,7 +48,10 @@ export function searchMessages(database: Database, filter: SearchFilter): readon
   return read(database, ranked(database, filter).slice(0, filter.limit));
 }
 
-/** Sessions whose title has all of the words come first, the last used first, then those in which they were said. */
+/**
+ * For a query as it is typed. Sessions whose title has all of the words come first, the last used first, then those in
+ * which they were said, then those in which a longer word was said that begins with the last one.
+ */
 export function findSessions(
   database: Database,
   { query, cwd, limit }: { readonly query: string; readonly cwd?: string | undefined; readonly limit: number },
@@ -56,7 +59,7 @@ export function findSessions(
   const titled = titledSessions(database, query, { cwd, limit }).map((found) => ({ session: found, hit: undefined }));
   if (titled.length >= limit) return titled;
   const names = new Set(titled.map(({ session: { id } }) => id));
-  const said = ranked(database, { query, except: "", roles: ["user", "assistant"], takenBack: false, cwd });
+  const said = rankedWhileTyped(database, { query, except: "", roles: ["user", "assistant"], takenBack: false, cwd });
   // So many that enough are left when all that have a title are among them.
   const hits = read(database, said.slice(0, limit)).filter(({ sessionId }) => !names.has(sessionId));
   const others = hits.slice(0, limit - titled.length).flatMap((hit) => {
@@ -66,12 +69,33 @@ export function findSessions(
   return [...titled, ...others];
 }
 
-function ranked(database: Database, { query, ...filter }: Omit<SearchFilter, "limit">): readonly Ranked[] {
+type Asked = Omit<SearchFilter, "limit">;
+
+function ranked(database: Database, asked: Asked): readonly Ranked[] {
+  const hits = withAll(database, asked);
+  return hits.length > 0 ? hits : withAny(database, asked);
+}
+
+function rankedWhileTyped(database: Database, asked: Asked): readonly Ranked[] {
+  const begun = { ...asked, query: whileTyped(asked.query) };
+  const whole = withAll(database, asked);
+  const roots = new Set(whole.map(({ root }) => root));
+  const isBegun = matchExpression(begun.query) !== matchExpression(asked.query);
+  const more = isBegun ? withAll(database, begun).filter(({ root }) => !roots.has(root)) : [];
+  const hits = [...whole, ...more];
+  return hits.length > 0 ? hits : withAny(database, begun);
+}
+
+function withAll(database: Database, { query, ...filter }: Asked): readonly Ranked[] {
   const expression = matchExpression(query);
-  if (expression === undefined) return [];
-  const hits = bestOfSessions(database, expression, filter);
-  const any = anyOf(expression);
-  return hits.length > 0 || any === expression ? hits : bestOfSessions(database, any, filter);
+  return expression === undefined ? [] : bestOfSessions(database, expression, filter);
+}
+
+/** None when there is but one term: then all of them are any of them. */
+function withAny(database: Database, { query, ...filter }: Asked): readonly Ranked[] {
+  const expression = matchExpression(query);
+  const any = anyOf(expression ?? "");
+  return any === (expression ?? "") ? [] : bestOfSessions(database, any, filter);
 }
 
 function bestOfSessions(
@@ -94,7 +118,7 @@ function bestOfSessions(
   const best = new Map<string, Ranked>();
   for (const { info, root, id, at } of matches) {
     const rank = rankOf(info);
-    if (rank > (best.get(root)?.rank ?? -1)) best.set(root, { id, at, rank });
+    if (rank > (best.get(root)?.rank ?? -1)) best.set(root, { id, root, at, rank });
   }
   return [...best.values()].sort(order(sort));
 }

@@ -8,11 +8,19 @@ function marked(text: string, query: string): readonly string[] {
 }
 
 test("words of the query are marked, whole and in order", () => {
-  expect(marked("The grey cat and the Greyhound saw a cat.", "cat grey")).toEqual(["grey", "cat", "cat"]);
+  expect(marked("The grey cat and the Greyhound saw a cat.", "cat grey ")).toEqual(["grey", "cat", "cat"]);
 });
 
 test("what is written without blanks is marked within a longer run, beside words that stand alone", () => {
   expect(marked("我在 main 里用红色的按钮。", "main 红色 按钮")).toEqual(["main", "红色", "按钮"]);
+});
+
+test("case and accents do not count, parts of a name are words, and the last word may be the beginning of one", () => {
+  expect(marked("Größe, GRÖSSE und grobe_liste", "grose")).toEqual([]);
+  expect(marked("Café, CAFE und cafe_liste", "café")).toEqual(["Café", "CAFE", "cafe"]);
+  expect(marked("the parser parses a parson", "pars")).toEqual(["parser", "parses", "parson"]);
+  expect(marked("the parser parses a parson", "pars* a parser")).toEqual(["parser", "parses", "a", "parson"]);
+  expect(marked("the parser is there", "th pa")).toEqual([]); // two letters begin too many words
 });
 
 test("a long text is shown from shortly before the first place", () => {
