@@ -67,7 +67,7 @@ export function Composer() {
           value={draft}
           aria-label={`Message ${agentName}`}
           aria-controls={offered.length > 0 ? "commands" : undefined}
-          placeholder={running ? "Queue… (Ctrl+Enter: say it now)" : `Ask ${agentName} to do something…`}
+          placeholder={running ? "Queue… (Ctrl+Enter: say it now)" : `Ask ${agentName}…`}
           onInput={(event) => write(event.currentTarget.value)}
           onKeyDown={onKeyDown}
         />
