@@ -14,7 +14,7 @@ import type { CompressedEvent, StatusEvent } from "../agent/callbacks.ts";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { ModelDirectory } from "../agent/model-directory.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
-import { sessionsFolder } from "../config/home.ts";
+import { sessionsFolder, spaceReserveFile } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
 import { settingsOf } from "../providers/choice.ts";
 import type { EditorModels } from "../providers/wire/wire.ts";
@@ -22,6 +22,7 @@ import type { SessionIndex } from "../sessions/index/session-index.ts";
 import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-id.ts";
+import { SpaceReserve } from "../sessions/space-reserve.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import type { CommandSession } from "./commands/command.ts";
 import { compressionUpdate } from "./compression-update.ts";
@@ -340,6 +341,7 @@ function sessionJournal(
   const told = {
     onFailure: (message: string) => tell({ severity: "error", message }),
     onRecovery: (message: string) => tell({ severity: "info", message }),
+    onFullDisk: (message: string) => tell({ severity: "warning", message }),
   };
   if (journal !== undefined) {
     setImmediate(() => journal.handOver(told)); // as other warnings: after the response that is being made now
@@ -350,6 +352,7 @@ function sessionJournal(
   return new Journal({
     ...{ path, sessionId: id, cwd, now: Date.now },
     ...(stored && { knownSize: stored.size }),
+    reserve: new SpaceReserve(spaceReserveFile(home)),
     ...told,
   });
 }

@@ -23,6 +23,11 @@ export function sessionIndexFile(home: string): string {
   return join(home, "vscode", "index.sqlite");
 }
 
+/** File that keeps space for the journals on a full disk; deleting it costs nothing but that. */
+export function spaceReserveFile(home: string): string {
+  return join(home, "vscode", "kept-for-a-full-disk");
+}
+
 /** Folder for what a session's tools wrote aside: long outputs, whole results. */
 export function spillFolder(home: string, sessionId: string): string {
   return join(home, "vscode", "sessions", `${sessionId}.files`);

@@ -10,7 +10,8 @@ import { type JournalFiles, systemFiles } from "./journal-files.ts";
 import { JournalLine } from "./journal-line.ts";
 import { LineReader } from "./journal-lines.ts";
 import { LineFile } from "./line-file.ts";
-import { writeFault } from "./write-fault.ts";
+import type { SpaceReserve } from "./space-reserve.ts";
+import { isFull, writeFault } from "./write-fault.ts";
 
 /** What waits is tried again this often when nothing else is written. */
 const RETRY_MS = 2_000;
@@ -39,6 +40,10 @@ export type JournalOptions = {
   readonly onFailure: (message: string, reason: string) => void;
   /** Told in a line for people when everything is stored again. Default: nobody is. */
   readonly onRecovery?: (message: string) => void;
+  /** Given up when the disk is full, so that the session is saved all the same. Default: none. */
+  readonly reserve?: Pick<SpaceReserve, "keep" | "release">;
+  /** Told in a line for people when the reserve was given up. Default: nobody is. */
+  readonly onFullDisk?: (message: string) => void;
   /** Default: the system's. */
   readonly files?: JournalFiles;
 };
@@ -108,7 +113,7 @@ export class Journal {
   }
 
   /** From now on others are told; what they are told begins anew. */
-  handOver(told: Pick<JournalOptions, "onFailure" | "onRecovery">): void {
+  handOver(told: Pick<JournalOptions, "onFailure" | "onRecovery" | "onFullDisk">): void {
     this.#options = { ...this.#options, ...told };
     this.#isFailing = false;
     this.#flush();
@@ -147,8 +152,10 @@ export class Journal {
     this.#flush();
     if (this.#file === undefined || this.#waiting.length > 0) return;
     try {
-      await this.#file.lines.sync();
+      const { lines } = this.#file;
+      await lines.sync().catch((error: unknown) => this.#withReserve(error, () => lines.sync()));
       this.#succeed();
+      void this.#options.reserve?.keep();
     } catch (error) {
       this.#fail(error);
     }
@@ -156,16 +163,38 @@ export class Journal {
 
   #flush(): void {
     try {
+      this.#store();
+      if (this.#isFailing) this.#retrySoon(); // stored is what is synced, too
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #store(): void {
+    const store = (): void => {
       if (this.#waiting.length > 0) {
         this.#follow();
         this.#file ??= this.#open();
       }
       this.#file?.lines.write(this.#waiting);
       if (this.#lost !== undefined && this.#file !== undefined) this.#foundAgain();
-      if (this.#isFailing) this.#retrySoon(); // stored is what is synced, too
+    };
+    try {
+      store();
     } catch (error) {
-      this.#fail(error);
+      this.#withReserve(error, store);
     }
+  }
+
+  /** What failed for want of room is done again in that which was kept back. Throws `error` when there is none. */
+  #withReserve<Result>(error: unknown, again: () => Result): Result {
+    const { reserve, onFullDisk } = this.#options;
+    if (!isFull(error) || reserve?.release() !== true) throw error;
+    const result = again();
+    onFullDisk?.(
+      `Make room soon: ${writeFault(error)}. This session is still saved, in space that was kept back for that.`,
+    );
+    return result;
   }
 
   #fail(error: unknown): void {

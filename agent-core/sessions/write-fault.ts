@@ -20,6 +20,11 @@ export function writeFault(error: unknown): string {
   return words === undefined ? error.message : `${words} (${error.message})`;
 }
 
+/** Whether what was asked for needs more room than there is. */
+export function isFull(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
+}
+
 /** Why the file at `path` (absolute), or another one beside it, cannot be written; undefined: nothing is known. */
 export function writeProblem(path: string): string | undefined {
   try {

@@ -28,7 +28,7 @@ test.for(["deleted", "moved away"])(
     const agent = await startAgent();
     const id = await agent.newSession();
     await agent.prompt(id, "list files");
-    if (how === "deleted") rmSync(agent.home, { recursive: true });
+    if (how === "deleted") rmSync(agent.home, { recursive: true, maxRetries: 3 });
     else renameSync(agent.home, join(mkdtempSync(join(tmpdir(), "hermes-moved-")), "home"));
     expect((await agent.prompt(id, "read a.txt")).result).toEqual({ stopReason: "end_turn" });
     expect(notes(agent)).toContain(

@@ -1,0 +1,23 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const DISK_BYTES = 30_000_000;
+
+test("a turn on a disk without a byte left is saved, and there after the agent was killed", () => {
+  const home = mkdtempSync(join(tmpdir(), "hermes-full-disk-"));
+  const disk = ["--dev-bind", "/", "/", "--size", String(DISK_BYTES), "--tmpfs", home];
+  const { stdout, stderr } = spawnSync("bwrap", [...disk, "node", "test/support/full-disk.ts", home], {
+    encoding: "utf8",
+  });
+  rmSync(home, { recursive: true });
+  expect([stdout, stderr]).toEqual([expect.stringMatching(/^\{/), ""]);
+  expect(JSON.parse(stdout)).toEqual({
+    result: { stopReason: "end_turn" },
+    told: expect.stringContaining("Make room soon: the disk is full"),
+    found: ["list files", "read a.txt", "search for two"],
+    listed: 1,
+  });
+});
