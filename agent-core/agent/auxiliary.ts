@@ -55,9 +55,10 @@ export class Auxiliary {
     this.#options = options;
   }
 
-  /** True when the task has a model of its own, so that asking costs the conversation's model nothing. */
-  hasOwnModel(task: AuxiliaryTask): boolean {
-    return this.#line(task) !== this.#options.main;
+  /** The model that the task has for itself, so that asking costs the conversation's model nothing. */
+  ownModel(task: AuxiliaryTask): ResolvedModel | undefined {
+    const line = this.#line(task);
+    return line === this.#options.main ? undefined : line.chain.current;
   }
 
   /**
