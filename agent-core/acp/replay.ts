@@ -4,6 +4,7 @@ import type { Message } from "../messages/message.ts";
 import { droppedCount, type Said } from "../sessions/conversation.ts";
 import type { EntryOf } from "../sessions/entry.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
+import { answerText } from "../sessions/shown-message.ts";
 import { compressionUpdate } from "./compression-update.ts";
 import { resultContent } from "./tool-content.ts";
 import { planUpdate } from "./updates.ts";
@@ -77,7 +78,8 @@ function messageUpdates(
     case "assistant": {
       const updates: SessionUpdate[] = [];
       if (message.reasoning) updates.push(chunk("agent_thought_chunk", message.reasoning));
-      if (message.content) updates.push(chunk("agent_message_chunk", message.content));
+      const text = answerText(message);
+      if (text !== "") updates.push(chunk("agent_message_chunk", text));
       return updates;
     }
     case "tool":

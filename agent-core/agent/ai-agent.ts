@@ -21,7 +21,7 @@ import type { Tool, ToolContext } from "../tools/tool.ts";
 import { adoptSession } from "./adopt-session.ts";
 import { AgentError } from "./agent-error.ts";
 import { type AgentSetup, type AIAgentOptions, setUpAgent } from "./agent-setup.ts";
-import { AgentShell } from "./agent-shell.ts";
+import { AgentShell, hasRunCommands } from "./agent-shell.ts";
 import { IterationBudget } from "./budget.ts";
 import type { CompressedEvent } from "./callbacks.ts";
 import type { ContextKeeper } from "./context-keeper.ts";
@@ -29,6 +29,7 @@ import { type ConversationResult, resultOf } from "./conversation-result.ts";
 import { journalledProgress } from "./journal-tools.ts";
 import { keepContext, withheldFrom } from "./keep-context.ts";
 import { type Notifier, notifier } from "./notifier.ts";
+import { SeenAnswer } from "./seen-answer.ts";
 import { sessionCheckpoints } from "./session-checkpoints.ts";
 import { sessionTitle } from "./session-title.ts";
 import { Steering } from "./steering.ts";
@@ -62,6 +63,7 @@ export class AIAgent {
   #systemPrompt: string | undefined;
   #running: AbortController | undefined;
   readonly #steering = new Steering();
+  readonly #seen = new SeenAnswer();
   readonly #ledger: UsageLedger;
   readonly #context: ContextKeeper;
   #title: string | undefined;
@@ -74,8 +76,8 @@ export class AIAgent {
     this.sessionId = options.sessionId ?? newSessionId(Date.now());
     this.#conversation = options.conversation ?? new Conversation();
     const { callbacks, onDefect, cwd } = this.#setup;
-    this.#shell = new AgentShell(this.#setup.host.terminals, cwd, this.#conversation.messages.some(usesTerminal));
-    const told = notifier(callbacks, onDefect);
+    this.#shell = new AgentShell(this.#setup.host.terminals, cwd, hasRunCommands(this.#conversation.messages));
+    const told = this.#seen.watching(notifier(callbacks, onDefect));
     this.#ledger = new UsageLedger(options.entries ?? []);
     this.#notify = {
       ...told,
@@ -249,6 +251,8 @@ export class AIAgent {
     await shellOpened;
     const outcome = await runTurn(this.#turn(systemPrompt, signal));
     const { end } = outcome;
+    const seen = this.#seen.brokenBy(end);
+    if (seen !== undefined) this.#record(seen);
     const result = resultOf(outcome, {
       messages: this.messages,
       sessionId: this.sessionId,
@@ -379,6 +383,7 @@ export class AIAgent {
   }
 
   #record(message: Message): number {
+    if (message.role === "assistant") this.#seen.clear();
     const position = this.#conversation.next;
     const entry: NewEntry = { type: "message", position, message: storedMessage(message, this.#setup.environment) };
     return this.#conversation.append(message, position, this.#setup.journal?.append(entry));
@@ -387,10 +392,6 @@ export class AIAgent {
   #journal(entry: NewEntry): void {
     this.#setup.journal?.append(entry);
   }
-}
-
-function usesTerminal(message: Message): boolean {
-  return message.role === "assistant" && (message.tool_calls ?? []).some((call) => call.function.name === "terminal");
 }
 
 function contentOf(message: RunOptions["userMessage"]): string | ContentPart[] {

@@ -40,7 +40,9 @@ export type CompressionPlan = {
 };
 
 /** Undefined when nothing can go. */
-export function planCompression({ said, compression, target, enough, strategy }: Room): CompressionPlan | undefined {
+export function planCompression(room: Room): CompressionPlan | undefined {
+  const { compression, target, enough, strategy } = room;
+  const said = room.said.filter(({ isUnfinished }) => !isUnfinished);
   const isDropped = inRanges(compression?.dropped ?? []);
   const kept = said.filter(({ position }) => !isDropped(position));
   const units = unitsOf(withShorter(kept, compression?.shortened ?? []));
@@ -150,10 +152,10 @@ function replaced(before: readonly Shortened[], now: readonly Shortened[]): read
 function withShorter(items: readonly Said[], shortened: readonly Shortened[]): readonly Said[] {
   const contents = new Map(shortened.map(({ position, content }) => [position, content]));
   return items.map((said) => {
-    const { position, role, shownAs, message } = said;
+    const { position, role, shownAs, isUnfinished, message } = said;
     const content = contents.get(position);
     return content !== undefined && message.role === "tool"
-      ? { position, role, shownAs, message: { ...message, content } }
+      ? { position, role, shownAs, isUnfinished, message: { ...message, content } }
       : said;
   });
 }

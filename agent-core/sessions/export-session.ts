@@ -3,6 +3,7 @@ import type { Message } from "../messages/message.ts";
 import { redact } from "../providers/redact.ts";
 import type { EntryOf } from "./entry.ts";
 import { readEntries, type StoredSession } from "./read-journal.ts";
+import { answerText } from "./shown-message.ts";
 
 export type ExportFormat = "markdown" | "json";
 
@@ -15,7 +16,7 @@ type ToolEntry = EntryOf<"tool">;
 
 /** What looks like a key is masked, as in messages and logs. Rejects when the journal can no longer be read. */
 export async function exportSession(session: StoredSession, format: ExportFormat): Promise<string> {
-  return redact(format === "json" ? await asJson(session) : asMarkdown(session));
+  return format === "json" ? asJson(session) : redact(asMarkdown(session));
 }
 
 /** A name for the file, without a folder. */
@@ -33,7 +34,9 @@ async function asJson(session: StoredSession): Promise<string> {
   const entries = await readEntries(session.path, session.unsaved);
   const messages = conversation.said.map(({ position, message }) => ({ position, ...message }));
   const whole = { version: JSON_VERSION, id, cwd, title, model, systemPrompt, messages, todos, entries };
-  return `${JSON.stringify(whole, undefined, 2)}\n`;
+  // Text by text: in JSON as a whole, what looks like a key may end with a part of the JSON itself.
+  const masked = (_: string, value: unknown): unknown => (typeof value === "string" ? redact(value) : value);
+  return `${JSON.stringify(whole, masked, 2)}\n`;
 }
 
 function asMarkdown({ id, cwd, title, model, begunAt, toolEntry, conversation }: StoredSession): string {
@@ -56,7 +59,7 @@ function said(message: Message, toolEntry: StoredSession["toolEntry"]): readonly
     case "assistant":
       return [
         ...(message.reasoning ? [folded("Thoughts", message.reasoning)] : []),
-        ...(message.content ? [`## Hermes\n\n${message.content}`] : []),
+        ...(answerText(message) === "" ? [] : [`## Hermes\n\n${answerText(message)}`]),
       ];
     case "tool":
       return [toolCall(message.content, toolEntry(message.tool_call_id))];
