@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import type { Grants } from "../approval/grants.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { ContentPart, Message } from "../messages/message.ts";
-import { choiceId, choiceOf } from "../providers/choice.ts";
 import { type ModelInfo, modelInfo } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
@@ -13,7 +12,7 @@ import type { StoredSession } from "../sessions/read-journal.ts";
 import { newSessionId } from "../sessions/session-id.ts";
 import { writeSpillFile } from "../sessions/spill-file.ts";
 import { titleLine } from "../sessions/title-line.ts";
-import { costOf, type UsageSum } from "../sessions/usage-sum.ts";
+import type { UsageSum } from "../sessions/usage-sum.ts";
 import { FileMemory } from "../tools/file-memory.ts";
 import type { Processes } from "../tools/terminal/processes.ts";
 import { TodoList } from "../tools/todo-list.ts";
@@ -78,12 +77,16 @@ export class AIAgent {
     const { callbacks, onDefect, cwd } = this.#setup;
     this.#shell = new AgentShell(this.#setup.host.terminals, cwd, hasRunCommands(this.#conversation.messages));
     const told = this.#seen.watching(notifier(callbacks, onDefect));
-    this.#ledger = new UsageLedger(options.entries ?? []);
+    this.#ledger = new UsageLedger(options.entries ?? [], {
+      priceOf: (model) => this.#infoOf(model).price,
+      journal: (entry) => this.#journal(entry),
+    });
+    this.#setup.usedBeside = (usage, model) => this.#ledger.addBeside(usage, model);
     this.#notify = {
       ...told,
       step: (event) => {
         if (event.usage !== undefined) {
-          this.#ledger.add(event.usage, this.#modelInfo.price);
+          this.#ledger.add(event.usage, this.model);
           this.#context.measured(event.usage, event.added[0]);
         }
         told.step(event);
@@ -160,7 +163,7 @@ export class AIAgent {
 
   /** Tokens that the model can see. */
   get contextWindow(): number {
-    return this.#modelInfo.contextWindow;
+    return this.#infoOf(this.model).contextWindow;
   }
 
   /** What stands for older messages; undefined while the model gets them all. */
@@ -258,11 +261,7 @@ export class AIAgent {
       sessionId: this.sessionId,
       taskId: options.taskId ?? randomUUID(),
     });
-    if (outcome.usages.length > 0) {
-      const costUsd = costOf(result.usage, this.#modelInfo.price);
-      const model = choiceId(choiceOf(this.model));
-      this.#journal({ type: "usage", model, ...result.usage, ...(costUsd !== undefined && { costUsd }) });
-    }
+    if (outcome.usages.length > 0) this.#ledger.record(result.usage, this.model);
     this.#journal({
       type: "turn-end",
       stopReason: end.stopReason,
@@ -373,8 +372,8 @@ export class AIAgent {
     for (const message of messages) this.#record(message);
   }
 
-  get #modelInfo(): ModelInfo {
-    return modelInfo(this.model.model, this.#setup.modelFacts(this.model));
+  #infoOf(model: ResolvedModel): ModelInfo {
+    return modelInfo(model.model, this.#setup.modelFacts(model));
   }
 
   #takeBack(keep: number): void {

@@ -43,6 +43,8 @@ export type AuxiliaryOptions = {
   resolve(settings: ModelSettings): ResolvedModel | undefined;
   /** A way to the first of these models, the others behind it. */
   lineTo(first: ResolvedModel, others: readonly ResolvedModel[]): ModelLine;
+  /** Told what each answer took, and whose it was. */
+  used(usage: Usage, model: ResolvedModel): void;
   /** The conversation's. */
   readonly main: ModelLine;
 };
@@ -73,7 +75,10 @@ export class Auxiliary {
     const timeoutMs = this.#options.tasks[task]?.timeoutMs ?? TIMEOUT_MS[task];
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
-      return await collect(line, { messages, tools, sampling, signal: AbortSignal.any([signal, timeout]) });
+      const request = { messages, tools, sampling, signal: AbortSignal.any([signal, timeout]) };
+      const answer = await collect(line, request);
+      if (answer.ok && answer.usage !== undefined) this.#options.used(answer.usage, line.chain.current);
+      return answer;
     } catch (error) {
       signal.throwIfAborted();
       if (!timeout.aborted) throw error;
