@@ -152,9 +152,10 @@ export class ContextKeeper {
     const target = Math.max(1, Math.min(most, left(engine.target(this.window))));
     const enough = Math.max(target, left(this.window * share));
     const plan = engine.plan({ said, compression, target, enough });
+    // What the user asks for says nothing of whether it helps where it is needed.
+    const isNeeded = most === Number.POSITIVE_INFINITY;
     if (plan === undefined) {
-      this.#useless++;
-      this.#giveUp(before);
+      if (isNeeded) this.#count(before, before);
       return undefined;
     }
     // A question about all of it needs room: there is none after a refusal, or when a model with a smaller window came.
@@ -169,8 +170,7 @@ export class ContextKeeper {
     const after = this.#meter.scaled(this.#estimate());
     const event = { messages: droppedCount(next), tokensBefore: before, tokensAfter: after };
     journal(compressionEntry(next, { strategy: engine.name, tokensBefore: before, tokensAfter: after }));
-    this.#useless = after > before * (1 - LEAST_SAVING) ? this.#useless + 1 : 0;
-    this.#giveUp(after);
+    if (isNeeded || after <= before * (1 - LEAST_SAVING)) this.#count(before, after);
     compressed(event);
     return event;
   }
@@ -231,6 +231,12 @@ export class ContextKeeper {
 
   #mayTry(used: number, window: number): boolean {
     return this.#gaveUpAt === undefined || used > this.#gaveUpAt + window * GROWTH_SHARE;
+  }
+
+  /** A compression is over; after useless ones none is tried for a while. */
+  #count(before: number, after: number): void {
+    this.#useless = after > before * (1 - LEAST_SAVING) ? this.#useless + 1 : 0;
+    this.#giveUp(after);
   }
 
   #giveUp(tokens: number): void {
