@@ -71,7 +71,7 @@ export class Auxiliary {
     task: AuxiliaryTask,
     { messages, tools = [], sampling = {}, signal }: AuxiliaryRequest,
   ): Promise<AuxiliaryAnswer> {
-    const line = this.#line(task);
+    const line = this.#lineFor(task);
     const timeoutMs = this.#options.tasks[task]?.timeoutMs ?? TIMEOUT_MS[task];
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
@@ -85,6 +85,12 @@ export class Auxiliary {
       const message = `${line.chain.current.model} did not answer within ${Math.round(timeoutMs / 1000)} s.`;
       return { ok: false, fault: { kind: "timeout", message } };
     }
+  }
+
+  /** A stand-in that the task takes in the conversation's place is none for the conversation. */
+  #lineFor(task: AuxiliaryTask): ModelLine {
+    const line = this.#line(task);
+    return line === this.#options.main ? { ...line, chain: line.chain.copy() } : line;
   }
 
   #line(task: AuxiliaryTask): ModelLine {

@@ -88,3 +88,22 @@ test("what a task took counts for the session, at the price of the model that di
   expect(agent.usage.costUsd).toBeCloseTo(1 + 50.001);
   await agent.close();
 });
+
+test("a task that goes on with a stand-in leaves the conversation with its own model", async () => {
+  const cwd = mkdtempSync(join(tmpdir(), "hermes-title-"));
+  const agent = new AIAgent({
+    ...{ baseUrl: main.baseUrl, model: "main", cwd, home: cwd, environment: {}, title: "named" },
+    fallbacks: [{ model: "small", baseUrl: small.baseUrl }],
+  });
+  for (const question of ["one", "two", "three"]) {
+    main.script(say("long words ".repeat(200)));
+    await agent.chat(question);
+  }
+  main.script(fail(400, "this cannot be summed up"));
+  small.script(say("The sum."));
+  await agent.compress(undefined, AbortSignal.timeout(20_000));
+  expect(agent.compression?.summary).toBe("The sum.");
+  main.script(say("still here"));
+  expect(await agent.chat("four")).toBe("still here");
+  await agent.close();
+});
