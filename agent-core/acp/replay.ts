@@ -1,9 +1,10 @@
 /** A stored session as the updates that show it again: messages, thoughts, tool calls with their diffs, the plan. */
 import type { SessionUpdate, ToolKind } from "@zed-industries/agent-client-protocol";
-import type { Message } from "../messages/message.ts";
+import type { Message, ToolMessage } from "../messages/message.ts";
 import { droppedCount, type Said } from "../sessions/conversation.ts";
-import type { EntryOf } from "../sessions/entry.ts";
+import { type EntryOf, parseLine } from "../sessions/entry.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
+import { answerText } from "../sessions/shown-message.ts";
 import { compressionUpdate } from "./compression-update.ts";
 import { resultContent } from "./tool-content.ts";
 import { planUpdate } from "./updates.ts";
@@ -43,32 +44,39 @@ export function* replay(stored: StoredSession, said = stored.conversation.said):
 
 /** The messages alone, each call with its result. */
 export function* replaySaid(said: readonly Said[], toolEntry: StoredSession["toolEntry"]): Generator<SessionUpdate> {
-  /** Calls whose results have not come yet. */
-  const open = new Set<string>();
+  /** Calls whose results have not come yet, with what they were told. */
+  const open = new Map<string, string>();
   for (const one of said) {
     const { message, position } = one;
-    if (message.role === "tool") open.delete(message.tool_call_id);
-    else yield* cutOff(open, toolEntry);
-    if (message.role === "assistant") for (const { id } of message.tool_calls ?? []) open.add(id);
-    yield* messageUpdates(message, position, toolEntry);
+    if (message.role !== "tool") yield* cutOff(open, toolEntry);
+    if (message.role === "assistant")
+      for (const { id, function: call } of message.tool_calls ?? []) open.set(id, call.arguments);
+    if (message.role === "tool") yield resultUpdate(message, open, toolEntry);
+    else yield* messageUpdates(message, position);
   }
   yield* cutOff(open, toolEntry);
 }
 
 /** Calls of a turn that died with its process: what they did is told, their results were never stored. */
-function* cutOff(open: Set<string>, toolEntry: StoredSession["toolEntry"]): Generator<SessionUpdate> {
-  for (const id of open) {
+function* cutOff(open: Map<string, string>, toolEntry: StoredSession["toolEntry"]): Generator<SessionUpdate> {
+  for (const [id, input] of open) {
     const entry = toolEntry(id);
-    yield toolUpdate(id, entry === undefined ? `Error: ${CUT_OFF}` : CUT_OFF, entry);
+    yield toolUpdate(id, entry === undefined ? `Error: ${CUT_OFF}` : CUT_OFF, { entry, input });
   }
   open.clear();
 }
 
-function messageUpdates(
-  message: Message,
-  position: number,
+function resultUpdate(
+  { tool_call_id: id, content }: ToolMessage,
+  open: Map<string, string>,
   toolEntry: StoredSession["toolEntry"],
-): readonly SessionUpdate[] {
+): SessionUpdate {
+  const input = open.get(id);
+  open.delete(id);
+  return toolUpdate(id, content, { entry: toolEntry(id), input });
+}
+
+function messageUpdates(message: Exclude<Message, ToolMessage>, position: number): readonly SessionUpdate[] {
   switch (message.role) {
     case "system":
       return [];
@@ -77,15 +85,20 @@ function messageUpdates(
     case "assistant": {
       const updates: SessionUpdate[] = [];
       if (message.reasoning) updates.push(chunk("agent_thought_chunk", message.reasoning));
-      if (message.content) updates.push(chunk("agent_message_chunk", message.content));
+      const text = answerText(message);
+      if (text !== "") updates.push(chunk("agent_message_chunk", text));
       return updates;
     }
-    case "tool":
-      return [toolUpdate(message.tool_call_id, message.content, toolEntry(message.tool_call_id))];
   }
 }
 
-function toolUpdate(toolCallId: string, text: string, entry: EntryOf<"tool"> | undefined): SessionUpdate {
+type Call = {
+  readonly entry: EntryOf<"tool"> | undefined;
+  /** JSON. */
+  readonly input: string | undefined;
+};
+
+function toolUpdate(toolCallId: string, text: string, { entry, input }: Call): SessionUpdate {
   const result = {
     ok: entry?.ok ?? !text.startsWith("Error: "),
     text,
@@ -99,6 +112,8 @@ function toolUpdate(toolCallId: string, text: string, entry: EntryOf<"tool"> | u
     kind: isToolKind(entry?.kind) ? entry.kind : "other",
     status: result.ok ? "completed" : "failed",
     content: resultContent(result),
+    // Of an edit the diff says it all, once.
+    ...(input !== undefined && result.diffs.length === 0 && { rawInput: parseLine(input) ?? input }),
     ...(entry && {
       name: entry.name,
       locations: entry.locations.map((location) => ({ ...location })),

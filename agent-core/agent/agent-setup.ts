@@ -151,6 +151,8 @@ export type AgentSetup = {
   readonly subfolderContext: SubfolderContext;
   /** What a request that was refused as too long gives way to; the agent puts it here. */
   shorten: ModelLine["shorten"];
+  /** Told what a call beside the conversation took; the agent puts it here. */
+  usedBeside: AuxiliaryOptions["used"];
   readonly engine: ContextEngine;
   readonly clear: CallServices["clear"];
   /** The tools' schemas as text, to count it. */
@@ -207,11 +209,13 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
       tasks: options.auxiliary ?? {},
       resolve: resolvable,
       lineTo: (first, others) => modelLine(options, new ModelChain(first, others)),
+      used: (usage, model) => setup.usedBeside(usage, model),
       // A question beside the conversation never shortens the conversation.
       main: { ...line, shorten: () => Promise.resolve(undefined) },
     }),
     subfolderContext: new SubfolderContext(cwd, projectFiles),
     shorten: () => Promise.resolve(undefined),
+    usedBeside: () => undefined,
     get toolText() {
       toolText ??= JSON.stringify(tools.map((tool) => tool.schema));
       return toolText;

@@ -1,5 +1,6 @@
 /** The shell of a session and what runs in the background of it, over the agent's life. */
 import type { HostTerminals } from "../host/terminals/terminals.ts";
+import type { Message } from "../messages/message.ts";
 import { Processes } from "../tools/terminal/processes.ts";
 import { SessionShell } from "../tools/terminal/session-shell.ts";
 import type { ShellView } from "../tools/tool.ts";
@@ -62,4 +63,9 @@ export class AgentShell {
       tell({ severity: "warning", message: error instanceof Error ? error.message : String(error) });
     }
   }
+}
+
+export function hasRunCommands(messages: readonly Message[]): boolean {
+  const calls = messages.flatMap((message) => (message.role === "assistant" ? (message.tool_calls ?? []) : []));
+  return calls.some((call) => call.function.name === "terminal");
 }

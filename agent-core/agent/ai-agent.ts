@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import type { Grants } from "../approval/grants.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { ContentPart, Message } from "../messages/message.ts";
-import { choiceId, choiceOf } from "../providers/choice.ts";
 import { type ModelInfo, modelInfo } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
@@ -13,7 +12,7 @@ import type { StoredSession } from "../sessions/read-journal.ts";
 import { newSessionId } from "../sessions/session-id.ts";
 import { writeSpillFile } from "../sessions/spill-file.ts";
 import { titleLine } from "../sessions/title-line.ts";
-import { costOf, type UsageSum } from "../sessions/usage-sum.ts";
+import type { UsageSum } from "../sessions/usage-sum.ts";
 import { FileMemory } from "../tools/file-memory.ts";
 import type { Processes } from "../tools/terminal/processes.ts";
 import { TodoList } from "../tools/todo-list.ts";
@@ -21,7 +20,7 @@ import type { Tool, ToolContext } from "../tools/tool.ts";
 import { adoptSession } from "./adopt-session.ts";
 import { AgentError } from "./agent-error.ts";
 import { type AgentSetup, type AIAgentOptions, setUpAgent } from "./agent-setup.ts";
-import { AgentShell } from "./agent-shell.ts";
+import { AgentShell, hasRunCommands } from "./agent-shell.ts";
 import { IterationBudget } from "./budget.ts";
 import type { CompressedEvent } from "./callbacks.ts";
 import type { ContextKeeper } from "./context-keeper.ts";
@@ -29,6 +28,7 @@ import { type ConversationResult, resultOf } from "./conversation-result.ts";
 import { journalledProgress } from "./journal-tools.ts";
 import { keepContext, withheldFrom } from "./keep-context.ts";
 import { type Notifier, notifier } from "./notifier.ts";
+import { SeenAnswer } from "./seen-answer.ts";
 import { sessionCheckpoints } from "./session-checkpoints.ts";
 import { sessionTitle } from "./session-title.ts";
 import { Steering } from "./steering.ts";
@@ -62,6 +62,7 @@ export class AIAgent {
   #systemPrompt: string | undefined;
   #running: AbortController | undefined;
   readonly #steering = new Steering();
+  readonly #seen = new SeenAnswer();
   readonly #ledger: UsageLedger;
   readonly #context: ContextKeeper;
   #title: string | undefined;
@@ -74,14 +75,18 @@ export class AIAgent {
     this.sessionId = options.sessionId ?? newSessionId(Date.now());
     this.#conversation = options.conversation ?? new Conversation();
     const { callbacks, onDefect, cwd } = this.#setup;
-    this.#shell = new AgentShell(this.#setup.host.terminals, cwd, this.#conversation.messages.some(usesTerminal));
-    const told = notifier(callbacks, onDefect);
-    this.#ledger = new UsageLedger(options.entries ?? []);
+    this.#shell = new AgentShell(this.#setup.host.terminals, cwd, hasRunCommands(this.#conversation.messages));
+    const told = this.#seen.watching(notifier(callbacks, onDefect));
+    this.#ledger = new UsageLedger(options.entries ?? [], {
+      priceOf: (model) => this.#infoOf(model).price,
+      journal: (entry) => this.#journal(entry),
+    });
+    this.#setup.usedBeside = (usage, model) => this.#ledger.addBeside(usage, model);
     this.#notify = {
       ...told,
       step: (event) => {
         if (event.usage !== undefined) {
-          this.#ledger.add(event.usage, this.#modelInfo.price);
+          this.#ledger.add(event.usage, this.model);
           this.#context.measured(event.usage, event.added[0]);
         }
         told.step(event);
@@ -158,7 +163,7 @@ export class AIAgent {
 
   /** Tokens that the model can see. */
   get contextWindow(): number {
-    return this.#modelInfo.contextWindow;
+    return this.#infoOf(this.model).contextWindow;
   }
 
   /** What stands for older messages; undefined while the model gets them all. */
@@ -249,16 +254,14 @@ export class AIAgent {
     await shellOpened;
     const outcome = await runTurn(this.#turn(systemPrompt, signal));
     const { end } = outcome;
+    const seen = this.#seen.brokenBy(end);
+    if (seen !== undefined) this.#record(seen);
     const result = resultOf(outcome, {
       messages: this.messages,
       sessionId: this.sessionId,
       taskId: options.taskId ?? randomUUID(),
     });
-    if (outcome.usages.length > 0) {
-      const costUsd = costOf(result.usage, this.#modelInfo.price);
-      const model = choiceId(choiceOf(this.model));
-      this.#journal({ type: "usage", model, ...result.usage, ...(costUsd !== undefined && { costUsd }) });
-    }
+    if (outcome.usages.length > 0) this.#ledger.record(result.usage, this.model);
     this.#journal({
       type: "turn-end",
       stopReason: end.stopReason,
@@ -369,8 +372,8 @@ export class AIAgent {
     for (const message of messages) this.#record(message);
   }
 
-  get #modelInfo(): ModelInfo {
-    return modelInfo(this.model.model, this.#setup.modelFacts(this.model));
+  #infoOf(model: ResolvedModel): ModelInfo {
+    return modelInfo(model.model, this.#setup.modelFacts(model));
   }
 
   #takeBack(keep: number): void {
@@ -379,6 +382,7 @@ export class AIAgent {
   }
 
   #record(message: Message): number {
+    if (message.role === "assistant") this.#seen.clear();
     const position = this.#conversation.next;
     const entry: NewEntry = { type: "message", position, message: storedMessage(message, this.#setup.environment) };
     return this.#conversation.append(message, position, this.#setup.journal?.append(entry));
@@ -387,10 +391,6 @@ export class AIAgent {
   #journal(entry: NewEntry): void {
     this.#setup.journal?.append(entry);
   }
-}
-
-function usesTerminal(message: Message): boolean {
-  return message.role === "assistant" && (message.tool_calls ?? []).some((call) => call.function.name === "terminal");
 }
 
 function contentOf(message: RunOptions["userMessage"]): string | ContentPart[] {

@@ -43,6 +43,8 @@ export type AuxiliaryOptions = {
   resolve(settings: ModelSettings): ResolvedModel | undefined;
   /** A way to the first of these models, the others behind it. */
   lineTo(first: ResolvedModel, others: readonly ResolvedModel[]): ModelLine;
+  /** Told what each answer took, and whose it was. */
+  used(usage: Usage, model: ResolvedModel): void;
   /** The conversation's. */
   readonly main: ModelLine;
 };
@@ -55,9 +57,10 @@ export class Auxiliary {
     this.#options = options;
   }
 
-  /** True when the task has a model of its own, so that asking costs the conversation's model nothing. */
-  hasOwnModel(task: AuxiliaryTask): boolean {
-    return this.#line(task) !== this.#options.main;
+  /** The model that the task has for itself, so that asking costs the conversation's model nothing. */
+  ownModel(task: AuxiliaryTask): ResolvedModel | undefined {
+    const line = this.#line(task);
+    return line === this.#options.main ? undefined : line.chain.current;
   }
 
   /**
@@ -68,17 +71,26 @@ export class Auxiliary {
     task: AuxiliaryTask,
     { messages, tools = [], sampling = {}, signal }: AuxiliaryRequest,
   ): Promise<AuxiliaryAnswer> {
-    const line = this.#line(task);
+    const line = this.#lineFor(task);
     const timeoutMs = this.#options.tasks[task]?.timeoutMs ?? TIMEOUT_MS[task];
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
-      return await collect(line, { messages, tools, sampling, signal: AbortSignal.any([signal, timeout]) });
+      const request = { messages, tools, sampling, signal: AbortSignal.any([signal, timeout]) };
+      const answer = await collect(line, request);
+      if (answer.ok && answer.usage !== undefined) this.#options.used(answer.usage, line.chain.current);
+      return answer;
     } catch (error) {
       signal.throwIfAborted();
       if (!timeout.aborted) throw error;
       const message = `${line.chain.current.model} did not answer within ${Math.round(timeoutMs / 1000)} s.`;
       return { ok: false, fault: { kind: "timeout", message } };
     }
+  }
+
+  /** A stand-in that the task takes in the conversation's place is none for the conversation. */
+  #lineFor(task: AuxiliaryTask): ModelLine {
+    const line = this.#line(task);
+    return line === this.#options.main ? { ...line, chain: line.chain.copy() } : line;
   }
 
   #line(task: AuxiliaryTask): ModelLine {

@@ -2,8 +2,8 @@
 import type { ContextEngine } from "../context/context-engine.ts";
 import { digest } from "../context/digest.ts";
 import type { CompressionPlan } from "../context/plan-compression.ts";
-import { summaryRequest } from "../context/summary-request.ts";
-import { estimateTokens, messageTokens } from "../context/token-estimate.ts";
+import { summaryParts, summaryRequest } from "../context/summary-request.ts";
+import { CHARS_A_TOKEN, estimateTokens, messageTokens, textTokens } from "../context/token-estimate.ts";
 import { TokenMeter } from "../context/token-meter.ts";
 import type { Message } from "../messages/message.ts";
 import type { Usage } from "../providers/wire/wire.ts";
@@ -25,7 +25,14 @@ const LEARNED_SHARE = 0.9;
 const OVERFLOW_SHARE = 0.85;
 /** What the user's own wish for a compression leaves of the conversation. */
 const ASKED_SHARE = 0.5;
-const CHARS_A_TOKEN = 4;
+/** Summaries together may have so large a share of what a compression aims at, and so many tokens. */
+const SUMMARY_SHARE = 0.25;
+const SUMMARY_TOKENS = 12_000;
+const LEAST_SUMMARY_TOKENS = 300;
+/** What a request for a summary says of its messages may fill so much of the window of who is asked. */
+const ASKED_FILLS = 0.7;
+/** It has so many characters at least, however small the window is said to be. */
+const LEAST_ASKED_CHARS = 4_000;
 
 export type ContextKeeperOptions = {
   readonly engine: ContextEngine;
@@ -33,6 +40,8 @@ export type ContextKeeperOptions = {
   readonly auxiliary: Auxiliary;
   /** There is a model that can sum up. */
   readonly canSummarize: () => boolean;
+  /** Tokens that a model sees which only sums up; undefined: the conversation's own model does it. */
+  readonly summaryWindow: () => number | undefined;
   /** Tokens that the model can see. */
   readonly window: () => number;
   /** What every request has beside the conversation: system prompt and tools, as text. */
@@ -143,13 +152,15 @@ export class ContextKeeper {
     const target = Math.max(1, Math.min(most, left(engine.target(this.window))));
     const enough = Math.max(target, left(this.window * share));
     const plan = engine.plan({ said, compression, target, enough });
+    // What the user asks for says nothing of whether it helps where it is needed.
+    const isNeeded = most === Number.POSITIVE_INFINITY;
     if (plan === undefined) {
-      this.#useless++;
-      this.#giveUp(before);
+      if (isNeeded) this.#count(before, before);
       return undefined;
     }
-    // After a refusal there is no room for one more question about all of it.
-    const isFlushed = plan.fresh.length > 0 && share === 0 && this.#options.canSummarize();
+    // A question about all of it needs room: there is none after a refusal, or when a model with a smaller window came.
+    const hasRoom = share === 0 && before < this.window;
+    const isFlushed = plan.fresh.length > 0 && hasRoom && this.#options.canSummarize();
     const [next] = await Promise.all([
       this.#carriedOut(plan, compression, focus, signal),
       isFlushed ? this.#options.flush.run(said, conversation.messages, signal) : undefined,
@@ -159,8 +170,7 @@ export class ContextKeeper {
     const after = this.#meter.scaled(this.#estimate());
     const event = { messages: droppedCount(next), tokensBefore: before, tokensAfter: after };
     journal(compressionEntry(next, { strategy: engine.name, tokensBefore: before, tokensAfter: after }));
-    this.#useless = after > before * (1 - LEAST_SAVING) ? this.#useless + 1 : 0;
-    this.#giveUp(after);
+    if (isNeeded || after <= before * (1 - LEAST_SAVING)) this.#count(before, after);
     compressed(event);
     return event;
   }
@@ -171,16 +181,20 @@ export class ContextKeeper {
     focus: string | undefined,
     signal: AbortSignal,
   ): Promise<Compression> {
-    const { dropped, shortened, fresh, summaryTokens } = plan;
+    const { dropped, shortened, fresh } = plan;
     const before = earlier?.summary ?? null;
-    const summary = fresh.length === 0 ? before : await this.#summary(plan, before, focus, signal);
+    if (fresh.length === 0) return { dropped, shortened, summary: before };
+    const summaryTokens = this.#summaryTokens(plan, before ?? "");
+    const summary = await this.#summary({ ...plan, summaryTokens }, before, focus, signal);
     // The longest that it may become, so that a model which does not stop cannot undo what it is for.
-    const most = (summaryTokens + (before ?? "").length / CHARS_A_TOKEN) * CHARS_A_TOKEN * 2;
-    return {
-      dropped,
-      shortened,
-      summary: summary === null ? null : summary.slice(0, Math.max(most, 2_000)).toWellFormed(),
-    };
+    const most = Math.max(summaryTokens * CHARS_A_TOKEN * 2, 2_000);
+    return { dropped, shortened, summary: summary.slice(0, most).toWellFormed() };
+  }
+
+  /** What it may have that stands for all that went, now and before: else it would fill the window in the end. */
+  #summaryTokens({ summaryTokens }: CompressionPlan, earlier: string): number {
+    const most = Math.min(SUMMARY_TOKENS, Math.round(this.#options.engine.target(this.window) * SUMMARY_SHARE));
+    return Math.min(Math.max(LEAST_SUMMARY_TOKENS, most), summaryTokens + textTokens(earlier.length));
   }
 
   async #summary(
@@ -190,18 +204,39 @@ export class ContextKeeper {
     signal: AbortSignal,
   ): Promise<string> {
     const { engine, auxiliary, canSummarize, tell } = this.#options;
-    const instead = (): string => digest(fresh, earlier, summaryTokens * CHARS_A_TOKEN + (earlier ?? "").length);
+    const instead = (): string => digest(fresh, earlier, summaryTokens * CHARS_A_TOKEN);
     if (!engine.summarizes || !canSummarize()) return instead();
-    const messages = summaryRequest({ messages: fresh, earlier, maxTokens: summaryTokens, focus });
-    const answer = await auxiliary.ask("compression", { messages, signal });
-    if (answer.ok && answer.text.trim() !== "") return answer.text.trim();
-    const why = answer.ok ? "the answer was empty" : answer.fault.message;
-    tell({ severity: "warning", message: `Older messages could not be summed up (${why}); a list stands for them.` });
-    return instead();
+    let summary = earlier;
+    for (const part of summaryParts(fresh, this.#askedChars(summaryTokens))) {
+      const messages = summaryRequest({ part, earlier: summary, maxTokens: summaryTokens, focus });
+      const answer = await auxiliary.ask("compression", { messages, signal });
+      const text = answer.ok ? answer.text.trim() : "";
+      if (text === "") {
+        const why = answer.ok ? "the answer was empty" : answer.fault.message;
+        const message = `Older messages could not be summed up (${why}); a list stands for them.`;
+        tell({ severity: "warning", message });
+        return instead();
+      }
+      summary = text;
+    }
+    return summary ?? instead();
+  }
+
+  /** So much of the messages may be in one request; the earlier summary and the new one need their room, too. */
+  #askedChars(summaryTokens: number): number {
+    const window = this.#options.summaryWindow() ?? this.window;
+    const tokens = this.#meter.estimated(window * ASKED_FILLS) - 2 * summaryTokens;
+    return Math.max(LEAST_ASKED_CHARS, Math.round(tokens * CHARS_A_TOKEN));
   }
 
   #mayTry(used: number, window: number): boolean {
     return this.#gaveUpAt === undefined || used > this.#gaveUpAt + window * GROWTH_SHARE;
+  }
+
+  /** A compression is over; after useless ones none is tried for a while. */
+  #count(before: number, after: number): void {
+    this.#useless = after > before * (1 - LEAST_SAVING) ? this.#useless + 1 : 0;
+    this.#giveUp(after);
   }
 
   #giveUp(tokens: number): void {
@@ -221,6 +256,6 @@ export class ContextKeeper {
   }
 
   #overheadTokens(): number {
-    return Math.ceil(this.#options.overhead().length / CHARS_A_TOKEN);
+    return textTokens(this.#options.overhead().length);
   }
 }

@@ -1,5 +1,6 @@
 /** Ties the keeper of the context window to its agent. */
 import { repairMessages } from "../messages/repair.ts";
+import { modelInfo } from "../providers/model-info.ts";
 import type { Conversation } from "../sessions/conversation.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
@@ -30,7 +31,12 @@ export function keepContext(setup: AgentSetup, ports: ContextPorts): ContextKeep
     conversation,
     auxiliary,
     // The built-in interpreter is no language model.
-    canSummarize: () => setup.models.current.mode !== "offline" || setup.auxiliary.hasOwnModel("compression"),
+    canSummarize: () =>
+      setup.models.current.mode !== "offline" || setup.auxiliary.ownModel("compression") !== undefined,
+    summaryWindow: () => {
+      const model = setup.auxiliary.ownModel("compression");
+      return model === undefined ? undefined : modelInfo(model.model, setup.modelFacts(model)).contextWindow;
+    },
     window,
     overhead: () => systemPrompt() + setup.toolText,
     flush: new MemoryFlush({ auxiliary, tools, systemPrompt, contextFor, tell }),

@@ -22,7 +22,7 @@ export async function sessionTitle(
   const said = first === undefined ? "" : textOf(first.content);
   if (said.trim() === "") return undefined;
   // Whoever pays for a model has not asked to pay for titles: only a model that was named for them makes them.
-  if (!auxiliary.hasOwnModel("title_generation")) return cut(said);
+  if (auxiliary.ownModel("title_generation") === undefined) return cut(said);
   const answer = await auxiliary.ask("title_generation", {
     messages: [
       { role: "system", content: REQUEST },

@@ -2,7 +2,7 @@
 import type { Compression, PositionRange, Said } from "../sessions/conversation.ts";
 import { type Shortened, shortenOutputs } from "./shorten-outputs.ts";
 import type { Strategy } from "./strategies/strategy.ts";
-import { messageTokens } from "./token-estimate.ts";
+import { CHARS_A_TOKEN, messageTokens } from "./token-estimate.ts";
 import { isUsers, type Unit, unitsOf } from "./units.ts";
 
 /** The newest messages stay; behaviour.md §Context (`protect_last_n`). */
@@ -13,8 +13,10 @@ const TAIL_SHARE = 0.6;
 const HEAD_SHARE = 0.2;
 /** A summary has so many tokens at most, and so large a share of what it stands for. */
 const SUMMARY_TOKENS = { least: 300, most: 3_000, share: 0.2 } as const;
-/** What is left of a single result that is too long for the window. Characters. */
-const CUT_CHARS = 8_000;
+/** What is left of a result that is too long for the window, at most and at least. Characters. */
+const CUT_CHARS = { most: 8_000, least: 600 } as const;
+/** What says that something was cut. Characters. */
+const CUT_NOTE_CHARS = 100;
 
 export type Room = {
   /** All that was said and not taken back. */
@@ -33,12 +35,14 @@ export type CompressionPlan = {
   readonly shortened: readonly Shortened[];
   /** What goes now and was not summed up before, in order. */
   readonly fresh: readonly Said[];
-  /** Tokens that a summary of it may have; 0: none is needed. */
+  /** Tokens that a summary of that may have; 0: none is needed. */
   readonly summaryTokens: number;
 };
 
 /** Undefined when nothing can go. */
-export function planCompression({ said, compression, target, enough, strategy }: Room): CompressionPlan | undefined {
+export function planCompression(room: Room): CompressionPlan | undefined {
+  const { compression, target, enough, strategy } = room;
+  const said = room.said.filter(({ isUnfinished }) => !isUnfinished);
   const isDropped = inRanges(compression?.dropped ?? []);
   const kept = said.filter(({ position }) => !isDropped(position));
   const units = unitsOf(withShorter(kept, compression?.shortened ?? []));
@@ -59,7 +63,8 @@ export function planCompression({ said, compression, target, enough, strategy }:
   const fresh = kept.filter(({ position }) =>
     going.some(({ items }) => items.some((item) => item.position === position)),
   );
-  const cuts = total - sum(going) > target ? cutTail(tail) : [];
+  const excess = total - sum(going) - target;
+  const cuts = excess > 0 ? cutTail(tail, kept, excess) : [];
   if (fresh.length === 0 && pruned.length === 0 && cuts.length === 0) return undefined;
   const gone = new Set(fresh.map(({ position }) => position));
   return {
@@ -67,7 +72,7 @@ export function planCompression({ said, compression, target, enough, strategy }:
       said.filter(({ position }) => isDropped(position) || gone.has(position)),
       said,
     ),
-    shortened: [...shortened, ...cuts].filter(({ position }) => !gone.has(position)),
+    shortened: replaced(shortened, cuts).filter(({ position }) => !gone.has(position)),
     fresh,
     summaryTokens: fresh.length === 0 ? 0 : summaryBudget(fresh),
   };
@@ -106,27 +111,51 @@ function headCount(units: readonly Unit[], target: number): number {
   return count;
 }
 
-/** A single result may be longer than all the rest: then its beginning and its end stay. */
-function cutTail(tail: readonly Unit[]): readonly Shortened[] {
-  return tail.flatMap(({ items }) =>
-    items.flatMap(({ position, message }) => {
-      if (message.role !== "tool" || message.content.length <= CUT_CHARS) return [];
-      const half = CUT_CHARS / 2;
-      const head = message.content.slice(0, half).toWellFormed();
-      const end = message.content.slice(-half).toWellFormed();
-      const left = message.content.length - CUT_CHARS;
-      return [{ position, content: `${head}\n[… ${left} characters left out to make room …]\n${end}` }];
-    }),
+/** Long results, one or many at once, may be longer than all the rest: then their beginnings and their ends stay. */
+function cutTail(tail: readonly Unit[], kept: readonly Said[], excess: number): readonly Shortened[] {
+  const long = tail
+    .flatMap(({ items }) => items)
+    .filter(({ message }) => message.role === "tool" && message.content.length > CUT_CHARS.least + CUT_NOTE_CHARS);
+  const chars = cutLength(
+    long.map(({ message }) => (message.content ?? "").length),
+    excess,
   );
+  return long.flatMap(({ position, message }) => {
+    if ((message.content ?? "").length <= chars + CUT_NOTE_CHARS) return [];
+    const whole = kept.find((said) => said.position === position)?.message ?? message;
+    return whole.role === "tool" ? [{ position, content: cutTo(whole.content, chars) }] : [];
+  });
+}
+
+/** The length to which all of them are cut, so that together they are shorter by `excess` tokens. */
+function cutLength(lengths: readonly number[], excess: number): number {
+  const needed = excess * CHARS_A_TOKEN;
+  let chars: number = CUT_CHARS.most;
+  const saved = (): number => lengths.reduce((total, length) => total + Math.max(0, length - chars), 0);
+  while (chars > CUT_CHARS.least && saved() < needed) chars = Math.max(CUT_CHARS.least, Math.floor(chars / 2));
+  return chars;
+}
+
+function cutTo(content: string, chars: number): string {
+  const half = chars / 2;
+  const head = content.slice(0, half).toWellFormed();
+  const end = content.slice(-half).toWellFormed();
+  return `${head}\n[… ${content.length - chars} characters left out to make room …]\n${end}`;
+}
+
+/** A result that is cut again has its new text alone. */
+function replaced(before: readonly Shortened[], now: readonly Shortened[]): readonly Shortened[] {
+  const positions = new Set(now.map(({ position }) => position));
+  return [...before.filter(({ position }) => !positions.has(position)), ...now];
 }
 
 function withShorter(items: readonly Said[], shortened: readonly Shortened[]): readonly Said[] {
   const contents = new Map(shortened.map(({ position, content }) => [position, content]));
   return items.map((said) => {
-    const { position, role, shownAs, message } = said;
+    const { position, role, shownAs, isUnfinished, message } = said;
     const content = contents.get(position);
     return content !== undefined && message.role === "tool"
-      ? { position, role, shownAs, message: { ...message, content } }
+      ? { position, role, shownAs, isUnfinished, message: { ...message, content } }
       : said;
   });
 }

@@ -2,7 +2,7 @@
 import type { Message } from "../messages/message.ts";
 
 /** English text and code; other languages are corrected by what the provider reports (token-meter.ts). */
-const CHARS_A_TOKEN = 4;
+export const CHARS_A_TOKEN = 4;
 /** Role and separators around each message. */
 const MESSAGE_TOKENS = 4;
 /** A picture at the providers' usual detail. */

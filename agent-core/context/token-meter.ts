@@ -13,9 +13,9 @@ export class TokenMeter {
   /** `estimated`: of the request and its answer, all that the usage counts. */
   measured({ inputTokens, outputTokens }: Usage, estimated: number): void {
     const counted = inputTokens + outputTokens;
-    if (counted === 0 || estimated === 0) return;
+    if (!(counted > 0) || estimated === 0) return;
     this.#ratio = Math.min(RATIO_LIMITS.most, Math.max(RATIO_LIMITS.least, counted / estimated));
-    this.#anchor = { counted, estimated };
+    this.#anchor = { counted: estimated * this.#ratio, estimated };
   }
 
   /** The window was changed under what was counted, by a compression or a rewind: only the ratio still holds. */

@@ -36,6 +36,8 @@ export type AssistantMessage = {
   readonly reasoning?: string;
   /** Provider-opaque reasoning parts (signatures, encrypted items), sent back unchanged. */
   readonly reasoning_details?: readonly unknown[];
+  /** Why it was broken off, as a sentence. It is what people saw of it: they keep it, and no model ever gets it. */
+  readonly unfinished?: string;
 };
 
 export type ToolMessage = { readonly role: "tool"; readonly tool_call_id: string; readonly content: string };

@@ -14,6 +14,8 @@ export type Said = {
   readonly position: number;
   readonly role: Message["role"];
   readonly shownAs: ShownAs;
+  /** An answer that was broken off: no model gets it. */
+  readonly isUnfinished: boolean;
   /** Of what the model no longer gets: read from the journal each time that it is asked for, where there is one. */
   readonly message: Message;
 };
@@ -39,6 +41,7 @@ class Remembered implements Said {
   readonly position: number;
   readonly role: Message["role"];
   readonly shownAs: ShownAs;
+  readonly isUnfinished: boolean;
   #message: Message | undefined;
   readonly #stored: StoredMessage | undefined;
 
@@ -46,6 +49,7 @@ class Remembered implements Said {
     this.position = position;
     this.role = message.role;
     this.shownAs = shownAs(message);
+    this.isUnfinished = message.role === "assistant" && message.unfinished !== undefined;
     this.#message = message;
     this.#stored = stored;
   }
@@ -99,9 +103,11 @@ export class Conversation {
    */
   append(message: Message, position = this.#next, stored?: StoredMessage): number {
     const place = Math.max(position, this.#next);
-    this.#said.push(new Remembered(place, message, stored));
+    const said = new Remembered(place, message, stored);
+    this.#said.push(said);
     this.#next = place + 1;
-    this.#view?.push(message);
+    if (said.isUnfinished) said.release();
+    else this.#view?.push(message);
     return place;
   }
 
@@ -130,7 +136,8 @@ export class Conversation {
 
   #viewed(): Message[] {
     const { compression } = this;
-    return compression === undefined ? this.#said.map((said) => said.hold()) : compressed(this.#said, compression);
+    const sent = this.#said.filter(({ isUnfinished }) => !isUnfinished);
+    return compression === undefined ? sent.map((said) => said.hold()) : compressed(sent, compression);
   }
 }
 

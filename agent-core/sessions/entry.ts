@@ -30,6 +30,7 @@ const message = z.discriminatedUnion("role", [
     tool_calls: z.array(toolCall).readonly().exactOptional(),
     reasoning: z.string().exactOptional(),
     reasoning_details: z.array(z.unknown()).readonly().exactOptional(),
+    unfinished: z.string().exactOptional(),
   }),
   z.object({ role: z.literal("tool"), tool_call_id: z.string(), content: z.string() }),
 ]) satisfies z.ZodType<Message>;

@@ -1,8 +1,10 @@
 /** A stored session as a text of its own: Markdown to read, JSON for programs. */
-import type { Message } from "../messages/message.ts";
+import * as z from "zod";
+import type { Message, ToolCall } from "../messages/message.ts";
 import { redact } from "../providers/redact.ts";
-import type { EntryOf } from "./entry.ts";
+import { type EntryOf, parseLine } from "./entry.ts";
 import { readEntries, type StoredSession } from "./read-journal.ts";
+import { answerText } from "./shown-message.ts";
 
 export type ExportFormat = "markdown" | "json";
 
@@ -11,11 +13,13 @@ const JSON_VERSION = 1;
 /** Of a name of a file. */
 const MAX_NAME_CHARS = 60;
 
+const commandInput = z.object({ command: z.string() });
+
 type ToolEntry = EntryOf<"tool">;
 
 /** What looks like a key is masked, as in messages and logs. Rejects when the journal can no longer be read. */
 export async function exportSession(session: StoredSession, format: ExportFormat): Promise<string> {
-  return redact(format === "json" ? await asJson(session) : asMarkdown(session));
+  return format === "json" ? asJson(session) : redact(asMarkdown(session));
 }
 
 /** A name for the file, without a folder. */
@@ -33,7 +37,9 @@ async function asJson(session: StoredSession): Promise<string> {
   const entries = await readEntries(session.path, session.unsaved);
   const messages = conversation.said.map(({ position, message }) => ({ position, ...message }));
   const whole = { version: JSON_VERSION, id, cwd, title, model, systemPrompt, messages, todos, entries };
-  return `${JSON.stringify(whole, undefined, 2)}\n`;
+  // Text by text: in JSON as a whole, what looks like a key may end with a part of the JSON itself.
+  const masked = (_: string, value: unknown): unknown => (typeof value === "string" ? redact(value) : value);
+  return `${JSON.stringify(whole, masked, 2)}\n`;
 }
 
 function asMarkdown({ id, cwd, title, model, begunAt, toolEntry, conversation }: StoredSession): string {
@@ -43,11 +49,20 @@ function asMarkdown({ id, cwd, title, model, begunAt, toolEntry, conversation }:
     `\`${cwd}\``,
     id,
   ];
-  const parts = conversation.said.flatMap(({ message }) => said(message, toolEntry));
+  const calls = new Map<string, ToolCall>();
+  const parts = conversation.said.flatMap(({ message }) => {
+    if (message.role === "assistant") for (const call of message.tool_calls ?? []) calls.set(call.id, call);
+    return said(message, { entryOf: toolEntry, callOf: (id) => calls.get(id) });
+  });
   return `# ${title ?? "Session"}\n\n${facts.filter((fact) => fact !== undefined).join(" · ")}\n\n${parts.join("\n\n")}\n`;
 }
 
-function said(message: Message, toolEntry: StoredSession["toolEntry"]): readonly string[] {
+type Calls = {
+  readonly entryOf: StoredSession["toolEntry"];
+  readonly callOf: (id: string) => ToolCall | undefined;
+};
+
+function said(message: Message, { entryOf, callOf }: Calls): readonly string[] {
   switch (message.role) {
     case "system":
       return [];
@@ -56,21 +71,29 @@ function said(message: Message, toolEntry: StoredSession["toolEntry"]): readonly
     case "assistant":
       return [
         ...(message.reasoning ? [folded("Thoughts", message.reasoning)] : []),
-        ...(message.content ? [`## Hermes\n\n${message.content}`] : []),
+        ...(answerText(message) === "" ? [] : [`## Hermes\n\n${answerText(message)}`]),
       ];
     case "tool":
-      return [toolCall(message.content, toolEntry(message.tool_call_id))];
+      return [toolCall(message.content, entryOf(message.tool_call_id), callOf(message.tool_call_id))];
   }
 }
 
 function userWords(content: Extract<Message, { role: "user" }>["content"]): string {
   if (typeof content === "string") return content;
-  return content.map((part) => (part.type === "text" ? part.text : "*(an image)*")).join("\n\n");
+  return content.map((part) => (part.type === "text" ? part.text : `![an image](${part.image_url.url})`)).join("\n\n");
 }
 
-function toolCall(result: string, entry: ToolEntry | undefined): string {
+function toolCall(result: string, entry: ToolEntry | undefined, call: ToolCall | undefined): string {
   const state = entry?.ok === false ? " (failed)" : "";
-  return folded(`${entry?.title ?? "Tool call"}${state}`, fenced(result));
+  const command = commandOf(call);
+  const parts = [...(command === undefined ? [] : [fenced(command, "sh")]), fenced(result)];
+  return folded(`${entry?.title ?? "Tool call"}${state}`, parts.join("\n\n"));
+}
+
+/** A title has the beginning of a command only. */
+function commandOf(call: ToolCall | undefined): string | undefined {
+  if (call?.function.name !== "terminal") return undefined;
+  return commandInput.safeParse(parseLine(call.function.arguments)).data?.command;
 }
 
 function folded(summary: string, text: string): string {
@@ -79,8 +102,8 @@ function folded(summary: string, text: string): string {
 }
 
 /** Longer than any fence inside. */
-function fenced(text: string): string {
+function fenced(text: string, language = ""): string {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
-  return `${fence}\n${text}\n${fence}`;
+  return `${fence}${language}\n${text}\n${fence}`;
 }

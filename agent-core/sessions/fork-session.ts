@@ -8,6 +8,7 @@ import { JOURNAL_VERSION, type JournalEntry, parseEntry } from "./entry.ts";
 import { type Line, readLines } from "./journal-lines.ts";
 
 const NEWLINE = Buffer.from("\n");
+const USAGE_START = Buffer.from('{"type":"usage"');
 /** Beside a journal that is being made; named after the process that makes it. */
 const UNFINISHED = /\.jsonl\.(\d+)\.tmp$/;
 
@@ -61,7 +62,7 @@ async function copy(from: string, file: FileHandle, parent: string, fork: Fork):
   // A torn last line stays behind, as when the session itself is read.
   for await (const lines of readLines(from)) {
     const end = position === undefined ? -1 : lines.findIndex((line) => isAt(line, position));
-    const taken = (end < 0 ? lines : lines.slice(0, end)).filter((line) => !isHead(line));
+    const taken = (end < 0 ? lines : lines.slice(0, end)).filter((line) => !isHead(line) && !isUsage(line));
     await file.appendFile(Buffer.concat(taken.flatMap(({ bytes }) => [bytes, NEWLINE])));
     if (end >= 0) break;
   }
@@ -73,6 +74,11 @@ function isAt({ bytes }: Line, position: number): boolean {
   if (!bytes.includes('"position":')) return false;
   const entry = parseEntry(bytes.toString("utf8"));
   return entry?.type === "message" && (entry.position ?? -1) >= position;
+}
+
+/** What was paid for once is not paid for again. */
+function isUsage({ bytes }: Line): boolean {
+  return bytes.subarray(0, USAGE_START.length).equals(USAGE_START);
 }
 
 /** A fork has its own. What stands first may as well be a damaged line, or one that has run into the next. */

@@ -1,5 +1,5 @@
 /** What people count as messages: what they asked, and what they were answered. */
-import type { Message } from "../messages/message.ts";
+import type { AssistantMessage, Message } from "../messages/message.ts";
 
 /** Null for what is no message to people: tool calls, results, what the agent said in the user's place. */
 export type ShownAs = "prompt" | "answer" | null;
@@ -7,6 +7,12 @@ export type ShownAs = "prompt" | "answer" | null;
 export function shownAs(message: Message): ShownAs {
   if (message.role === "user") return message.synthetic ? null : "prompt";
   return message.role === "assistant" && message.content ? "answer" : null;
+}
+
+/** An answer's words, and why it was broken off; empty when it said nothing. */
+export function answerText({ content, unfinished }: AssistantMessage): string {
+  const why = unfinished === undefined ? [] : [`[${unfinished}]`];
+  return [...(content ? [content] : []), ...why].join("\n\n");
 }
 
 /** How many messages these are; pieces of one answer, around its tool calls, are one. */

@@ -115,6 +115,17 @@ test("/compress does it now, with what is to be kept in mind", async () => {
   expect(JSON.stringify(asked?.body)).toContain("the colour blue");
 });
 
+test("/compress that finds nothing more to do, twice, is no reason to give compressing up", async () => {
+  const { agent } = await start();
+  const id = await agent.newSession();
+  for (const question of ["one", "two", "three", "four"]) await agent.prompt(id, question);
+  for (const _ of ["once", "twice", "three times"]) await agent.prompt(id, "/compress");
+  expect(JSON.stringify(agent.updates)).not.toContain("cannot be compressed further");
+  const asked = compressions(agent).length;
+  for (let turn = 0; turn < 7; turn++) await agent.prompt(id, `Question ${turn}`);
+  expect(compressions(agent).length).toBeGreaterThan(asked);
+});
+
 test("a request that the provider refuses as too long is compressed and asked once more", async () => {
   const { agent, model } = await start();
   const id = await agent.newSession();

@@ -92,6 +92,11 @@ test("/export writes a file beside the work, in the form that is asked for, and 
   const exported = JSON.parse(readFileSync(join(agent.cwd, "out", "talk.json"), "utf8"));
   expect(exported).toMatchObject({ version: 1, id, title: "A & B" });
   expect(exported.messages[0]).toMatchObject({ position: 0, role: "user" });
+  await agent.prompt(id, 'set "password=hunter2hunter2" in the file');
+  expect(await answer(agent, id, "/export json masked.json")).toBe("Wrote masked.json.");
+  const masked = readFileSync(join(agent.cwd, "masked.json"), "utf8");
+  expect(masked).not.toContain("hunter2");
+  expect(JSON.parse(masked).messages.at(-2).content).toBe('set "password=[key]" in the file');
 });
 
 test("/usage and the usage of updates and lists say what is known, and nothing of what is not", async () => {

@@ -16,6 +16,11 @@ export class ModelChain {
     return this.#current;
   }
 
+  /** As it stands now; where the copy goes on to, this one does not follow. */
+  copy(): ModelChain {
+    return new ModelChain(this.#current, this.#fallbacks.slice(this.#taken));
+  }
+
   /** The user chose: from the next call on it is this one, with the whole chain behind it again. */
   choose(model: ResolvedModel): void {
     this.#current = model;

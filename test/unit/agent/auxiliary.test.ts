@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AIAgent, type AIAgentOptions } from "../../../agent-core/index.ts";
+import type { Answer } from "../../support/model-server/answer.ts";
 import { fail, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 
 let main: ModelServer;
@@ -66,4 +67,43 @@ test("a task that takes too long ends", async () => {
   const { auxiliary } = own(["small"]);
   const slow = { title_generation: { chain: auxiliary?.title_generation?.chain ?? [], timeoutMs: 50 } };
   expect(await titleAfter("fix it", { auxiliary: slow })).toBe("fix it");
+});
+
+test("what a task took counts for the session, at the price of the model that did it", async () => {
+  const titled = Promise.withResolvers<string>();
+  const cwd = mkdtempSync(join(tmpdir(), "hermes-title-"));
+  const prices = { main: 1, small: 100 };
+  const price = (dollars = 0) => ({ input: dollars, output: dollars, cachedInput: dollars });
+  const agent = new AIAgent({
+    ...{ baseUrl: main.baseUrl, model: "main", cwd, home: cwd, environment: {} },
+    modelFacts: ({ model }) => ({ price: price(prices[model as keyof typeof prices]) }),
+    callbacks: { title: ({ title }) => titled.resolve(title) },
+    ...own(["small"]),
+  });
+  main.script({ ...say("ok"), usage: { input: 1_000_000, output: 0 } } as Answer);
+  small.script({ ...say("A title"), usage: { input: 500_000, output: 10 } } as Answer);
+  await agent.runConversation({ userMessage: "go" });
+  await titled.promise;
+  expect(agent.usage).toMatchObject({ inputTokens: 1_500_000, outputTokens: 10 });
+  expect(agent.usage.costUsd).toBeCloseTo(1 + 50.001);
+  await agent.close();
+});
+
+test("a task that goes on with a stand-in leaves the conversation with its own model", async () => {
+  const cwd = mkdtempSync(join(tmpdir(), "hermes-title-"));
+  const agent = new AIAgent({
+    ...{ baseUrl: main.baseUrl, model: "main", cwd, home: cwd, environment: {}, title: "named" },
+    fallbacks: [{ model: "small", baseUrl: small.baseUrl }],
+  });
+  for (const question of ["one", "two", "three"]) {
+    main.script(say("long words ".repeat(200)));
+    await agent.chat(question);
+  }
+  main.script(fail(400, "this cannot be summed up"));
+  small.script(say("The sum."));
+  await agent.compress(undefined, AbortSignal.timeout(20_000));
+  expect(agent.compression?.summary).toBe("The sum.");
+  main.script(say("still here"));
+  expect(await agent.chat("four")).toBe("still here");
+  await agent.close();
 });

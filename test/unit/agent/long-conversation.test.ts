@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AIAgent } from "../../../agent-core/agent/ai-agent.ts";
 import type { CompressedEvent } from "../../../agent-core/agent/callbacks.ts";
+import { defaultEngine } from "../../../agent-core/context/default-engine.ts";
 import { estimateTokens } from "../../../agent-core/context/token-estimate.ts";
 import type { Message } from "../../../agent-core/messages/message.ts";
 import { Journal } from "../../../agent-core/sessions/journal.ts";
@@ -12,6 +13,7 @@ import type { Answer } from "../../support/model-server/answer.ts";
 import { type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 
 const WINDOW = 32_000;
+const TINY_WINDOW = 8_000;
 const TURNS = 2_000;
 const FACT = "The code word is heliotrope-42.";
 
@@ -49,7 +51,7 @@ function summaryOf(messages: readonly Message[]): string {
 function agentOn(
   path: string,
   events: CompressedEvent[],
-  conversation: AIAgentConversation = {},
+  conversation: AgentOptions = {},
   tell: (message: string) => void = () => undefined,
 ): AIAgent {
   const journal = new Journal({
@@ -71,7 +73,7 @@ function agentOn(
     apiKey: "sk-12345678",
     provider: "custom",
     enabledToolsets: ["file"],
-    modelFacts: () => ({ contextWindow: WINDOW }),
+    modelFacts: ({ model: name }) => ({ contextWindow: name === "tiny" ? TINY_WINDOW : WINDOW }),
     journal,
     sessionId: "20261121_120000_0000abcd",
     title: "named",
@@ -80,9 +82,9 @@ function agentOn(
   });
 }
 
-type AIAgentConversation = Pick<
+type AgentOptions = Pick<
   NonNullable<ConstructorParameters<typeof AIAgent>[0]>,
-  "conversation" | "systemPrompt" | "entries"
+  "conversation" | "systemPrompt" | "entries" | "contextEngine"
 >;
 
 test("a conversation of 2,000 turns stays in its window, keeps its first fact, and keeps its prefix in between", async () => {
@@ -188,4 +190,66 @@ test("a compression that is cancelled leaves everything as it was", async () => 
   await expect(agent.compress("the names", cancel.signal)).rejects.toThrow();
   expect(agent.messages).toEqual(before);
   expect(agent.compression).toBeUndefined();
+});
+
+test.for(["recency", "summary"])(
+  "a list stands for what went, again and again (%s), and never fills the window",
+  async (strategy) => {
+    const events: CompressedEvent[] = [];
+    const contextEngine = defaultEngine(undefined, strategy);
+    const agent = agentOn(join(folder, "s.jsonl"), events, { contextEngine });
+    model.respondWith((body) => {
+      const messages = body.messages as unknown as readonly Message[];
+      model.forget();
+      return isSummary(messages)
+        ? { status: 400, body: '{"error":{"message":"no"}}' }
+        : answered(body, "words ".repeat(400));
+    });
+    for (let turn = 0; events.length < 25; turn++) {
+      await agent.chat(turn === 0 ? FACT : `Question ${turn} ${"and more ".repeat(100)}`);
+    }
+    for (const { tokensBefore, tokensAfter } of events) expect(tokensAfter).toBeLessThan(tokensBefore * 0.8);
+    expect(JSON.stringify(agent.messages)).toContain("heliotrope-42");
+  },
+);
+
+test("an update may have as much room as the summary that it brings up to date", async () => {
+  const events: CompressedEvent[] = [];
+  const asked: number[] = [];
+  const agent = agentOn(join(folder, "s.jsonl"), events);
+  model.respondWith((body) => {
+    const messages = body.messages as unknown as readonly Message[];
+    if (!isSummary(messages)) return answered(body, "words ".repeat(400));
+    asked.push(Number(/at most (\d+) tokens/.exec(String(messages[0]?.content))?.[1]));
+    return say("## Facts\n".padEnd(3_600, "fact "));
+  });
+  for (let turn = 0; turn < 8; turn++) await agent.chat(`Question ${turn} ${"and more ".repeat(100)}`);
+  await agent.compress("the names", AbortSignal.timeout(30_000));
+  await agent.chat("a short question");
+  await agent.compress("the names", AbortSignal.timeout(30_000));
+  expect(asked).toHaveLength(2);
+  expect(asked[1]).toBeGreaterThan(900);
+});
+
+test("a model with a smaller window that takes over gets a summary in pieces that it can see", async () => {
+  const events: CompressedEvent[] = [];
+  const notices: string[] = [];
+  const agent = agentOn(join(folder, "s.jsonl"), events, {}, (message) => notices.push(message));
+  const seen: string[] = [];
+  model.respondWith((body) => {
+    const messages = body.messages as unknown as readonly Message[];
+    const isTiny = body["model"] === "tiny";
+    if (isTiny) expect(estimateTokens(messages)).toBeLessThan(TINY_WINDOW);
+    if (!isSummary(messages)) return answered(body, "words ".repeat(20));
+    seen.push(String(messages[1]?.content));
+    return say("## Facts\nThe facts.");
+  });
+  for (let turn = 0; turn < 20; turn++) await agent.chat(`Question ${turn} ${"and more ".repeat(270)}`);
+  expect(events).toEqual([]);
+  agent.setModel({ model: "tiny", baseUrl: model.baseUrl, apiKey: "sk-12345678", provider: "custom" });
+  await agent.chat("and now?");
+  expect(notices).toEqual([]);
+  expect(seen.length).toBeGreaterThan(1);
+  for (let turn = 1; turn < 19; turn++) expect(seen.join("\n")).toContain(`Question ${turn} `);
+  expect(seen[1]).toContain("<earlier-summary>\n## Facts\nThe facts.");
 });

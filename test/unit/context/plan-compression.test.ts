@@ -75,6 +75,24 @@ test("a single result that is longer than the window keeps its beginning and its
   expect(cut?.content.length).toBeLessThan(9_000);
 });
 
+test("many long results of one answer are cut until they fit together, each from what it was", () => {
+  const calls = Array.from({ length: 10 }, (_, index) => `c${index}`);
+  const asked: Message = {
+    role: "assistant",
+    content: null,
+    tool_calls: calls.map((id) => ({ id, type: "function", function: { name: "read_file", arguments: "{}" } })),
+  };
+  const conversation = talk(user("go"), asked, ...calls.map((id) => result(id, `begin ${words(4_000)} end`)));
+  for (const target of [12_000, 4_000]) {
+    conversation.compress({ ...planCompression(room(conversation, target))!, summary: null });
+    expect(estimateTokens(conversation.messages)).toBeLessThan(target);
+  }
+  const { shortened = [] } = conversation.compression ?? {};
+  expect(shortened).toHaveLength(10);
+  expect(shortened.every(({ content }) => content.match(/left out/g)?.length === 1)).toBe(true);
+  expect(shortened.every(({ content }) => content.startsWith("begin") && content.endsWith("end"))).toBe(true);
+});
+
 test("a later compression takes the earlier one's messages in", () => {
   const conversation = talk(...exchanges(40));
   conversation.compress({ ...planCompression(room(conversation, 3_000))!, summary: "first" });

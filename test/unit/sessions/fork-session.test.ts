@@ -63,3 +63,14 @@ async function textsOf(path: string): Promise<unknown[]> {
   if (!read.ok) throw new Error(read.message);
   return read.session.conversation.said.map((one) => one.message.content);
 }
+
+test("what the first session has cost is not counted for its fork once more", async () => {
+  const { from, to } = folder();
+  const tokens = { inputTokens: 9, outputTokens: 9, cachedInputTokens: 0, reasoningTokens: 0 };
+  const usage = JSON.stringify({ type: "usage", model: "m", ...tokens, costUsd: 1, at: 3 });
+  writeFileSync(from, `${head}\n${message(0)}\n${usage}\n${message(1)}\n`);
+  await forkSession(from, to, PARENT, FORK);
+  const read = await readJournal(to);
+  expect(read.ok && read.session.records).toEqual([]);
+  expect(await textsOf(to)).toEqual(["words 0", "words 1"]);
+});

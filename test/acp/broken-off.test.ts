@@ -1,0 +1,92 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { fail, hold, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+
+const running: { stop(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.stop();
+});
+
+async function start(): Promise<{ agent: AcpProcess; model: ModelServer; id: string }> {
+  const model = await startModelServer();
+  const agent = new AcpProcess({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-12345678" });
+  running.push(agent, model);
+  await agent.initialize();
+  return { agent, model, id: await agent.newSession() };
+}
+
+/** Stops an answer of which this much was seen. */
+async function stopAt(agent: AcpProcess, model: ModelServer, id: string): Promise<void> {
+  const held = hold();
+  const seen = [
+    { type: "reasoning", text: "Let me think. " },
+    { type: "text", text: "The first half" },
+  ] as const;
+  model.script({ parts: [...seen, held.part, { type: "text", text: " and the second." }] });
+  const turn = agent.prompt(id, "tell me all");
+  while (!agent.text().includes("The first half")) await agent.nextUpdate();
+  agent.notify("session/cancel", { sessionId: id });
+  expect((await turn).result).toEqual({ stopReason: "cancelled" });
+  held.release();
+}
+
+/** What is shown again of the conversation when it is opened. */
+async function replayed(agent: AcpProcess, id: string): Promise<unknown[]> {
+  const before = agent.updates.length;
+  await agent.request("session/load", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
+  const chunks = agent.updates.slice(before).filter(({ sessionUpdate }) => String(sessionUpdate).endsWith("_chunk"));
+  return chunks.map(({ sessionUpdate, content }) => [sessionUpdate, (content as Json)["text"]]);
+}
+
+test("what was seen of an answer that was stopped stays with the session, and never reaches a model", async () => {
+  const { agent, model, id } = await start();
+  await stopAt(agent, model, id);
+  expect(await replayed(agent, id)).toEqual([
+    ["user_message_chunk", "tell me all"],
+    ["agent_thought_chunk", "Let me think. "],
+    ["agent_message_chunk", "The first half\n\n[Stopped.]"],
+  ]);
+  model.script(say("done"));
+  await agent.prompt(id, "and now?");
+  expect(JSON.stringify(model.requests.at(-1)?.body)).not.toContain("The first half");
+  await agent.prompt(id, "/export md out.md");
+  expect(readFileSync(join(agent.cwd, "out.md"), "utf8")).toContain("The first half\n\n[Stopped.]");
+});
+
+test("what is taken back takes what was seen of its answer with it", async () => {
+  const { agent, model, id } = await start();
+  await stopAt(agent, model, id);
+  model.script(say("whole"));
+  await agent.prompt(id, "/retry");
+  expect(await replayed(agent, id)).toEqual([
+    ["user_message_chunk", "tell me all"],
+    ["agent_message_chunk", "whole"],
+  ]);
+});
+
+test("a turn that failed shows again what was seen of it, and why it ended", async () => {
+  const { agent, model, id } = await start();
+  model.script({ parts: [{ type: "text", text: "It begins" }, { type: "cut" }] }, fail(400, "no such thing"));
+  const { error } = await agent.prompt(id, "go on");
+  expect(await replayed(agent, id)).toEqual([
+    ["user_message_chunk", "go on"],
+    ["agent_message_chunk", `It begins\n\n[${error?.message}]`],
+  ]);
+});
+
+test("what was seen of a stopped answer is left out where older messages give way to a summary", async () => {
+  const { agent, model, id } = await start();
+  await stopAt(agent, model, id);
+  model.respondWith((body) =>
+    say(JSON.stringify(body).includes("You sum up") ? "The sum." : "long words ".repeat(200)),
+  );
+  for (const question of ["one", "two", "three", "four"]) await agent.prompt(id, question);
+  await agent.prompt(id, "/compress");
+  await agent.prompt(id, "five");
+  for (const { body } of model.requests) expect(JSON.stringify(body)).not.toContain("The first half");
+  expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("[COMPRESSED: ");
+  expect(await replayed(agent, id)).toContainEqual(["agent_message_chunk", "The first half\n\n[Stopped.]"]);
+});

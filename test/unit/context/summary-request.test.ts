@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { summaryParts, summaryRequest } from "../../../agent-core/context/summary-request.ts";
+import type { Message } from "../../../agent-core/messages/message.ts";
+import { Conversation } from "../../../agent-core/sessions/conversation.ts";
+
+function said(...messages: readonly Message[]): Conversation["said"] {
+  const conversation = new Conversation();
+  for (const message of messages) conversation.append(message);
+  return conversation.said;
+}
+
+const questions = (count: number, length: number): Conversation["said"] =>
+  said(
+    ...Array.from(
+      { length: count },
+      (_, index): Message => ({ role: "user", content: `${index} ${"x".repeat(length)}` }),
+    ),
+  );
+
+const lengthOf = (part: readonly string[]): number => part.join("\n\n").length;
+
+test("what fits is asked for in one request, whole", () => {
+  const [part, ...others] = summaryParts(questions(10, 1_000), 20_000);
+  expect(others).toEqual([]);
+  expect(part?.[9]).toBe(`[user] 9 ${"x".repeat(1_000)}`);
+});
+
+test("what does not fit one window is divided, in order, with nothing left out", () => {
+  const parts = summaryParts(questions(50, 1_000), 10_000);
+  expect(parts.length).toBeGreaterThan(1);
+  expect(parts.every((part) => lengthOf(part) <= 10_000)).toBe(true);
+  expect(parts.flat().map((text) => Number(/\d+/.exec(text)?.[0]))).toEqual(Array.from({ length: 50 }, (_, at) => at));
+});
+
+test("rather than in very many requests, less is shown of each message", () => {
+  const parts = summaryParts(questions(50, 4_000), 10_000);
+  expect(parts.length).toBeLessThanOrEqual(6);
+  expect(parts.flat()).toHaveLength(50);
+});
+
+test("an answer with more long calls than a request can have is shown shorter", () => {
+  const tool_calls = Array.from({ length: 10 }, (_, index) => ({
+    id: `c${index}`,
+    type: "function" as const,
+    function: { name: "write_file", arguments: "y".repeat(5_000) },
+  }));
+  const parts = summaryParts(said({ role: "assistant", content: null, tool_calls }), 10_000);
+  expect(parts.every((part) => lengthOf(part) <= 10_000)).toBe(true);
+});
+
+test("the words beside an image are summed up, too", () => {
+  const content = [
+    { type: "text", text: "This is the broken login page." },
+    { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
+  ] as const;
+  const [part = []] = summaryParts(said({ role: "user", content }), 10_000);
+  const [, asked] = summaryRequest({ part, earlier: null, maxTokens: 300, focus: undefined });
+  expect(asked?.content).toContain("[user] This is the broken login page.\n[image]");
+});
