@@ -52,9 +52,21 @@ function asMarkdown({ id, cwd, title, model, begunAt, toolEntry, conversation }:
   const calls = new Map<string, ToolCall>();
   const parts = conversation.said.flatMap(({ message }) => {
     if (message.role === "assistant") for (const call of message.tool_calls ?? []) calls.set(call.id, call);
-    return said(message, { entryOf: toolEntry, callOf: (id) => calls.get(id) });
+    const by = message.role === "user" ? "You" : "Hermes";
+    return said(message, { entryOf: toolEntry, callOf: (id) => calls.get(id) }).map((text): Part => ({ by, text }));
   });
-  return `# ${title ?? "Session"}\n\n${facts.filter((fact) => fact !== undefined).join(" · ")}\n\n${parts.join("\n\n")}\n`;
+  return `# ${title ?? "Session"}\n\n${facts.filter((fact) => fact !== undefined).join(" · ")}\n\n${underHeadings(parts)}\n`;
+}
+
+type Part = { readonly by: "You" | "Hermes"; readonly text: string };
+
+/** One heading for each thing that was asked, and one for all that was done and said about it. */
+function underHeadings(parts: readonly Part[]): string {
+  const sections = parts.map(({ by, text }, at) => {
+    const goesOn = by === "Hermes" && parts[at - 1]?.by === by;
+    return goesOn ? text : `## ${by}\n\n${text}`;
+  });
+  return sections.join("\n\n");
 }
 
 type Calls = {
@@ -67,11 +79,11 @@ function said(message: Message, { entryOf, callOf }: Calls): readonly string[] {
     case "system":
       return [];
     case "user":
-      return message.synthetic ? [] : [`## You\n\n${userWords(message.content)}`];
+      return message.synthetic ? [] : [userWords(message.content)];
     case "assistant":
       return [
         ...(message.reasoning ? [folded("Thoughts", message.reasoning)] : []),
-        ...(answerText(message) === "" ? [] : [`## Hermes\n\n${answerText(message)}`]),
+        ...(answerText(message) === "" ? [] : [answerText(message)]),
       ];
     case "tool":
       return [toolCall(message.content, entryOf(message.tool_call_id), callOf(message.tool_call_id))];

@@ -85,6 +85,7 @@ test("/export writes a file beside the work, in the form that is asked for, and 
   const markdown = readFileSync(join(agent.cwd, "a-b.md"), "utf8");
   expect(markdown).toContain("# A & B");
   expect(markdown).toContain("## You\n\nread a.txt");
+  expect(markdown.split("## Hermes")).toEqual([expect.not.stringContaining("<details>"), expect.any(String)]);
   expect(markdown).toContain("<details><summary>Read a.txt</summary>");
   expect(markdown).not.toContain("sk-abcdef1234567890");
   expect(await answer(agent, id, "/export")).toContain("is there already");
