@@ -3,6 +3,7 @@
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import * as esbuild from "esbuild";
 import { grammars } from "./agent-core/host/syntax/grammars.ts";
+import { lazyAcpSchemas } from "./scripts/lazy-acp-schemas.mjs";
 
 const watch = process.argv.includes("--watch");
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -53,6 +54,7 @@ const bundles = {
     format: "esm",
     splitting: true,
     banner: { js: requireForCommonJs },
+    plugins: [lazyAcpSchemas],
     // Seen from dist/chunks, where the lazily loaded index and the parsers are.
     define: {
       ...shared.define,

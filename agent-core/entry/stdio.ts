@@ -47,17 +47,22 @@ export async function runStdio(args: readonly string[]): Promise<number> {
 
 async function serveStdio(): Promise<number> {
   const local = nodeHost();
-  const stream = ndJsonStream(
-    gatheredOutput(process.stdout),
+  const { messages, lines } = gatheredOutput(process.stdout);
+  // What is sent does not go through the library's stream: it locks and frees its output anew for each message.
+  const { readable } = ndJsonStream(
+    lines,
     Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>, // stdin gives bytes as long as no encoding is set
     { maxMessageBytes: MAX_MESSAGE_BYTES },
   );
-  const service = serve(stream, {
-    version: VERSION,
-    environment: process.env,
-    local,
-    log: (line) => process.stderr.write(`${line}\n`),
-  });
+  const service = serve(
+    { readable, writable: messages },
+    {
+      version: VERSION,
+      environment: process.env,
+      local,
+      log: (line) => process.stderr.write(`${line}\n`),
+    },
+  );
   const end = new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, resolve);
   });

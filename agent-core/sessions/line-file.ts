@@ -12,6 +12,8 @@ const NEWLINE = 10;
 export class LineFile {
   readonly #files: JournalFiles;
   readonly #descriptor: number;
+  /** Tells the open file from every other. */
+  readonly #identity: string;
   /** Makes the first line, wherever the file is found empty. */
   readonly #head: () => JournalLine;
   /** Where the next line begins. */
@@ -29,6 +31,7 @@ export class LineFile {
     this.#head = head;
     this.#descriptor = files.open(path);
     try {
+      this.#identity = files.identityOf(this.#descriptor);
       this.#end = cutTornLine(files, this.#descriptor);
     } catch (error) {
       files.close(this.#descriptor);
@@ -43,7 +46,7 @@ export class LineFile {
 
   /** Whether it is still the file that others find at `path`. Throws the system's error. */
   isAt(path: string): boolean {
-    return this.#files.identityAt(path) === this.#files.identityOf(this.#descriptor);
+    return this.#files.identityAt(path) === this.#identity;
   }
 
   /** Everything in it, which a deleted file still has. Throws the system's error. */
