@@ -14,6 +14,7 @@ import {
   sessionsFolder,
   spillFolder,
 } from "../config/home.ts";
+import { WakingTime } from "../host/children/waking-time.ts";
 import type { Host } from "../host/host.ts";
 import { lockHolder } from "../locks/file-lock.ts";
 import { Turns } from "../locks/turns.ts";
@@ -44,6 +45,8 @@ const PLATFORM = "acp";
 /** A window that is reloaded opens its session again while its former process may still be ending. */
 const LOCK_PATIENCE_MS = 2_000;
 const LOCK_LOOK_MS = 50;
+/** Of the time between two looks no more counts: a process cannot end on a machine that stands still. */
+const LONGEST_LOCK_LOOK_MS = 100;
 
 export type AgentServerOptions = {
   readonly version: string;
@@ -347,9 +350,9 @@ export class AgentServer {
   async #checkLock(id: string): Promise<void> {
     const path = journalPath(sessionsFolder(this.home), id);
     if (path === undefined) return;
-    const until = performance.now() + LOCK_PATIENCE_MS;
+    const waited = new WakingTime(LONGEST_LOCK_LOOK_MS);
     let holder = lockHolder(`${path}.lock`);
-    while (holder !== undefined && performance.now() < until) {
+    while (holder !== undefined && waited.look() < LOCK_PATIENCE_MS) {
       await delay(LOCK_LOOK_MS);
       holder = lockHolder(`${path}.lock`);
     }

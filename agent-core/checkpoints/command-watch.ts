@@ -2,7 +2,7 @@
  * What commands change: the workspace is scanned before one starts and after it has ended, and what differs is noted
  * with a copy of what was there before, as far as there is one.
  */
-import { setTimeout as delay } from "node:timers/promises";
+import { untilQuiet } from "../host/children/until-quiet.ts";
 import type { FileState } from "../sessions/file-change.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { GitBlobs } from "./git-blobs.ts";
@@ -61,10 +61,8 @@ export class CommandWatch {
     this.#running += 1;
     // Beside a command that runs, what is new may be that one's: it is noted with the first that ends.
     await (this.#running === 1 ? this.look() : this.#looking);
-    if (this.#filling === undefined) return;
-    const begin = performance.now();
-    await Promise.race([this.#filling, delay(Math.max(0, this.#patienceMs), undefined, { ref: false })]);
-    this.#patienceMs -= performance.now() - begin;
+    if (this.#filling === undefined || this.#patienceMs === 0) return;
+    this.#patienceMs = await untilQuiet(this.#filling, this.#patienceMs, () => false);
   }
 
   /** After a command: notes what it changed. */

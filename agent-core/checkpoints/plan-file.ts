@@ -8,8 +8,8 @@ import type { ObjectStore } from "./object-store.ts";
 import type { Target } from "./restore-plan.ts";
 import { type ShownFile, showFile } from "./shown-file.ts";
 
-/** Comparing two large, different texts can take for ever; their lines are not counted then. */
-const DIFF_TIMEOUT_MS = 200;
+/** Comparing two large, different texts can take for ever: beyond this, a fifth of a second, lines are not counted. */
+const MAX_CHANGED_LINES = 1_300;
 
 /** Content that a file shall have. */
 export type Wanted =
@@ -86,7 +86,7 @@ function linesBetween(present: string | null | undefined, wanted: Wanted): Pick<
   const none = { added: undefined, removed: undefined };
   const text = wanted.kind === "nothing" ? "" : wanted.text;
   if (present === undefined || text === undefined) return none;
-  const changes = diffLines(present ?? "", text, { timeout: DIFF_TIMEOUT_MS });
+  const changes = diffLines(present ?? "", text, { maxEditLength: MAX_CHANGED_LINES });
   if (changes === undefined) return none;
   const count = (kind: "added" | "removed"): number =>
     changes.reduce((sum, change) => sum + (change[kind] ? change.count : 0), 0);

@@ -5,12 +5,15 @@
 import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTick } from "node:timers/promises";
+import { WakingTime } from "../host/children/waking-time.ts";
 import { type FolderRules, ignoreFilesIn, isIgnored, rulesFrom } from "../host/ignore-rules.ts";
 
 /** Files beyond which a workspace is not watched. */
 const MAX_FILES = 20_000;
 /** A scan that takes longer is given up, and the workspace not watched any more. */
 const MAX_SCAN_MS = 5_000;
+/** A file or folder takes longer only where everything stands still. */
+const LONGEST_LOOK_MS = 250;
 /** Nobody waits longer than this for the thread that a scan runs in. */
 const SLICE_MS = 10;
 /** A folder whose date is this young may have changed again without it showing. */
@@ -40,7 +43,7 @@ type Listed = {
 type Progress = {
   readonly files: Map<string, SeenFile>;
   readonly folders: Set<string>;
-  readonly begin: number;
+  readonly time: WakingTime;
   slice: number;
 };
 
@@ -57,8 +60,8 @@ export class WorkspaceScan {
 
   /** Undefined when there are too many files, or when it takes too long. */
   async scan(): Promise<Scan | undefined> {
-    const begin = performance.now();
-    const progress: Progress = { files: new Map(), folders: new Set(), begin, slice: begin };
+    const time = new WakingTime(LONGEST_LOOK_MS);
+    const progress: Progress = { files: new Map(), folders: new Set(), time, slice: performance.now() };
     const before = this.#listed;
     this.#listed = new Map();
     const waiting = this.#roots.map((root) => ({ folder: root, above: [] as readonly FolderRules[] }));
@@ -67,7 +70,7 @@ export class WorkspaceScan {
       progress.folders.add(next.folder);
       const listed = list(next.folder, next.above, before.get(next.folder));
       this.#listed.set(next.folder, listed);
-      for (const path of listed.files) note(path, progress.files);
+      for (const path of listed.files) note(path, progress);
       for (const folder of listed.folders) waiting.push({ folder, above: listed.rules });
       if (progress.files.size > this.#maxFiles) return undefined;
       if (!(await pause(progress))) return undefined;
@@ -76,8 +79,9 @@ export class WorkspaceScan {
   }
 }
 
-function note(path: string, files: Map<string, SeenFile>): void {
+function note(path: string, { files, time }: Progress): void {
   const stat = statOf(path);
+  time.look();
   if (stat === undefined) return;
   const { size, mode } = stat;
   files.set(path, { signature: signatureOf(stat), size, mode: mode & 0o7777, isLink: stat.isSymbolicLink() });
@@ -144,9 +148,8 @@ function read(path: string): string {
 
 /** Lets others have the thread from time to time; false when the scan has taken too long. */
 async function pause(progress: Progress): Promise<boolean> {
-  const now = performance.now();
-  if (now - progress.begin > MAX_SCAN_MS) return false;
-  if (now - progress.slice < SLICE_MS) return true;
+  if (progress.time.look() > MAX_SCAN_MS) return false;
+  if (performance.now() - progress.slice < SLICE_MS) return true;
   await nextTick();
   progress.slice = performance.now();
   return true;

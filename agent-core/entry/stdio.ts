@@ -3,6 +3,7 @@ import "./stdout-is-the-protocol.ts";
 import { Readable } from "node:stream";
 import { ndJsonStream } from "@zed-industries/agent-client-protocol";
 import { serve } from "../acp/serve.ts";
+import { untilQuiet } from "../host/children/until-quiet.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { checkSetup } from "./check.ts";
 import { gatheredOutput } from "./gathered-output.ts";
@@ -67,8 +68,7 @@ async function serveStdio(): Promise<number> {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, resolve);
   });
   await Promise.race([service.connection.closed, end]);
-  const timer = setTimeout(() => process.exit(0), SHUTDOWN_MS);
-  await service.dispose();
-  clearTimeout(timer);
+  const disposed = service.dispose();
+  await untilQuiet(disposed, SHUTDOWN_MS, () => false);
   process.exit(0); // an open socket to a model must not keep a dead editor's agent alive
 }

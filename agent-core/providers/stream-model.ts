@@ -5,6 +5,8 @@ import type { ApiMode, ModelEvent, ModelRequest } from "./wire/wire.ts";
 
 /** How long a stream may say nothing at all before it counts as dead; behaviour.md §API modes, Faults. */
 const DEFAULT_SILENCE_MS = 60_000;
+/** Silence is counted in steps: what comes while this process stands still is taken before the next one. */
+const SILENT_STEPS = 10;
 
 /**
  * Streams the answer. Throws the signal's reason when it is aborted, even while the wire is stuck in a read. `silenceMs`
@@ -64,6 +66,8 @@ class GuardedRead {
   readonly #signal: AbortSignal;
   readonly #stop: AbortController;
   readonly #silence: NodeJS.Timeout;
+  /** Since something came. */
+  #silentSteps = 0;
   #reject: (reason: unknown) => void = () => undefined;
 
   /** What `signal` says goes on to `stop`. */
@@ -71,14 +75,16 @@ class GuardedRead {
     this.#signal = signal;
     this.#stop = stop;
     signal.addEventListener("abort", this.#onAbort, { once: true });
-    const silent = (): void =>
+    this.#silence = setInterval(() => {
+      this.#silentSteps += 1;
+      if (this.#silentSteps <= SILENT_STEPS) return; // the first one had begun before
       this.#reject(new DOMException(`nothing came for ${Math.round(silenceMs / 1000)} s`, "TimeoutError"));
-    this.#silence = setTimeout(silent, silenceMs);
+    }, silenceMs / SILENT_STEPS);
   }
 
   of<Value>(events: AsyncIterator<Value>): Promise<IteratorResult<Value>> {
     this.#signal.throwIfAborted();
-    this.#silence.refresh();
+    this.#silentSteps = 0;
     return new Promise((resolve, reject) => {
       this.#reject = reject;
       events.next().then(resolve, reject);
@@ -86,7 +92,7 @@ class GuardedRead {
   }
 
   dispose(): void {
-    clearTimeout(this.#silence);
+    clearInterval(this.#silence);
     this.#signal.removeEventListener("abort", this.#onAbort);
   }
 

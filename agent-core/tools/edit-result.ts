@@ -18,8 +18,8 @@ const MAX_DIFF_LINES = 200;
 const COMPARED_WHOLE_CHARS = 40_000;
 /** Around each change. */
 const CONTEXT_LINES = 3;
-/** Comparing two large, different texts can take for ever; a diff that needs longer is left out. */
-const DIFF_TIMEOUT_MS = 500;
+/** Comparing two large, different texts can take for ever: a diff of more, which is half a second, is left out. */
+const MAX_CHANGED_LINES = 2_000;
 
 /** Empty when the texts are equal; at most `maxLines` of it. `path` is what to show. */
 export function unifiedDiff(path: string, oldText: string, newText: string, maxLines = MAX_DIFF_LINES): string {
@@ -28,7 +28,7 @@ export function unifiedDiff(path: string, oldText: string, newText: string, maxL
   for (const part of partsOf(oldText, newText)) {
     const patch = structuredPatch("", "", part.oldText, part.newText, undefined, undefined, {
       context: CONTEXT_LINES,
-      timeout: DIFF_TIMEOUT_MS,
+      maxEditLength: MAX_CHANGED_LINES,
     });
     if (patch === undefined) return "[the diff is too large to show]";
     lines.push(...patch.hunks.flatMap((hunk) => hunkLines(hunk, part)));

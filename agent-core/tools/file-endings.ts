@@ -1,8 +1,11 @@
 /** A model writes plain line feeds; a file keeps the line ends that it has. Pure. */
 import { diffArrays } from "diff";
 
-/** Comparing two large, different texts can take for ever; then lines end as most of the file's do. */
-const DIFF_TIMEOUT_MS = 500;
+/**
+ * Comparing two large, different texts can take for ever: of more changed lines (half a second), all end as most of
+ * the file's do. No time: what a file comes to must not hang on how busy the machine is.
+ */
+const MAX_CHANGED_LINES = 2_000;
 
 /** The new text of a whole file: lines that stay keep their own line end, others get that of the line that they replace. */
 export function inFileEndings(present: string, content: string): string {
@@ -16,7 +19,7 @@ export function inFileEndings(present: string, content: string): string {
 function inMixedEndings(present: readonly string[], content: readonly string[]): string | undefined {
   const changes = diffArrays([...present], [...content], {
     comparator: (one, other) => withoutBreak(one) === withoutBreak(other),
-    timeout: DIFF_TIMEOUT_MS,
+    maxEditLength: MAX_CHANGED_LINES,
   });
   if (changes === undefined) return undefined;
   const lines: string[] = [];

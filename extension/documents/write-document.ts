@@ -1,6 +1,7 @@
 /** Reading and changing a file through its document, so that the change can be undone and passes over nothing. */
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
+import { WakingTime } from "../../agent-core/host/children/waking-time.ts";
 import { until } from "../until.ts";
 import { findDocument } from "./find-document.ts";
 import { differsInLineEndsOnly, evened } from "./line-ends.ts";
@@ -98,20 +99,20 @@ async function settled(document: vscode.TextDocument): Promise<void> {
 /** Waits until VS Code has reloaded an unchanged document, but not for ever. */
 async function placeOf(document: vscode.TextDocument): Promise<Place> {
   const { uri } = document;
-  const end = Date.now() + RELOAD_LIMIT_MS;
+  const waited = new WakingTime(LOOK_MS);
   for (;;) {
     // Read again each time: the document may have been saved since.
     const onDisk = await vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { uri });
     if (document.isDirty || document.getText() === onDisk) return { kind: "document", document };
-    const rest = end - Date.now();
-    if (rest <= 0 || differsInLineEndsOnly(document.getText(), onDisk)) return { kind: "disk", text: onDisk };
-    await changeOf(document, Math.min(rest, LOOK_MS));
+    const isLate = waited.look() > RELOAD_LIMIT_MS;
+    if (isLate || differsInLineEndsOnly(document.getText(), onDisk)) return { kind: "disk", text: onDisk };
+    await changeOf(document);
   }
 }
 
-/** Resolves when the document tells of a change (also of one to its being saved), or after so many milliseconds. */
-function changeOf(document: vscode.TextDocument, limitMs: number): Promise<boolean> {
-  return until(limitMs, (done) => [
+/** Resolves when the document tells of a change (also of one to its being saved), or when it is time to look again. */
+function changeOf(document: vscode.TextDocument): Promise<boolean> {
+  return until(LOOK_MS, (done) => [
     vscode.workspace.onDidChangeTextDocument((change) => change.document === document && done()),
   ]);
 }
@@ -146,12 +147,12 @@ async function apply(document: vscode.TextDocument, { start, end, text }: Minima
 }
 
 async function save(document: vscode.TextDocument): Promise<void> {
-  const end = Date.now() + SAVE_LIMIT_MS;
+  const waited = new WakingTime(LOOK_MS);
   while (!(await document.save())) {
     // A save that VS Code has begun by itself refuses this one, and is as good when it has ended.
-    if (document.isDirty) await changeOf(document, LOOK_MS);
+    if (document.isDirty) await changeOf(document);
     if (!document.isDirty) return;
-    if (Date.now() >= end) throw new Error("it was changed in the editor, but could not be saved");
+    if (waited.look() > SAVE_LIMIT_MS) throw new Error("it was changed in the editor, but could not be saved");
   }
 }
 

@@ -1,7 +1,7 @@
 /** One command of the agent in a shell of the user: its output without the shell's marks, its exit code where it is told. */
 import { PassThrough } from "node:stream";
-import { setTimeout as delay } from "node:timers/promises";
 import { makeOutputFile, OutputFlow } from "../../agent-core/host/children/output-flow.ts";
+import { untilQuiet } from "../../agent-core/host/children/until-quiet.ts";
 import { refuse } from "./agent-child.ts";
 import { ShellMarks } from "./shell-marks.ts";
 import type { CommandSink, ShownCommand } from "./shown-command.ts";
@@ -54,7 +54,7 @@ export async function startInShell(
   async function kill(): Promise<void> {
     if (isOver) return;
     shell.terminal.sendText(CTRL_C, false);
-    await Promise.race([over, delay(INTERRUPT_MS, undefined, { ref: false })]);
+    await untilQuiet(over, INTERRUPT_MS, () => false);
     // It is over, or what it started still has the terminal.
     if (isOver && !shell.isClosed) await shell.endSince(before);
     else await shell.close();
@@ -79,10 +79,10 @@ async function stored({ data, ending }: Execution, flow: OutputFlow): Promise<vo
   const stream = new PassThrough();
   flow.take(stream);
   const marks = new ShellMarks();
-  let lastPieceAt = performance.now();
+  let hasCome = false as boolean;
   const copied = (async () => {
     for await (const piece of await data) {
-      lastPieceAt = performance.now();
+      hasCome = true;
       if (stream.writableEnded) return;
       if (!stream.write(marks.push(piece))) await new Promise((resolve) => stream.once("drain", resolve));
     }
@@ -93,9 +93,11 @@ async function stored({ data, ending }: Execution, flow: OutputFlow): Promise<vo
   });
   whenCopied.catch(() => undefined); // told below, unless the command was over before
   const how = await ending;
-  const endedAt = performance.now();
-  const left = (): number => Math.max(endedAt, lastPieceAt) + DRAIN_MS - performance.now();
-  while (!isCopied && left() > 0) await Promise.race([whenCopied, delay(left(), undefined, { ref: false })]);
+  await untilQuiet(whenCopied, DRAIN_MS, () => {
+    const came = hasCome;
+    hasCome = false;
+    return came;
+  });
   if (isCopied) await whenCopied;
   stream.end(marks.end() + noteOn(how));
   await flow.drained();

@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import { isInFront, killTree, livingMembers, MARKER_VARIABLE } from "../../agent-core/host/children/process-tree.ts";
 import { QUIET_ENVIRONMENT } from "../../agent-core/host/children/start-child.ts";
+import { WakingTime } from "../../agent-core/host/children/waking-time.ts";
 import { until } from "../until.ts";
 import { shellIntegration, shellKind } from "./shell-integration.ts";
 import { changeFolderLine, preparingLine, TELLS_FIRST_ONLY } from "./typed-line.ts";
@@ -17,6 +18,8 @@ const FOLDER_TOLD_MS = 200;
 /** A program that the prompt itself runs has the terminal no longer than this. */
 const PROMPT_MS = 1_000;
 const POLL_MS = 20;
+/** Of the time between two looks no more counts: a program cannot end on a machine that stands still. */
+const LONGEST_LOOK_MS = 100;
 /** Closing is told of by then. */
 const CLOSE_LIMIT_MS = 2_000;
 
@@ -108,9 +111,9 @@ export class UserShell {
   /** Whether what is typed reaches the shell. A program may run that VS Code was told nothing of, or that it has ended. */
   async isAtPrompt(): Promise<boolean> {
     const pid = await this.terminal.processId;
-    const begin = performance.now();
+    const waited = new WakingTime(LONGEST_LOOK_MS);
     while (pid !== undefined && !this.isClosed && !(await isInFront(pid))) {
-      if (performance.now() - begin > PROMPT_MS) return false;
+      if (waited.look() > PROMPT_MS) return false;
       await delay(POLL_MS);
     }
     return !this.isClosed;

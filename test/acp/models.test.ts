@@ -254,8 +254,14 @@ test("with nothing configured a server on this machine is found and used", async
   const { port } = new URL(model.baseUrl);
   const agent = start({ HERMES_LOCAL_SERVERS: `ollama=${port}` });
   await agent.initialize();
-  const { sessionId, opened } = await open(agent);
-  expect(optionOf(opened, "model")).toMatchObject({ currentValue: "ollama:qwen3:8b" });
+  let sessionId = "";
+  // A session waits 200 ms for the server, which may stand still for longer: then the next one finds it.
+  const used = async (): Promise<string | undefined> => {
+    const { opened, ...session } = await open(agent);
+    ({ sessionId } = session);
+    return optionOf(opened, "model")?.currentValue;
+  };
+  await expect.poll(used).toBe("ollama:qwen3:8b");
   model.script(say("hello"));
   await agent.prompt(sessionId, "hi");
   expect(model.requests.at(-1)?.body["model"]).toBe("qwen3:8b");

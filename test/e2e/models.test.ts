@@ -32,7 +32,15 @@ describe("first run, keys and the model picker", () => {
 
   test("the page offers what answers here, offline, and keys", async () => {
     await window.panel.getByText("Choose what answers").waitFor();
-    await card(/^Use LM Studio/).waitFor();
+    // A page waits 200 ms for the server, which may stand still for longer: then the next one has it.
+    const offersServer = (): Promise<boolean> =>
+      card(/^Use LM Studio/)
+        .waitFor({ timeout: 5_000 })
+        .then(
+          () => true,
+          () => false,
+        );
+    while (!(await offersServer())) await window.runCommand("Hermes: New Session");
     await card(/^Try it offline/).waitFor();
     for (const provider of [/^OpenAI/, /^OpenRouter/, /^Anthropic/, /^Other endpoint/]) await card(provider).waitFor();
   });

@@ -2,8 +2,8 @@
 import { structuredPatch } from "diff";
 
 const CONTEXT_LINES = 2;
-/** Comparing two large, different texts can take for ever. */
-const DIFF_TIMEOUT_MS = 300;
+/** Comparing two large, different texts can take for ever; this takes about 300 ms. */
+const MAX_CHANGED_LINES = 1_500;
 
 export type DiffLine = {
   readonly type: "added" | "removed" | "context" | "gap";
@@ -14,9 +14,12 @@ export type DiffLine = {
 
 export type DiffSummary = { readonly lines: readonly DiffLine[]; readonly added: number; readonly removed: number };
 
-/** Undefined when the texts differ too much to be compared in time. */
+/** Undefined when the texts differ too much to be compared. */
 export function diffSummary(oldText: string, newText: string): DiffSummary | undefined {
-  const patch = structuredPatch("", "", oldText, newText, "", "", { context: CONTEXT_LINES, timeout: DIFF_TIMEOUT_MS });
+  const patch = structuredPatch("", "", oldText, newText, "", "", {
+    context: CONTEXT_LINES,
+    maxEditLength: MAX_CHANGED_LINES,
+  });
   if (patch === undefined) return undefined;
   const lines = patch.hunks.flatMap((hunk, index): DiffLine[] => {
     const shown = hunkLines(hunk);

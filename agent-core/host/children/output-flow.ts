@@ -3,7 +3,7 @@ import { closeSync, createWriteStream, mkdirSync, openSync, type WriteStream } f
 import { dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { setTimeout as delay } from "node:timers/promises";
+import { untilQuiet } from "./until-quiet.ts";
 
 /** A command that ended is over when no output came for this long, though a child of its still holds the pipe. */
 const DRAIN_MS = 500;
@@ -33,8 +33,9 @@ export class OutputFlow {
   readonly #onOutput: OutputListener;
   readonly #stop: () => void;
   readonly #closed: Promise<void>[] = [];
-  #lastByteAt = 0;
   #bytes = 0;
+  /** Streams that wait for the disk. */
+  #paused = 0;
   #failure: Error | undefined;
 
   constructor({ outputFile, onOutput, stop }: FlowOptions) {
@@ -48,16 +49,17 @@ export class OutputFlow {
   take(from: Readable): void {
     const decoder = new StringDecoder("utf8");
     from.on("data", (bytes: Buffer) => {
-      this.#lastByteAt = performance.now();
-      if (this.#failure !== undefined) return;
       this.#bytes += bytes.length;
+      if (this.#failure !== undefined) return;
       if (this.#bytes > MAX_OUTPUT_BYTES) this.#fail(new Error("It was stopped: it printed more than 4 GiB."));
       this.#onOutput(bytes, decoder.write(bytes));
       const file = this.#file;
       if (file === undefined || file.write(bytes)) return;
       from.pause();
+      this.#paused += 1;
       const resume = (): void => {
         file.off("drain", resume).off("close", resume);
+        this.#paused -= 1;
         from.resume();
       };
       file.once("drain", resume).once("close", resume);
@@ -72,13 +74,13 @@ export class OutputFlow {
 
   /** Resolves when all output of an ended command is in the file; rejects when it could not be kept. */
   async drained(): Promise<void> {
-    let open = true;
-    const closed = Promise.all(this.#closed).then(() => {
-      open = false;
+    const closed = Promise.all(this.#closed);
+    let seen = this.#bytes;
+    await untilQuiet(closed, DRAIN_MS, () => {
+      const came = this.#bytes > seen || this.#paused > 0;
+      seen = this.#bytes;
+      return came;
     });
-    const begin = performance.now();
-    const quiet = (): number => performance.now() - Math.max(begin, this.#lastByteAt);
-    while (open && quiet() < DRAIN_MS) await Promise.race([closed, pause(DRAIN_MS - quiet())]);
     const file = this.#file;
     if (file?.writable) await new Promise<void>((resolve) => file.write("", () => resolve()));
     // What it left running may print on: the file stays open for that.
@@ -97,8 +99,4 @@ export class OutputFlow {
     this.#failure = error;
     this.#stop();
   }
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return delay(milliseconds, undefined, { ref: false });
 }

@@ -1,6 +1,6 @@
 /** Running a short helper program of this machine to its end. */
 import { spawn } from "node:child_process";
-import { setTimeout as delay } from "node:timers/promises";
+import { untilQuiet } from "../children/until-quiet.ts";
 
 /** Output is still taken for this long after the end: a program may leave a child behind that keeps it open. */
 const DRAIN_MS = 100;
@@ -36,7 +36,7 @@ export async function runProgram(
     child.once("error", reject);
     child.once("exit", resolve);
   });
-  await Promise.race([closed, delay(DRAIN_MS, undefined, { ref: false })]);
+  await untilQuiet(closed, DRAIN_MS, () => false);
   for (const stream of [stdout, stderr]) stream.destroy();
   return { exitCode, stdout: out, stderr: err };
 }

@@ -1,4 +1,5 @@
 /** The editor's models as something that answers here: no key, and no address either. */
+import { untilQuiet } from "../../host/children/until-quiet.ts";
 import { editor } from "../deployment/editor.ts";
 import type { EditorModels } from "../wire/wire.ts";
 import type { Found } from "./local-servers.ts";
@@ -8,11 +9,14 @@ const LIMIT_MS = 200;
 
 /** One group, its first model as the default; none when the editor offers none. Rejects when it cannot be asked. */
 export async function findEditorModels(models: EditorModels): Promise<readonly Found[]> {
-  const signal = AbortSignal.timeout(LIMIT_MS);
-  const offered = await models.list(signal).catch((error: unknown) => {
-    if (signal.aborted) return [];
+  const over = new AbortController();
+  const list = models.list(over.signal).catch((error: unknown) => {
+    if (over.signal.aborted) return [];
     throw error;
   });
+  await untilQuiet(list, LIMIT_MS, () => false);
+  over.abort();
+  const offered = await list;
   const [first] = offered;
   if (first === undefined) return [];
   return [

@@ -1,4 +1,5 @@
 /** Model servers on this machine: looked for on their usual ports, on the loopback only. */
+import { untilQuiet } from "../../host/children/until-quiet.ts";
 import type { Deployment } from "../deployment/deployment.ts";
 import { llamacpp } from "../deployment/llamacpp.ts";
 import { lmstudio } from "../deployment/lmstudio.ts";
@@ -22,9 +23,11 @@ export function isLocalServer(provider: string): boolean {
 
 /** Those that answer within 200 ms and have a model. */
 export async function findLocalServers(places: readonly Deployment[]): Promise<readonly Found[]> {
-  const signal = AbortSignal.timeout(PROBE_LIMIT_MS);
-  const answers = await Promise.all(places.map((place) => ask(place, signal)));
-  return answers.filter((answer) => answer !== undefined);
+  const over = new AbortController();
+  const answers = Promise.all(places.map((place) => ask(place, over.signal)));
+  await untilQuiet(answers, PROBE_LIMIT_MS, () => false);
+  over.abort();
+  return (await answers).filter((answer) => answer !== undefined);
 }
 
 /**

@@ -6,8 +6,8 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { tool as processTool } from "../../../agent-core/tools/process.ts";
 import { type DockerEngine, importImage, startDockerEngine } from "../../support/docker-engine.ts";
+import { answeredWith } from "../../support/looking-on.ts";
 import { processesSleeping } from "../../support/processes.ts";
 import { RemoteBenches, textOf } from "../../support/remote-benches.ts";
 import type { Bench } from "../../support/tool-context.ts";
@@ -98,7 +98,7 @@ describe.runIf(engine).each([
   test("a background command takes input, and the container ends with the session", { timeout: SLOW }, async () => {
     const it = await bench();
     expect(await textOf(it, `while read x; do echo got $x; done; ${NAP}`, { background: true })).toContain("as p1");
-    expect((await it.run(processTool, { action: "write", id: "p1", data: "one\n" })).text).toContain("got one");
+    expect((await answeredWith("got one", it, "p1", "one\n")).text).toContain("got one");
     expect(containers()).toHaveLength(1);
     await it.context.processes.dispose();
     await it.context.host.terminals.dispose();

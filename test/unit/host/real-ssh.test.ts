@@ -3,8 +3,8 @@ import { mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { tool as processTool } from "../../../agent-core/tools/process.ts";
 import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
+import { answeredWith } from "../../support/looking-on.ts";
 import { processesSleeping } from "../../support/processes.ts";
 import { RemoteBenches, textOf } from "../../support/remote-benches.ts";
 import { type SshServer, startSshServer } from "../../support/ssh-server.ts";
@@ -74,7 +74,7 @@ describe.each([
   test("a background command takes input, and ends with the session", async () => {
     const it = await bench();
     expect(await textOf(it, `while read x; do echo got $x; done; ${NAP}`, { background: true })).toContain("as p1");
-    expect((await it.run(processTool, { action: "write", id: "p1", data: "one\n" })).text).toContain("got one");
+    expect((await answeredWith("got one", it, "p1", "one\n")).text).toContain("got one");
     await it.context.processes.dispose();
     await it.context.host.terminals.dispose();
     expect(processesSleeping(NAP_SECONDS)).toEqual([]);

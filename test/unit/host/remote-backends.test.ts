@@ -20,6 +20,7 @@ import { OWN_VARIABLES } from "../../../agent-core/host/terminals/command-variab
 import { configuredBackend } from "../../../agent-core/host/terminals/configured-backend.ts";
 import { tool as processTool } from "../../../agent-core/tools/process.ts";
 import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
+import { answeredWith } from "../../support/looking-on.ts";
 import { processesSleeping, processesWith } from "../../support/processes.ts";
 import { RemoteBenches, textOf } from "../../support/remote-benches.ts";
 
@@ -125,8 +126,7 @@ test.each(places)("%s: a stop ends what runs there, also what left its session",
 test.each(places)("%s: background commands take input, and end with the session", async (_, section) => {
   const bench = await benches.open(section());
   expect(await textOf(bench, `while read x; do echo got $x; done; ${NAP}`, { background: true })).toContain("as p1");
-  const { text } = await bench.run(processTool, { action: "write", id: "p1", data: "one\n" });
-  expect(text).toContain("got one");
+  expect((await answeredWith("got one", bench, "p1", "one\n")).text).toContain("got one");
   await bench.run(processTool, { action: "write", id: "p1", data: "\u0004" });
   await bench.context.processes.dispose();
   expect(napping()).toEqual([]);

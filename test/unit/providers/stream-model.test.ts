@@ -46,6 +46,35 @@ describe("exactly one last event", () => {
   });
 });
 
+describe("silence", () => {
+  const SILENCE_MS = 100;
+
+  test("of the model ends the stream", async () => {
+    const open = async function* () {
+      yield text("a");
+      await never;
+    };
+    const events = guardStream(open, request, new AbortController().signal, SILENCE_MS);
+    expect(transcript(await collect(events))).toEqual(['text "a"', "fault timeout"]);
+  });
+
+  test("is none where the machine stood still: what came meanwhile is taken", async () => {
+    const open = async function* () {
+      yield text("a");
+      // Timers that are due come before what has arrived meanwhile.
+      await new Promise<void>((resolve) => {
+        setImmediate(() => {
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * SILENCE_MS);
+          setImmediate(resolve);
+        });
+      });
+      yield finish;
+    };
+    const events = guardStream(open, request, new AbortController().signal, SILENCE_MS);
+    expect(transcript(await collect(events))).toEqual(['text "a"', "finish stop ?"]);
+  });
+});
+
 describe("abort", () => {
   const reason = new Error("stop");
 

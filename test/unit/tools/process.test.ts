@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { tool as processTool } from "../../../agent-core/tools/process.ts";
 import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
+import { answeredWith, lookingOn } from "../../support/looking-on.ts";
 import { isAlive } from "../../support/processes.ts";
 import { type Bench, toolBench } from "../../support/tool-context.ts";
 
@@ -21,9 +22,20 @@ function bench(): Bench {
   return made;
 }
 
-async function background(on: Bench, command: string, more: object = {}): Promise<string> {
-  const { text } = await on.run(terminal, { command, background: true, ...more });
+/** Begins one that has `printed` something, which is nothing new then, and gives its id. */
+async function background(on: Bench, command: string, printed = "", more: object = {}): Promise<string> {
+  const seen = on.shown.length;
+  const hasPrinted = (): boolean => {
+    const pieces = on.shown.slice(seen).map((shown) => (shown.type === "output" ? shown.text : ""));
+    return pieces.join("").includes(printed);
+  };
+  const { text } = await lookingOn(() => on.run(terminal, { command, background: true, ...more }), hasPrinted);
   return /\bp\d+/.exec(text)?.[0] ?? text;
+}
+
+/** Writes to one, which ends by that. */
+function ended(on: Bench, id: string, data: string) {
+  return lookingOn(() => act(on, "write", id, { data }));
 }
 
 function act(on: Bench, action: string, id?: string, more: object = {}) {
@@ -33,32 +45,34 @@ function act(on: Bench, action: string, id?: string, more: object = {}) {
 test("a background command goes on: listed, polled for what is new, and killed with all it started", async () => {
   const on = bench();
   expect((await act(on, "list")).text).toBe("Nothing runs in the background.");
-  const id = await background(on, "echo begun; setsid sleep 876 & echo $! > pid; tail -f /dev/null --pid=$$");
+  const id = await background(on, "setsid sleep 876 & echo $! > pid; echo begun; exec tail -f /dev/null", "begun");
   expect(id).toBe("p1");
-  expect((await act(on, "list")).text).toMatch(/^p1 runs, \d+ s: echo begun/);
+  expect((await act(on, "list")).text).toMatch(/^p1 runs, \d+ s: setsid sleep 876/);
   expect((await act(on, "poll", id)).text).toContain("[no new output]");
   const pid = Number(readFileSync(join(on.folder, "pid"), "utf8"));
   expect(isAlive(pid)).toBe(true);
-  expect((await act(on, "kill", id)).text).toMatch(/^p1 has ended: ended by signal SIGTERM/);
+  expect((await act(on, "kill", id)).text).toMatch(/^p1 has ended: ended by signal SIG(TERM|KILL)/);
   expect(isAlive(pid)).toBe(false);
 });
 
 test("poll gives each piece of output once", async () => {
   const on = bench();
   const id = await background(on, "while read line; do echo got $line; done");
-  expect((await act(on, "write", id, { data: "one\n" })).text).toContain("\ngot one");
-  expect((await act(on, "write", id, { data: "two\n" })).text).toMatch(/waits for input.*\ngot two$/s);
+  expect((await answeredWith("got one", on, id, "one\n")).text).toContain("\ngot one");
+  expect((await answeredWith("got two", on, id, "two\n")).text).toMatch(/waits for input.*\ngot two$/s);
   expect((await act(on, "poll", id)).text).toContain("[no new output]");
-  expect((await act(on, "write", id, { data: "three\n\u0004" })).text).toMatch(
-    /^p1 has ended: exit code 0.*\ngot three$/s,
-  );
+  expect((await ended(on, id, "three\n\u0004")).text).toMatch(/^p1 has ended: exit code 0.*\ngot three$/s);
   expect((await act(on, "write", id, { data: "four\n" })).ok).toBe(false);
 });
 
 test("Ctrl+C interrupts as in a terminal", async () => {
   const on = bench();
-  const id = await background(on, "trap 'echo interrupted; exit 5' INT; echo ready; while :; do sleep 0.1; done");
-  const { text } = await act(on, "write", id, { data: "\u0003" });
+  const id = await background(
+    on,
+    "trap 'echo interrupted; exit 5' INT; echo ready; while :; do sleep 0.1; done",
+    "ready",
+  );
+  const { text } = await ended(on, id, "\u0003");
   expect(text).toMatch(/exit code 5.*\ninterrupted$/s);
 });
 
@@ -77,7 +91,7 @@ test("wait ends when the command does, when it asks, when its time is over, and 
 
 test("a command that fails at once is told of at once, and is no process", async () => {
   const on = bench();
-  const { ok, text } = await on.run(terminal, { command: "no-such-server", background: true });
+  const { ok, text } = await lookingOn(() => on.run(terminal, { command: "no-such-server", background: true }));
   expect(ok).toBe(false);
   expect(text).toContain("127: command not found");
   expect(on.context.processes.list()).toEqual([]);
@@ -94,7 +108,7 @@ test("the end of a process is told once, and not when the model has seen it", as
   ]);
   expect(await on.context.processes.notices()).toEqual([]);
   const seen = await background(on, "read x");
-  await act(on, "write", seen, { data: "go\n" });
+  await ended(on, seen, "go\n");
   expect(await on.context.processes.notices()).toEqual([]);
 });
 
@@ -105,7 +119,7 @@ test("an ended process is freed, and its output can be read all the same", async
   const release = vi.spyOn(running, "release");
   await on.context.processes.notices();
   expect(release).not.toHaveBeenCalled();
-  await act(on, "write", id, { data: "go\n" });
+  await ended(on, id, "go\n");
   await on.context.processes.notices();
   await on.context.processes.notices();
   expect(release).toHaveBeenCalledTimes(1);
@@ -118,12 +132,11 @@ test("watched texts are told of, a flood of them in short", async () => {
   const id = await background(
     on,
     'echo "Listening on 80"; read x; for i in 1 2 3 4 5; do echo "ERROR $i"; done; read y',
-    {
-      watch: ["listening", "error"],
-    },
+    "Listening",
+    { watch: ["listening", "error"] },
   );
   expect(await on.context.processes.notices()).toEqual(["[p1 printed: Listening on 80]"]);
-  await act(on, "write", id, { data: "go\n" });
+  await answeredWith("ERROR 5", on, id, "go\n");
   expect(await on.context.processes.notices()).toEqual([
     "[p1 printed: ERROR 1]",
     "[p1 printed: ERROR 2]",
@@ -201,12 +214,13 @@ test("pty: a real terminal, its input, its size and its exit code", async () => 
   const id = await background(
     on,
     "tty; stty size; read -p 'Name? ' name; echo \"Hello $name\"; export KEPT=no; exit 6",
+    "Name? ",
     { pty: true },
   );
   const shown = (await act(on, "log", id)).text;
   expect(shown).toMatch(/^\/dev\/pts\/\d+\n24 80\nName\? /);
   expect(shown).not.toContain("SHELL=");
-  expect((await act(on, "write", id, { data: "Ada\n" })).text).toMatch(/exit code 6.*Hello Ada$/s);
+  expect((await ended(on, id, "Ada\n")).text).toMatch(/exit code 6.*Hello Ada$/s);
   const whole = await on.run(terminal, { command: "[ -t 1 ] && cd / && export A=1 && echo yes; exit 5", pty: true });
   expect(whole.text).toMatch(/^yes\n\[exit code 5, .*the shell is in \/ now/);
   expect((await on.run(terminal, { command: "echo $A $TERM" })).text).toMatch(/^1 dumb\n/);

@@ -252,7 +252,7 @@ async function told(isSo: () => boolean, problem: () => string): Promise<void> {
     const look = (): void => {
       if (isSo()) end(resolve);
     };
-    const limit = setTimeout(() => end(() => reject(new Error(problem()))), 10_000);
+    const limit = setTimeout(() => end(() => reject(new Error(problem()))), 60_000);
     const subscriptions = [
       vscode.window.onDidChangeActiveTextEditor(look),
       vscode.window.onDidChangeTextEditorSelection(look),

@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { findProgram } from "../../find-program.ts";
 import { bwrapArguments } from "./bwrap.ts";
 
-/** What the look may take; it takes some 10 ms where it works. */
-const TIMEOUT_MS = 5_000;
+/** What hangs is given up after this; it takes some 10 ms where it works. */
+const TIMEOUT_MS = 20_000;
 
 export type SandboxProgram =
   | { readonly ok: true; readonly bwrap: string }

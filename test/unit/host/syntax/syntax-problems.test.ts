@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { grammars } from "../../../../agent-core/host/syntax/grammars.ts";
 import { syntaxProblems } from "../../../../agent-core/host/syntax/syntax-problems.ts";
 
@@ -34,6 +34,10 @@ const languages: readonly (readonly [file: string, right: string, wrong: string,
   ["a.json", '{ "a": [1, 2], "b": null }\n', '{ "a": 1,\n  "b" 2 }\n', 2],
   ["a.yaml", "a:\n  - b: 1\n    c: |\n      text\n---\nsecond: true\n", "a: b: c\n", 1],
 ];
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 describe("syntax check", () => {
   it.each(languages)("%s: what is right is silent", async (file, right) => {
@@ -74,6 +78,17 @@ describe("syntax check", () => {
     for (const extension of [".ts", ".py", ".json", ".yaml", ".sh"]) {
       expect((await check(`/w/a${extension}`, noise)).length).toBeLessThanOrEqual(5);
     }
+  });
+
+  it("finds what is wrong though the machine stood still in the middle of it", async () => {
+    const now = performance.now.bind(performance);
+    let looks = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => {
+      looks += 1;
+      return now() + (looks > 2 ? 10_000 : 0);
+    });
+    expect(await check("/w/a.ts", `${"f(1);\n".repeat(1_000)}f(1;\n`)).toEqual(['1001:4 ")" is missing']);
+    expect(looks).toBeGreaterThan(2);
   });
 
   it("finds nothing wrong in this project's own files", async () => {

@@ -1,0 +1,36 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test, vi } from "vitest";
+import { WorkspaceScan } from "../../../agent-core/checkpoints/workspace-scan.ts";
+import { stallingClock } from "../../support/stalling-clock.ts";
+
+const FILES = 40;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+function workspace(): string {
+  const root = mkdtempSync(join(tmpdir(), "hermes-scan-"));
+  mkdirSync(join(root, "deep"));
+  for (let n = 0; n < FILES; n += 1) writeFileSync(join(root, "deep", `${n}.txt`), "");
+  return root;
+}
+
+test("a machine that stands still for a minute does not make a workspace too large", async () => {
+  const stall = stallingClock();
+  const scanning = new WorkspaceScan([workspace()]).scan();
+  stall(60_000);
+  expect((await scanning)?.files.size).toBe(FILES);
+});
+
+test("a file system on which every file takes its time is given up", async () => {
+  const root = workspace();
+  let now = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => {
+    now += 200;
+    return now;
+  });
+  expect(await new WorkspaceScan([root]).scan()).toBeUndefined();
+});
