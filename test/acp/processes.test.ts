@@ -90,7 +90,7 @@ test("the user ends one with all it has started, and the model is told who did",
   model.script(say("fine"));
   await agent.prompt(sessionId, "and now?");
   const messages = JSON.stringify(model.requests.at(-1)?.body.messages);
-  expect(messages).toMatch(ENDED);
+  expect(messages).toMatch(new RegExp(`\\[p1 has ended: ${ENDED.source}`));
   expect((await agent.request("_hermes/process/list", { sessionId })).result).toEqual({ processes: [] });
 });
 
