@@ -115,9 +115,7 @@ function ComposerFoot({ canSend, onSend }: { readonly canSend: boolean; readonly
 
 /** The queue is another view: what of it takes the focus from here. */
 function lastInQueue(): HTMLElement | undefined {
-  return (
-    [...document.querySelectorAll<HTMLElement>(".queue [data-queued]")].at(-1)?.querySelector("button") ?? undefined
-  );
+  return [...document.querySelectorAll<HTMLElement>(".queue [data-row]")].at(-1)?.querySelector("button") ?? undefined;
 }
 
 function matching(commands: readonly AvailableCommand[], draft: string): readonly AvailableCommand[] {

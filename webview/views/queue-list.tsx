@@ -1,14 +1,16 @@
 /** Messages typed while the agent works: sent when it is done, or now, into the running turn or instead of it. */
 import type { QueuedPrompt } from "../panel-protocol.ts";
+import { useFocusKept } from "./focus-kept.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { QueueEditor } from "./queue-editor.tsx";
-import { useFocusKept } from "./queue-focus.ts";
+
+const FOCUS = { inRow: "textarea, button", otherwise: ".composer textarea" };
 
 export function QueueList() {
   const { store } = usePanel();
   const { queue } = store.shown.value;
-  const list = useFocusKept(queue);
+  const list = useFocusKept<HTMLUListElement>(queue, FOCUS);
   if (queue.length === 0) return null;
   return (
     <ul class="queue" aria-label="Queued messages" ref={list}>
@@ -32,14 +34,14 @@ function Queued({ prompt, place }: QueuedProps) {
   };
   if (state === "editing") {
     return (
-      <li data-queued={id}>
+      <li data-row={id}>
         <QueueEditor text={text} onDone={(edited) => post({ type: "queue-edit", id, text: edited })} />
       </li>
     );
   }
   return (
     <li
-      data-queued={id}
+      data-row={id}
       onDragOver={(event) => event.dataTransfer?.types.includes(DRAGGED) && event.preventDefault()}
       onDrop={drop}
     >

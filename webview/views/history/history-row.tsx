@@ -26,7 +26,7 @@ function Row({ item }: RowProps) {
       return <Deleting item={item} onDone={done} />;
     case "shown":
       return (
-        <li class={`history-row${item.isCurrent ? " history-current" : ""}`}>
+        <li class={`history-row${item.isCurrent ? " history-current" : ""}`} data-row={item.sessionId}>
           <Name
             item={item}
             field={name}
@@ -154,7 +154,7 @@ function Renaming({ item: { sessionId, title }, onDone }: StageProps) {
     else onDone();
   };
   return (
-    <li class="history-row history-editing">
+    <li class="history-row history-editing" data-row={sessionId}>
       <input
         ref={field}
         dir="auto"
@@ -181,7 +181,7 @@ function Deleting({ item: { sessionId, title }, onDone }: StageProps) {
     onDone();
   };
   return (
-    <li class="history-row history-editing" onKeyDown={onKeyDown}>
+    <li class="history-row history-editing" data-row={sessionId} onKeyDown={onKeyDown}>
       <span class="history-question" dir="auto">
         Delete “{title}” for good?
       </span>

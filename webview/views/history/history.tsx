@@ -2,6 +2,7 @@
 import { memo } from "preact/compat";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { HistoryItem, HistoryPage } from "../../panel-protocol.ts";
+import { useFocusKept } from "../focus-kept.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { dayHeading } from "./day.ts";
@@ -14,9 +15,11 @@ const BLOCK = 50;
 /** How far before the list's end the next page is asked for. */
 const AHEAD = "600px";
 
+const FOCUS = { inRow: ".history-name", otherwise: ".history-search input" };
+
 export function History({ page }: { readonly page: HistoryPage }) {
   const { post } = usePanel();
-  const rows = useRef<HTMLDivElement>(null);
+  const rows = useFocusKept<HTMLDivElement>(page.sessions, FOCUS);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "Escape") {
       event.preventDefault();
