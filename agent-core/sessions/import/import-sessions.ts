@@ -9,6 +9,7 @@ import { appendEntries } from "../append-entries.ts";
 import { type EntryOf, JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
 import { readEntries, readJournal } from "../read-journal.ts";
 import { journalPath } from "../session-id.ts";
+import { titleLine } from "../title-line.ts";
 import { sumUsage } from "../usage-sum.ts";
 import { deletedImports } from "./deleted-imports.ts";
 import {
@@ -109,7 +110,7 @@ function head(row: SessionRow, id: string, parent: string | undefined): JournalE
 }
 
 function titleEntry(row: SessionRow): readonly EntryOf<"title">[] {
-  const title = textOf(row.title);
+  const title = titleLine(textOf(row.title) ?? "");
   return title ? [{ type: "title", title, at: timeOf(row.started_at) }] : [];
 }
 

@@ -48,6 +48,15 @@ async function stored(name = names()[0] ?? ""): Promise<StoredSession & { readon
   return { ...read.session, entries: await readEntries(path) };
 }
 
+test("a title comes over as one line of what is seen; one of nothing is none", async () => {
+  const [first, second] = ["20260402_112233_aaaaaa", "20260402_112233_bbbbbb"];
+  addSession(state, { ...CONVERSATION, id: first, title: "Mend\n\u001b[31mthe\u202e parser " });
+  addSession(state, { ...CONVERSATION, id: second, title: "\u0000 \n" });
+  await importState();
+  const titles = await Promise.all(names().map(async (name) => (await stored(name)).title));
+  expect(new Set(titles)).toEqual(new Set(["Mend the parser", undefined]));
+});
+
 test("a session comes over whole: messages, calls, results, reasoning, images, title, model, times, cost", async () => {
   addSession(state, CONVERSATION);
   expect(await importState()).toEqual({
