@@ -57,7 +57,7 @@ test("while an index is built a turn runs, lists answer from what is there, and 
   const sessions = after.result?.["sessions"] as Json[];
   expect(sessions).toHaveLength(PAGE);
   expect(sessions[0]).toMatchObject({ _meta: { hermes: { messages: 2 } } });
-  const { result } = await agent.request("_hermes/session/search", { query: "subject77" });
+  const { result } = await agent.request("_hermes/session/search", { query: "subject77 " }); // typed to its end
   expect(result).toMatchObject({ hits: [{ sessionId: "20261120_120000_0000004d" }] });
 });
 
