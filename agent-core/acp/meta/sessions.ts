@@ -88,7 +88,10 @@ export type HermesExport = { readonly sessionId: string; readonly format: "markd
 /** `fileName` is a proposal without a folder. */
 export type HermesExported = { readonly text: string; readonly fileName: string };
 
-/** In titles and messages; `cwd`: only sessions of this folder; `limit`: default 50. */
+/**
+ * In titles and messages: words, "phrases", OR and prefix*. A word of three letters or more that nothing follows, not even a
+ * blank, may be the beginning of a longer one. `cwd`: only sessions of this folder; `limit`: 1 to 500, default 50.
+ */
 export type HermesSearch = { readonly query: string; readonly cwd?: string; readonly limit?: number };
 
 export type HermesSearchHits = {
