@@ -8,6 +8,8 @@ export type StateKeeper = { getState(): unknown; setState(value: unknown): void 
 
 type Kept = {
   readonly draft: string;
+  /** Which wish was the last that the composer has fulfilled; empty before the first. */
+  readonly composed: string;
   /** Undefined when the end of the transcript was in view. */
   readonly anchor: ScrollAnchor | undefined;
   /** What the user opened (true) or closed (false) against its default, by id. */
@@ -32,6 +34,14 @@ export class PanelMemory {
 
   set draft(draft: string) {
     this.#keep({ draft });
+  }
+
+  get composed(): string {
+    return this.#kept.composed;
+  }
+
+  set composed(composed: string) {
+    this.#keep({ composed });
   }
 
   get anchor(): ScrollAnchor | undefined {
@@ -65,6 +75,7 @@ function parse(value: unknown): Kept {
   const folds = typeof kept.folds === "object" && kept.folds !== null ? Object.entries(kept.folds) : [];
   return {
     draft: typeof kept.draft === "string" ? kept.draft : "",
+    composed: typeof kept.composed === "string" ? kept.composed : "",
     anchor: parseAnchor(kept.anchor),
     folds: Object.fromEntries(folds.filter((fold): fold is [string, boolean] => typeof fold[1] === "boolean")),
   };

@@ -204,8 +204,11 @@ export type PanelEvent =
   | { readonly kind: "notice"; readonly severity: "info" | "warning" | "error"; readonly text: string }
   /** The messages under a summary are shown, or folded away again; the panel says so to itself. */
   | { readonly kind: "toggle-summary"; readonly key: string }
-  /** Asks the panel to put the caret into the composer, with `text` in it when given. */
-  | { readonly kind: "compose"; readonly text?: string };
+  /**
+   * Asks the panel to put the caret into the composer, with `text` before what is written there already. What bears an `id`
+   * that it has done comes again with all the rest, and is not done again.
+   */
+  | { readonly kind: "compose"; readonly id: string; readonly text?: string };
 
 /**
  * Host to panel. `first` is the number of the first event; they are consecutive. `reset` says that the panel must

@@ -28,6 +28,7 @@ import { leaveSession } from "./leave-session.ts";
 import { PromptQueue } from "./prompt-queue.ts";
 import { type SelectedOption, SessionOptions } from "./session-options.ts";
 import { type SessionPlace, sessionPlace } from "./session-place.ts";
+import { takenBackPrompt } from "./taken-back.ts";
 
 /** Where the window remembers which session it showed. */
 const MEMENTO_KEY = "hermes.sessionId";
@@ -237,6 +238,8 @@ export class ChatSession implements vscode.Disposable {
     }
     if (this.#running && update.sessionUpdate === "user_message_chunk") this.queue.arrived();
     this.#log.push({ kind: "update", update });
+    const takenBack = takenBackPrompt(update);
+    if (takenBack !== undefined) this.#log.compose(takenBack);
   }
 
   dispose(): void {
@@ -276,13 +279,15 @@ export class ChatSession implements vscode.Disposable {
   /** Gives the session that the panel had. What its turn still says must not run into the next one. */
   async #goTo(sessionId: string | undefined): Promise<string | undefined> {
     const left = this.#sessionId;
-    this.queue.clear();
+    const unsaid = this.queue.clear();
     await this.cancel();
     await this.#turnEnd();
     this.#sessionId = undefined;
     this.#opening = undefined;
     await this.#memory.update(MEMENTO_KEY, sessionId);
     await this.open();
+    // What the user wrote is not lost with the session that it was written for.
+    if (unsaid.length > 0) this.#log.compose(unsaid.join("\n\n"));
     return left;
   }
 

@@ -36,6 +36,11 @@ export class EventLog {
     this.#schedule();
   }
 
+  /** Puts the caret into the composer, with `text` before what is written there. */
+  compose(text?: string): void {
+    this.push({ kind: "compose", id: randomUUID(), ...(text !== undefined && { text }) });
+  }
+
   /** Sends nothing until `release`: what belongs together, however much it is, is drawn once. */
   hold(): void {
     this.#held = true;

@@ -54,8 +54,11 @@ export class PromptQueue {
     this.#set([...others.slice(0, to), moved, ...others.slice(to)]);
   }
 
-  clear(): void {
+  /** Takes all out, as the session is left that they were written for; gives in order what is not on its way into it. */
+  clear(): readonly string[] {
+    const texts = this.#prompts.filter((prompt) => !isSteering(prompt)).map(({ text }) => text);
     this.#set([]);
+    return texts;
   }
 
   /** Takes the next one out of the queue; undefined when there is none, or when it is being changed. */

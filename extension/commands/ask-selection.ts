@@ -13,6 +13,6 @@ export const command: Command = {
     const code = document.getText(selection);
     const text = `About ${path}:${lines}\n\`\`\`${document.languageId}\n${code}\n\`\`\`\n`;
     await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
-    events.push({ kind: "compose", text });
+    events.compose(text);
   },
 };

@@ -6,6 +6,6 @@ export const command: Command = {
   id: "hermes.focusChat",
   async run({ events }) {
     await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
-    events.push({ kind: "compose" });
+    events.compose();
   },
 };

@@ -7,6 +7,6 @@ export const command: Command = {
   async run({ chat, events }) {
     await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
     await chat.newSession();
-    events.push({ kind: "compose" });
+    events.compose();
   },
 };

@@ -4,6 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
 
 // Stored sessions: found, opened, renamed, forked and deleted in the panel; and what was said can be said otherwise.
+/** It takes a second to stop it. */
+const STUBBORN = "run `trap '' TERM; sleep 600`";
+
 describe("sessions in the panel", () => {
   let window: VSCodeWindow;
 
@@ -62,11 +65,15 @@ describe("sessions in the panel", () => {
   });
 
   test("what is sent while a new session takes the place of a running turn is said in the new one", async () => {
-    await window.send("run `trap '' TERM; sleep 600`");
+    await window.send(STUBBORN);
     await window.toolCalls("in_progress").last().waitFor();
     await window.composer.fill("search two");
     await window.runCommand("Hermes: New Session");
     await window.composer.press("Enter");
+    // Which of the two VS Code carries out first is open: it is said in the new session, or waits there to be.
+    const unsent = () => window.composer.inputValue();
+    await expect.poll(async () => [...(await bubbles()), await unsent()].filter(Boolean)).toEqual(["search two"]);
+    if ((await unsent()) !== "") await window.composer.press("Enter");
     await expect.poll(bubbles).toEqual(["search two"]);
     await window.panel.getByText("a.txt").last().waitFor();
     await window.panel.locator('.send-button[aria-label="Stop"]').waitFor({ state: "detached" });
@@ -80,7 +87,7 @@ describe("sessions in the panel", () => {
     await pictures("history");
     await page().locator(".history-name").nth(1).click();
     await page().waitFor({ state: "detached" });
-    await expect.poll(bubbles).toEqual(["list the files", "read a.txt", "run `trap '' TERM; sleep 600`"]);
+    await expect.poll(bubbles).toEqual(["list the files", "read a.txt", STUBBORN]);
     // The one that was left may be opened in another window by now.
     const stored = () => readdirSync(join(window.home, "vscode", "sessions"));
     await expect.poll(() => stored().filter((name) => name.endsWith(".lock"))).toEqual([]);
@@ -129,15 +136,43 @@ describe("sessions in the panel", () => {
   test("a session is deleted after a question", async () => {
     await window.runCommand("Hermes: Show Sessions");
     await expect.poll(() => rows().count()).toBe(3);
-    const [, second] = await names();
-    await page().locator(".history-name").nth(1).press("Delete");
+    const [first, second, third] = await names();
+    await page().locator(".history-name").nth(2).press("Delete");
     await pictures("history-delete");
     await page().getByRole("button", { name: "Delete", exact: true }).click();
-    await expect.poll(() => rows().count()).toBe(2);
-    expect(await names()).not.toContain(second);
-    // Whoever works with the keyboard goes on with the session that took its place.
-    await expect.poll(() => window.panel.locator(":focus .history-title").textContent()).toBe((await names())[1]);
+    await expect.poll(names).toEqual([first, second]);
+    expect([first, second]).not.toContain(third);
+    // Whoever works with the keyboard goes on beside it.
+    await expect.poll(() => window.panel.locator(":focus .history-title").textContent()).toBe(second);
+  });
+
+  test("the session that is open is deleted, and Escape leads to a new one", async () => {
+    const [first, second] = await names();
+    await page().locator(`.history-row[data-row]:has-text("${second}") .history-name`).press("Delete");
+    await window.panel.getByRole("button", { name: "Keep", exact: true }).press("Shift+Tab");
+    await window.page.keyboard.press("Enter");
+    await expect.poll(names).toEqual([first]);
+    await window.panel.locator("input[type=search]:focus").waitFor();
     await window.page.keyboard.press("Escape");
     await page().waitFor({ state: "detached" });
+    await expect.poll(bubbles).toEqual([]);
+  });
+
+  test("what waits in the queue when a new session is begun waits in its composer, before what is typed there", async () => {
+    await window.runCommand("Hermes: New Session");
+    await window.send(STUBBORN);
+    await window.toolCalls("in_progress").last().waitFor();
+    await window.send("list the files");
+    await window.panel.locator("[data-row]").waitFor();
+    await window.composer.fill("search two");
+    await window.runCommand("Hermes: New Session");
+    await expect.poll(() => window.composer.inputValue()).toBe("list the files\n\nsearch two");
+    await window.composer.fill("read a.txt");
+    // A panel that is drawn anew gets everything again, and leaves what was typed since.
+    await window.runCommand("View: Toggle Secondary Side Bar Visibility");
+    await window.composer.waitFor({ state: "detached" });
+    await window.openPanel();
+    await expect.poll(() => window.composer.inputValue()).toBe("read a.txt");
+    await window.composer.fill("");
   });
 });

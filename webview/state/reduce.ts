@@ -67,7 +67,7 @@ const handlers: Handlers = {
   review: (state, event) => ({ ...state, review: event.files }),
   "toggle-summary": (state, { key }) => toggleSummary(state, key),
   notice: (state, { severity, text }, at) => announce(addEntry(state, { type: "notice", severity, text }, at), text),
-  compose: (state, event) => ({ ...state, compose: { serial: state.compose.serial + 1, text: event.text } }),
+  compose: (state, { id, text }) => ({ ...state, compose: { id, text } }),
 };
 
 /** The state after `event`. Events that this panel does not know change nothing. `at`: clock, milliseconds. */

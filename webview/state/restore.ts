@@ -37,13 +37,11 @@ export function addRestored(
   return announce(addEntry({ ...state, entries, restore: undefined }, entry, at), `${entry.text}${left}`);
 }
 
-/** Takes messages back when `_meta.hermes.rewound` says so; what the first of them said waits in the composer then. */
+/** Takes messages back when `_meta.hermes.rewound` says so. */
 export function rewound(state: PanelState, meta: Meta, at: number): PanelState {
-  const { position, prompt } = fieldsOf(hermesField(meta, "rewound"));
+  const { position } = fieldsOf(hermesField(meta, "rewound"));
   if (typeof position !== "number") return state;
-  const back = { ...rewindTo(state, position, at), restore: undefined };
-  if (typeof prompt !== "string") return back;
-  return { ...back, compose: { serial: state.compose.serial + 1, text: prompt, keepsDraft: true } };
+  return { ...rewindTo(state, position, at), restore: undefined };
 }
 
 function files(count: number): string {

@@ -169,8 +169,8 @@ export type PanelState = {
   readonly restore: { readonly position: number; readonly preview: RestorePreview } | undefined;
   /** For screen readers; `serial` changes when the same words are to be said again. */
   readonly announcement: { readonly serial: number; readonly text: string };
-  /** The latest wish to put the caret into the composer; `keepsDraft`: what is written there already stays behind it. */
-  readonly compose: { readonly serial: number; readonly text: string | undefined; readonly keepsDraft?: true };
+  /** The latest wish to put the caret into the composer; undefined before the first. */
+  readonly compose: { readonly id: string; readonly text: string | undefined } | undefined;
 };
 
 export const emptyState: PanelState = {
@@ -200,7 +200,7 @@ export const emptyState: PanelState = {
   history: undefined,
   restore: undefined,
   announcement: { serial: 0, text: "" },
-  compose: { serial: 0, text: undefined },
+  compose: undefined,
 };
 
 /** The same state, with `text` to be said by a screen reader. */

@@ -51,5 +51,5 @@ function Content() {
   if (setup !== undefined) return <FirstRun page={setup} />;
   const isEmpty = entries.length === 0 && open === undefined && earlierOf(earlier) === undefined;
   if (!isEmpty) return <Transcript key={sessionId} />;
-  return <EmptyState onExample={(text) => store.apply([{ kind: "compose", text }], false)} />;
+  return <EmptyState onExample={(text) => store.apply([{ kind: "compose", id: crypto.randomUUID(), text }], false)} />;
 }

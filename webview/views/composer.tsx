@@ -20,11 +20,11 @@ export function Composer() {
     choose(0);
   };
   useLayoutEffect(() => {
-    if (compose.serial === 0) return;
-    const kept = compose.keepsDraft && draft.trim() !== "" ? `\n\n${draft}` : "";
-    if (compose.text !== undefined) write(compose.text + kept);
+    if (compose === undefined || compose.id === memory.composed) return;
+    memory.composed = compose.id;
+    if (compose.text !== undefined) write(draft.trim() === "" ? compose.text : `${compose.text}\n\n${draft}`);
     field.current?.focus();
-  }, [compose.serial]);
+  }, [compose?.id]);
   useLayoutEffect(() => {
     const element = field.current;
     if (element === null) return;

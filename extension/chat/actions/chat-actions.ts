@@ -34,7 +34,7 @@ export const chatActions: Actions<
     const { sessionId } = chat;
     if (sessionId === undefined) return;
     await told("The session cannot be forked", () => chat.fork(sessionId, position));
-    events.push({ kind: "compose", text });
+    events.compose(text);
   },
   earlier: ({ before, all }, { chat }) => chat.earlier.show(before, all === true),
   "new-session": (_message, { chat }) => chat.newSession(),
