@@ -8,8 +8,8 @@ export type StateKeeper = { getState(): unknown; setState(value: unknown): void 
 
 type Kept = {
   readonly draft: string;
-  /** Which wish was the last that the composer has fulfilled; empty before the first. */
-  readonly composed: string;
+  /** Ids of the wishes that the composer has fulfilled. */
+  readonly fulfilled: readonly string[];
   /** Undefined when the end of the transcript was in view. */
   readonly anchor: ScrollAnchor | undefined;
   /** What the user opened (true) or closed (false) against its default, by id. */
@@ -18,6 +18,8 @@ type Kept = {
 
 // Old folds are forgotten first; more than this many nobody opens by hand.
 const MAX_FOLDS = 500;
+// More than a session has: with the next one all are new.
+const MAX_WISHES = 500;
 
 export class PanelMemory {
   readonly #keeper: StateKeeper;
@@ -36,12 +38,13 @@ export class PanelMemory {
     this.#keep({ draft });
   }
 
-  get composed(): string {
-    return this.#kept.composed;
+  /** Whether the composer has done what was wished; a panel that is drawn anew is told of it again. */
+  isFulfilled(wish: string): boolean {
+    return this.#kept.fulfilled.includes(wish);
   }
 
-  set composed(composed: string) {
-    this.#keep({ composed });
+  fulfil(wish: string): void {
+    this.#keep({ fulfilled: [...this.#kept.fulfilled, wish].slice(-MAX_WISHES) });
   }
 
   get anchor(): ScrollAnchor | undefined {
@@ -75,7 +78,7 @@ function parse(value: unknown): Kept {
   const folds = typeof kept.folds === "object" && kept.folds !== null ? Object.entries(kept.folds) : [];
   return {
     draft: typeof kept.draft === "string" ? kept.draft : "",
-    composed: typeof kept.composed === "string" ? kept.composed : "",
+    fulfilled: Array.isArray(kept.fulfilled) ? kept.fulfilled.filter((id) => typeof id === "string") : [],
     anchor: parseAnchor(kept.anchor),
     folds: Object.fromEntries(folds.filter((fold): fold is [string, boolean] => typeof fold[1] === "boolean")),
   };

@@ -26,7 +26,7 @@ const handlers: Handlers = {
     ...emptyState,
     agent: state.agent,
     announcement: state.announcement,
-    compose: state.compose,
+    wishes: state.wishes,
     sessionId: event.sessionId,
     agentName: event.agentName,
     configOptions: event.configOptions,
@@ -67,7 +67,7 @@ const handlers: Handlers = {
   review: (state, event) => ({ ...state, review: event.files }),
   "toggle-summary": (state, { key }) => toggleSummary(state, key),
   notice: (state, { severity, text }, at) => announce(addEntry(state, { type: "notice", severity, text }, at), text),
-  compose: (state, { id, text }) => ({ ...state, compose: { id, text } }),
+  compose: (state, { id, text }) => ({ ...state, wishes: [...state.wishes, { id, text }] }),
 };
 
 /** The state after `event`. Events that this panel does not know change nothing. `at`: clock, milliseconds. */

@@ -169,8 +169,8 @@ export type PanelState = {
   readonly restore: { readonly position: number; readonly preview: RestorePreview } | undefined;
   /** For screen readers; `serial` changes when the same words are to be said again. */
   readonly announcement: { readonly serial: number; readonly text: string };
-  /** The latest wish to put the caret into the composer; undefined before the first. */
-  readonly compose: { readonly id: string; readonly text: string | undefined } | undefined;
+  /** Wishes to put the caret into the composer, and a text; the oldest first, those that were done already included. */
+  readonly wishes: readonly { readonly id: string; readonly text: string | undefined }[];
 };
 
 export const emptyState: PanelState = {
@@ -200,7 +200,7 @@ export const emptyState: PanelState = {
   history: undefined,
   restore: undefined,
   announcement: { serial: 0, text: "" },
-  compose: undefined,
+  wishes: [],
 };
 
 /** The same state, with `text` to be said by a screen reader. */

@@ -10,7 +10,7 @@ import { UsageMeter } from "./usage-meter.tsx";
 
 export function Composer() {
   const { store, memory, post } = usePanel();
-  const { running, commands, compose, agentName, queue } = store.shown.value;
+  const { running, commands, wishes, agentName, queue } = store.shown.value;
   const [draft, setDraft] = useState(memory.draft);
   const [chosen, choose] = useState(0);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -20,11 +20,13 @@ export function Composer() {
     choose(0);
   };
   useLayoutEffect(() => {
-    if (compose === undefined || compose.id === memory.composed) return;
-    memory.composed = compose.id;
-    if (compose.text !== undefined) write(draft.trim() === "" ? compose.text : `${compose.text}\n\n${draft}`);
+    const fresh = wishes.filter(({ id }) => !memory.isFulfilled(id));
+    if (fresh.length === 0) return;
+    for (const { id } of fresh) memory.fulfil(id);
+    const texts = fresh.flatMap(({ text }) => (text === undefined ? [] : [text]));
+    if (texts.length > 0) write([...texts, draft].filter((text) => text.trim() !== "").join("\n\n"));
     field.current?.focus();
-  }, [compose?.id]);
+  }, [wishes]);
   useLayoutEffect(() => {
     const element = field.current;
     if (element === null) return;
