@@ -62,7 +62,7 @@ export class CommandWatch {
     // Beside a command that runs, what is new may be that one's: it is noted with the first that ends.
     await (this.#running === 1 ? this.look() : this.#looking);
     if (this.#filling === undefined || this.#patienceMs === 0) return;
-    this.#patienceMs = await untilQuiet(this.#filling, this.#patienceMs, () => false);
+    this.#patienceMs = await untilQuiet(this.#filling, this.#patienceMs);
   }
 
   /** After a command: notes what it changed. */

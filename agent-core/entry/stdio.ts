@@ -69,6 +69,6 @@ async function serveStdio(): Promise<number> {
   });
   await Promise.race([service.connection.closed, end]);
   const disposed = service.dispose();
-  await untilQuiet(disposed, SHUTDOWN_MS, () => false);
+  await untilQuiet(disposed, SHUTDOWN_MS);
   process.exit(0); // an open socket to a model must not keep a dead editor's agent alive
 }

@@ -54,7 +54,7 @@ export async function startInShell(
   async function kill(): Promise<void> {
     if (isOver) return;
     shell.terminal.sendText(CTRL_C, false);
-    await untilQuiet(over, INTERRUPT_MS, () => false);
+    await untilQuiet(over, INTERRUPT_MS);
     // It is over, or what it started still has the terminal.
     if (isOver && !shell.isClosed) await shell.endSince(before);
     else await shell.close();

@@ -6,10 +6,10 @@ const STEPS = 10;
 
 /**
  * Resolves when `over` settles, and when nothing came for so long; `came` says whether anything did since it was last
- * asked. Gives what was left of the time, 0 when it has run out. Steps are counted, not time: what comes while this
- * process stands still is taken in the next one.
+ * asked (default: nothing comes but the end). Gives what was left of the time, 0 when it has run out. Steps are counted,
+ * not time: what comes while this process stands still is taken in the next one.
  */
-export async function untilQuiet(over: Promise<unknown>, quietMs: number, came: () => boolean): Promise<number> {
+export async function untilQuiet(over: Promise<unknown>, quietMs: number, came = () => false): Promise<number> {
   let isOver = false as boolean;
   const end = (): void => {
     isOver = true;

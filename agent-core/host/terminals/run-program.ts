@@ -36,7 +36,7 @@ export async function runProgram(
     child.once("error", reject);
     child.once("exit", resolve);
   });
-  await untilQuiet(closed, DRAIN_MS, () => false);
+  await untilQuiet(closed, DRAIN_MS);
   for (const stream of [stdout, stderr]) stream.destroy();
   return { exitCode, stdout: out, stderr: err };
 }

@@ -14,7 +14,7 @@ export async function findEditorModels(models: EditorModels): Promise<readonly F
     if (over.signal.aborted) return [];
     throw error;
   });
-  await untilQuiet(list, LIMIT_MS, () => false);
+  await untilQuiet(list, LIMIT_MS);
   over.abort();
   const offered = await list;
   const [first] = offered;

@@ -25,7 +25,7 @@ export function isLocalServer(provider: string): boolean {
 export async function findLocalServers(places: readonly Deployment[]): Promise<readonly Found[]> {
   const over = new AbortController();
   const answers = Promise.all(places.map((place) => ask(place, over.signal)));
-  await untilQuiet(answers, PROBE_LIMIT_MS, () => false);
+  await untilQuiet(answers, PROBE_LIMIT_MS);
   over.abort();
   return (await answers).filter((answer) => answer !== undefined);
 }

@@ -9,9 +9,9 @@ export const INDEX_VERSION = 7;
  * Times are milliseconds since 1970. `indexed_bytes` is how far the journal was read, `root` the session
  * that it was forked from in the first place, else itself. `cost_usd` is NULL once a turn's cost was unknown.
  * `next_position` is the place of the next message; `shown_count` counts the prompts and answers that stand.
- * `folded_title` is the title as it is compared. `source` is NULL for a session that began here. `shown` of a message is 'prompt', 'answer' or NULL, `stands` 0 once
- * it was taken back. Texts lie apart, and messages name their session by its number: a search looks at hundreds of
- * messages, and at the texts of a few, so that what it looks at should be small.
+ * `folded_title` is the title as it is compared. `source` is NULL for a session that began here. `shown` of a message is
+ * 'prompt', 'answer' or NULL, `stands` 0 once it was taken back. Texts lie apart, and messages name their session by its
+ * number: a search looks at hundreds of messages, and at the texts of a few, so that what it looks at should be small.
  */
 export const SCHEMA = `
 CREATE TABLE sessions(

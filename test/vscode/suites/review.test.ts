@@ -48,6 +48,12 @@ suite("review of landed edits", () => {
   const shownHunks = (uri: vscode.Uri) =>
     desk.review.hunks(uri).map(({ oldLines, newLines }) => [oldLines.join(""), newLines.join("")]);
   const hunk = (uri: vscode.Uri, index: number) => desk.review.hunks(uri)[index]!;
+  const inFront = (): vscode.Tab | undefined => vscode.window.tabGroups.activeTabGroup.activeTab;
+  const assertDiffInFront = (uri: vscode.Uri): void => {
+    const { input } = inFront() ?? {};
+    assert.ok(input instanceof vscode.TabInputTextDiff);
+    assert.equal(input.modified.toString(), uri.toString());
+  };
   const onDisk = (uri: vscode.Uri): string => readFileSync(uri.fsPath, "utf8");
 
   test("an edit becomes hunks of the real file", async () => {
@@ -267,17 +273,13 @@ suite("review of landed edits", () => {
     desk.review.keep(uri, hunk(uri, 0));
     await changed;
     assert.equal(before.getText(), ORIGINAL.replace("two", "TWO"));
-    const tab = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
-    assert.ok(tab instanceof vscode.TabInputTextDiff);
-    assert.equal(tab.modified.toString(), uri.toString());
+    assertDiffInFront(uri);
   });
-
-  const activeInput = (): unknown => vscode.window.tabGroups.activeTabGroup.activeTab?.input;
 
   test("the file of an edit is shown", async () => {
     const uri = await editedFile();
     await desk.opener.showEdit(uri.fsPath, "file");
-    const input = activeInput();
+    const { input } = inFront() ?? {};
     assert.ok(input instanceof vscode.TabInputText);
     assert.equal(input.uri.toString(), uri.toString());
   });
@@ -287,9 +289,7 @@ suite("review of landed edits", () => {
     await desk.opener.openDiff(uri, false);
     await agentWrites(uri.fsPath, EDITED, `${EDITED}eight\n`);
     await desk.opener.showEdit(uri.fsPath, "file");
-    const input = activeInput();
-    assert.ok(input instanceof vscode.TabInputTextDiff);
-    assert.equal(input.modified.toString(), uri.toString());
+    assertDiffInFront(uri);
   });
 
   test("a button of the gutter's peek means the hunk at its lines", async () => {
