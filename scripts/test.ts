@@ -1,5 +1,5 @@
 // npm test: every stage in order, what failed once more, a table of what ran, and the sum of all tests as the last line.
-// Fails when a stage failed or ran no test. `--only unit,acp` runs only those stages.
+// Fails when a stage failed or ran no test. `--only unit,acp` runs only those stages; `--full` runs every sweep at full size.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -31,6 +31,10 @@ const stages: readonly Stage[] = [
 
 const NO_RESULTS: StageResults = { passed: 0, failed: 0, failures: [] };
 
+const { values: options } = parseArgs({ options: { only: { type: "string" }, full: { type: "boolean" } } });
+// test/support/scale.ts reads it in every stage.
+if (options.full) process.env["HERMES_TEST_SCALE"] = "full";
+
 // Before any test's clock runs.
 await ensureTestPrograms();
 
@@ -51,7 +55,7 @@ function vitest(name: string, config: string): Stage {
 }
 
 function chosenStages(): readonly Stage[] {
-  const only = parseArgs({ options: { only: { type: "string" } } }).values.only?.split(",");
+  const only = options.only?.split(",");
   if (only === undefined) return stages;
   const unknown = only.filter((name) => !stages.some((stage) => stage.name === name));
   if (unknown.length === 0) return stages.filter(({ name }) => only.includes(name));

@@ -3,10 +3,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AcpProcess, type Json } from "../support/acp-process.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { sweep } from "../support/scale.ts";
 import { type Random, seeded } from "../unit/approval/support/random.ts";
 
 /** `kill -9` in the middle of a turn, so often. */
-const KILLS = 200;
+const KILLS = sweep(200, 40);
 /** Sessions that this happens to side by side, each in a home of its own. */
 const SESSIONS = 4;
 /** Longer than most turns here take, in updates; how long they take by the clock depends on the machine. */

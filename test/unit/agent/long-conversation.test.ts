@@ -11,10 +11,11 @@ import { Journal } from "../../../agent-core/sessions/journal.ts";
 import { readJournal } from "../../../agent-core/sessions/read-journal.ts";
 import type { Answer } from "../../support/model-server/answer.ts";
 import { type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
+import { sweep } from "../../support/scale.ts";
 
 const WINDOW = 32_000;
 const TINY_WINDOW = 8_000;
-const TURNS = 2_000;
+const TURNS = sweep(2_000, 600);
 const FACT = "The code word is heliotrope-42.";
 
 let model: ModelServer;
@@ -87,7 +88,7 @@ type AgentOptions = Pick<
   "conversation" | "systemPrompt" | "entries" | "contextEngine"
 >;
 
-test("a conversation of 2,000 turns stays in its window, keeps its first fact, and keeps its prefix in between", async () => {
+test(`a conversation of ${TURNS} turns stays in its window, keeps its first fact, and keeps its prefix in between`, async () => {
   const events: CompressedEvent[] = [];
   const path = join(folder, "s.jsonl");
   const agent = agentOn(path, events);

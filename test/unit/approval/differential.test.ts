@@ -7,11 +7,12 @@ import { afterAll, expect, test } from "vitest";
 import { judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
 import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
 import type { Verdict } from "../../../agent-core/approval/verdict.ts";
+import { sweep } from "../../support/scale.ts";
 import { seeded } from "./support/random.ts";
 import { randomScript, STUBS } from "./support/scripts.ts";
 
 const BASH = ["/bin/bash", "/usr/bin/bash", "/opt/homebrew/bin/bash"].find((path) => existsSync(path));
-const SCRIPTS = 400;
+const SCRIPTS = sweep(400, 100);
 const AT_ONCE = 4;
 
 const folder = mkdtempSync(join(tmpdir(), "hermes-stubs-"));

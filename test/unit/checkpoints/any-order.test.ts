@@ -1,10 +1,11 @@
 import { existsSync, rmSync } from "node:fs";
 import { expect, test } from "vitest";
 import { CheckpointBench } from "../../support/checkpoint-bench.ts";
+import { sweep } from "../../support/scale.ts";
 import { type Random, seeded } from "../approval/support/random.ts";
 
 const FILES = ["a.txt", "b.txt", "sub/c.txt", "sub/deep/d.txt"];
-const SESSIONS = 12;
+const SESSIONS = sweep(12, 4);
 const STEPS = 40;
 
 type Files = ReadonlyMap<string, string>;

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { nodeFiles } from "../../../agent-core/host/node-files.ts";
+import { sweep } from "../../support/scale.ts";
 import { seeded } from "../approval/support/random.ts";
 
-/** More of both for a search. */
-const ROUNDS = Number(process.env["HERMES_RACE_ROUNDS"] ?? 500);
-const SEED = Number(process.env["HERMES_RACE_SEED"] ?? 1);
+const ROUNDS = sweep(500, 125);
+const SEED = 1;
 
 // Agents of two windows, each a process of its own otherwise, that know nothing of each other.
 const { signal } = new AbortController();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Journal } from "../../../agent-core/sessions/journal.ts";
 import type { JournalFiles } from "../../../agent-core/sessions/journal-files.ts";
+import { sweep } from "../../support/scale.ts";
 import { seeded } from "../approval/support/random.ts";
 import { type Fault, faultyFiles, type Operation } from "./support/faulty-files.ts";
 
@@ -149,34 +150,37 @@ function isPrefix(some: readonly string[], all: readonly string[]): boolean {
   return some.every((text, index) => text === all[index]);
 }
 
-test.for(Array.from({ length: 150 }, (_, seed) => seed))("whatever fails, nothing is lost (seed %i)", async (seed) => {
-  const random = seeded(seed + 1_000);
-  const { files, heal } = moodyDisk(seed);
-  let journal = open(files);
-  const said: string[] = [];
-  const entries: { read(): unknown }[] = [];
-  for (let step = 0; step < 60; step += 1) {
-    const text = `${step} ${"x".repeat(random.below(400))}`;
-    said.push(text);
-    entries.push(journal.append(mode(text)));
-    if (random.chance(0.2)) await journal.sync();
-    const earlier = random.below(said.length);
-    expect(entries[earlier]?.read()).toMatchObject(mode(said[earlier] ?? ""));
-  }
-  heal();
-  await journal.sync();
-  journal.close();
-  expect(stored()).toEqual(said);
-  const kinds = told.map((message) => (message.includes("not being saved") ? "failed" : "again"));
-  expect(kinds).toEqual(kinds.map((_, index) => (index % 2 === 0 ? "failed" : "again")));
-  // And whoever comes next goes on behind it.
-  journal = open(faultyFiles(() => undefined));
-  journal.append(mode("next"));
-  journal.close();
-  expect(stored()).toEqual([...said, "next"]);
-});
+test.for(Array.from({ length: sweep(150, 40) }, (_, seed) => seed))(
+  "whatever fails, nothing is lost (seed %i)",
+  async (seed) => {
+    const random = seeded(seed + 1_000);
+    const { files, heal } = moodyDisk(seed);
+    let journal = open(files);
+    const said: string[] = [];
+    const entries: { read(): unknown }[] = [];
+    for (let step = 0; step < 60; step += 1) {
+      const text = `${step} ${"x".repeat(random.below(400))}`;
+      said.push(text);
+      entries.push(journal.append(mode(text)));
+      if (random.chance(0.2)) await journal.sync();
+      const earlier = random.below(said.length);
+      expect(entries[earlier]?.read()).toMatchObject(mode(said[earlier] ?? ""));
+    }
+    heal();
+    await journal.sync();
+    journal.close();
+    expect(stored()).toEqual(said);
+    const kinds = told.map((message) => (message.includes("not being saved") ? "failed" : "again"));
+    expect(kinds).toEqual(kinds.map((_, index) => (index % 2 === 0 ? "failed" : "again")));
+    // And whoever comes next goes on behind it.
+    journal = open(faultyFiles(() => undefined));
+    journal.append(mode("next"));
+    journal.close();
+    expect(stored()).toEqual([...said, "next"]);
+  },
+);
 
-test.for(Array.from({ length: 100 }, (_, seed) => seed))(
+test.for(Array.from({ length: sweep(100, 25) }, (_, seed) => seed))(
   "wherever the process dies, what stands is whole lines in order (seed %i)",
   async (seed) => {
     const random = seeded(seed + 9_000);

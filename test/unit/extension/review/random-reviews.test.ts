@@ -7,12 +7,13 @@ import {
   withKept,
   withUndone,
 } from "../../../../extension/review/reviewed-text.ts";
+import { sweep } from "../../../support/scale.ts";
 import { type Random, seeded } from "../../approval/support/random.ts";
 import { isTyped, linesOf, RandomFile, type Typing, typedIn, withoutEnds } from "./support/random-file.ts";
 
-/** More of them for a search: each is another file, and other edits and verdicts. */
-const ROUNDS = Number(process.env["HERMES_REVIEW_ROUNDS"] ?? 500);
-const SEED = Number(process.env["HERMES_REVIEW_SEED"] ?? 1);
+/** Each round is another file with other edits and decisions. */
+const ROUNDS = sweep(500, 125);
+const SEED = 1;
 
 const WAYS: readonly Typing[] = ["line", "lines", "on", "away"];
 

@@ -3,9 +3,10 @@ import { describe, expect, test } from "vitest";
 import { replaceText } from "../../../../agent-core/tools/patch/replace.ts";
 import { applyHunks } from "../../../../agent-core/tools/patch/v4a/apply-hunks.ts";
 import { parsePatch } from "../../../../agent-core/tools/patch/v4a/parse-patch.ts";
+import { sweep } from "../../../support/scale.ts";
 import { type Random, seeded } from "../../approval/support/random.ts";
 
-const CASES = 2_000;
+const CASES = sweep(2_000, 500);
 const WORDS = ["alpha", "beta();", "if (gamma) {", "}", "return delta;", "// note", "const x = 1;", "", "$& $1", "…"];
 
 /** Lines of a text with a line break, and whether the last one has it, too. */

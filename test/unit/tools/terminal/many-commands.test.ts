@@ -3,7 +3,10 @@ import { readFileSync, rmSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import { tool as processTool } from "../../../../agent-core/tools/process.ts";
 import { tool as terminal } from "../../../../agent-core/tools/terminal.ts";
+import { sweep } from "../../../support/scale.ts";
 import { toolBench } from "../../../support/tool-context.ts";
+
+const COMMANDS = sweep(200, 50);
 
 const bench = toolBench();
 const quiet = { ...bench.context, show: () => undefined };
@@ -37,8 +40,8 @@ function randomCommand(): { readonly command: string; readonly output: string; r
   return { command: plain, output: unit.repeat(Math.min(count, 1_000)), code };
 }
 
-test("200 commands of all sizes, eight at a time: every byte and every exit code is right", async () => {
-  const commands = Array.from({ length: 200 }, randomCommand);
+test(`${COMMANDS} commands of all sizes, eight at a time: every byte and every exit code is right`, async () => {
+  const commands = Array.from({ length: COMMANDS }, randomCommand);
   const waiting = [...commands.entries()];
   const worker = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {

@@ -1,0 +1,11 @@
+// Size of the tests' sweeps: HERMES_TEST_SCALE=quick (default) or full (`npm run test:full`).
+
+const SCALES = ["quick", "full"] as const;
+const scale = process.env["HERMES_TEST_SCALE"] ?? "quick";
+if (!SCALES.some((known) => known === scale))
+  throw new Error(`HERMES_TEST_SCALE is "${scale}". Set it to ${SCALES.join(" or ")}.`);
+
+/** Number of repetitions, or any other size, of a sweep: `full` before a release, `quick` in every other run. */
+export function sweep<T>(full: T, quick: T): T {
+  return scale === "full" ? full : quick;
+}
