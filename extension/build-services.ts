@@ -1,6 +1,6 @@
 /** Builds everything the extension is made of and ties it together. */
 import * as vscode from "vscode";
-import { Turns } from "../agent-core/locks/turns.ts";
+import { KeyedQueue } from "../agent-core/platform/keyed-queue.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
 import { ChatSession } from "./chat/chat-session.ts";
 import { ChatView } from "./chat/chat-view.ts";
@@ -50,7 +50,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
       sessionLists,
       processesChanged: (changed) => processes.changed(changed),
       editReview,
-      fileTurns: new Turns(),
+      fileQueue: new KeyedQueue(),
       problems,
     },
     () => environment.variables(),

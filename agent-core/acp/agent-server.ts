@@ -14,10 +14,11 @@ import {
   sessionsFolder,
   spillFolder,
 } from "../config/home.ts";
-import { WakingTime } from "../host/children/waking-time.ts";
 import type { Host } from "../host/host.ts";
-import { lockHolder } from "../locks/file-lock.ts";
-import { Turns } from "../locks/turns.ts";
+import { Deadline } from "../platform/deadline.ts";
+import { messageOf } from "../platform/errors.ts";
+import { KeyedQueue } from "../platform/keyed-queue.ts";
+import { lockHolder } from "../platform/locks/file-lock.ts";
 import { findEditorModels } from "../providers/catalogue/editor-models.ts";
 import { deployments } from "../providers/deployment/deployments.ts";
 import { deleteSession } from "../sessions/delete-session.ts";
@@ -43,10 +44,8 @@ import { storedNotes } from "./stored-notes.ts";
 /** Key of `platform_toolsets` that says which toolsets an editor gets. */
 const PLATFORM = "acp";
 /** A window that is reloaded opens its session again while its former process may still be ending. */
-const LOCK_PATIENCE_MS = 2_000;
-const LOCK_LOOK_MS = 50;
-/** Of the time between two looks no more counts: a process cannot end on a machine that stands still. */
-const LONGEST_LOCK_LOOK_MS = 100;
+const LOCK_WAIT_MS = 2_000;
+const LOCK_POLL_MS = 50;
 
 export type AgentServerOptions = {
   readonly version: string;
@@ -72,7 +71,7 @@ export class AgentServer {
   readonly #closed = new AbortController();
   readonly #sessions = new Map<string, AcpSession>();
   /** One session is opened, closed or deleted at a time. */
-  readonly #turns = new Turns();
+  readonly #sessionQueue = new KeyedQueue();
   /** Of sessions that were closed while something of them could not be saved. */
   readonly #unsaved = new Map<string, Journal>();
   #client: ClientIdentity = { capabilities: {}, title: undefined };
@@ -141,7 +140,7 @@ export class AgentServer {
     id: string,
   ): Promise<{ readonly session: AcpSession; readonly stored: StoredSession }> {
     if (!isAbsolute(place.cwd)) throw invalidFolder(place.cwd, "is not an absolute path");
-    return this.#turns.take(id, async () => {
+    return this.#sessionQueue.run(id, async () => {
       await this.#close(id);
       await this.#checkLock(id);
       const stored = await this.readStored(id);
@@ -224,7 +223,7 @@ export class AgentServer {
   }
 
   closeSession(id: string): Promise<void> {
-    return this.#turns.take(id, () => this.#close(id));
+    return this.#sessionQueue.run(id, () => this.#close(id));
   }
 
   async #close(id: string): Promise<void> {
@@ -238,7 +237,7 @@ export class AgentServer {
   async deleteSession(id: string): Promise<void> {
     const path = journalPath(sessionsFolder(this.home), id);
     if (path === undefined) throw unusable(id, "this is not the id of a session");
-    await this.#turns.take(id, () => this.#delete(id, path));
+    await this.#sessionQueue.run(id, () => this.#delete(id, path));
   }
 
   async #delete(id: string, path: string): Promise<void> {
@@ -350,10 +349,10 @@ export class AgentServer {
   async #checkLock(id: string): Promise<void> {
     const path = journalPath(sessionsFolder(this.home), id);
     if (path === undefined) return;
-    const waited = new WakingTime(LONGEST_LOCK_LOOK_MS);
+    const deadline = new Deadline(LOCK_WAIT_MS);
     let holder = lockHolder(`${path}.lock`);
-    while (holder !== undefined && waited.look() < LOCK_PATIENCE_MS) {
-      await delay(LOCK_LOOK_MS);
+    while (holder !== undefined && !deadline.hasPassed()) {
+      await delay(LOCK_POLL_MS);
       holder = lockHolder(`${path}.lock`);
     }
     if (holder === undefined) return;
@@ -367,7 +366,7 @@ function createSession(create: () => AcpSession): AcpSession {
   try {
     return create();
   } catch (error) {
-    throw RequestError.internalError(undefined, error instanceof Error ? error.message : String(error));
+    throw RequestError.internalError(undefined, messageOf(error));
   }
 }
 

@@ -7,10 +7,10 @@ import {
   type TerminalOutputRequest,
 } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
-import type { ProcessTree } from "../host/children/process-tree.ts";
 import { readOutputFile, readOutputPart } from "../host/terminals/output-file.ts";
 import type { Launch, Runner, Started } from "../host/terminals/runner.ts";
 import type { CommandExit, CommandOutput, OutputPart, WriteOutcome } from "../host/terminals/terminals.ts";
+import type { ProcessTree } from "../platform/children/process-tree.ts";
 import { type HermesTerminalInput, type HermesTerminalMeta, TERMINAL_INPUT } from "./meta/terminals.ts";
 
 /** What a client keeps that does not write the output to our file. Bytes. */

@@ -1,6 +1,7 @@
 /** The shell of a session and what runs in the background of it, over the agent's life. */
 import type { HostTerminals } from "../host/terminals/terminals.ts";
 import type { Message } from "../messages/message.ts";
+import { messageOf } from "../platform/errors.ts";
 import { Processes } from "../tools/terminal/processes.ts";
 import { SessionShell } from "../tools/terminal/session-shell.ts";
 import type { ShellView } from "../tools/tool.ts";
@@ -60,7 +61,7 @@ export class AgentShell {
     } catch (error) {
       // Not reached: no turn waits for it once more. Cancelled: the next turn does.
       if (signal.aborted) this.#opened = undefined;
-      tell({ severity: "warning", message: error instanceof Error ? error.message : String(error) });
+      tell({ severity: "warning", message: messageOf(error) });
     }
   }
 }

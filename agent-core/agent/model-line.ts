@@ -1,8 +1,8 @@
 /** How an agent reaches its models: what a persistent call may do besides asking. */
 import type { Environment } from "../config/home.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import { Adaptations } from "../providers/call/adaptations.ts";
 import type { ModelLine } from "../providers/call/call-model.ts";
-import { type Clock, systemClock } from "../providers/call/clock.ts";
 import type { ModelChain } from "../providers/call/model-chain.ts";
 import { type ResolvedModel, resolveModel } from "../providers/resolve.ts";
 import type { EditorModels } from "../providers/wire/wire.ts";

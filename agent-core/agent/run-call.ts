@@ -1,6 +1,7 @@
 /** One tool call from the model's words to its result: resolve → arguments → stage → approval → run. */
 import type { Effect } from "../approval/effect.ts";
 import type { ToolCall } from "../messages/message.ts";
+import { messageOf } from "../platform/errors.ts";
 import { limitResult } from "../tools/limit-result.ts";
 import { parseArguments } from "../tools/parse-arguments.ts";
 import { watchedEdit } from "../tools/problems/watched-edit.ts";
@@ -97,7 +98,7 @@ export async function runCall(
       finish(failed(`${name} was cancelled by the user.`));
       throw signal.reason;
     }
-    return finish(failed(`${name} failed: ${error instanceof Error ? error.message : String(error)}`));
+    return finish(failed(`${name} failed: ${messageOf(error)}`));
   }
 }
 

@@ -1,4 +1,6 @@
 /** The verdict on a command: parsed, walked, every effect judged where it would happen; the worst of them counts. */
+
+import { messageOf } from "../platform/errors.ts";
 import { inspectText } from "./inspect-text.ts";
 import { parseCommand } from "./parse-command.ts";
 import type { CommandScope } from "./scope.ts";
@@ -35,7 +37,7 @@ function judgeCode(command: string, where: CommandScope, record: Recorder): void
     // Whatever went wrong while judging, an answer must not be taken from it: a person decides.
     const why =
       error instanceof TooMuchToJudge || error instanceof RangeError ? "it unfolds into too many steps" : error;
-    record.giveUp(`The command cannot be judged: ${why instanceof Error ? why.message : String(why)}`);
+    record.giveUp(`The command cannot be judged: ${messageOf(why)}`);
   }
 }
 

@@ -2,7 +2,8 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
-import { whileLockedSync } from "../locks/while-locked.ts";
+import { messageOf } from "../platform/errors.ts";
+import { withLockSync } from "../platform/locks/with-lock.ts";
 
 const grantSchema = z.object({ id: z.string(), description: z.string() });
 const fileSchema = z.object({ version: z.literal(1), grants: z.array(grantSchema) });
@@ -100,7 +101,7 @@ export class Grants implements GrantLookup {
     let isKnown = false as boolean;
     this.#attempt("written", () => {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-      whileLockedSync(`${this.#path}.lock`, () => {
+      withLockSync(`${this.#path}.lock`, () => {
         this.#refresh();
         this.#always = changed(this.#always, change);
         const file = { version: 1, grants: [...this.#always.values()] };
@@ -119,7 +120,7 @@ export class Grants implements GrantLookup {
     try {
       action();
     } catch (error) {
-      this.#onDefect(`${this.#path} cannot be ${what}: ${error instanceof Error ? error.message : String(error)}`);
+      this.#onDefect(`${this.#path} cannot be ${what}: ${messageOf(error)}`);
     }
   }
 }

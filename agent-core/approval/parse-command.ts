@@ -1,5 +1,6 @@
 /** Reads shell code with unbash. Anything it cannot read in full has errors, which ask. */
 import { type ParsedScript, parse } from "unbash";
+import { messageOf } from "../platform/errors.ts";
 
 export type ParsedCommand =
   | { readonly ok: true; readonly script: ParsedScript }
@@ -23,7 +24,7 @@ export function parseCommand(code: string): ParsedCommand {
   } catch (error) {
     return {
       ok: false,
-      reason: `The command cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      reason: `The command cannot be read: ${messageOf(error)}`,
     };
   }
 }

@@ -2,6 +2,7 @@
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { ExpectedText, FileFailure, FileWritten, HostFiles } from "../host/host.ts";
+import { messageOf } from "../platform/errors.ts";
 import type { FileState } from "../sessions/file-change.ts";
 import { type ChangeLog, isSameContent } from "./change-log.ts";
 import { contentOf, lookAt, type OnDisk, stateOf, textOf } from "./look.ts";
@@ -176,8 +177,4 @@ export async function missingFolders(path: string): Promise<readonly string[]> {
     missing.unshift(folder);
   }
   return missing;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

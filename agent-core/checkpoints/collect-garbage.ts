@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { takeLock } from "../locks/file-lock.ts";
+import { acquireLock } from "../platform/locks/file-lock.ts";
 import { parseEntry } from "../sessions/entry.ts";
 import { readLines } from "../sessions/journal-lines.ts";
 import type { ObjectStore } from "./object-store.ts";
@@ -43,7 +43,7 @@ export async function collectGarbage(options: GarbageOptions): Promise<void> {
   const stamp = join(store.folder, STAMP);
   const last = await stat(stamp).catch(() => undefined);
   if (last !== undefined && now - last.mtimeMs < INTERVAL_MS) return;
-  const lock = takeLock(`${stamp}.lock`);
+  const lock = acquireLock(`${stamp}.lock`);
   if ("pid" in lock) return;
   try {
     await sweep(options);

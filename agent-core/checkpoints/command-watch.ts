@@ -2,7 +2,7 @@
  * What commands change: the workspace is scanned before one starts and after it has ended, and what differs is noted
  * with a copy of what was there before, as far as there is one.
  */
-import { untilQuiet } from "../host/children/until-quiet.ts";
+import { Deadline } from "../platform/deadline.ts";
 import type { FileState } from "../sessions/file-change.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { GitBlobs } from "./git-blobs.ts";
@@ -11,8 +11,8 @@ import { type FoundFile, Mirror } from "./mirror.ts";
 import type { ObjectStore } from "./object-store.ts";
 import type { Scan, SeenFile, WorkspaceScan } from "./workspace-scan.ts";
 
-/** Commands of a session wait together for this long at most until there is a copy of everything. */
-const PATIENCE_MS = 300;
+/** The commands of a session together wait this long for the copies. */
+const COPY_TIME_MS = 300;
 /** So many changed files are copied at once, before a command may change them again; more are copied beside it. */
 const MAX_COPIED_AT_ONCE = 200;
 /** More changes of one command are not read and noted one by one. */
@@ -43,7 +43,8 @@ export class CommandWatch {
   /** Files that wait for their copy. */
   readonly #waiting = new Map<string, FoundFile>();
   #filling: Promise<void> | undefined;
-  #patienceMs = PATIENCE_MS;
+  /** Rest of the time that commands wait. */
+  #copyTimeMs = COPY_TIME_MS;
 
   constructor(options: CommandWatchOptions) {
     this.#options = options;
@@ -61,8 +62,10 @@ export class CommandWatch {
     this.#running += 1;
     // Beside a command that runs, what is new may be that one's: it is noted with the first that ends.
     await (this.#running === 1 ? this.look() : this.#looking);
-    if (this.#filling === undefined || this.#patienceMs === 0) return;
-    this.#patienceMs = await untilQuiet(this.#filling, this.#patienceMs);
+    if (this.#filling === undefined || this.#copyTimeMs === 0) return;
+    const deadline = new Deadline(this.#copyTimeMs);
+    await deadline.waitFor(this.#filling);
+    this.#copyTimeMs = deadline.remaining();
   }
 
   /** After a command: notes what it changed. */

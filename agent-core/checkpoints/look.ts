@@ -1,5 +1,6 @@
 /** What stands at a path on the disk, whole: contents, links, permissions. */
 import { lstat, readFile, readlink } from "node:fs/promises";
+import { hasCode } from "../platform/errors.ts";
 import type { FileState } from "../sessions/file-change.ts";
 import { hashOf } from "./object-store.ts";
 
@@ -28,8 +29,7 @@ export async function lookAt(path: string): Promise<OnDisk> {
     if (found.size <= MAX_KEPT_BYTES) return { kind: "file", bytes: await readFile(path), mode };
     return { kind: "large", mark: `large-${found.size}-${found.mtimeMs}`, mode };
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : "";
-    return { kind: code === "ENOENT" || code === "ENOTDIR" ? "absent" : "other" };
+    return { kind: hasCode(error, "ENOENT", "ENOTDIR") ? "absent" : "other" };
   }
 }
 

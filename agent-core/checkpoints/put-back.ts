@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdir, rename, rm, rmdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ExpectedText, FileFailure, HostFiles } from "../host/host.ts";
+import { messageOf } from "../platform/errors.ts";
 import { isSameContent } from "./change-log.ts";
 import { lookAt, stateOf } from "./look.ts";
 import type { PlannedFile, Wanted } from "./plan-file.ts";
@@ -21,7 +22,7 @@ export async function putBack(plan: Plan, files: HostFiles, signal: AbortSignal)
     return failure;
   } catch (error) {
     signal.throwIfAborted();
-    return `it could not be written: ${error instanceof Error ? error.message : String(error)}`;
+    return `it could not be written: ${messageOf(error)}`;
   }
 }
 

@@ -5,15 +5,13 @@
 import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTick } from "node:timers/promises";
-import { WakingTime } from "../host/children/waking-time.ts";
 import { type FolderRules, ignoreFilesIn, isIgnored, rulesFrom } from "../host/ignore-rules.ts";
+import { Deadline } from "../platform/deadline.ts";
 
 /** Files beyond which a workspace is not watched. */
 const MAX_FILES = 20_000;
 /** A scan that takes longer is given up, and the workspace not watched any more. */
 const MAX_SCAN_MS = 5_000;
-/** A file or folder takes longer only where everything stands still. */
-const LONGEST_LOOK_MS = 250;
 /** Nobody waits longer than this for the thread that a scan runs in. */
 const SLICE_MS = 10;
 /** A folder whose date is this young may have changed again without it showing. */
@@ -43,7 +41,7 @@ type Listed = {
 type Progress = {
   readonly files: Map<string, SeenFile>;
   readonly folders: Set<string>;
-  readonly time: WakingTime;
+  readonly deadline: Deadline;
   slice: number;
 };
 
@@ -60,8 +58,8 @@ export class WorkspaceScan {
 
   /** Undefined when there are too many files, or when it takes too long. */
   async scan(): Promise<Scan | undefined> {
-    const time = new WakingTime(LONGEST_LOOK_MS);
-    const progress: Progress = { files: new Map(), folders: new Set(), time, slice: performance.now() };
+    const deadline = new Deadline(MAX_SCAN_MS);
+    const progress: Progress = { files: new Map(), folders: new Set(), deadline, slice: performance.now() };
     const before = this.#listed;
     this.#listed = new Map();
     const waiting = this.#roots.map((root) => ({ folder: root, above: [] as readonly FolderRules[] }));
@@ -79,9 +77,9 @@ export class WorkspaceScan {
   }
 }
 
-function note(path: string, { files, time }: Progress): void {
+function note(path: string, { files, deadline }: Progress): void {
   const stat = statOf(path);
-  time.look();
+  deadline.elapsed();
   if (stat === undefined) return;
   const { size, mode } = stat;
   files.set(path, { signature: signatureOf(stat), size, mode: mode & 0o7777, isLink: stat.isSymbolicLink() });
@@ -148,7 +146,7 @@ function read(path: string): string {
 
 /** Lets others have the thread from time to time; false when the scan has taken too long. */
 async function pause(progress: Progress): Promise<boolean> {
-  if (progress.time.look() > MAX_SCAN_MS) return false;
+  if (progress.deadline.hasPassed()) return false;
   if (performance.now() - progress.slice < SLICE_MS) return true;
   await nextTick();
   progress.slice = performance.now();

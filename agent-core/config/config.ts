@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import type * as z from "zod";
+import { messageOf } from "../platform/errors.ts";
 import type { Environment } from "./home.ts";
 import { type Config, fallbacks, type SectionName, sections } from "./sections.ts";
 import { withVariables } from "./variables.ts";
@@ -77,5 +78,5 @@ function readIfThere(path: string, warnings: string[]): string | undefined {
 }
 
 function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
+  return messageOf(error).split("\n", 1)[0] ?? "";
 }

@@ -4,7 +4,8 @@
  */
 import { mkdir, readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { whileLocked } from "../locks/while-locked.ts";
+import { hasCode, messageOf } from "../platform/errors.ts";
+import { withLock } from "../platform/locks/with-lock.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /** Sets a variable in the home's `.env`, which only its owner may read. Rejects when it cannot be written. */
@@ -33,7 +34,7 @@ export async function setHomeModel(
   try {
     await changeFile(home, "config.yaml", (text) => withSection(text, "model", values));
   } catch (error) {
-    const [reason] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
+    const [reason] = messageOf(error).split("\n", 1);
     throw new Error(`The model could not be written into ${join(home, "config.yaml")}: ${reason}`, { cause: error });
   }
 }
@@ -48,7 +49,7 @@ async function readOrEmpty(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
+    if (hasCode(error, "ENOENT")) return "";
     throw error;
   }
 }
@@ -56,7 +57,7 @@ async function readOrEmpty(path: string): Promise<string> {
 async function changeFile(home: string, name: string, change: (text: string) => string): Promise<void> {
   const path = join(home, name);
   await mkdir(home, { recursive: true, mode: 0o700 });
-  await whileLocked(`${path}.lock`, async () => {
+  await withLock(`${path}.lock`, async () => {
     // A link into somebody's repository of settings stays a link.
     const target = await realpath(path).catch(() => path);
     await replaceFile(target, change(await readOrEmpty(target)));

@@ -3,6 +3,7 @@ import { AIAgent } from "../agent/ai-agent.ts";
 import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
 import { ModelDirectory } from "../agent/model-directory.ts";
 import type { Environment } from "../config/home.ts";
+import { messageOf } from "../platform/errors.ts";
 import { settingsOf } from "../providers/choice.ts";
 
 /** Long enough for a cold local model to say a word. */
@@ -29,7 +30,7 @@ export async function checkSetup(environment: Environment): Promise<number> {
     say(`The model ${agent.model.model} answers.`);
     return 0;
   } catch (error) {
-    say(error instanceof Error ? error.message : String(error));
+    say(messageOf(error));
     return 1;
   }
 }

@@ -1,6 +1,7 @@
 /** The command line of the headless chat. */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { messageOf } from "../platform/errors.ts";
 
 export const HELP = `hermes: one prompt to the Hermes agent, from the command line.
 
@@ -54,6 +55,6 @@ export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
       options: { prompt: positionals.join(" "), allowAll, cwd: resolve(values.cwd), resume, json },
     };
   } catch (error) {
-    return { kind: "wrong", message: error instanceof Error ? error.message : String(error) };
+    return { kind: "wrong", message: messageOf(error) };
   }
 }

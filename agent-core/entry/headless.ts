@@ -3,6 +3,7 @@ import { text } from "node:stream/consumers";
 import { type ClientContext, client, methods } from "@zed-industries/agent-client-protocol";
 import { agentApp } from "../acp/serve.ts";
 import { nodeHost } from "../host/node-host.ts";
+import { messageOf } from "../platform/errors.ts";
 import { findSession } from "./find-session.ts";
 import { HELP, type HeadlessOptions, parseCommandLine } from "./headless-options.ts";
 import { updatePrinter } from "./print-updates.ts";
@@ -53,7 +54,7 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
       })
       .connectWith(app, (agent) => converse(agent, options, prompt, print.end));
   } catch (error) {
-    process.stderr.write(`hermes: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`hermes: ${messageOf(error)}\n`);
     return 1;
   } finally {
     await dispose();

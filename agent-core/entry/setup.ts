@@ -3,6 +3,7 @@
 import { loadConfig } from "../config/config.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import { setHomeModel, setHomeVariable } from "../config/write-home.ts";
+import { messageOf } from "../platform/errors.ts";
 import { checkKey } from "../providers/catalogue/check-key.ts";
 import type { ListedModel } from "../providers/catalogue/listing.ts";
 import { findLocalServers, localPlaces } from "../providers/catalogue/local-servers.ts";
@@ -22,7 +23,7 @@ export async function setUp(environment: Environment, dialog: Dialog): Promise<n
   try {
     return (await converse(environment, dialog)) ? 0 : 1;
   } catch (error) {
-    dialog.say(error instanceof Error ? error.message : String(error));
+    dialog.say(messageOf(error));
     return 1;
   } finally {
     dialog.close();

@@ -3,8 +3,8 @@ import "./stdout-is-the-protocol.ts";
 import { Readable } from "node:stream";
 import { ndJsonStream } from "@zed-industries/agent-client-protocol";
 import { serve } from "../acp/serve.ts";
-import { untilQuiet } from "../host/children/until-quiet.ts";
 import { nodeHost } from "../host/node-host.ts";
+import { Deadline } from "../platform/deadline.ts";
 import { checkSetup } from "./check.ts";
 import { gatheredOutput } from "./gathered-output.ts";
 import { setUp } from "./setup.ts";
@@ -68,7 +68,6 @@ async function serveStdio(): Promise<number> {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, resolve);
   });
   await Promise.race([service.connection.closed, end]);
-  const disposed = service.dispose();
-  await untilQuiet(disposed, SHUTDOWN_MS);
+  await new Deadline(SHUTDOWN_MS).waitFor(service.dispose());
   process.exit(0); // an open socket to a model must not keep a dead editor's agent alive
 }

@@ -1,6 +1,7 @@
 /** Search without ripgrep: the same ignore rules, JavaScript's regular expressions, and a deadline. */
 import { readFile, stat } from "node:fs/promises";
 import { basename, relative, sep } from "node:path";
+import { messageOf } from "../platform/errors.ts";
 import { globPattern } from "./glob-pattern.ts";
 import type { SearchHit, SearchRequest, SearchResult } from "./host.ts";
 import { MAX_HITS, MAX_LINE_CHARS, MAX_SEARCHED_BYTES } from "./search-limits.ts";
@@ -60,7 +61,7 @@ function compile(pattern: string): RegExp | string {
     try {
       return new RegExp(pattern); // legal without the stricter Unicode rules, as `\-` is
     } catch (error) {
-      return `The pattern is not a regular expression: ${error instanceof Error ? error.message : String(error)}`;
+      return `The pattern is not a regular expression: ${messageOf(error)}`;
     }
   }
 }

@@ -1,4 +1,6 @@
 /** Why something could not be done to a file, from the system's error codes. */
+
+import { codeOf, messageOf } from "../platform/errors.ts";
 import type { FileFailure } from "./host.ts";
 
 const REASONS: Readonly<Record<string, FileFailure["reason"]>> = {
@@ -15,11 +17,10 @@ export function systemFailure(
   error: unknown,
   action: "read" | "written" | "removed" | "moved",
 ): FileFailure {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const reason = REASONS[code] ?? "failed";
+  const reason = REASONS[codeOf(error) ?? ""] ?? "failed";
   if (reason === "missing") return failure(reason, `${path} does not exist.`);
   if (reason === "denied") return failure(reason, `${path} cannot be ${action}: permission denied.`);
-  return failure(reason, `${path} cannot be ${action}: ${error instanceof Error ? error.message : String(error)}`);
+  return failure(reason, `${path} cannot be ${action}: ${messageOf(error)}`);
 }
 
 /** `message` is one sentence for the model, naming the path. */

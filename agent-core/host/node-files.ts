@@ -2,7 +2,7 @@
 import { constants, readFileSync, renameSync } from "node:fs";
 import { access, chmod, lstat, mkdir, open, readdir, realpath, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Turns } from "../locks/turns.ts";
+import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { changedSince, conflictWith } from "./conflict-with.ts";
 import { BYTE_ORDER_MARK, type DecodedFile, readDecoded } from "./decode-file.ts";
 import { failure, systemFailure } from "./file-failure.ts";
@@ -13,7 +13,7 @@ type Written = { readonly ok: true } | FileFailure;
 
 export function nodeFiles(): HostFiles {
   /** By path. */
-  const changes = new Turns();
+  const changes = new KeyedQueue();
   return {
     async readText(path, signal) {
       const decoded = await readDecoded(path, signal);
@@ -21,14 +21,14 @@ export function nodeFiles(): HostFiles {
       const { text } = decoded;
       return { ok: true, text, source: "disk" } satisfies FileText;
     },
-    writeText: (path, text, expected, signal) => changes.take(path, () => writeGuarded(path, text, expected, signal)),
+    writeText: (path, text, expected, signal) => changes.run(path, () => writeGuarded(path, text, expected, signal)),
     async remove(path, expected, signal) {
-      const removed = await changes.take(path, () => removeFile(path, expected, signal));
-      return removed.ok ? { ok: true, bringBack: () => changes.take(path, removed.bringBack) } : removed;
+      const removed = await changes.run(path, () => removeFile(path, expected, signal));
+      return removed.ok ? { ok: true, bringBack: () => changes.run(path, removed.bringBack) } : removed;
     },
-    rename: (move, signal) => changes.take(move.from, () => renameFile(move, signal)),
+    rename: (move, signal) => changes.run(move.from, () => renameFile(move, signal)),
     putBack: (path, text, expected, signal) =>
-      changes.take(path, () =>
+      changes.run(path, () =>
         text === null ? removeGuarded(path, expected, signal) : writeGuarded(path, text, expected, signal),
       ),
     async stat(path): Promise<FileStat | undefined> {

@@ -2,7 +2,8 @@
 import { mkdir, open, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { replaceFile } from "../config/replace-file.ts";
-import { whileLocked } from "../locks/while-locked.ts";
+import { hasCode } from "../platform/errors.ts";
+import { withLock } from "../platform/locks/with-lock.ts";
 import { type ChangedNotes, changeNotes, formatNotes, type NoteChange, type Notes, parseNotes } from "./notes.ts";
 
 /** `memory`: notes about the work. `user`: who the user is and what they like. */
@@ -48,7 +49,7 @@ export class Memory {
   async change(target: MemoryTarget, change: NoteChange): Promise<ChangedNotes> {
     const path = this.#path(target);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    return whileLocked(`${path}.lock`, async () => {
+    return withLock(`${path}.lock`, async () => {
       const changed = changeNotes(await this.read(target), change, this.#limits[target]);
       if (!changed.ok) return changed;
       await this.#archive(target, changed.evicted);
@@ -76,5 +77,5 @@ export class Memory {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
+  return hasCode(error, "ENOENT");
 }

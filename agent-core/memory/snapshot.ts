@@ -1,4 +1,6 @@
 /** The memory as a session's prompt has it: as it was when the session began, frozen with it. */
+
+import { messageOf } from "../platform/errors.ts";
 import type { Memory, MemoryTarget } from "./memory.ts";
 import { formatNotes, type Notes, notesLength } from "./notes.ts";
 
@@ -31,7 +33,7 @@ async function shown(
   try {
     notes = await memory.read(target);
   } catch (error) {
-    onDefect(`What is remembered cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    onDefect(`What is remembered cannot be read: ${messageOf(error)}`);
     return `${HEADS[target]} [cannot be read at the moment: do not take it for empty]`;
   }
   if (notes.length === 0) return undefined;

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename } from "node:path";
-import { type LockHolder, takeLock } from "../locks/file-lock.ts";
+import { acquireLock, type LockHolder } from "../platform/locks/file-lock.ts";
 import { noteDeletion } from "./import/deleted-imports.ts";
 
 /**
@@ -11,7 +11,7 @@ import { noteDeletion } from "./import/deleted-imports.ts";
  */
 export async function deleteSession(journal: string, spillFolder: string): Promise<LockHolder | undefined> {
   if (!existsSync(journal)) return undefined; // nor need there be a folder that a lock could be put into
-  const lock = takeLock(`${journal}.lock`);
+  const lock = acquireLock(`${journal}.lock`);
   if ("pid" in lock) return lock;
   try {
     await noteDeletion(journal, basename(journal, ".jsonl")); // first: it must not come back when we die in between

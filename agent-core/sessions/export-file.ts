@@ -1,6 +1,7 @@
 /** Writes an exported session into a file of its own, never over one that is there. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { hasCode, messageOf } from "../platform/errors.ts";
 
 export type Exported = { readonly ok: true } | { readonly ok: false; readonly message: string };
 
@@ -11,9 +12,9 @@ export async function writeExport(path: string, text: string): Promise<Exported>
     await writeFile(path, text, { flag: "wx" });
     return { ok: true };
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") {
+    if (hasCode(error, "EEXIST")) {
       return { ok: false, message: `${path} is there already; give another path.` };
     }
-    return { ok: false, message: error instanceof Error ? error.message : String(error) };
+    return { ok: false, message: messageOf(error) };
   }
 }

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { processLife } from "../locks/process-life.ts";
+import { processIdentity } from "../platform/locks/process-identity.ts";
 import { ENTRY_START } from "./damaged-line.ts";
 import { JOURNAL_VERSION, type JournalEntry, parseEntry } from "./entry.ts";
 import { type Line, readLines } from "./journal-lines.ts";
@@ -51,7 +51,7 @@ export async function forkSession(from: string, to: string, parent: string, fork
 async function removeUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const [, pid] = UNFINISHED.exec(name) ?? [];
-    if (pid !== undefined && processLife(Number(pid)) === undefined) await rm(join(folder, name), { force: true });
+    if (pid !== undefined && processIdentity(Number(pid)) === undefined) await rm(join(folder, name), { force: true });
   }
 }
 

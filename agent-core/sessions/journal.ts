@@ -4,7 +4,7 @@
  * While the disk fails, entries wait in memory and are written in their order as soon as it works again.
  */
 
-import { type FileLock, takeLock } from "../locks/file-lock.ts";
+import { acquireLock, type FileLock } from "../platform/locks/file-lock.ts";
 import { JOURNAL_VERSION, type JournalEntry } from "./entry.ts";
 import { type JournalFiles, systemFiles } from "./journal-files.ts";
 import { JournalLine } from "./journal-line.ts";
@@ -256,7 +256,7 @@ export class Journal {
       throw new HeldElsewhere("it has been deleted since it was opened here");
     }
     files.makeFolder(path);
-    const lock = takeLock(`${path}.lock`);
+    const lock = acquireLock(`${path}.lock`);
     if ("pid" in lock) throw new HeldElsewhere(`another Hermes (process ${lock.pid}) is writing session ${sessionId}`);
     let lines: LineFile | undefined;
     try {

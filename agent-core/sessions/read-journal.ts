@@ -1,6 +1,7 @@
 /** Reads a journal back: from its lines to the session as it stands. */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
+import { hasCode } from "../platform/errors.ts";
 import { Conversation, type StoredMessage } from "./conversation.ts";
 import { entriesIn, savedFrom } from "./damaged-line.ts";
 import { checkEntry, type EntryOf, JOURNAL_VERSION, type JournalEntry, parseEntry, parseLine } from "./entry.ts";
@@ -56,7 +57,7 @@ export async function readJournal(path: string, unsaved?: Buffer): Promise<ReadS
       for (const line of lines) reading.add(line);
     }
   } catch (error) {
-    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    const isMissing = hasCode(error, "ENOENT");
     if (isMissing && unsaved !== undefined) return reading.end();
     return {
       ok: false,

@@ -1,4 +1,6 @@
 /** Names a stored session that nobody has open. */
+
+import { messageOf } from "../platform/errors.ts";
 import { appendEntries } from "./append-entries.ts";
 import type { StoredSession } from "./read-journal.ts";
 import { titleLine } from "./title-line.ts";
@@ -8,7 +10,7 @@ export async function renameSession(session: StoredSession, title: string): Prom
   try {
     await appendEntries(session, [{ type: "title", title: titleLine(title), at: Date.now() }]);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Error(`The name cannot be stored: ${reason}`, { cause: error });
   }
 }

@@ -1,6 +1,7 @@
 /** Why something cannot be written, in words for people. */
 import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
+import { codeOf, hasCode } from "../platform/errors.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
@@ -16,13 +17,13 @@ const WORDS: Readonly<Record<string, string>> = {
 /** No full stop at its end; what the system said follows in parentheses. */
 export function writeFault(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const words = "code" in error && typeof error.code === "string" ? WORDS[error.code] : undefined;
+  const words = WORDS[codeOf(error) ?? ""];
   return words === undefined ? error.message : `${words} (${error.message})`;
 }
 
 /** Whether what was asked for needs more room than there is. */
 export function isFull(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
+  return hasCode(error, "ENOSPC", "EDQUOT");
 }
 
 /** Why the file at `path` (absolute), or another one beside it, cannot be written; undefined: nothing is known. */

@@ -2,6 +2,7 @@
 import { Worker } from "node:worker_threads";
 import type { ClientConnection, ClientContext } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { AgentState } from "../../webview/panel-protocol.ts";
 import type { ClientServices } from "../client/client-method.ts";
 import { connect } from "./connection.ts";
@@ -86,7 +87,7 @@ export class AgentWorker implements vscode.Disposable {
       return { worker, connection };
     } catch (error) {
       this.#starting = undefined;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       this.#changed.fire({ state: "failed", message: `The agent did not start: ${message}` });
       throw error;
     }

@@ -19,9 +19,10 @@ import {
   type HermesRewound,
   type HermesSessionMeta,
 } from "../../agent-core/acp/meta/sessions.ts";
+import { messageOf } from "../../agent-core/platform/errors.ts";
+import { waitForEvent } from "../../agent-core/platform/waiting.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ModelMemory } from "../models/model-memory.ts";
-import { until } from "../until.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
 import type { EventLog } from "./event-log.ts";
 import { leaveSession } from "./leave-session.ts";
@@ -294,7 +295,7 @@ export class ChatSession implements vscode.Disposable {
   /** Resolves when no turn runs, or when one does not end although it was cancelled. */
   async #turnEnd(): Promise<void> {
     if (!this.#running) return;
-    await until(TURN_END_MS, (done) => [this.onDidChange((state) => state === "idle" && done())]);
+    await waitForEvent(TURN_END_MS, (done) => [this.onDidChange((state) => state === "idle" && done())]);
   }
 
   #session(): Promise<string> {
@@ -378,8 +379,4 @@ export class ChatSession implements vscode.Disposable {
     this.#running = running;
     this.#changed.fire(running ? "running" : "idle");
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -5,6 +5,7 @@ import {
   type HermesEarlierRequest,
   type HermesLoadMeta,
 } from "../../agent-core/acp/meta/sessions.ts";
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { EventLog } from "./event-log.ts";
 
@@ -62,7 +63,7 @@ export class EarlierMessages {
       const { updates, earlier } = await agent.request<HermesEarlierPage>(HERMES_SESSION_METHODS.earlier, request);
       return { kind: "earlier-page", before, updates, earlier } as const;
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       return { kind: "earlier-failed", before, message } as const;
     }
   }

@@ -9,6 +9,7 @@ import {
   type HermesSearch,
   type HermesSearchHits,
 } from "../../agent-core/acp/meta/sessions.ts";
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { HistoryItem, HistoryPage } from "../../webview/panel-protocol.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ChatSession } from "./chat-session.ts";
@@ -233,8 +234,4 @@ function without({ error: _, ...page }: HistoryPage): HistoryPage {
 
 function folder(): string {
   return vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

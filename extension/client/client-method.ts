@@ -2,7 +2,7 @@
 import type { ClientApp, SessionNotification } from "@zed-industries/agent-client-protocol";
 import type { HermesProcessesChanged } from "../../agent-core/acp/meta/processes.ts";
 import type { HermesBuilding } from "../../agent-core/acp/meta/sessions.ts";
-import type { Turns } from "../../agent-core/locks/turns.ts";
+import type { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
 import type { EditProblems } from "../problems/edit-problems.ts";
 import type { Requests } from "../requests/requests.ts";
 import type { AgentTerminals } from "../terminals/agent-terminals.ts";
@@ -51,7 +51,7 @@ export type ClientServices = {
   readonly processesChanged: (changed: HermesProcessesChanged) => void;
   readonly editReview: EditReview;
   /** Changes of one file wait for each other. */
-  readonly fileTurns: Turns;
+  readonly fileQueue: KeyedQueue;
   readonly problems: EditProblems;
 };
 

@@ -15,11 +15,11 @@ type Removed = { readonly _meta?: { readonly hermes: HermesWriteResult } };
 
 /** A file that the agent removes goes through VS Code, so that this can be undone, and is reviewed like an edit. */
 export const clientMethod: ClientMethod = {
-  register(app, { editReview, fileTurns, problems }) {
+  register(app, { editReview, fileQueue, problems }) {
     app.onRequest(CLIENT_FILES.remove, params, async ({ params: { path, expected }, signal }) => {
       try {
         if (!vscode.workspace.isTrusted) throw new Error("the workspace is not trusted");
-        return await fileTurns.take(path, async () => {
+        return await fileQueue.run(path, async () => {
           const { before } = expectedEdit(await readNow(path), path, null, { kind: "text", text: expected });
           return remove({ path, before: before ?? "", after: null }, { editReview, problems }, signal);
         });

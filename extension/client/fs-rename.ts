@@ -14,11 +14,11 @@ const params = z.object({
 
 /** Open editors and what is up for review move along with their file. */
 export const clientMethod: ClientMethod = {
-  register(app, { editReview, fileTurns, problems }) {
+  register(app, { editReview, fileQueue, problems }) {
     app.onRequest(CLIENT_FILES.rename, params, async ({ params: { from, to, expected } }) => {
       try {
         if (!vscode.workspace.isTrusted) throw new Error("the workspace is not trusted");
-        await fileTurns.take(from, async () => {
+        await fileQueue.run(from, async () => {
           expectedEdit(await readNow(from), from, null, { kind: "text", text: expected });
           problems.writing();
           await editReview.moving(from, to, () => move(from, to));

@@ -14,11 +14,11 @@ const params: z.ZodType<HermesPutBack> = z.object({
 
 /** An earlier text comes back through the document, so that Ctrl+Z works; it is the user's wish and not up for review. */
 export const clientMethod: ClientMethod = {
-  register(app, { editReview, fileTurns }) {
+  register(app, { editReview, fileQueue }) {
     app.onRequest(PUT_BACK, params, async ({ params: { path, text, expected } }) => {
       if (!vscode.workspace.isTrusted) throw writeError(path, "the workspace is not trusted");
       try {
-        await fileTurns.take(path, async () => {
+        await fileQueue.run(path, async () => {
           const { before, after } = expectedEdit(await readNow(path), path, text, expected);
           if (before !== after) await editReview.puttingBack(path, after, () => writeNow(path, before, after));
         });

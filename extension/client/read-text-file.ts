@@ -1,4 +1,5 @@
 import { methods, RequestError } from "@zed-industries/agent-client-protocol";
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import { readText } from "../documents/read-text.ts";
 import type { ClientMethod } from "./client-method.ts";
 
@@ -8,7 +9,7 @@ export const clientMethod: ClientMethod = {
     app.onRequest(methods.client.fs.readTextFile, async ({ params }) => {
       const { path, line, limit } = params;
       const text = await readText(path).catch((error: unknown) => {
-        throw RequestError.internalError(undefined, error instanceof Error ? error.message : String(error));
+        throw RequestError.internalError(undefined, messageOf(error));
       });
       if (text === null) throw RequestError.resourceNotFound(path);
       if (line == null && limit == null) return { content: text };

@@ -10,13 +10,13 @@ const metaSchema = z.object({ hermes: z.object({ expected: expectedSchema }) });
 
 /** Edits go through documents, so that they can be undone and never pass over what the user has typed. */
 export const clientMethod: ClientMethod = {
-  register(app, { editReview, fileTurns, problems }) {
+  register(app, { editReview, fileQueue, problems }) {
     app.onRequest(methods.client.fs.writeTextFile, async ({ params, signal }) => {
       const { path, content } = params;
       if (!vscode.workspace.isTrusted) throw writeError(path, "the workspace is not trusted");
       const expected = metaSchema.safeParse(params._meta).data?.hermes.expected;
       try {
-        return await fileTurns.take(path, async () => {
+        return await fileQueue.run(path, async () => {
           const edit = expectedEdit(await readNow(path), path, content, expected);
           return writeReviewed(edit, { editReview, problems }, signal);
         });

@@ -2,6 +2,7 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import { type HermesWriteMeta, WRITE_CONFLICT } from "../../agent-core/acp/meta/files.ts";
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import { ConflictError, type FileNow } from "./write-document.ts";
 
 type Expected = HermesWriteMeta["expected"];
@@ -37,6 +38,6 @@ export function writeError(
   action: "written" | "removed" | "moved" = "written",
 ): RequestError {
   if (error instanceof ConflictError) return new RequestError(WRITE_CONFLICT, `${error.message}; read it again`);
-  const why = error instanceof Error ? error.message : String(error);
+  const why = messageOf(error);
   return RequestError.internalError({ path }, `${path} was not ${action}: ${why}`);
 }

@@ -1,8 +1,8 @@
 /** Reading and changing a file through its document, so that the change can be undone and passes over nothing. */
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
-import { WakingTime } from "../../agent-core/host/children/waking-time.ts";
-import { until } from "../until.ts";
+import { Deadline } from "../../agent-core/platform/deadline.ts";
+import { waitForEvent } from "../../agent-core/platform/waiting.ts";
 import { findDocument } from "./find-document.ts";
 import { differsInLineEndsOnly, evened } from "./line-ends.ts";
 import { type MinimalEdit, minimalEdit } from "./minimal-edit.ts";
@@ -99,12 +99,12 @@ async function settled(document: vscode.TextDocument): Promise<void> {
 /** Waits until VS Code has reloaded an unchanged document, but not for ever. */
 async function placeOf(document: vscode.TextDocument): Promise<Place> {
   const { uri } = document;
-  const waited = new WakingTime(LOOK_MS);
+  const deadline = new Deadline(RELOAD_LIMIT_MS);
   for (;;) {
     // Read again each time: the document may have been saved since.
     const onDisk = await vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { uri });
     if (document.isDirty || document.getText() === onDisk) return { kind: "document", document };
-    const isLate = waited.look() > RELOAD_LIMIT_MS;
+    const isLate = deadline.hasPassed();
     if (isLate || differsInLineEndsOnly(document.getText(), onDisk)) return { kind: "disk", text: onDisk };
     await changeOf(document);
   }
@@ -112,7 +112,7 @@ async function placeOf(document: vscode.TextDocument): Promise<Place> {
 
 /** Resolves when the document tells of a change (also of one to its being saved), or when it is time to look again. */
 function changeOf(document: vscode.TextDocument): Promise<boolean> {
-  return until(LOOK_MS, (done) => [
+  return waitForEvent(LOOK_MS, (done) => [
     vscode.workspace.onDidChangeTextDocument((change) => change.document === document && done()),
   ]);
 }
@@ -147,12 +147,12 @@ async function apply(document: vscode.TextDocument, { start, end, text }: Minima
 }
 
 async function save(document: vscode.TextDocument): Promise<void> {
-  const waited = new WakingTime(LOOK_MS);
+  const deadline = new Deadline(SAVE_LIMIT_MS);
   while (!(await document.save())) {
     // A save that VS Code has begun by itself refuses this one, and is as good when it has ended.
     if (document.isDirty) await changeOf(document);
     if (!document.isDirty) return;
-    if (waited.look() > SAVE_LIMIT_MS) throw new Error("it was changed in the editor, but could not be saved");
+    if (deadline.hasPassed()) throw new Error("it was changed in the editor, but could not be saved");
   }
 }
 

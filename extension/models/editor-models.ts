@@ -6,6 +6,7 @@ import type {
   HermesChatOutcome,
   HermesModelList,
 } from "../../agent-core/acp/meta/editor-models.ts";
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import { chatMessages } from "./chat-messages.ts";
 
 /** Shown by VS Code when it asks the user for leave. */
@@ -89,7 +90,7 @@ const kinds: Readonly<Record<string, "model-not-found" | "not-allowed" | "blocke
 };
 
 function failure(error: unknown): HermesChatOutcome {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const code = error instanceof vscode.LanguageModelError ? error.code : "";
   return { outcome: "failed", kind: kinds[code] ?? "failed", message };
 }

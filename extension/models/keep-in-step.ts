@@ -1,5 +1,6 @@
 /** Keys, settings and trust change while the agent runs: it is told, and the first-run page comes when it is needed. */
 import * as vscode from "vscode";
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import { passOnTrust } from "../agent/pass-on-trust.ts";
 import type { Services } from "../services.ts";
 import { MODEL_SETTINGS } from "./model-memory.ts";
@@ -7,7 +8,7 @@ import { MODEL_SETTINGS } from "./model-memory.ts";
 /** The listeners that do it, to be disposed of with the extension. */
 export function keepInStep({ chat, environment, firstRun, log, worker }: Services): readonly vscode.Disposable[] {
   const logged = (work: Promise<unknown>): void => {
-    work.catch((error: unknown) => log.error(error instanceof Error ? error.message : String(error)));
+    work.catch((error: unknown) => log.error(messageOf(error)));
   };
   return [
     chat.onDidBegin(() => logged(firstRun.begin())),

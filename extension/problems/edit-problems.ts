@@ -4,7 +4,7 @@
  */
 import * as vscode from "vscode";
 import type { HermesFileProblems } from "../../agent-core/acp/meta/problems.ts";
-import { until } from "../until.ts";
+import { waitForEvent } from "../../agent-core/platform/waiting.ts";
 import { Patience } from "./patience.ts";
 import { problemsOf } from "./problems-of.ts";
 
@@ -118,7 +118,7 @@ export class EditProblems implements vscode.Disposable {
 
   /** Resolves with the next event, after so many milliseconds, or when the signal is aborted. */
   #changeOr(limitMs: number, signal: AbortSignal): Promise<boolean> {
-    return until(limitMs, (done) => {
+    return waitForEvent(limitMs, (done) => {
       signal.addEventListener("abort", done);
       return [this.#changes.event(done), { dispose: () => signal.removeEventListener("abort", done) }];
     });

@@ -1,7 +1,7 @@
 /** Edits of the agent that are in their files: of each file the text before them (the baseline) and the present one. */
 import { sep } from "node:path";
 import * as vscode from "vscode";
-import { Turns } from "../../agent-core/locks/turns.ts";
+import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
 import type { AgentEdit } from "../client/client-method.ts";
 import { findDocument } from "../documents/find-document.ts";
 import { differsInLineEndsOnly } from "../documents/line-ends.ts";
@@ -37,7 +37,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   /** Writes on their way: a change that gives their text is theirs, not the user's. */
   readonly #planned = new Map<string, Planned>();
   /** Writes of one file wait for each other, whoever wants them; the user's for nothing else of the agent's. */
-  readonly #writes = new Turns();
+  readonly #writes = new KeyedQueue();
   /** Earlier states by path, since the last verdict "keep". */
   readonly #states = new Map<string, ReviewedText[]>();
   readonly #store: ReviewStore;
@@ -82,7 +82,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
 
   /** Runs the write of an edit and puts what it changes up for review. Rejects as `write` does. */
   async landing(edit: AgentEdit, write: () => Promise<void>): Promise<void> {
-    await this.#writes.take(edit.path, async () => {
+    await this.#writes.run(edit.path, async () => {
       const goesWithMark = edit.after === null && (await hasMark(vscode.Uri.file(edit.path)));
       const planned = { text: edit.after ?? undefined, noted: () => this.#land(edit, goesWithMark) };
       await this.#plan(edit.path, planned, write);
@@ -91,7 +91,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
 
   /** Runs the move of a file and takes its review along. Rejects as `move` does. */
   async moving(from: string, to: string, move: () => Promise<void>): Promise<void> {
-    await this.#writes.take(from, async () => {
+    await this.#writes.run(from, async () => {
       await move();
       this.#moved(from, to);
     });
@@ -102,7 +102,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
    * back, else the change counts as the user's own: nothing new is up. Rejects as `write` does.
    */
   puttingBack(path: string, after: string | null, write: () => Promise<void>): Promise<void> {
-    return this.#writes.take(path, () => this.#putBackWith(path, after, write));
+    return this.#writes.run(path, () => this.#putBackWith(path, after, write));
   }
 
   async #putBackWith(path: string, after: string | null, write: () => Promise<void>): Promise<void> {
@@ -141,7 +141,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
 
   /** The file may have changed, or gone, where nobody told of it. */
   lookAgain(path: string): Promise<void> {
-    return this.#writes.take(path, () => this.#catchUp(path));
+    return this.#writes.run(path, () => this.#catchUp(path));
   }
 
   dispose(): void {
@@ -158,7 +158,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
 
   /** Rejects when the file cannot be changed; what the user types at the same moment is no reason. */
   #putBack(path: string, putBack: PuttingBack): Promise<void> {
-    return this.#writes.take(path, async () => {
+    return this.#writes.run(path, async () => {
       for (let rest = UNDO_ATTEMPTS - 1; !(await this.#triesToPutBack(path, putBack, rest)); rest -= 1);
     });
   }

@@ -1,6 +1,6 @@
 /** Shows what is up for review: in the file, as a diff against the text before, or all files at once. */
 import * as vscode from "vscode";
-import { Turns } from "../../agent-core/locks/turns.ts";
+import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
 import { HunkCaret } from "./hunk-caret.ts";
 import { GONE_SCHEME, originalUri, PROPOSAL_SCHEME, proposalUri, type Review } from "./review.ts";
 
@@ -11,7 +11,7 @@ const TITLES: Readonly<Record<string, string>> = {
 
 export class ReviewOpener implements vscode.Disposable {
   readonly caret = new HunkCaret();
-  readonly #keys = new Turns();
+  readonly #keyQueue = new KeyedQueue();
   readonly #review: Review;
   readonly #subscription: vscode.Disposable;
 
@@ -64,7 +64,7 @@ export class ReviewOpener implements vscode.Disposable {
 
   /** Keys pressed in a row: each acts on what the one before it has left. */
   inTurn<Result>(action: () => Promise<Result>): Promise<Result> {
-    return this.#keys.take("hunks", action);
+    return this.#keyQueue.run("hunks", action);
   }
 
   dispose(): void {

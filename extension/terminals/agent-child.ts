@@ -1,7 +1,8 @@
 /** One command of the agent as our own child. */
 import { type CreateTerminalRequest, RequestError } from "@zed-industries/agent-client-protocol";
-import type { OutputListener } from "../../agent-core/host/children/output-flow.ts";
-import { type Child, startChild } from "../../agent-core/host/children/start-child.ts";
+import type { OutputListener } from "../../agent-core/platform/children/output-flow.ts";
+import { type Child, startChild } from "../../agent-core/platform/children/start-child.ts";
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { TerminalRequest } from "./terminal-request.ts";
 
 /** Rejects with an error of the protocol when it cannot be started. */
@@ -18,5 +19,5 @@ export async function startAgentChild(
 
 /** The agent is told in words what would otherwise be "internal error". */
 export function refuse(error: unknown): never {
-  throw RequestError.internalError(undefined, error instanceof Error ? error.message : String(error));
+  throw RequestError.internalError(undefined, messageOf(error));
 }

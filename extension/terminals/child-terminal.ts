@@ -1,7 +1,7 @@
 /** A command as our own child, so that output and exit code are complete, shown in a terminal that is its own. */
 import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import type { Child } from "../../agent-core/host/children/start-child.ts";
+import type { Child } from "../../agent-core/platform/children/start-child.ts";
 import { ASKS_FOR_SECRET } from "../../webview/panel-protocol.ts";
 import { startAgentChild } from "./agent-child.ts";
 import { Screen, type ScreenInput } from "./screen.ts";

@@ -1,7 +1,7 @@
 /** One command of the agent in a shell of the user: its output without the shell's marks, its exit code where it is told. */
 import { PassThrough } from "node:stream";
-import { makeOutputFile, OutputFlow } from "../../agent-core/host/children/output-flow.ts";
-import { untilQuiet } from "../../agent-core/host/children/until-quiet.ts";
+import { makeOutputFile, OutputFlow } from "../../agent-core/platform/children/output-flow.ts";
+import { Deadline } from "../../agent-core/platform/deadline.ts";
 import { refuse } from "./agent-child.ts";
 import { ShellMarks } from "./shell-marks.ts";
 import type { CommandSink, ShownCommand } from "./shown-command.ts";
@@ -54,7 +54,7 @@ export async function startInShell(
   async function kill(): Promise<void> {
     if (isOver) return;
     shell.terminal.sendText(CTRL_C, false);
-    await untilQuiet(over, INTERRUPT_MS);
+    await new Deadline(INTERRUPT_MS).waitFor(over);
     // It is over, or what it started still has the terminal.
     if (isOver && !shell.isClosed) await shell.endSince(before);
     else await shell.close();
@@ -79,10 +79,10 @@ async function stored({ data, ending }: Execution, flow: OutputFlow): Promise<vo
   const stream = new PassThrough();
   flow.take(stream);
   const marks = new ShellMarks();
-  let hasCome = false as boolean;
+  const idle = new Deadline(DRAIN_MS);
   const copied = (async () => {
     for await (const piece of await data) {
-      hasCome = true;
+      idle.restart();
       if (stream.writableEnded) return;
       if (!stream.write(marks.push(piece))) await new Promise((resolve) => stream.once("drain", resolve));
     }
@@ -93,11 +93,8 @@ async function stored({ data, ending }: Execution, flow: OutputFlow): Promise<vo
   });
   whenCopied.catch(() => undefined); // told below, unless the command was over before
   const how = await ending;
-  await untilQuiet(whenCopied, DRAIN_MS, () => {
-    const came = hasCome;
-    hasCome = false;
-    return came;
-  });
+  idle.restart();
+  await idle.waitFor(whenCopied);
   if (isCopied) await whenCopied;
   stream.end(marks.end() + noteOn(how));
   await flow.drained();

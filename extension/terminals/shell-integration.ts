@@ -1,7 +1,7 @@
 /** Waiting for a terminal's shell to be one that tells VS Code of its commands, and which one that is. */
 import { parse } from "node:path";
 import * as vscode from "vscode";
-import { until } from "../until.ts";
+import { waitForEvent } from "../../agent-core/platform/waiting.ts";
 
 /** Shells that VS Code brings an integration for. */
 const integrated: ReadonlySet<string> = new Set(["bash", "fish", "gitbash", "pwsh", "zsh"]);
@@ -33,7 +33,7 @@ export function shellKind({ state }: vscode.Terminal): string | undefined {
 /** Resolves when the condition holds, the terminal was closed, or the time is over. */
 async function changed(terminal: vscode.Terminal, limitMs: number, holds: () => boolean): Promise<void> {
   if (holds() || terminal.exitStatus !== undefined) return;
-  await until(limitMs, (done) => [
+  await waitForEvent(limitMs, (done) => [
     vscode.window.onDidChangeTerminalShellIntegration(() => holds() && done()),
     vscode.window.onDidCloseTerminal((closed) => closed === terminal && done()),
   ]);

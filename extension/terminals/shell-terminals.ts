@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import { Guard } from "../../agent-core/host/children/guard.ts";
+import { Guard } from "../../agent-core/platform/children/guard.ts";
 import { startInShell } from "./shell-command.ts";
 import type { CommandSink, ShownCommand } from "./shown-command.ts";
 import type { TerminalRequest } from "./terminal-request.ts";

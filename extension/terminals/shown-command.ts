@@ -1,7 +1,7 @@
 /** A command of the agent that a terminal of VS Code shows, whichever way it runs. */
 import type * as vscode from "vscode";
-import type { ProcessTree } from "../../agent-core/host/children/process-tree.ts";
-import type { ChildExit } from "../../agent-core/host/children/start-child.ts";
+import type { ProcessTree } from "../../agent-core/platform/children/process-tree.ts";
+import type { ChildExit } from "../../agent-core/platform/children/start-child.ts";
 import type { OutputRing } from "./output-ring.ts";
 
 export type ShownCommand = {

@@ -4,10 +4,15 @@ import { readlink, realpath } from "node:fs/promises";
 import { resolve as normalized } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
-import { isInFront, killTree, livingMembers, MARKER_VARIABLE } from "../../agent-core/host/children/process-tree.ts";
-import { QUIET_ENVIRONMENT } from "../../agent-core/host/children/start-child.ts";
-import { WakingTime } from "../../agent-core/host/children/waking-time.ts";
-import { until } from "../until.ts";
+import {
+  isInFront,
+  killTree,
+  livingMembers,
+  MARKER_VARIABLE,
+} from "../../agent-core/platform/children/process-tree.ts";
+import { QUIET_ENVIRONMENT } from "../../agent-core/platform/children/start-child.ts";
+import { Deadline } from "../../agent-core/platform/deadline.ts";
+import { waitForEvent } from "../../agent-core/platform/waiting.ts";
 import { shellIntegration, shellKind } from "./shell-integration.ts";
 import { changeFolderLine, preparingLine, TELLS_FIRST_ONLY } from "./typed-line.ts";
 
@@ -18,8 +23,6 @@ const FOLDER_TOLD_MS = 200;
 /** A program that the prompt itself runs has the terminal no longer than this. */
 const PROMPT_MS = 1_000;
 const POLL_MS = 20;
-/** Of the time between two looks no more counts: a program cannot end on a machine that stands still. */
-const LONGEST_LOOK_MS = 100;
 /** Closing is told of by then. */
 const CLOSE_LIMIT_MS = 2_000;
 
@@ -111,9 +114,9 @@ export class UserShell {
   /** Whether what is typed reaches the shell. A program may run that VS Code was told nothing of, or that it has ended. */
   async isAtPrompt(): Promise<boolean> {
     const pid = await this.terminal.processId;
-    const waited = new WakingTime(LONGEST_LOOK_MS);
+    const deadline = new Deadline(PROMPT_MS);
     while (pid !== undefined && !this.isClosed && !(await isInFront(pid))) {
-      if (waited.look() > PROMPT_MS) return false;
+      if (deadline.hasPassed()) return false;
       await delay(POLL_MS);
     }
     return !this.isClosed;
@@ -243,7 +246,9 @@ function ownExitCode({ exitStatus }: vscode.Terminal): number | undefined {
 
 async function whenClosed(terminal: vscode.Terminal): Promise<void> {
   if (terminal.exitStatus !== undefined) return;
-  await until(CLOSE_LIMIT_MS, (done) => [vscode.window.onDidCloseTerminal((closed) => closed === terminal && done())]);
+  await waitForEvent(CLOSE_LIMIT_MS, (done) => [
+    vscode.window.onDidCloseTerminal((closed) => closed === terminal && done()),
+  ]);
 }
 
 async function* nothing(): AsyncGenerator<string> {

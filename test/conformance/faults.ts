@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AIAgent, type AIAgentOptions, type ConversationResult } from "../../agent-core/index.ts";
-import type { Clock } from "../../agent-core/providers/call/clock.ts";
+import { type Clock, systemClock } from "../../agent-core/platform/clock.ts";
 import type { ApiMode } from "../../agent-core/providers/wire/wire.ts";
 import { type ModelServer, startModelServer } from "../support/model-server/model-server.ts";
 import { type FaultCase, type FaultFacts, faultCases } from "./fault-cases.ts";
@@ -57,7 +57,7 @@ type Setting = {
 };
 
 function optionsFor(given: FaultCase, { server, cwd, mode, waits, told }: Setting): AIAgentOptions {
-  const clock: Clock = { wait: async (ms) => void waits.push(ms), random: () => 0 };
+  const clock: Clock = { ...systemClock, wait: async (ms) => void waits.push(ms), random: () => 0 };
   const remember = (event: unknown): void => void told.everything.push(event);
   return {
     provider: "custom",

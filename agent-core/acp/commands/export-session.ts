@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { messageOf } from "../../platform/errors.ts";
 import { writeExport } from "../../sessions/export-file.ts";
 import { exportName, exportSession } from "../../sessions/export-session.ts";
 import { absolutePath, shownPath } from "../../tools/resolve-path.ts";
@@ -21,7 +22,3 @@ export const command: Command = {
     return written.ok ? `Wrote ${shownPath(target, cwd)}.` : `Nothing was written: ${written.message}`;
   },
 };
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -1,3 +1,4 @@
+import { messageOf } from "../../platform/errors.ts";
 import { absolutePath } from "../../tools/resolve-path.ts";
 import type { Command } from "./command.ts";
 
@@ -16,7 +17,7 @@ export const command: Command = {
       const { summary, deleted } = await importSessions(request, signal);
       return deleted === 0 ? summary : `${summary}\n\n\`/import --again\` brings what was deleted over all the same.`;
     } catch (error) {
-      return `Nothing was imported: ${error instanceof Error ? error.message : String(error)}`;
+      return `Nothing was imported: ${messageOf(error)}`;
     }
   },
 };

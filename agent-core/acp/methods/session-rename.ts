@@ -1,5 +1,6 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import { messageOf } from "../../platform/errors.ts";
 import { titleLine } from "../../sessions/title-line.ts";
 import { HERMES_SESSION_METHODS, type HermesRename } from "../meta/sessions.ts";
 import { paramsOf } from "../params-of.ts";
@@ -17,9 +18,7 @@ export const method: Method = {
       if (open !== undefined) open.agent.setTitle(title);
       else
         await server.renameStored(sessionId, title).catch((error: unknown) => {
-          throw error instanceof RequestError
-            ? error
-            : RequestError.internalError(undefined, error instanceof Error ? error.message : String(error));
+          throw error instanceof RequestError ? error : RequestError.internalError(undefined, messageOf(error));
         });
       return {};
     });

@@ -1,5 +1,6 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import { messageOf } from "../../platform/errors.ts";
 import { HERMES_SESSION_METHODS, type HermesImport, type HermesImported } from "../meta/sessions.ts";
 import { paramsOf } from "../params-of.ts";
 import type { Method } from "./method.ts";
@@ -16,7 +17,7 @@ export const method: Method = {
       try {
         return await server.importSessions(request, signal);
       } catch (error) {
-        throw RequestError.internalError(undefined, error instanceof Error ? error.message : String(error));
+        throw RequestError.internalError(undefined, messageOf(error));
       }
     });
   },

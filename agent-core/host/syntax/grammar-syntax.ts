@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Node, Parser, Tree } from "@vscode/tree-sitter-wasm";
-import { WakingTime } from "../children/waking-time.ts";
+import { Deadline } from "../../platform/deadline.ts";
 import type { Problem } from "../problems.ts";
 import type { SyntaxChecker } from "./syntax-checker.ts";
 
@@ -13,8 +13,6 @@ declare const __GRAMMARS__: unknown;
 const NAMED = 5;
 /** A parser that needs longer is stopped: it may be fighting with a text that it is not made for. Milliseconds. */
 const PARSE_LIMIT_MS = 100;
-/** The parser asks many times a millisecond whether it shall go on. */
-const LONGEST_STEP_MS = 10;
 /** Of the text that an error stands at. Characters. */
 const QUOTED_CHARS = 40;
 
@@ -52,9 +50,9 @@ function check(parser: Parser, text: string): readonly Problem[] {
 }
 
 function parseInTime(parser: Parser, text: string): Tree | null {
-  const time = new WakingTime(LONGEST_STEP_MS);
+  const deadline = new Deadline(PARSE_LIMIT_MS);
   // The type says that nothing is returned; the library stops at true.
-  const progressCallback = (): boolean => time.look() > PARSE_LIMIT_MS;
+  const progressCallback = (): boolean => deadline.hasPassed();
   const tree = parser.parse(text, null, { progressCallback });
   if (tree === null) parser.reset();
   return tree;

@@ -1,5 +1,5 @@
 /** Commands as our own children. */
-import { type Child, startChild } from "../children/start-child.ts";
+import { type Child, startChild } from "../../platform/children/start-child.ts";
 import { readOutputFile, readOutputPart } from "./output-file.ts";
 import { CTRL_C, CTRL_D, type Launch, type Runner, type Started } from "./runner.ts";
 import type { WriteOutcome } from "./terminals.ts";

@@ -1,4 +1,6 @@
 /** Commands in a container that lives as long as the session, by Docker's command line. */
+
+import { messageOf } from "../../platform/errors.ts";
 import { type ScriptProgram, type Transport, whyNot } from "./remote-backend.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -24,7 +26,7 @@ export function dockerTransport(options: DockerOptions): Transport {
     firstFolder: options.roots[0],
     async open(signal) {
       const result = await runProgram("docker", runArguments(options), { signal }).catch((error: unknown) => {
-        throw new Error(`docker could not be started: ${error instanceof Error ? error.message : String(error)}`);
+        throw new Error(`docker could not be started: ${messageOf(error)}`);
       });
       if (result.exitCode !== 0) throw new Error(whyNot(place, result));
       container = result.stdout.trim().split("\n").at(-1);

@@ -1,6 +1,6 @@
 /** Noticing that a command waits for input, where the system tells: Linux, of our own child processes. */
 import { readdir, readFile, readlink } from "node:fs/promises";
-import { livingRelatives, type Member, type ProcessTree } from "../children/process-tree.ts";
+import { livingRelatives, type Member, type ProcessTree } from "../../platform/children/process-tree.ts";
 
 /** Whether this machine tells at all. */
 export const seesWaiting = process.platform === "linux" && (process.arch === "x64" || process.arch === "arm64");

@@ -1,5 +1,6 @@
 /** A command's whole output in a file, read back as its first and last part. */
 import { open } from "node:fs/promises";
+import { hasCode } from "../../platform/errors.ts";
 import type { CommandOutput, OutputPart } from "./terminals.ts";
 
 /** Bytes given of the beginning and of the end of a long output. */
@@ -39,7 +40,7 @@ type Read = (start: number, length: number) => Promise<Buffer>;
 
 async function withFile<Result>(path: string, use: (read: Read, size: number) => Promise<Result>): Promise<Result> {
   const file = await open(path, "r").catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (hasCode(error, "ENOENT")) return undefined;
     throw error;
   });
   if (file === undefined) return use(() => Promise.resolve(Buffer.alloc(0)), 0);

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { homedir } from "node:os";
-import { MARKER_VARIABLE } from "../children/process-tree.ts";
+import { MARKER_VARIABLE } from "../../platform/children/process-tree.ts";
 import type { Backend, Plan } from "./backend.ts";
 import type { CommandVariables } from "./command-variables.ts";
 import { SAVE_TO, START_FROM, shellPreamble } from "./preamble.ts";

@@ -1,6 +1,6 @@
 /** Running a short helper program of this machine to its end. */
 import { spawn } from "node:child_process";
-import { untilQuiet } from "../children/until-quiet.ts";
+import { Deadline } from "../../platform/deadline.ts";
 
 /** Output is still taken for this long after the end: a program may leave a child behind that keeps it open. */
 const DRAIN_MS = 100;
@@ -36,7 +36,7 @@ export async function runProgram(
     child.once("error", reject);
     child.once("exit", resolve);
   });
-  await untilQuiet(closed, DRAIN_MS);
+  await new Deadline(DRAIN_MS).waitFor(closed);
   for (const stream of [stdout, stderr]) stream.destroy();
   return { exitCode, stdout: out, stderr: err };
 }

@@ -1,5 +1,5 @@
 /** Starting programs: what a backend wants started, and what is known of it then. */
-import type { ProcessTree } from "../children/process-tree.ts";
+import type { ProcessTree } from "../../platform/children/process-tree.ts";
 import type { CommandExit, CommandOutput, OutputPart, WriteOutcome } from "./terminals.ts";
 
 /** A program of this machine that carries out a command. */

@@ -1,5 +1,5 @@
 /** HostTerminals of one session: a backend says how a command is carried out, a runner starts it. */
-import { livingMembers } from "../children/process-tree.ts";
+import { livingMembers } from "../../platform/children/process-tree.ts";
 import type { Backend } from "./backend.ts";
 import { InputWatch, seesWaiting } from "./input-watch.ts";
 import type { Runner } from "./runner.ts";

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { mkdir, mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MARKER_VARIABLE } from "../children/process-tree.ts";
+import { MARKER_VARIABLE } from "../../platform/children/process-tree.ts";
 import type { CommandVariables } from "./command-variables.ts";
 import { SAVE_TO, START_FROM, shellPreamble, USER_BASH_ENV } from "./preamble.ts";
 import type { ShellState } from "./terminals.ts";

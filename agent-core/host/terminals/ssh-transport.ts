@@ -1,6 +1,7 @@
 /** Commands on another machine, by the system's `ssh`: its configuration, keys and agent are the user's. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { messageOf } from "../../platform/errors.ts";
 import { type ScriptProgram, type Transport, whyNot } from "./remote-backend.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -43,7 +44,7 @@ export function sshTransport({ host, user, port, key, cwd }: SshOptions): Transp
       folder ??= await mkdtemp(join("/tmp", "hermes-ssh-"));
       const { program, args } = ssh([], "exit 0");
       const result = await runProgram(program, args, { signal }).catch((error: unknown) => {
-        throw new Error(`ssh could not be started: ${error instanceof Error ? error.message : String(error)}`);
+        throw new Error(`ssh could not be started: ${messageOf(error)}`);
       });
       if (result.exitCode !== 0) throw new Error(whyNot(place, result));
     },

@@ -4,6 +4,7 @@
  */
 import type { Message } from "../../messages/message.ts";
 import { repairMessages } from "../../messages/repair.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { faultOf } from "../classify.ts";
 import type { Fault } from "../fault.ts";
 import type { ResolvedModel } from "../resolve.ts";
@@ -11,7 +12,6 @@ import { streamModel } from "../stream-model.ts";
 import type { EditorModels, ModelEvent, ModelRequest, Sampling, ToolSchema } from "../wire/wire.ts";
 import type { Adaptations } from "./adaptations.ts";
 import type { CallEvent } from "./call-event.ts";
-import type { Clock } from "./clock.ts";
 import type { ModelChain } from "./model-chain.ts";
 import { type Attempts, MAX_TRIES, type Remedy, recoveryOf } from "./recovery.ts";
 

@@ -1,5 +1,5 @@
 /** The editor's models as something that answers here: no key, and no address either. */
-import { untilQuiet } from "../../host/children/until-quiet.ts";
+import { Deadline } from "../../platform/deadline.ts";
 import { editor } from "../deployment/editor.ts";
 import type { EditorModels } from "../wire/wire.ts";
 import type { Found } from "./local-servers.ts";
@@ -14,7 +14,7 @@ export async function findEditorModels(models: EditorModels): Promise<readonly F
     if (over.signal.aborted) return [];
     throw error;
   });
-  await untilQuiet(list, LIMIT_MS);
+  await new Deadline(LIMIT_MS).waitFor(list);
   over.abort();
   const offered = await list;
   const [first] = offered;

@@ -1,5 +1,5 @@
 /** Model servers on this machine: looked for on their usual ports, on the loopback only. */
-import { untilQuiet } from "../../host/children/until-quiet.ts";
+import { Deadline } from "../../platform/deadline.ts";
 import type { Deployment } from "../deployment/deployment.ts";
 import { llamacpp } from "../deployment/llamacpp.ts";
 import { lmstudio } from "../deployment/lmstudio.ts";
@@ -25,7 +25,7 @@ export function isLocalServer(provider: string): boolean {
 export async function findLocalServers(places: readonly Deployment[]): Promise<readonly Found[]> {
   const over = new AbortController();
   const answers = Promise.all(places.map((place) => ask(place, over.signal)));
-  await untilQuiet(answers, PROBE_LIMIT_MS);
+  await new Deadline(PROBE_LIMIT_MS).waitFor(answers);
   over.abort();
   return (await answers).filter((answer) => answer !== undefined);
 }

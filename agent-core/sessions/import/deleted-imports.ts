@@ -4,6 +4,7 @@
  */
 import { open, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { hasCode } from "../../platform/errors.ts";
 import { parseEntry } from "../entry.ts";
 import { readLines } from "../journal-lines.ts";
 import { isSessionId } from "../session-id.ts";
@@ -25,8 +26,8 @@ export async function noteDeletion(journal: string, id: string): Promise<void> {
 
 /** Ids of the sessions that were imported into the folder `journals` (absolute) and deleted. Rejects when it cannot be read. */
 export async function deletedImports(journals: string): Promise<ReadonlySet<string>> {
-  const text = await readFile(join(journals, NAME), "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return ""; // none was deleted
+  const text = await readFile(join(journals, NAME), "utf8").catch((error: unknown) => {
+    if (hasCode(error, "ENOENT")) return ""; // none was deleted
     throw error;
   });
   return new Set(text.split("\n").filter(isSessionId));

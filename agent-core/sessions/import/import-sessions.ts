@@ -4,7 +4,8 @@ import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { Database } from "sql.js";
 import { replaceFile } from "../../config/replace-file.ts";
-import { takeLock } from "../../locks/file-lock.ts";
+import { messageOf } from "../../platform/errors.ts";
+import { acquireLock } from "../../platform/locks/file-lock.ts";
 import { appendEntries } from "../append-entries.ts";
 import { type EntryOf, JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
 import { readEntries, readJournal } from "../read-journal.ts";
@@ -74,7 +75,7 @@ export async function importSessions(options: ImportOptions): Promise<ImportRepo
         const outcome = await bringOver(database, row, { journals, open: options.open, deleted, parent });
         if (outcome !== undefined) counts[outcome] += 1;
       } catch (error) {
-        failed.push({ id: textOf(row.id) ?? "", why: error instanceof Error ? error.message : String(error) });
+        failed.push({ id: textOf(row.id) ?? "", why: messageOf(error) });
       }
     }
     progress(rows.length, rows.length);
@@ -136,7 +137,7 @@ function usageEntry(
 
 /** The whole journal at once, or none of it. */
 async function write(path: string, entries: readonly JournalEntry[]): Promise<void> {
-  const lock = takeLock(`${path}.lock`);
+  const lock = acquireLock(`${path}.lock`);
   if ("pid" in lock) throw new Error(`another Hermes (process ${lock.pid}) is writing it`);
   try {
     await replaceFile(path, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));

@@ -2,6 +2,7 @@
 import { open, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Database } from "sql.js";
+import { hasCode, messageOf } from "../../platform/errors.ts";
 import { loadSqlite } from "../index/load-sqlite.ts";
 import { withLog } from "./write-ahead-log.ts";
 
@@ -97,11 +98,6 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 function unreadable(path: string, error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "ENOENT" || code === "ENOTDIR") return `There is no ${path}.`;
+  if (hasCode(error, "ENOENT", "ENOTDIR")) return `There is no ${path}.`;
   return `${path} cannot be read: ${messageOf(error)}`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 /** The thread of the index: SQLite stops whoever runs it for up to seconds, so it runs beside the agent. */
 import * as module from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
+import { messageOf } from "../../platform/errors.ts";
 import type { FromIndex, IndexPlace, ToIndex } from "./index-messages.ts";
 
 const port = parentPort;
@@ -62,8 +63,4 @@ async function bringOver({ id, from, open, again }: Extract<ToIndex, { type: "im
   } finally {
     imports.delete(id);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 /** Runs a call that edits files, and tells the model what the edit has broken. */
 import type { EditedFile, FileProblems, Problem, ToldProblem } from "../../host/problems.ts";
+import { messageOf } from "../../platform/errors.ts";
 import { shownPath } from "../resolve-path.ts";
 import type { FileDiff, StagedCall, ToolContext, ToolResult } from "../tool.ts";
 import { newProblems } from "./new-problems.ts";
@@ -21,7 +22,7 @@ export async function watchedEdit(
   if (written.length === 0) return result;
   const found = await watch.settled(written, signal).catch((error: unknown) => {
     signal.throwIfAborted();
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   });
   // The edit is made, whoever looks at it afterwards.
   if (typeof found === "string") return { ...result, text: `${result.text}\n[not checked for problems: ${found}]` };

@@ -1,5 +1,6 @@
 /** Commands of a session that go on in the background, and those whose output is still to be read. */
 import type { CommandExit, RunningCommand, WriteOutcome } from "../../host/terminals/terminals.ts";
+import { messageOf } from "../../platform/errors.ts";
 import { exitNote } from "./exit-note.ts";
 import { plainText } from "./plain-text.ts";
 import { WatchedText } from "./watched-text.ts";
@@ -62,7 +63,7 @@ export class BackgroundProcess {
         onChange();
       },
       (error: unknown) => {
-        this.#failure = error instanceof Error ? error.message : String(error);
+        this.#failure = messageOf(error);
         onChange();
       },
     );
@@ -193,7 +194,7 @@ export class Processes {
         this.#all.delete(process.id);
         await process.release();
         this.#changed();
-        lines.push(`[${process.id} is lost: ${error instanceof Error ? error.message : String(error)}]`);
+        lines.push(`[${process.id} is lost: ${messageOf(error)}]`);
       }
     }
     await this.#forgetOldest();

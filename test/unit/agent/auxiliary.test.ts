@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AIAgent, type AIAgentOptions } from "../../../agent-core/index.ts";
+import { systemClock } from "../../../agent-core/platform/clock.ts";
 import type { Answer } from "../../support/model-server/answer.ts";
 import { fail, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 
@@ -27,7 +28,7 @@ async function titleAfter(userMessage: string, options: Partial<AIAgentOptions> 
     cwd,
     home: cwd,
     environment: {},
-    clock: { wait: async () => undefined, random: () => 0 },
+    clock: { ...systemClock, wait: async () => undefined, random: () => 0 },
     callbacks: { title: ({ title }) => titled.resolve(title) },
     ...options,
   });

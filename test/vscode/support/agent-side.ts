@@ -6,7 +6,7 @@ import type { Host } from "../../../agent-core/host/host.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import type { CommandVariables } from "../../../agent-core/host/terminals/command-variables.ts";
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
-import { Turns } from "../../../agent-core/locks/turns.ts";
+import { KeyedQueue } from "../../../agent-core/platform/keyed-queue.ts";
 import { connect } from "../../../extension/agent/connection.ts";
 import type { EditReview } from "../../../extension/client/client-method.ts";
 import { EditProblems } from "../../../extension/problems/edit-problems.ts";
@@ -78,7 +78,7 @@ export async function connectAgentSide(
       sessionLists: { building: nobody, importing: nobody, changed: nobody },
       processesChanged: nobody,
       editReview,
-      fileTurns: new Turns(),
+      fileQueue: new KeyedQueue(),
       problems,
     },
   );

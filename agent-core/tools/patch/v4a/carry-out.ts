@@ -1,5 +1,6 @@
 /** Carries out what a patch has planned: all of it, or nothing when something cannot be done. */
 import type { FileFailure, FileWritten, HostFiles, WriteReview } from "../../../host/host.ts";
+import { messageOf } from "../../../platform/errors.ts";
 import type { FileChange } from "./plan-changes.ts";
 
 /** What became of a change; `review` is there when the user decided about it first. */
@@ -81,7 +82,7 @@ async function takeBackBroken({ undo }: Step): Promise<void> {
 }
 
 function rejected(error: unknown): FileFailure {
-  return { ok: false, reason: "failed", message: error instanceof Error ? error.message : String(error) };
+  return { ok: false, reason: "failed", message: messageOf(error) };
 }
 
 /** Taking back is not cancelled. */

@@ -12,7 +12,7 @@ import { importSessions } from "../../../../agent-core/sessions/import/import-se
 import { readEntries, readJournal, type StoredSession } from "../../../../agent-core/sessions/read-journal.ts";
 import { addMessage, addSession, CONVERSATION, logBetween, newState } from "./state-fixture.ts";
 
-const LOCK_TAKER = join(import.meta.dirname, "../../locks/support/lock-taker.ts");
+const LOCK_TAKER = join(import.meta.dirname, "../../platform/locks/support/lock-taker.ts");
 let folder: string;
 let journals: string;
 let state: Database;

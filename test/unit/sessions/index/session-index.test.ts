@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { takeLock } from "../../../../agent-core/locks/file-lock.ts";
+import { acquireLock } from "../../../../agent-core/platform/locks/file-lock.ts";
 import { forkSession } from "../../../../agent-core/sessions/fork-session.ts";
 import { SessionIndex } from "../../../../agent-core/sessions/index/session-index.ts";
 import { Journal, type NewEntry } from "../../../../agent-core/sessions/journal.ts";
@@ -147,7 +147,7 @@ test("only what a journal has grown by is read, and a torn line waits for its en
   write(idOf(1), [user("first")]);
   const made = index();
   expect(await found(made, "first")).toEqual(["1:0"]);
-  const lock = takeLock(`${pathOf(idOf(1))}.lock`); // as every writer has: without it only a later look would see the line
+  const lock = acquireLock(`${pathOf(idOf(1))}.lock`); // as every writer has: without it only a later look would see the line
   if ("pid" in lock) throw new Error("the journal is in use");
   const line = JSON.stringify({ ...user("second"), at: 5 });
   appendFileSync(pathOf(idOf(1)), line.slice(0, 20));

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { until } from "../../../extension/until.ts";
+import { waitForEvent } from "../../../agent-core/platform/waiting.ts";
 
 const LIMIT_MS = 1_000;
 let events: EventEmitter;
@@ -28,7 +28,7 @@ function left(): readonly number[] {
 }
 
 test("listens at once, and is true with the first event", async () => {
-  const waiting = until(LIMIT_MS, listen);
+  const waiting = waitForEvent(LIMIT_MS, listen);
   expect(left()).toEqual([1, 1, 1]);
   events.emit("other");
   events.emit("one");
@@ -37,7 +37,7 @@ test("listens at once, and is true with the first event", async () => {
 });
 
 test("is false when nothing has come in time", async () => {
-  const waiting = until(LIMIT_MS, listen);
+  const waiting = waitForEvent(LIMIT_MS, listen);
   await vi.advanceTimersByTimeAsync(LIMIT_MS - 1);
   expect(left()).toEqual([1, 1, 1]);
   await vi.advanceTimersByTimeAsync(1);
@@ -46,7 +46,7 @@ test("is false when nothing has come in time", async () => {
 });
 
 test("what is so already while it begins to listen ends it, too", async () => {
-  const waiting = until(LIMIT_MS, (done) => {
+  const waiting = waitForEvent(LIMIT_MS, (done) => {
     done();
     return listen(done);
   });
@@ -55,7 +55,7 @@ test("what is so already while it begins to listen ends it, too", async () => {
 });
 
 test("rejects with why it could not listen, and leaves no timer", async () => {
-  const waiting = until(LIMIT_MS, () => {
+  const waiting = waitForEvent(LIMIT_MS, () => {
     throw new Error("nothing to listen to");
   });
   await expect(waiting).rejects.toThrow("nothing to listen to");

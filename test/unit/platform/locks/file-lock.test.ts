@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { takeLock } from "../../../agent-core/locks/file-lock.ts";
-import { processLife } from "../../../agent-core/locks/process-life.ts";
+import { acquireLock } from "../../../../agent-core/platform/locks/file-lock.ts";
+import { processIdentity } from "../../../../agent-core/platform/locks/process-identity.ts";
 
 const TAKER = join(import.meta.dirname, "support", "lock-taker.ts");
 const children: ChildProcess[] = [];
@@ -40,12 +40,12 @@ function taker(): { readonly child: ChildProcess; tell(line: string): Promise<st
   };
 }
 
-function isTaken(lock: ReturnType<typeof takeLock>): boolean {
+function isTaken(lock: ReturnType<typeof acquireLock>): boolean {
   return !("pid" in lock);
 }
 
 test("a lock that is given back leaves nothing", () => {
-  const lock = takeLock(path);
+  const lock = acquireLock(path);
   expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ pid: process.pid });
   if (!("pid" in lock)) lock.release();
   expect(readdirSync(folder)).toEqual([]);
@@ -54,11 +54,11 @@ test("a lock that is given back leaves nothing", () => {
 test("another process's lock is respected while it lives, and taken over when it was killed", async () => {
   const { child, tell } = taker();
   expect(await tell(`take ${path}`)).toBe("taken");
-  expect(takeLock(path)).toEqual({ pid: child.pid });
+  expect(acquireLock(path)).toEqual({ pid: child.pid });
   const gone = once(child, "exit");
   child.kill("SIGKILL");
   await gone;
-  expect(isTaken(takeLock(path))).toBe(true);
+  expect(isTaken(acquireLock(path))).toBe(true);
   expect(readdirSync(folder)).toEqual(["s.jsonl.lock"]);
 });
 
@@ -66,26 +66,26 @@ test("a lock whose number another process has by now is taken over", async () =>
   const { child, tell } = taker();
   await tell(`take ${path}`);
   const lock = JSON.parse(readFileSync(path, "utf8"));
-  expect(lock).toMatchObject({ pid: child.pid, birth: processLife(child.pid ?? 0)?.birth });
+  expect(lock).toMatchObject({ pid: child.pid, birth: processIdentity(child.pid ?? 0)?.birth });
   writeFileSync(path, JSON.stringify({ ...lock, birth: "of an earlier process" }));
-  expect(isTaken(takeLock(path))).toBe(true);
+  expect(isTaken(acquireLock(path))).toBe(true);
 });
 
 test("a lock of an older version, which names only a number, holds while that lives", () => {
   writeFileSync(path, JSON.stringify({ pid: process.ppid }));
-  expect(takeLock(path)).toEqual({ pid: process.ppid });
+  expect(acquireLock(path)).toEqual({ pid: process.ppid });
   writeFileSync(path, JSON.stringify({ pid: spawnSync("true").pid }));
-  expect(isTaken(takeLock(path))).toBe(true);
+  expect(isTaken(acquireLock(path))).toBe(true);
 });
 
 test.for(["", "garbage", "\0\0\0", '{"pid":-1}', "[]"])("a damaged lock is nobody's: %j", (text) => {
   writeFileSync(path, text);
-  expect(isTaken(takeLock(path))).toBe(true);
+  expect(isTaken(acquireLock(path))).toBe(true);
 });
 
 test("an earlier lock of the same process that is given back late does not take the later one with it", () => {
-  const earlier = takeLock(path);
-  const later = takeLock(path);
+  const earlier = acquireLock(path);
+  const later = acquireLock(path);
   if (!("pid" in earlier)) earlier.release();
   expect(existsSync(path)).toBe(true);
   if (!("pid" in later)) later.release();
@@ -98,9 +98,9 @@ test("a zombie holds no lock", async () => {
   children.push(parent);
   const [output] = await once(parent.stdout, "data");
   const pid = Number(String(output));
-  await expect.poll(() => processLife(pid)).toBeUndefined();
+  await expect.poll(() => processIdentity(pid)).toBeUndefined();
   writeFileSync(path, JSON.stringify({ pid }));
-  expect(isTaken(takeLock(path))).toBe(true);
+  expect(isTaken(acquireLock(path))).toBe(true);
 });
 
 test("of several processes that find a lock dead, exactly one takes it over", { timeout: 60_000 }, async () => {

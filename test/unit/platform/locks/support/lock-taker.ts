@@ -1,11 +1,11 @@
 // A process that takes and gives back locks as it is told, a line each: "take <path>" or "give".
 import { createInterface } from "node:readline";
-import { type FileLock, takeLock } from "../../../../agent-core/locks/file-lock.ts";
+import { acquireLock, type FileLock } from "../../../../../agent-core/platform/locks/file-lock.ts";
 
 let lock: FileLock | undefined;
 for await (const line of createInterface({ input: process.stdin })) {
   if (line.startsWith("take ")) {
-    const taken = takeLock(line.slice("take ".length));
+    const taken = acquireLock(line.slice("take ".length));
     lock = "pid" in taken ? undefined : taken;
     process.stdout.write("pid" in taken ? `held by ${taken.pid}\n` : "taken\n");
   } else {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { whileLocked, whileLockedSync } from "../../../agent-core/locks/while-locked.ts";
+import { withLock, withLockSync } from "../../../../agent-core/platform/locks/with-lock.ts";
 
 const COUNTER = join(import.meta.dirname, "support", "counter.ts");
 const TAKER = join(import.meta.dirname, "support", "lock-taker.ts");
@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 async function countUp(): Promise<void> {
-  await whileLocked(lock, async () => {
+  await withLock(lock, async () => {
     const count = Number(await readFile(file, "utf8"));
     await writeFile(file, String(count + 1));
   });
@@ -51,12 +51,12 @@ test("processes and calls in one process lose no count of each other", { timeout
 });
 
 test("what fails is told to who asked for it, and the next one has its turn", async () => {
-  const failed = whileLocked(lock, () => Promise.reject(new Error("no room")));
-  const next = whileLocked(lock, async () => "written");
+  const failed = withLock(lock, () => Promise.reject(new Error("no room")));
+  const next = withLock(lock, async () => "written");
   await expect(failed).rejects.toThrow("no room");
   expect(await next).toBe("written");
   expect(() =>
-    whileLockedSync(lock, () => {
+    withLockSync(lock, () => {
       throw new Error("no room");
     }),
   ).toThrow("no room");
@@ -70,6 +70,6 @@ test("a process that hangs with the lock is named after ten seconds, and keeps i
   vi.spyOn(performance, "now").mockImplementation(() => begin + 1_000 * looks++);
   await expect(countUp()).rejects.toThrow(`process ${child?.pid} keeps it locked`);
   expect(looks).toBeGreaterThan(9);
-  expect(() => whileLockedSync(lock, () => undefined)).toThrow(`process ${child?.pid} keeps it locked`);
+  expect(() => withLockSync(lock, () => undefined)).toThrow(`process ${child?.pid} keeps it locked`);
   expect(readdirSync(folder)).toEqual(["count", "count.lock"]);
 });

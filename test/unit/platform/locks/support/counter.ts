@@ -1,8 +1,8 @@
 // A process that counts up in a file, as often as it is told: node counter.ts <file> <times>.
 import { readFileSync, writeFileSync } from "node:fs";
-import { whileLockedSync } from "../../../../agent-core/locks/while-locked.ts";
+import { withLockSync } from "../../../../../agent-core/platform/locks/with-lock.ts";
 
 const [file = "", times] = process.argv.slice(2);
 for (let at = 0; at < Number(times); at += 1) {
-  whileLockedSync(`${file}.lock`, () => writeFileSync(file, String(Number(readFileSync(file, "utf8")) + 1)));
+  withLockSync(`${file}.lock`, () => writeFileSync(file, String(Number(readFileSync(file, "utf8")) + 1)));
 }

@@ -3,7 +3,7 @@ import { closeSync, createWriteStream, mkdirSync, openSync, type WriteStream } f
 import { dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { untilQuiet } from "./until-quiet.ts";
+import { Deadline } from "../deadline.ts";
 
 /** A command that ended is over when no output came for this long, though a child of its still holds the pipe. */
 const DRAIN_MS = 500;
@@ -33,6 +33,8 @@ export class OutputFlow {
   readonly #onOutput: OutputListener;
   readonly #stop: () => void;
   readonly #closed: Promise<void>[] = [];
+  /** Restarts with every piece of output. */
+  readonly #idle = new Deadline(DRAIN_MS);
   #bytes = 0;
   /** Streams that wait for the disk. */
   #paused = 0;
@@ -50,6 +52,7 @@ export class OutputFlow {
     const decoder = new StringDecoder("utf8");
     from.on("data", (bytes: Buffer) => {
       this.#bytes += bytes.length;
+      this.#idle.restart();
       if (this.#failure !== undefined) return;
       if (this.#bytes > MAX_OUTPUT_BYTES) this.#fail(new Error("It was stopped: it printed more than 4 GiB."));
       this.#onOutput(bytes, decoder.write(bytes));
@@ -75,12 +78,8 @@ export class OutputFlow {
   /** Resolves when all output of an ended command is in the file; rejects when it could not be kept. */
   async drained(): Promise<void> {
     const closed = Promise.all(this.#closed);
-    let seen = this.#bytes;
-    await untilQuiet(closed, DRAIN_MS, () => {
-      const came = this.#bytes > seen || this.#paused > 0;
-      seen = this.#bytes;
-      return came;
-    });
+    this.#idle.restart();
+    while (!(await this.#idle.waitFor(closed)) && this.#paused > 0) this.#idle.restart();
     const file = this.#file;
     if (file?.writable) await new Promise<void>((resolve) => file.write("", () => resolve()));
     // What it left running may print on: the file stays open for that.

@@ -3,15 +3,13 @@ import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { WakingTime } from "./waking-time.ts";
+import { Deadline } from "../deadline.ts";
 
 /** What a process may take to end by itself before it is killed. A cancelled turn leaves none alive after 2 s. */
 const TERM_GRACE_MS = 1_000;
 const POLL_MS = 20;
 /** What still lives then cannot be ended by us: another user's process, or one that is stuck in the kernel. */
 const GIVE_UP_MS = 4_000;
-/** A look at all processes takes less, unless everything stands still. */
-const LONGEST_LOOK_MS = 250;
 /** What Linux counts processor time in; 100 a second on every architecture. */
 const TICK_MS = 10;
 
@@ -39,11 +37,11 @@ export async function killTree(tree: ProcessTree): Promise<void> {
     await run("taskkill", ["/PID", String(tree.pid), "/T", "/F"]).catch(() => undefined); // gone already
     return;
   }
-  const time = new WakingTime(LONGEST_LOOK_MS);
+  const deadline = new Deadline(GIVE_UP_MS);
   await signalTree(tree, "SIGTERM");
-  for (let waited = time.look(); waited < GIVE_UP_MS; waited = time.look()) {
+  for (let elapsed = deadline.elapsed(); elapsed < GIVE_UP_MS; elapsed = deadline.elapsed()) {
     if ((await livingMembers(tree)).length === 0) return;
-    if (waited >= TERM_GRACE_MS) await signalTree(tree, "SIGKILL");
+    if (elapsed >= TERM_GRACE_MS) await signalTree(tree, "SIGKILL");
     await delay(POLL_MS);
   }
 }

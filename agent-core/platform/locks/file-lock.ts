@@ -6,14 +6,15 @@
 import { createHash, randomUUID } from "node:crypto";
 import { constants, copyFileSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import * as z from "zod";
-import { processLife } from "./process-life.ts";
+import { hasCode } from "../errors.ts";
+import { processIdentity } from "./process-identity.ts";
 
 const lockSchema = z.object({ pid: z.number().int().positive(), birth: z.string().exactOptional() });
 
 /** Each time that a lock is given back while one looks, one looks again. */
 const MOST_LOOKS = 100;
 /** File systems without hard links say one of these. */
-const NO_LINKS: ReadonlySet<unknown> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
+const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
 export type FileLock = { release(): void };
 
@@ -24,8 +25,8 @@ export type LockHolder = { readonly pid: number };
  * Takes the lock at `path`, or says who has it. A process may take its own lock again: its earlier thread has died.
  * Throws the system's error when no lock can be written there.
  */
-export function takeLock(path: string): FileLock | LockHolder {
-  const birth = processLife(process.pid)?.birth;
+export function acquireLock(path: string): FileLock | LockHolder {
+  const birth = processIdentity(process.pid)?.birth;
   const mine = JSON.stringify({ pid: process.pid, ...(birth !== undefined && { birth }), nonce: randomUUID() });
   const draft = `${path}.${randomUUID()}`;
   try {
@@ -72,7 +73,7 @@ function isPlaced(draft: string, path: string): boolean {
     return true;
   } catch (error) {
     if (hasCode(error, "EEXIST")) return false;
-    if (!(error instanceof Error && "code" in error && NO_LINKS.has(error.code))) throw error;
+    if (!hasCode(error, ...NO_LINKS)) throw error;
   }
   try {
     copyFileSync(draft, path, constants.COPYFILE_EXCL);
@@ -108,7 +109,7 @@ function read(path: string): string | undefined {
 function livingHolder(held: string): LockHolder | undefined {
   const holder = parsed(held);
   if (holder === undefined || holder.pid === process.pid) return undefined;
-  const life = processLife(holder.pid);
+  const life = processIdentity(holder.pid);
   if (life === undefined) return undefined;
   const isAnother = holder.birth !== undefined && life.birth !== undefined && life.birth !== holder.birth;
   return isAnother ? undefined : { pid: holder.pid };
@@ -120,8 +121,4 @@ function parsed(held: string): z.infer<typeof lockSchema> | undefined {
   } catch {
     return undefined; // no JSON
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { OutputFlow } from "../../../../agent-core/host/children/output-flow.ts";
+import { OutputFlow } from "../../../../agent-core/platform/children/output-flow.ts";
 
 /** Longer than silence must last for an output to count as complete. */
 const STALL_MS = 700;

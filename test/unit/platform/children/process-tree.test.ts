@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { afterEach, expect, test, vi } from "vitest";
-import { killTree } from "../../../../agent-core/host/children/process-tree.ts";
+import { killTree } from "../../../../agent-core/platform/children/process-tree.ts";
 import { stallingClock } from "../../../support/stalling-clock.ts";
 
 afterEach(() => {

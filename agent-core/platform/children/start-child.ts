@@ -1,5 +1,6 @@
 /** Programs as our own children: every byte of output in a file, the exit code, ended with all they started. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { messageOf } from "../errors.ts";
 import { openChildPipes } from "./child-pipes.ts";
 import { Guard } from "./guard.ts";
 import { makeOutputFile, OutputFlow, type OutputListener } from "./output-flow.ts";
@@ -61,7 +62,7 @@ export async function startChild(request: ChildRequest): Promise<Child> {
   };
   const pid = await spawned(child).catch((error: unknown) => {
     destroy();
-    throw new Error(`${program} could not be started: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`${program} could not be started: ${messageOf(error)}`);
   });
   const tree: ProcessTree = { pid, marker };
   const flow = new OutputFlow({ outputFile, onOutput, stop: () => void killTree(tree) });

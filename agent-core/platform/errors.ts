@@ -1,0 +1,18 @@
+/** Reading of caught values, which can be anything. */
+
+/** Message of an error; any other value as text. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** System error code, such as `ENOENT`; undefined for values without one. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error && "code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+/** True for an error that carries one of these system error codes. */
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  const code = codeOf(error);
+  return code !== undefined && codes.includes(code);
+}
