@@ -50,7 +50,14 @@ export default {
       name: "webview-alone",
       severity: "error",
       from: { path: "^webview/" },
-      to: { path: ["^agent-core/", "^extension/", vscodeModule] },
+      to: { path: ["^agent-core/(?!platform/ansi\\.ts$)", "^extension/", vscodeModule] },
+    },
+    {
+      name: "ansi-alone",
+      severity: "error",
+      comment: "the webview imports it, and must not get Node with it",
+      from: { path: "^agent-core/platform/ansi\\.ts$" },
+      to: { path: "." },
     },
     {
       name: "members-do-not-meet",

@@ -1,4 +1,5 @@
 /** What a user types for a program that reads lines from a pipe: echo, corrections, Ctrl+C and Ctrl+D as in a terminal. */
+import { KEYS } from "../../agent-core/platform/ansi.ts";
 
 export type LineInputEvents = {
   /** Shows what was typed. */
@@ -10,9 +11,6 @@ export type LineInputEvents = {
   /** Ctrl+D on an empty line. */
   end(): void;
 };
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: keys such as arrows come as escape sequences
-const KEYS = /\u001b(?:\[[0-?]*[ -/]*[@-~]|O.|.)?|\r\n|[\s\S]/gu;
 
 const ERASE_CELL = "\b \b";
 

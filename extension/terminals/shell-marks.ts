@@ -1,12 +1,9 @@
 /** What a shell with integration prints around a command: marks (OSC 633, 133) and its prompt, which are not its output. */
+import { ESCAPE_SEQUENCES, OPEN_SEQUENCE } from "../../agent-core/platform/ansi.ts";
 
-const ESC = "\u001b";
-const BELL = "\u0007";
-/** Groups: the mark's letter. */
-const MARK = new RegExp(`${ESC}\\][16]33;([^${BELL}${ESC};]*)[^${BELL}${ESC}]*(?:${BELL}|${ESC}\\\\)`, "g");
-/** The beginning of a mark whose end is still to come. */
-const OPEN_MARK = new RegExp(`${ESC}(?:\\](?:[16](?:3(?:3(?:;[^${BELL}${ESC}]*${ESC}?)?)?)?)?)?$`);
-/** No mark is longer; what is held back beyond this is text. Characters. */
+/** Body of a mark: OSC 633 of VS Code, OSC 133 of other terminals, with the mark's letter. */
+const MARK = /^[16]33;([^;]*)/;
+/** No mark is longer; text that was held back beyond this is output. Characters. */
 const MAX_MARK = 65_536;
 
 /** Takes the pieces of one command as they come, torn anywhere. */
@@ -18,7 +15,7 @@ export class ShellMarks {
   /** Gives what is the command's own of all that is complete; colours stay. */
   push(piece: string): string {
     const text = this.#held + piece;
-    const open = OPEN_MARK.exec(text);
+    const open = OPEN_SEQUENCE.exec(text);
     this.#held = open !== null && text.length - open.index <= MAX_MARK ? open[0] : "";
     return this.#withoutMarks(text.slice(0, text.length - this.#held.length));
   }
@@ -33,11 +30,13 @@ export class ShellMarks {
   #withoutMarks(text: string): string {
     let own = "";
     let from = 0;
-    for (const match of text.matchAll(MARK)) {
+    for (const match of text.matchAll(ESCAPE_SEQUENCES)) {
+      const mark = match[4] ? MARK.exec(match[3] ?? "") : null;
+      if (mark === null) continue;
       if (!this.#isPrompt) own += text.slice(from, match.index);
       from = match.index + match[0].length;
-      if (match[1] === "D") this.#isPrompt = true;
-      else if (match[1] === "C") this.#isPrompt = false;
+      if (mark[1] === "D") this.#isPrompt = true;
+      else if (mark[1] === "C") this.#isPrompt = false;
     }
     return this.#isPrompt ? own : own + text.slice(from);
   }

@@ -1,4 +1,5 @@
 /** Terminal output as coloured runs of text: colours are kept, every other escape sequence is dropped. */
+import { CONTROL_CHARACTERS, ESCAPE_SEQUENCES } from "../../agent-core/platform/ansi.ts";
 
 export type AnsiRun = {
   readonly text: string;
@@ -8,10 +9,8 @@ export type AnsiRun = {
 
 const COLOURS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
-// Colours (SGR), other control sequences, operating system commands, short escapes.
-const SEQUENCE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what it is about
-  /\u001b\[([0-9;:]*)m|\u001b\[[0-?]*[ -/]*[@-~]|\u001b[\]PX^_][\s\S]*?(?:\u0007|\u001b\\|$)|\u001b[ -/]*[0-~]/g;
+/** Private parameters, such as `>4;1m`, set no colour. */
+const COLOUR_PARAMETERS = /^[0-9;:]*$/;
 
 type Style = { readonly colour: string; readonly bold: boolean; readonly dim: boolean };
 
@@ -24,10 +23,11 @@ export function ansiRuns(output: string): readonly AnsiRun[] {
   const add = (text: string): void => {
     if (text !== "") runs.push({ text: visible(text), classes: classesOf(style) });
   };
-  for (const match of output.matchAll(SEQUENCE)) {
+  for (const match of output.matchAll(ESCAPE_SEQUENCES)) {
     add(output.slice(from, match.index));
     from = match.index + match[0].length;
-    if (match[1] !== undefined) style = restyle(style, match[1]);
+    const [, parameters = "", letter] = match;
+    if (letter === "m" && COLOUR_PARAMETERS.test(parameters)) style = restyle(style, parameters);
   }
   add(output.slice(from));
   return runs;
@@ -38,7 +38,7 @@ function visible(text: string): string {
   return text
     .replace(/\r+\n/g, "\n")
     .replace(/^.*\r(?!\n|$)/gm, "")
-    .replace(/(?![\n\t])\p{Cc}/gu, "");
+    .replace(CONTROL_CHARACTERS, "");
 }
 
 function restyle(style: Style, parameters: string): Style {

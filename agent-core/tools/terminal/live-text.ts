@@ -1,5 +1,5 @@
 /** Output as it comes, for people who look on: pieces of text without escape sequences, also where one is torn. */
-import { CONTROLS, OPEN_SEQUENCE, SEQUENCES } from "./escape-sequences.ts";
+import { CONTROL_CHARACTERS, ESCAPE_SEQUENCES, OPEN_SEQUENCE } from "../../platform/ansi.ts";
 
 /** What is longer is no sequence that was torn. Characters. */
 const MAX_HELD_CHARS = 4_096;
@@ -13,9 +13,9 @@ export class LiveText {
     const shown = text.slice(0, whole(text));
     this.#held = text.slice(shown.length);
     return shown
-      .replace(SEQUENCES, "")
+      .replace(ESCAPE_SEQUENCES, "")
       .replace(/\r+\n?/g, "\n")
-      .replace(CONTROLS, "");
+      .replace(CONTROL_CHARACTERS, "");
   }
 }
 

@@ -2,7 +2,7 @@
  * Terminal output as the text that a person reads in the end: no escape sequences, each line as it was last drawn.
  * Movements between lines are left out, so a display of several lines that redraws itself stands there several times.
  */
-import { CONTROLS, SEQUENCES } from "./escape-sequences.ts";
+import { CONTROL_CHARACTERS, ESCAPE_SEQUENCES } from "../../platform/ansi.ts";
 
 /** Final letters of the control sequences that move within a line or erase a part of it. */
 const LINE_CONTROLS = "CDGK";
@@ -12,9 +12,9 @@ const MAX_COLUMN = 2_000;
 const STROKES = /\u009b([0-?]*)([CDGK])|[\s\S]/gu;
 
 export function plainText(output: string): string {
-  if (output.search(CONTROLS) < 0) return output;
+  if (output.search(CONTROL_CHARACTERS) < 0) return output;
   const drawable = output
-    .replace(SEQUENCES, (_, parameters: string | undefined, letter: string | undefined) =>
+    .replace(ESCAPE_SEQUENCES, (_, parameters: string | undefined, letter: string | undefined) =>
       letter && LINE_CONTROLS.includes(letter) ? `\u009b${parameters}${letter}` : "",
     )
     .replace(/\r+\n/g, "\n");
@@ -23,14 +23,14 @@ export function plainText(output: string): string {
 
 /** Applies carriage returns, backspaces and line controls: later text stands where earlier text stood. */
 function drawLine(line: string): string {
-  if (!/[\r\b\u009b]/.test(line)) return line.replace(CONTROLS, "");
+  if (!/[\r\b\u009b]/.test(line)) return line.replace(CONTROL_CHARACTERS, "");
   const cells: string[] = [];
   let column = 0;
   for (const [stroke, parameters, letter] of line.matchAll(STROKES)) {
     if (letter !== undefined) column = applyControl(cells, column, Number.parseInt(parameters ?? "", 10), letter);
     else if (stroke === "\r") column = 0;
     else if (stroke === "\b") column = Math.max(0, column - 1);
-    else if (stroke.search(CONTROLS) < 0) {
+    else if (stroke.search(CONTROL_CHARACTERS) < 0) {
       cells[column] = stroke;
       column += 1;
     }
