@@ -1,5 +1,5 @@
 /** Whether a prepared call may run: the policy decides, the user answers, answers that last are kept. */
-import type { Effect } from "../approval/effect.ts";
+import type { Effect } from "../approval/policy.ts";
 import type { ApprovalAnswer, ApprovalRequest } from "./callbacks.ts";
 
 /** What the policy says of an effect before anybody was asked. */

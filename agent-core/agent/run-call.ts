@@ -1,5 +1,5 @@
 /** One tool call from the model's words to its result: resolve → arguments → stage → approval → run. */
-import type { Effect } from "../approval/effect.ts";
+import type { Effect } from "../approval/policy.ts";
 import type { ToolCall } from "../messages/message.ts";
 import { messageOf } from "../platform/errors.ts";
 import { limitResult } from "../tools/limit-result.ts";

@@ -1,7 +1,6 @@
 /** What one program does, as its option grammar tells it: the vocabulary between programs/ and the verdict. */
-
 import type { Arg } from "./shell/arg.ts";
-import type { GrantForm } from "./verdict.ts";
+import type { GrantForm } from "./shell/recorder.ts";
 
 /** What a program finds on its standard input. */
 export type Input =

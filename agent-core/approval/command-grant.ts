@@ -1,9 +1,12 @@
 /** What a lasting answer to a command would cover, worked out from its parse. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import * as z from "zod";
+import { type CommandScope, partsBelow } from "./command-scope.ts";
+import type { CommandVerdict } from "./command-verdict.ts";
 import type { Grant, GrantOffer } from "./grants.ts";
-import { partsBelow } from "./places.ts";
-import type { CommandScope } from "./scope.ts";
-import { scriptBody, scriptWords } from "./script-body.ts";
-import type { CommandPart, Verdict } from "./verdict.ts";
+import type { CommandPart } from "./shell/recorder.ts";
 
 /** Tools whose second word says what they do. */
 const WITH_SUBCOMMANDS = new Set(
@@ -22,11 +25,11 @@ const SUBCOMMAND = /^[a-zA-Z@][\w:@./-]*$/;
  * offered: a part is not known word for word, is never granted, or something else in the command asks too.
  */
 export function commandGrant(
-  verdict: Verdict,
+  verdict: CommandVerdict,
   needs: (part: CommandPart) => boolean,
   scope: CommandScope,
 ): GrantOffer | undefined {
-  if (verdict.level === "block" || verdict.always.length > 0 || verdict.loose.asks) return undefined;
+  if (verdict.level === "block" || verdict.always.length > 0 || verdict.outsideCommands.asks) return undefined;
   const keys = new Map<string, Grant>();
   for (const part of verdict.parts.filter(needs)) {
     const key = partGrant(part, scope);
@@ -66,4 +69,78 @@ function prefixLength(words: readonly string[]): number {
   if (!WITH_SUBCOMMANDS.has(program)) return second === "" || SUBCOMMAND.test(second) ? Math.min(words.length, 2) : 0;
   if (!SUBCOMMAND.test(second)) return words.length === 1 ? 1 : 0;
   return WITH_TWO.test(`${program} ${second}`) && SUBCOMMAND.test(third) ? 3 : 2;
+}
+
+/** The text behind `npm test` or `make check`: a grant for the name ends when the text changes. */
+
+const manifestSchema = z.object({ scripts: z.record(z.string(), z.string()).default({}) });
+const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
+const OWN_SCRIPTS: ReadonlyMap<string, string> = new Map([
+  ["t", "test"],
+  ["tst", "test"],
+  ["test", "test"],
+  ["start", "start"],
+  ["stop", "stop"],
+  ["restart", "restart"],
+]);
+const RUNNERS = new Set(["run", "run-script", "rum", "urn"]);
+
+/**
+ * A hash of what a package script or a make target stands for when it is run in `cwd`; undefined when the command runs
+ * neither. `words` are those of the simple command.
+ */
+export function scriptBody(words: readonly string[], cwd: string): string | undefined {
+  const [program = ""] = words;
+  if (program === "make" || program === "gmake") return hash(makefile(cwd));
+  const script = scriptName(words);
+  return script === undefined ? undefined : hash(packageScript(script, cwd));
+}
+
+/** Number of words that name a package script: 2 for `npm test`, 3 for `npm run lint`; 0 when there is none. */
+export function scriptWords(words: readonly string[]): number {
+  if (scriptName(words) === undefined) return 0;
+  return RUNNERS.has(words[1] ?? "") ? 3 : 2;
+}
+
+function scriptName([program = "", verb = "", target]: readonly string[]): string | undefined {
+  if (!/^(?:npm|pnpm|yarn|bun)$/.test(program)) return undefined;
+  if (RUNNERS.has(verb)) return target?.startsWith("-") ? undefined : target;
+  const own = OWN_SCRIPTS.get(verb);
+  if (own !== undefined) return own;
+  // yarn and pnpm run a script by its bare name.
+  return program === "npm" || !/^[a-z][\w:.-]*$/i.test(verb) ? undefined : verb;
+}
+
+function packageScript(script: string, cwd: string): string {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    const text = read(join(folder, "package.json"));
+    if (text !== undefined) return bodies(text, script);
+    if (dirname(folder) === folder) return "";
+  }
+}
+
+/** The script with what runs before and after it; the whole file when it cannot be read as a manifest. */
+function bodies(text: string, script: string): string {
+  try {
+    const { scripts } = manifestSchema.parse(JSON.parse(text));
+    return [`pre${script}`, script, `post${script}`].map((name) => `${name}: ${scripts[name] ?? ""}`).join("\n");
+  } catch {
+    return text; // no manifest, or a broken one: any change of it counts
+  }
+}
+
+function makefile(cwd: string): string {
+  return MAKEFILES.map((name) => read(join(cwd, name))).find((text) => text !== undefined) ?? "";
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined; // missing or unreadable: there is no such script here
+  }
+}
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }

@@ -1,52 +1,67 @@
-/** The verdict on a command: parsed, walked, every effect judged where it would happen; the worst of them counts. */
-
+/** Verdict on a command: the command is parsed and walked, every effect is judged, and the worst effect counts. */
 import { messageOf } from "../platform/errors.ts";
-import { inspectText } from "./inspect-text.ts";
-import { parseCommand } from "./parse-command.ts";
-import type { CommandScope } from "./scope.ts";
+import type { CommandScope } from "./command-scope.ts";
+import { inspectText, parseCommand } from "./parse-command.ts";
 import { UNKNOWN } from "./shell/arg.ts";
-import { Recorder, TooMuchToJudge, worst } from "./shell/recorder.ts";
-import { initialState } from "./shell/state.ts";
-import { NO_INPUT, type Walk } from "./shell/walk.ts";
+import { type CommandPart, type Level, Recorder, TooMuchToJudge, worst } from "./shell/recorder.ts";
+import { initialState, NO_INPUT, type Walk } from "./shell/shell-state.ts";
 import { walkWords } from "./shell/walk-command.ts";
 import { walkBody, walkScript } from "./shell/walk-script.ts";
-import type { Verdict } from "./verdict.ts";
 
-/** Reasons that a person still reads. */
+/** A question with more reasons is not read to its end. */
 const MAX_REASONS = 12;
 
+/** Judgement of a whole command. */
+export type CommandVerdict = {
+  readonly level: Level;
+  /** Reasons in one plain sentence each: the action and its object. Empty when safe. */
+  readonly reasons: readonly string[];
+  /** The command changes no file, no process, no repository, and sends nothing. */
+  readonly readOnly: boolean;
+  /** False when a part could not be read: it may do worse than `level` says. */
+  readonly isWhole: boolean;
+  /** A sandbox without network confines every effect and provides all that the command needs. */
+  readonly isContained: boolean;
+  /** Those of `reasons` that ask even in `auto` mode: protected paths, and effects that are not known before it runs. */
+  readonly always: readonly string[];
+  /** Effects outside of every simple command, which no grant covers: redirections into files, steering variables. */
+  readonly outsideCommands: { readonly asks: boolean; readonly changes: boolean };
+  /** Every simple command, wrapped and nested ones too, in the order of the walk. */
+  readonly parts: readonly CommandPart[];
+};
+
 /**
- * Judges a command before it runs. Pure but for `where.resolvePath`. What is not understood asks; what would wipe the
- * disk or the home, write raw devices, start a fork bomb, kill everything or stop the machine is blocked.
+ * Judges a command before it runs. Pure but for `where.resolvePath`. A command that is not understood asks. A command
+ * that wipes the disk or the home, writes raw devices, kills everything or stops the machine is blocked.
  */
-export function judgeCommand(command: string, where: CommandScope): Verdict {
+export function judgeCommand(command: string, where: CommandScope): CommandVerdict {
   const record = new Recorder();
   const defect = inspectText(command);
   if (defect?.level === "block") record.block(defect.reason);
-  else if (defect?.readable === false) record.giveUp(defect.reason);
+  else if (defect?.readable === false) record.markUnparsed(defect.reason);
   else if (defect) record.askAlways(defect.reason);
   if (defect?.readable !== false) judgeCode(command, where, record);
   return verdictOf(record);
 }
 
 function judgeCode(command: string, where: CommandScope, record: Recorder): void {
-  const walk = createWalk({ ...where, resolvePath: remembered(where.resolvePath) }, record);
+  const walk = createWalk({ ...where, resolvePath: cached(where.resolvePath) }, record);
   try {
     walk.code(command, { state: initialState(where), input: NO_INPUT, parallel: false, calls: [] });
   } catch (error) {
-    // Whatever went wrong while judging, an answer must not be taken from it: a person decides.
-    const why =
-      error instanceof TooMuchToJudge || error instanceof RangeError ? "it unfolds into too many steps" : error;
-    record.giveUp(`The command cannot be judged: ${messageOf(why)}`);
+    // An incomplete walk must not lower the verdict: a person decides.
+    const cause =
+      error instanceof TooMuchToJudge || error instanceof RangeError ? "it expands into too many steps" : error;
+    record.markUnparsed(`The command cannot be judged: ${messageOf(cause)}`);
   }
 }
 
-/** The same path is asked for again and again; within one verdict the answer is one. */
-function remembered(resolvePath: (path: string) => string): (path: string) => string {
+/** Caches `resolvePath` for one verdict, which asks for the same paths again and again. */
+function cached(resolvePath: (path: string) => string): (path: string) => string {
   const known = new Map<string, string>();
   return (path) => {
-    const before = known.get(path);
-    if (before !== undefined) return before;
+    const cachedPath = known.get(path);
+    if (cachedPath !== undefined) return cachedPath;
     const real = resolvePath(path);
     known.set(path, real);
     return real;
@@ -60,10 +75,10 @@ function createWalk(scope: CommandScope, record: Recorder): Walk {
     script: (script, setting) => walkScript(script, setting, walk),
     command: (words, setting) => walkWords(words, setting, walk),
     code(code, setting) {
-      record.reading(code);
+      record.countCode(code);
       const parsed = parseCommand(code);
       if (parsed.ok) return walkScript(parsed.script, setting, walk);
-      record.giveUp(parsed.reason);
+      record.markUnparsed(parsed.reason);
       return UNKNOWN;
     },
     body: (body, setting) => walkBody(body, setting, walk),
@@ -71,10 +86,10 @@ function createWalk(scope: CommandScope, record: Recorder): Walk {
   return walk;
 }
 
-function verdictOf(record: Recorder): Verdict {
+function verdictOf(record: Recorder): CommandVerdict {
   const { findings, readOnly } = record;
   const blocks = findings.filter(({ level }) => level === "block");
-  // The reason for a block comes first, then what asks in every mode.
+  // Blocks come first, then the reasons that ask in every mode.
   const ordered = [...blocks, ...findings.filter(({ always, level }) => always && level !== "block"), ...findings];
   const reasons = [...new Set(ordered.map(({ reason }) => reason))];
   const always = [...new Set(findings.filter((finding) => finding.always).map(({ reason }) => reason))];
@@ -85,7 +100,7 @@ function verdictOf(record: Recorder): Verdict {
     isWhole: record.isWhole,
     isContained: record.isContained,
     always: always.slice(0, MAX_REASONS),
-    loose: { ...record.loose },
+    outsideCommands: { ...record.outsideCommands },
     parts: record.parts(),
   };
 }

@@ -1,11 +1,9 @@
 /** What reading, writing or deleting one path means for the verdict. */
 import { dirname, isAbsolute } from "node:path";
+import { catastrophicReason, deviceOf } from "./catastrophic-paths.ts";
 import type { CommandEffect } from "./command-effect.ts";
-import { deviceOf } from "./devices.ts";
-import { wipes } from "./floor.ts";
-import { homeOf, partsBelow, placeOf } from "./places.ts";
+import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.ts";
 import { protectedPatternReason, protectedReason } from "./protected-paths.ts";
-import type { CommandScope } from "./scope.ts";
 import { secretReason } from "./secret-paths.ts";
 import { type Arg, shown, UNKNOWN } from "./shell/arg.ts";
 import type { Recorder } from "./shell/recorder.ts";
@@ -24,8 +22,8 @@ export type PathJudge = {
 
 /** Adds what the effect means to the record. */
 export function judgePath(effect: PathEffect, judge: PathJudge): void {
-  judge.record.step();
-  if (effect.kind !== "read") judge.record.changed();
+  judge.record.countStep();
+  if (effect.kind !== "read") judge.record.markChanged();
   const targets = targetsOf(effect.path, judge.cwds);
   if (targets === undefined) {
     judgeUnknown(effect, judge);
@@ -119,7 +117,7 @@ function judgeRemoval(effect: Removal, target: string, { scope, record }: PathJu
     record.block(`${what}: it is a disk`);
     return;
   }
-  const wiped = wipes(target, path.glob, scope);
+  const wiped = catastrophicReason(target, path.glob, scope);
   if (wiped !== undefined && (recursive || path.glob)) {
     record.block(`${what}: that is ${wiped}`);
     return;

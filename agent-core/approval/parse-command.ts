@@ -40,3 +40,40 @@ function tooMuchToRead(code: string): string | undefined {
   }
   return undefined;
 }
+
+/** Looks at a command's text before it is read as shell code. */
+
+/** Longest command that is read (UTF-16 units). */
+const MAX_LENGTH = 65_536;
+/** What people do not see: controls but tab and line feed, directions, zero widths, fillers, tags, selectors. */
+const HIDDEN =
+  /(?![\n\t])\p{Cc}|\p{Cf}|\p{Variation_Selector}|[\u115f\u1160\u17b4\u17b5\u2028\u2029\u2800\u3164\uffa0]|\p{Default_Ignorable_Code_Point}/gu;
+/** Joiners and selectors within an emoji are nothing hidden. */
+const EMOJI =
+  /\p{Extended_Pictographic}(?:\p{Variation_Selector}|\p{Emoji_Modifier}|\u200d(?=\p{Extended_Pictographic}))*/gu;
+
+/** What makes a text unfit to be judged. `readable`: it is looked at for the worst all the same. */
+export type TextDefect = { readonly level: "ask" | "block"; readonly reason: string; readonly readable: boolean };
+
+/** Why the text cannot be trusted to be what it looks like; undefined when it is plain text. */
+export function inspectText(command: string): TextDefect | undefined {
+  if (command.includes("\0")) {
+    return { level: "block", reason: "The command has a NUL character in it, which no shell takes", readable: false };
+  }
+  if (command.length > MAX_LENGTH) {
+    const reason = `The command is too long to be judged (${command.length} characters)`;
+    return { level: "ask", reason, readable: false };
+  }
+  const hidden = new Set(command.replace(EMOJI, "").match(HIDDEN) ?? []);
+  if (hidden.size === 0) return undefined;
+  const codes = [...hidden].slice(0, 5).map(codeOf);
+  return {
+    level: "ask",
+    reason: `The command has characters that one does not see: ${codes.join(", ")}`,
+    readable: true,
+  };
+}
+
+function codeOf(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+}

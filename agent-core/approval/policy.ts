@@ -1,44 +1,51 @@
-/** The policy: what an effect needs in which mode, before anybody is asked. */
+/** Approval policy: decides in which mode an effect runs, asks or is denied. */
 import { commandGrant } from "./command-grant.ts";
-import { judgeCommand } from "./command-verdict.ts";
-import type { Effect } from "./effect.ts";
+import type { CommandScope } from "./command-scope.ts";
+import { type CommandVerdict, judgeCommand } from "./command-verdict.ts";
 import type { Grant, GrantLookup, GrantOffer } from "./grants.ts";
 import { protectedReason } from "./protected-paths.ts";
-import type { CommandScope } from "./scope.ts";
 import { secretReason } from "./secret-paths.ts";
-import type { CommandPart, Verdict } from "./verdict.ts";
+import type { CommandPart } from "./shell/recorder.ts";
+
+/** Effect of a tool call, as far as the approval policy needs it. Paths are absolute. */
+export type Effect =
+  | { readonly kind: "none" }
+  | { readonly kind: "read"; readonly paths: readonly string[] }
+  | { readonly kind: "edit"; readonly paths: readonly string[] }
+  /** `unsandboxed`: the command must not run in a sandbox. */
+  | { readonly kind: "command"; readonly command: string; readonly cwd: string; readonly unsandboxed?: boolean };
 
 /**
  * `ask`: edits and all commands that do more than read ask; `code`: edits land, risky commands ask; `plan`: reading
- * only; `auto`: nothing asks but what is protected or cannot be known.
+ * only; `auto`: only protected paths and effects that are not known before they run ask.
  */
 export type ApprovalMode = "ask" | "code" | "plan" | "auto";
 
 export type PolicyContext = {
   readonly mode: ApprovalMode;
   readonly scope: CommandScope;
-  /** Whether the user trusts the workspace. */
+  /** The user trusts the workspace. */
   readonly trusted: boolean;
   readonly grants: GrantLookup;
-  /** False: what would ask is allowed (`approvals.mode: off`); what is blocked stays so. Default true. */
+  /** False: effects that would ask are allowed (`approvals.mode: off`); blocked ones stay blocked. Default true. */
   readonly asks?: boolean;
-  /** Commands can be run in a sandbox, which holds what they do. Default false. */
+  /** Commands can run in a sandbox, which confines their effects. Default false. */
   readonly sandbox?: boolean;
 };
 
 export type Decision =
-  /** `sandboxed`: in the sandbox, and nowhere else. */
+  /** `sandboxed`: only in the sandbox. */
   | { readonly kind: "allow"; readonly sandboxed?: true }
-  /** `text` is for the model: why, and what to do. */
+  /** `text` is for the model: the reason, and what to do instead. */
   | { readonly kind: "deny"; readonly text: string }
-  /** `grant` is what a lasting answer would cover; undefined when it may not last. */
+  /** `grant`: the offer that a lasting answer accepts; undefined when no answer may last. */
   | { readonly kind: "ask"; readonly reasons: readonly string[]; readonly grant: GrantOffer | undefined };
 
 const ALLOW: Decision = { kind: "allow" };
 const SANDBOXED: Decision = { kind: "allow", sandboxed: true };
-const OUTSIDE = "Runs outside the sandbox: with the network, and with all that you may read and write yourself";
+const UNSANDBOXED = "Runs outside the sandbox, with the network and with your own access to files";
 
-/** Decides on an effect. Never asks anybody itself, and never throws. */
+/** Decides on an effect. Never asks the user itself, and never throws. */
 export function decide(effect: Effect, context: PolicyContext): Decision {
   const decision = judge(effect, context);
   return decision.kind === "ask" && context.asks === false ? ALLOW : decision;
@@ -77,7 +84,9 @@ function decideEdit(paths: readonly string[], context: PolicyContext): Decision 
   }
   const guarded = reasonsOf(paths, (path) => protectedReason(path, scope));
   const asking =
-    mode === "ask" ? reasonsOf(paths, (path) => protectedReason(path, scope) ?? "every edit asks here") : guarded;
+    mode === "ask"
+      ? reasonsOf(paths, (path) => protectedReason(path, scope) ?? "every edit asks in this mode")
+      : guarded;
   if (asking.length === 0) return ALLOW;
   return askUnlessGranted(
     asking.map(({ path, reason }) => `Edits ${path}: ${reason}`),
@@ -112,20 +121,20 @@ function decideCommand({ command, unsandboxed }: CommandEffect, context: PolicyC
     return deny(`This command is blocked in every mode: ${verdict.reasons[0] ?? ""}. Do not try it another way.`);
   }
   if (!verdict.isWhole && asks === false) {
-    // Nobody would see what it does: it could hold what is blocked in every mode.
-    return deny(`This command was not run: ${verdict.always[0] ?? ""}. Write it shorter and plainer, or in several.`);
+    // The part that was not read could be one that is blocked in every mode.
+    return deny(`This command was not run: ${verdict.always[0] ?? ""}. Write it shorter, or as several commands.`);
   }
   const onlyReads = verdict.level === "safe" && verdict.readOnly;
   if (onlyReads) return ALLOW;
   if (mode === "plan") {
     return deny("Plan mode is read-only: only commands that purely read run. Put this one into your plan instead.");
   }
-  if (!sandbox) return decideInTheOpen(verdict, context);
+  if (!sandbox) return decideByMode(verdict, context);
   if (!unsandboxed && verdict.isContained && mode !== "ask") return SANDBOXED;
-  return decideOutside(verdict, unsandboxed === true, context);
+  return decideUnsandboxed(verdict, unsandboxed === true, context);
 }
 
-function decideInTheOpen(verdict: Verdict, context: PolicyContext): Decision {
+function decideByMode(verdict: CommandVerdict, context: PolicyContext): Decision {
   switch (context.mode) {
     case "auto":
       return verdict.always.length === 0 ? ALLOW : { kind: "ask", reasons: verdict.always, grant: undefined };
@@ -136,19 +145,19 @@ function decideInTheOpen(verdict: Verdict, context: PolicyContext): Decision {
   }
 }
 
-/** With a sandbox at hand, what asks says that it will not run there; what wants out of it asks for that alone. */
-function decideOutside(verdict: Verdict, wantsOut: boolean, context: PolicyContext): Decision {
+/** A question about a command that does not run in the available sandbox names that, too. */
+function decideUnsandboxed(verdict: CommandVerdict, requestedUnsandboxed: boolean, context: PolicyContext): Decision {
   const decision =
-    wantsOut && verdict.isContained && context.mode === "code"
+    requestedUnsandboxed && verdict.isContained && context.mode === "code"
       ? askForParts(verdict, (part) => part.level !== "safe" || !part.readOnly, context)
-      : decideInTheOpen(verdict, context);
-  return decision.kind === "ask" ? { ...decision, reasons: [...decision.reasons, OUTSIDE] } : decision;
+      : decideByMode(verdict, context);
+  return decision.kind === "ask" ? { ...decision, reasons: [...decision.reasons, UNSANDBOXED] } : decision;
 }
 
-function askForParts(verdict: Verdict, needs: (part: CommandPart) => boolean, context: PolicyContext): Decision {
-  const reasons = verdict.reasons.length > 0 ? verdict.reasons : ["It does more than read"];
-  // Where every change asks, one that belongs to no command (`> file`) is covered by no command's grant.
-  const covered = context.mode !== "ask" || !verdict.loose.changes;
+function askForParts(verdict: CommandVerdict, needs: (part: CommandPart) => boolean, context: PolicyContext): Decision {
+  const reasons = verdict.reasons.length > 0 ? verdict.reasons : ["The command changes something"];
+  // In `ask` mode every change asks, and no command's grant covers a redirection (`> file`).
+  const covered = context.mode !== "ask" || !verdict.outsideCommands.changes;
   const grant = covered ? commandGrant(verdict, needs, context.scope) : undefined;
   return askUnlessGranted(reasons, grant, context);
 }

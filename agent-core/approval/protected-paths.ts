@@ -3,8 +3,7 @@
  * "Protected paths"): creating, editing, moving, deleting or linking them needs an answer of its own in every mode.
  */
 import { normalize } from "node:path";
-import { homeOf, partsBelow, placeOf } from "./places.ts";
-import type { CommandScope } from "./scope.ts";
+import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.ts";
 
 /** Folders that are protected with all that is in them, wherever they stand. */
 const FOLDERS: ReadonlyMap<string, string> = new Map([

@@ -1,7 +1,6 @@
 /** Files whose mere reading hands out keys and passwords. */
 import { basename, join } from "node:path";
-import { homeOf, partsBelow } from "./places.ts";
-import type { CommandScope } from "./scope.ts";
+import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
 
 /** Below the home folder: first parts, joined by a slash where it takes two. */
 const HOME_SECRETS = new Set([

@@ -4,7 +4,7 @@
  * The way of a call: prepare (arguments) → stage (what it would do) → approval → run.
  */
 import * as z from "zod";
-import type { Effect } from "../approval/effect.ts";
+import type { Effect } from "../approval/policy.ts";
 import type { Host } from "../host/host.ts";
 import type { ToldProblem } from "../host/problems.ts";
 import type { Memory } from "../memory/memory.ts";

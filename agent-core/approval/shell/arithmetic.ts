@@ -1,8 +1,7 @@
 /** Arithmetic: it assigns variables, and it evaluates the text of variables again, with the substitutions in it. */
 import type { ArithmeticExpression, WordPart } from "unbash";
 import { knownArg, TOKEN } from "./arg.ts";
-import { variable } from "./state.ts";
-import { NO_INPUT, type Setting, type Walk } from "./walk.ts";
+import { NO_INPUT, type Setting, variable, type Walk } from "./shell-state.ts";
 
 const ASSIGNMENT = /^(?:<<|>>|[-+*/%&|^])?=$/;
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/g;

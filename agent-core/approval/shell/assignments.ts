@@ -5,8 +5,7 @@ import { runsWhenEvaluated } from "./arithmetic.ts";
 import { expandValue, expandWords } from "./expand-word.ts";
 import { TooMuchToJudge } from "./recorder.ts";
 import { sensitiveVariable } from "./sensitive-variables.ts";
-import { variable } from "./state.ts";
-import type { Setting, Walk } from "./walk.ts";
+import { type Setting, variable, type Walk } from "./shell-state.ts";
 
 /** Values that appending builds up; a longer one is as good as unknown (UTF-16 units). */
 const MAX_VALUE = 8192;

@@ -1,15 +1,16 @@
 /** The shell's built-in commands: those that change the shell, run code in it, or evaluate their arguments. */
+
+import type { TestExpression } from "unbash";
 import type { Call } from "../command-effect.ts";
 import { judgePath } from "../judge-path.ts";
 import { readOptions, valuesOf } from "../options.ts";
-import { isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
+import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { runsWhenEvaluated } from "./arithmetic.ts";
 import { assignText, forgetVariables, setVariable } from "./assignments.ts";
+import { expandValue } from "./expand-word.ts";
 import { knownOutput } from "./known-output.ts";
 import { foldersOf, runShell } from "./run-effects.ts";
-import { enterFolders, forkState, variable } from "./state.ts";
-import { checkTestArguments } from "./test-expression.ts";
-import type { Output, Setting, Walk } from "./walk.ts";
+import { enterFolders, forkState, type Output, type Setting, variable, type Walk } from "./shell-state.ts";
 
 export type Builtin = (call: Call, setting: Setting, walk: Walk) => Output;
 
@@ -74,7 +75,7 @@ const source: Builtin = ({ args }, setting, walk) => {
     return runShell({ kind: "shell", code: file.content, here: true }, setting, walk) ?? UNKNOWN;
   }
   if (file && /(?:^|\/)\.?\w*env[\w.-]*\/(?:bin|Scripts)\/activate$/.test(file.text) && !file.text.includes("..")) {
-    walk.record.changed();
+    walk.record.markChanged();
     return "";
   }
   if (file?.text === "/dev/stdin" && setting.input.kind === "text") {
@@ -102,7 +103,7 @@ const runRest: Builtin = ({ name, args }, setting, walk) => {
   const [first] = rest;
   // Both skip functions of that name.
   if (first && name !== "exec") setting.state.functions.delete(first.text);
-  const output = walk.record.deeper(() => walk.command(rest, setting));
+  const output = walk.record.nested(() => walk.command(rest, setting));
   setting.state.functions = functions;
   return output;
 };
@@ -253,3 +254,47 @@ export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ["bind", unless(/./, "Binds keys of the shell to commands")],
   ["fc", unless(/^-\w*[es]|^[^-]/, "Runs a command of the shell's history again")],
 ]);
+
+/** `[[ … ]]`, `[ … ]` and `test`: they only read, but some operators evaluate their operands as arithmetic. */
+
+const ARITHMETIC = new Set(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]);
+
+/** Walks the commands inside a `[[ … ]]`. */
+export function walkTest(expression: TestExpression, setting: Setting, walk: Walk): void {
+  switch (expression.type) {
+    case "TestUnary": {
+      const operand = expandValue(expression.operand, setting, walk);
+      if (expression.operator === "-v") checkOperands([operand], setting, walk);
+      return;
+    }
+    case "TestBinary": {
+      const operands = [expandValue(expression.left, setting, walk), expandValue(expression.right, setting, walk)];
+      if (ARITHMETIC.has(expression.operator)) checkOperands(operands, setting, walk);
+      return;
+    }
+    case "TestLogical":
+      for (const operand of expression.operands) walkTest(operand, setting, walk);
+      return;
+    case "TestNot":
+      walkTest(expression.operand, setting, walk);
+      return;
+    case "TestGroup":
+      walkTest(expression.expression, setting, walk);
+      return;
+  }
+}
+
+/** Checks the arguments of `[` and `test`. */
+export function checkTestArguments(args: readonly Arg[], setting: Setting, walk: Walk): void {
+  const evaluates = args.some(({ text }) => text === "-v" || ARITHMETIC.has(text));
+  if (evaluates) checkOperands(args, setting, walk);
+}
+
+function checkOperands(operands: readonly Arg[], { state }: Setting, walk: Walk): void {
+  const texts = operands.flatMap((operand) =>
+    /^[A-Za-z_]\w*$/.test(operand.text) ? [operand, ...variable(state, operand.text)] : [operand, knownArg("")],
+  );
+  if (texts.some(({ text }) => text.includes("[") && runsWhenEvaluated(text))) {
+    walk.record.askUnknown("A test runs a command that is hidden in a text");
+  }
+}

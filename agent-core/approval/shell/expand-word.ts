@@ -14,8 +14,7 @@ import { expandBraces } from "./expand-braces.ts";
 import { type Expansion, expandParameter, expandVariable, type ParameterContext } from "./expand-parameter.ts";
 import { FieldBuilder } from "./field-builder.ts";
 import { TooMuchToJudge } from "./recorder.ts";
-import { forkState, variable } from "./state.ts";
-import { NO_INPUT, type Output, type Setting, type Walk } from "./walk.ts";
+import { forkState, NO_INPUT, type Output, type Setting, variable, type Walk } from "./shell-state.ts";
 
 /** Shorter words are read whatever they hold (UTF-16 units). */
 const LONG_WORD = 4096;
@@ -51,7 +50,7 @@ type Mode = ParameterContext & { readonly single: boolean };
 
 function expand(word: Word, mode: Mode): readonly Arg[] {
   const fields = expandPieces(word, mode);
-  mode.walk.record.fields(fields.length);
+  mode.walk.record.countWords(fields.length);
   return fields;
 }
 
@@ -203,7 +202,7 @@ function printed(part: CommandExpansionPart, { setting, walk }: Mode): string {
   const inner = { ...setting, state: forkState(setting.state), input: NO_INPUT };
   // Two leading dollars would be the shell's own number; `${ …; }` runs in this very shell.
   const own = part.text.startsWith("${") ? { ...inner, state: setting.state } : inner;
-  return walk.record.deeper(() => walk.script(script, own));
+  return walk.record.nested(() => walk.script(script, own));
 }
 
 function calculated(part: ArithmeticExpansionPart, mode: Mode): string {
@@ -219,7 +218,7 @@ function substituted(part: ProcessSubstitutionPart, { setting, walk }: Mode): Ou
   }
   const input = part.operator === ">" ? ({ kind: "data", from: "another command" } as const) : NO_INPUT;
   const inner = { ...setting, state: forkState(setting.state), input, parallel: true };
-  return walk.record.deeper(() => walk.script(script, inner));
+  return walk.record.nested(() => walk.script(script, inner));
 }
 
 /** Walks the commands inside of parts whose value does not matter. */

@@ -1,88 +1,104 @@
-/** Collects what a walk through a command finds: the findings, and the simple commands they belong to. */
-import type { CommandPart, GrantForm, Level } from "../verdict.ts";
+/** Record of a walk through a command: its findings, and the simple commands that they belong to. */
 import { type Arg, isKnown } from "./arg.ts";
 
-/** Commands and substitutions that one verdict looks at; what unfolds into more is left to a person. */
+/** `safe` runs, `ask` needs an answer, `block` never runs. */
+export type Level = "safe" | "ask" | "block";
+
+/** Form in which a lasting grant may name a command: its first words, all its words, or not at all. */
+export type GrantForm = "prefix" | "exact" | "never";
+
+/** One simple command of the whole. */
+export type CommandPart = {
+  /** The command's words; undefined when one of them is not known. */
+  readonly words: readonly string[] | undefined;
+  /** Name of the program, without folder. */
+  readonly program: string;
+  readonly level: Level;
+  readonly readOnly: boolean;
+  readonly grant: GrantForm;
+};
+
+/** Commands and substitutions that one verdict examines; a person decides on a command with more. */
 const MAX_STEPS = 1000;
 /** Levels of code in code (`sh -c`, `eval`, aliases, functions). */
 const MAX_DEPTH = 16;
-/** Code within code that is read in all (UTF-16 units). */
+/** Nested code that one verdict reads in total (UTF-16 units). */
 export const MAX_CODE = 200_000;
-/** Words that one verdict looks at, each of a word's fields counted; no honest command line has as many. */
+/** Words that one verdict examines, after expansion. No real command line has as many. */
 const MAX_WORDS = 5000;
 
 export type Finding = {
   readonly level: Exclude<Level, "safe">;
   readonly reason: string;
-  /** Needs an answer in every mode: see `Verdict.always`. */
+  /** Needs an answer in every mode: see `CommandVerdict.always`. */
   readonly always: boolean;
   readonly grant: GrantForm;
-  /** It asks only because other code runs: a sandbox holds what that does. */
+  /** Asks only because unread code runs: a sandbox confines what that code does. */
   readonly contained?: boolean;
 };
 
 type OpenPart = { words: readonly string[] | undefined; program: string; findings: Finding[]; changes: boolean };
 
-/** Thrown when a command unfolds into more than can be judged in time. */
+/** Thrown when a command expands into more than can be judged in time. */
 export class TooMuchToJudge extends Error {
   constructor() {
-    super("the command unfolds into too many steps");
+    super("the command expands into too many steps");
     this.name = "TooMuchToJudge";
   }
 }
 
 export class Recorder {
   readonly findings: Finding[] = [];
-  /** What was found outside of any simple command. */
-  readonly loose = { asks: false, changes: false };
+  /** Findings outside of every simple command. */
+  readonly outsideCommands = { asks: false, changes: false };
   private readonly closed: OpenPart[] = [];
   private readonly open: OpenPart[] = [];
   private steps = 0;
   private read = 0;
   private words = 0;
   private depth = 0;
-  private raising = 0;
+  private escalating = 0;
   private changes = false;
   private whole = true as boolean;
-  private isOutward = false as boolean;
+  private isNetworked = false as boolean;
 
-  /** A finding of the command at hand. Inside `onlyRaising` nothing below `block` counts. */
+  /** Adds a finding to the current command. Inside `escalateOnly` only blocks count. */
   add(finding: Finding): void {
-    if (this.raising > 0 && finding.level !== "block") return;
-    this.changed();
+    if (this.escalating > 0 && finding.level !== "block") return;
+    this.markChanged();
     this.findings.push(finding);
     const part = this.open.at(-1);
     if (part) part.findings.push(finding);
-    else this.loose.asks = true;
+    else this.outsideCommands.asks = true;
   }
 
   ask(reason: string, grant: GrantForm = "exact"): void {
     this.add({ level: "ask", reason, always: false, grant });
   }
 
-  /** Asks because code runs that nobody looked at. */
+  /** Asks because unread code runs. */
   askForCode(reason: string, grant: GrantForm = "exact"): void {
     this.add({ level: "ask", reason, always: false, grant, contained: true });
   }
 
-  /** Asks in every mode because it is not known what runs. */
+  /** Asks in every mode because the code that runs is not known. */
   askUnknown(reason: string): void {
     this.add({ level: "ask", reason, always: true, grant: "never", contained: true });
   }
 
-  /** The command at hand needs what a sandbox does not give: the network, other processes, the system. */
-  reachesOut(): void {
-    if (this.raising === 0) this.isOutward = true;
+  /** The current command needs the network, other processes or the system, which a sandbox does not provide. */
+  needsNetwork(): void {
+    if (this.escalating === 0) this.isNetworked = true;
   }
 
-  /** What cannot be known before it runs, or reaches protected files: asks in every mode and is never granted. */
+  /** Asks in every mode and is never granted: a protected file, or an effect that is not known before it runs. */
   askAlways(reason: string): void {
     this.add({ level: "ask", reason, always: true, grant: "never" });
   }
 
-  /** A part of the command stays unread. */
-  giveUp(reason: string): void {
-    if (this.raising > 0) return;
+  /** Asks because a part of the command could not be read. */
+  markUnparsed(reason: string): void {
+    if (this.escalating > 0) return;
     this.whole = false;
     this.askAlways(reason);
   }
@@ -91,65 +107,65 @@ export class Recorder {
     this.add({ level: "block", reason, always: true, grant: "never" });
   }
 
-  /** The command at hand changes something. */
-  changed(): void {
-    if (this.raising > 0) return;
+  /** The current command changes something. */
+  markChanged(): void {
+    if (this.escalating > 0) return;
     this.changes = true;
     const part = this.open.at(-1);
     if (part) part.changes = true;
-    else this.loose.changes = true;
+    else this.outsideCommands.changes = true;
   }
 
-  /** Looks at one simple command; what `look` finds belongs to it. */
-  part<Result>(program: string, words: readonly Arg[], look: () => Result): Result {
-    this.step();
+  /** Opens a simple command: the findings of `examine` belong to it. */
+  part<Result>(program: string, words: readonly Arg[], examine: () => Result): Result {
+    this.countStep();
     const known = words.every((word) => isKnown(word) && !word.splits);
     const part = { words: known ? words.map((word) => word.text) : undefined, program, findings: [], changes: false };
     this.open.push(part);
-    if (this.raising === 0) this.closed.push(part);
+    if (this.escalating === 0) this.closed.push(part);
     try {
-      return look();
+      return examine();
     } finally {
       this.open.pop();
     }
   }
 
-  /** Goes one level deeper into code within code. */
-  deeper<Result>(look: () => Result): Result {
-    this.step();
+  /** Runs `examine` one level deeper in nested code. */
+  nested<Result>(examine: () => Result): Result {
+    this.countStep();
     if (this.depth >= MAX_DEPTH) throw new TooMuchToJudge();
     this.depth += 1;
     try {
-      return look();
+      return examine();
     } finally {
       this.depth -= 1;
     }
   }
 
-  /** What `look` finds counts only where it is a block: it rests on a guess. */
-  onlyRaising(look: () => void): void {
-    this.raising += 1;
+  /** Of the findings of `examine` only blocks count, because they rest on a guess. */
+  escalateOnly(examine: () => void): void {
+    this.escalating += 1;
     try {
-      look();
+      examine();
     } finally {
-      this.raising -= 1;
+      this.escalating -= 1;
     }
   }
 
-  /** Code that is about to be read. */
-  reading(code: string): void {
+  /** Counts code before it is read. */
+  countCode(code: string): void {
     this.read += code.length;
     if (this.read > MAX_CODE) throw new TooMuchToJudge();
   }
 
-  /** Words that a word of the command has become; one that became none counts, too. */
-  fields(count: number): void {
+  /** Counts the words that one word of the command expands to; an empty expansion counts as one. */
+  countWords(count: number): void {
     this.words += Math.max(1, count);
     if (this.words > MAX_WORDS) throw new TooMuchToJudge();
   }
 
-  /** Counts what is about to be looked at. */
-  step(): void {
+  /** Counts one step of the walk. */
+  countStep(): void {
     this.steps += 1;
     if (this.steps > MAX_STEPS) throw new TooMuchToJudge();
   }
@@ -158,9 +174,9 @@ export class Recorder {
     return this.whole;
   }
 
-  /** Whether a sandbox holds all that the command does, and gives it all that it needs. */
+  /** True when a sandbox confines every effect of the command and provides all that it needs. */
   get isContained(): boolean {
-    return this.whole && !this.isOutward && this.findings.every(({ contained }) => contained === true);
+    return this.whole && !this.isNetworked && this.findings.every(({ contained }) => contained === true);
   }
 
   get readOnly(): boolean {

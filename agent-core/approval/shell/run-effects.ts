@@ -2,8 +2,7 @@
 import type { CommandEffect, Input } from "../command-effect.ts";
 import { judgePath } from "../judge-path.ts";
 import { shown, TOKEN, UNKNOWN } from "./arg.ts";
-import { forkState, type ShellState } from "./state.ts";
-import { NO_INPUT, type Output, type Setting, type Walk } from "./walk.ts";
+import { forkState, NO_INPUT, type Output, type Setting, type ShellState, type Walk } from "./shell-state.ts";
 
 /** Judges all effects of one call; gives what a program that it runs prints. */
 export function runEffects(effects: readonly CommandEffect[], setting: Setting, walk: Walk): Output {
@@ -22,7 +21,7 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
       judgePath(effect, { scope: walk.scope, record, cwds: setting.state.cwds });
       return undefined;
     case "change":
-      record.changed();
+      record.markChanged();
       return undefined;
     case "ask":
       if (effect.runsCode) record.askForCode(effect.reason, effect.grant);
@@ -38,7 +37,7 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
       const state = forkState(setting.state);
       if (effect.cwd) state.cwds = foldersOf(effect.cwd.text, state);
       const input: Input = effect.input ?? setting.input;
-      return record.deeper(() => walk.command(effect.words, { ...setting, state, input }));
+      return record.nested(() => walk.command(effect.words, { ...setting, state, input }));
     }
     case "shell":
       return runShell(effect, setting, walk);
@@ -57,11 +56,11 @@ export function runShell(
   if (effect.zero) state.variables.set("0", [effect.zero]);
   const inner = { ...setting, state, input: effect.here ? setting.input : NO_INPUT };
   const hidden = effect.code.includes(UNKNOWN);
-  if (!hidden && !effect.raises) return record.deeper(() => walk.code(effect.code.replaceAll(TOKEN, "0"), inner));
+  if (!hidden && !effect.raises) return record.nested(() => walk.code(effect.code.replaceAll(TOKEN, "0"), inner));
   if (hidden && !effect.raises)
     record.askUnknown(`Runs shell code that is not known before it runs: ${shown(effect.code)}`);
   const readable = effect.code.replaceAll(UNKNOWN, "$hermes_unknown").replaceAll(TOKEN, "0");
-  record.onlyRaising(() => record.deeper(() => walk.code(readable, { ...inner, state: forkState(state) })));
+  record.escalateOnly(() => record.nested(() => walk.code(readable, { ...inner, state: forkState(state) })));
   return undefined;
 }
 

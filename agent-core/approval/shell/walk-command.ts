@@ -1,27 +1,24 @@
 /** Walks one simple command: its words, its variables, its redirections, and what the program does. */
-import type { Assignment, Command, Word } from "unbash";
-import type { Call } from "../command-effect.ts";
+import type { Assignment, Command, Redirect, Redirection, Word } from "unbash";
+import { askForCode, type Call, type CommandEffect, type Input } from "../command-effect.ts";
+import { judgePath } from "../judge-path.ts";
 import { programs } from "../programs/index.ts";
 import { isOutward } from "../programs/outward.ts";
 import { plainReaders } from "../programs/readers.ts";
-import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "./arg.ts";
+import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { assign } from "./assignments.ts";
 import { builtins, declarations, persistent } from "./builtins.ts";
-import { locate } from "./command-name.ts";
-import { expandValue, expandWord } from "./expand-word.ts";
+import { expandDocument, expandValue, expandWord } from "./expand-word.ts";
 import { knownOutput } from "./known-output.ts";
-import { redirect } from "./redirections.ts";
 import { runEffects } from "./run-effects.ts";
-import { type FunctionBody, forkState, mergeState } from "./state.ts";
-import { unknownProgram } from "./unknown-program.ts";
-import type { Output, Setting, Walk } from "./walk.ts";
+import { type FunctionBody, forkState, mergeState, type Output, type Setting, type Walk } from "./shell-state.ts";
 
 /** Rounds of a function that calls itself which are walked one by one. */
 const MAX_ROUNDS = 3;
 
 /** Walks a simple command as it is written. */
 export function walkCommand(node: Command, setting: Setting, walk: Walk): Output {
-  walk.record.step();
+  walk.record.countStep();
   const words = wordsOf(node, setting, walk);
   const assignments = node.prefix.filter((item) => item.type === "Assignment");
   const { state } = setting;
@@ -93,7 +90,7 @@ export function walkWords(words: readonly Arg[], setting: Setting, walk: Walk): 
   if (words.some((word) => word.guess !== undefined)) {
     const guessed = words.flatMap(guessedWords);
     const inner = { ...setting, state: forkState(setting.state) };
-    walk.record.onlyRaising(() => walk.record.deeper(() => dispatch(guessed, inner, walk)));
+    walk.record.escalateOnly(() => walk.record.nested(() => dispatch(guessed, inner, walk)));
   }
   return output;
 }
@@ -143,7 +140,7 @@ function runAlias(
   const state = forkState(setting.state);
   state.positional = args;
   const calls = [...setting.calls, name];
-  walk.record.deeper(() => walk.code(`${alias} "$@"`, { ...setting, state, calls }));
+  walk.record.nested(() => walk.code(`${alias} "$@"`, { ...setting, state, calls }));
 }
 
 function callFunction(body: FunctionBody, call: Call, setting: Setting, walk: Walk): Output {
@@ -160,7 +157,7 @@ function callFunction(body: FunctionBody, call: Call, setting: Setting, walk: Wa
   const { positional } = state;
   state.positional = call.args;
   const parallel = calls.length > 0 && setting.parallel;
-  const output = walk.record.deeper(() => walk.body(body, { ...setting, parallel, calls: [...calls, body] }));
+  const output = walk.record.nested(() => walk.body(body, { ...setting, parallel, calls: [...calls, body] }));
   state.positional = positional;
   return output;
 }
@@ -170,7 +167,7 @@ function runProgram(call: Call, setting: Setting, walk: Walk): Output {
   const program = programs.get(name);
   const known = program && trusted;
   if (known && isHelp(call.args)) return UNKNOWN;
-  if (known && isOutward({ ...call, name })) walk.record.reachesOut();
+  if (known && isOutward({ ...call, name })) walk.record.needsNetwork();
   if (!known) runEffects(unknownProgram(call), setting, walk);
   const lowered = program ?? programs.get(name.toLowerCase());
   if (!lowered) return UNKNOWN;
@@ -189,10 +186,96 @@ function runProgram(call: Call, setting: Setting, walk: Walk): Output {
     const printed = knownOutput({ ...call, name });
     return printed === UNKNOWN ? output : printed;
   }
-  walk.record.onlyRaising(effects);
+  walk.record.escalateOnly(effects);
   return UNKNOWN;
 }
 
 function isHelp(args: readonly Arg[]): boolean {
   return args.length === 1 && (args[0]?.text === "--version" || args[0]?.text === "--help");
+}
+
+/** Redirections: files that are read and written, and what a command finds on its input. */
+
+export type Redirected = {
+  /** What the command reads; undefined when its input is not redirected. */
+  readonly input: Input | undefined;
+  /** Its output goes to a file. */
+  readonly captured: boolean;
+};
+
+const DESCRIPTOR = /^(?:\d+-?|-)$/;
+
+/** Judges the files of the redirections. */
+export function redirect(redirections: readonly Redirection[], setting: Setting, walk: Walk): Redirected {
+  let input: Input | undefined;
+  let captured = false;
+  for (const redirection of redirections) {
+    if (redirection.type !== "Redirect") {
+      input = textInput(redirection, setting, walk);
+      continue;
+    }
+    if (redirectFile(redirection, setting, walk)) input = { kind: "data", from: redirection.target?.text ?? "a file" };
+    const descriptor = redirection.descriptor?.type === "FileDescriptor" ? redirection.descriptor.value : 1;
+    captured ||= redirection.operator.includes(">") && descriptor !== 2;
+  }
+  return { input, captured };
+}
+
+function textInput(redirection: Exclude<Redirection, Redirect>, setting: Setting, walk: Walk): Input {
+  if (redirection.type === "HereDoc") {
+    const { text, parts } = redirection.body;
+    return { kind: "text", text: expandDocument(text, parts, { setting, walk }).text };
+  }
+  const { target } = redirection;
+  const text = target ? expandValue(target, setting, walk).text : "";
+  return text === UNKNOWN ? { kind: "data", from: target?.text ?? "" } : { kind: "text", text };
+}
+
+/** True when the command reads from it. */
+function redirectFile({ operator, target }: Redirect, setting: Setting, walk: Walk): boolean {
+  if (!target) {
+    walk.record.askAlways("A redirection has no target");
+    return false;
+  }
+  const words = expandWord(target, setting, walk);
+  const path = words.length === 1 ? (words[0] ?? UNKNOWN_ARG) : UNKNOWN_ARG;
+  if (operator.endsWith("&") && DESCRIPTOR.test(path.text)) return operator === "<&";
+  const judge = { scope: walk.scope, record: walk.record, cwds: setting.state.cwds };
+  if (operator.includes("<")) judgePath({ kind: "read", path }, judge);
+  if (operator.includes(">")) judgePath({ kind: "write", path }, judge);
+  return operator.startsWith("<");
+}
+
+/** Which program a command word names. */
+
+const SYSTEM_FOLDERS = /^(?:\/usr(?:\/local)?)?\/s?bin\/|^\/opt\/homebrew\/bin\/|^\/opt\/local\/bin\//;
+/** Programs that a package manager put into the project: as good as by name. */
+const PROJECT_FOLDERS = /^(?:\.\/)?(?:[\w@.-]+\/)*(?:node_modules\/\.bin|vendor\/bin|\.?venv\/bin)\//;
+const WRAPPERS = /^\.\/(?:gradlew|mvnw)$/;
+
+export type Located = {
+  /** Name to look the program up by. */
+  readonly name: string;
+  /** True when it is the program of that name, as far as a path can tell; false for `./ls`. */
+  readonly trusted: boolean;
+};
+
+export function locate(word: string): Located {
+  const slash = word.lastIndexOf("/");
+  const name = word.slice(slash + 1).replace(/\.exe$/i, "");
+  if (slash < 0) return { name, trusted: true };
+  const climbs = word.split("/").includes("..");
+  return { name, trusted: !climbs && [SYSTEM_FOLDERS, PROJECT_FOLDERS, WRAPPERS].some((place) => place.test(word)) };
+}
+
+/** Programs that no table knows. */
+
+/** Asks, unless the program is only asked for its version or help. */
+export function unknownProgram({ name, args }: Call): readonly CommandEffect[] {
+  const [first] = args;
+  const file = name.includes("/");
+  if (!file && args.length === 1 && (first?.text === "--version" || first?.text === "--help")) return [];
+  const what = file ? `Runs the program ${name}` : `Runs ${name}, which is not among the programs that are known here`;
+  const named = first === undefined || (isKnown(first) && /^[a-z][\w:-]*$/.test(first.text));
+  return [askForCode(what, named && !file ? "prefix" : "exact")];
 }

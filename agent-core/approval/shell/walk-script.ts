@@ -4,20 +4,21 @@ import type { Input } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, TOKEN, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { walkArithmetic } from "./arithmetic.ts";
 import { setVariable } from "./assignments.ts";
+import { walkTest } from "./builtins.ts";
 import { expandDocument, expandValue, expandWords } from "./expand-word.ts";
-import { redirect } from "./redirections.ts";
 import {
   enterFolders,
   forkState,
   isSameState,
   mergeState,
+  type Output,
+  type Setting,
   type ShellState,
   sameState,
   settleFolders,
-} from "./state.ts";
-import { walkTest } from "./test-expression.ts";
-import type { Output, Setting, Walk } from "./walk.ts";
-import { walkCommand } from "./walk-command.ts";
+  type Walk,
+} from "./shell-state.ts";
+import { redirect, walkCommand } from "./walk-command.ts";
 
 /** Rounds of a loop until what it does to variables is taken as unknown. */
 const MAX_ROUNDS = 4;
@@ -26,7 +27,7 @@ const FEW_VALUES = 4;
 /** Walks all statements of a script; asks when it cannot be read in full. */
 export function walkScript(script: ParsedScript, setting: Setting, walk: Walk): Output {
   const [error] = script.errors ?? [];
-  if (error) walk.record.giveUp(`The command cannot be read: ${error.message}`);
+  if (error) walk.record.markUnparsed(`The command cannot be read: ${error.message}`);
   return walkStatements(script.commands, setting, walk);
 }
 

@@ -4,9 +4,8 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
+import { type CommandVerdict, judgeCommand } from "../../../agent-core/approval/command-verdict.ts";
 import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
-import type { Verdict } from "../../../agent-core/approval/verdict.ts";
 import { sweep } from "../../support/scale.ts";
 import { seeded } from "./support/random.ts";
 import { randomScript, STUBS } from "./support/scripts.ts";
@@ -57,7 +56,7 @@ function run(bash: string, script: string, number: number): Promise<readonly (re
 }
 
 /** True when the walk met a command with these words, or said that it does not know all that runs. */
-function foresaw(verdict: Verdict, words: readonly string[]): boolean {
+function foresaw(verdict: CommandVerdict, words: readonly string[]): boolean {
   if (verdict.always.some((reason) => /not known|cannot be read|too many steps|hidden/.test(reason))) return true;
   return verdict.parts.some((part) => {
     if (part.program !== words[0] && !part.program.endsWith(`/${words[0]}`)) return false;

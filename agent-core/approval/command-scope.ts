@@ -1,11 +1,25 @@
-/** Which of the known places a path lies in: a workspace folder, the system's temp folder, the home, or elsewhere. */
+/** Scope of a verdict: its folders, and the location of a path among them. */
 import { tmpdir } from "node:os";
 import { isAbsolute, relative, sep } from "node:path";
-import type { CommandScope } from "./scope.ts";
 
+/** Folders that a command or an edit is judged by. */
+export type CommandScope = {
+  /** Folder the command starts in, absolute. */
+  readonly cwd: string;
+  /** Workspace folders, absolute. */
+  readonly roots: readonly string[];
+  /** The user's home folder, absolute. */
+  readonly home: string;
+  /** Our own home folder (`HERMES_HOME`), absolute. */
+  readonly hermesHome: string;
+  /** The path that the system would reach: symbolic links of the deepest existing parent followed. */
+  readonly resolvePath: (path: string) => string;
+};
+
+/** Location of a path: in a workspace folder, in the system's temp folder, in the home, or outside of them. */
 export type Place = {
   readonly kind: "workspace" | "temp" | "home" | "outside";
-  /** The place's folder, resolved; the file system's root when outside. */
+  /** The location's folder, resolved; the file system's root when outside. */
   readonly base: string;
   /** Path below `base`, its parts; empty for the folder itself. */
   readonly below: readonly string[];
@@ -15,7 +29,7 @@ type Base = { readonly kind: Place["kind"]; readonly path: string };
 
 const resolved = new WeakMap<CommandScope, readonly Base[]>();
 
-/** The place of a path that was resolved already. The most specific place wins: a workspace in the home is workspace. */
+/** Location of a resolved path. The innermost folder wins: a workspace in the home is `workspace`. */
 export function placeOf(realPath: string, scope: CommandScope): Place {
   let best: Place = { kind: "outside", base: sep, below: partsOf(realPath) };
   let length = -1;
@@ -33,7 +47,7 @@ export function homeOf(scope: CommandScope): string {
   return basesOf(scope).find(({ kind }) => kind === "home")?.path ?? scope.home;
 }
 
-/** Parts of `path` below `folder`, both resolved; undefined when it lies elsewhere. */
+/** Parts of `path` below `folder`, both resolved; undefined when `path` is not below it. */
 export function partsBelow(folder: string, path: string): readonly string[] | undefined {
   if (isPlain(folder) && isPlain(path)) {
     const start = folder.endsWith("/") ? folder : `${folder}/`;
@@ -46,7 +60,7 @@ export function partsBelow(folder: string, path: string): readonly string[] | un
   return partsOf(rest);
 }
 
-/** An absolute POSIX path without anything that would have to be normalised; comparing such paths is cheap. */
+/** True for an absolute POSIX path that is normalised; comparing such paths is cheap. */
 function isPlain(path: string): boolean {
   return sep === "/" && path.startsWith("/") && !/\/(?:\/|\.{1,2}(?:\/|$))/.test(path);
 }
@@ -58,7 +72,7 @@ function partsOf(path: string): readonly string[] {
 function basesOf(scope: CommandScope): readonly Base[] {
   const known = resolved.get(scope);
   if (known) return known;
-  // Workspace folders come first: of two places with the same folder, the first one counts.
+  // Workspace folders come first: of two locations with the same folder, the first one wins.
   const bases: Base[] = scope.roots.map((root) => ({ kind: "workspace", path: scope.resolvePath(root) }));
   bases.push({ kind: "home", path: scope.resolvePath(scope.home) });
   const temps = sep === "/" ? [tmpdir(), "/tmp"] : [tmpdir()];

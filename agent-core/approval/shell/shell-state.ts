@@ -1,8 +1,10 @@
 /** What a shell remembers between commands, as far as a verdict needs it. */
 import { tmpdir } from "node:os";
-import type { CompoundCommand, CompoundList, Redirected } from "unbash";
-import type { CommandScope } from "../scope.ts";
+import type { CompoundCommand, CompoundList, ParsedScript, Redirected } from "unbash";
+import type { Input } from "../command-effect.ts";
+import type { CommandScope } from "../command-scope.ts";
 import { type Arg, knownArg, TOKEN, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
+import type { Recorder } from "./recorder.ts";
 
 export type FunctionBody = CompoundCommand | Redirected | CompoundList;
 
@@ -137,3 +139,33 @@ function sameValue(left: readonly Arg[] | undefined, right: readonly Arg[] | und
   if (left?.length !== right?.length || left === undefined || right === undefined) return false;
   return left.every((arg, index) => arg.text === right[index]?.text && arg.glob === right[index].glob);
 }
+
+/** What the pieces of the walk through a command know of each other. */
+
+/** What a command prints, with the marks of arg.ts for what is not known. */
+export type Output = string;
+
+/** Where a piece of code runs. */
+export type Setting = {
+  readonly state: ShellState;
+  readonly input: Input;
+  /** Runs beside others: in a pipeline or in the background. */
+  readonly parallel: boolean;
+  /** Functions (by body) and aliases (by name) that are running. */
+  readonly calls: readonly (FunctionBody | string)[];
+};
+
+export type Walk = {
+  readonly scope: CommandScope;
+  readonly record: Recorder;
+  /** Walks a parsed script. */
+  readonly script: (script: ParsedScript, setting: Setting) => Output;
+  /** Parses and walks shell code. */
+  readonly code: (code: string, setting: Setting) => Output;
+  /** Walks the body of a function. */
+  readonly body: (body: FunctionBody, setting: Setting) => Output;
+  /** Walks one command whose words are there already. */
+  readonly command: (words: readonly Arg[], setting: Setting) => Output;
+};
+
+export const NO_INPUT: Input = { kind: "none" };

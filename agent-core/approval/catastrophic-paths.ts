@@ -1,7 +1,6 @@
-/** The floor: folders whose loss is the loss of the machine or of all that a person has. */
+/** Paths whose loss ends a machine or takes all that a person has: system folders, homes, raw devices. */
 import { dirname, normalize } from "node:path";
-import { homeOf, partsBelow } from "./places.ts";
-import type { CommandScope } from "./scope.ts";
+import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
 
 const SYSTEM_FOLDERS = new Set(
   [
@@ -11,19 +10,19 @@ const SYSTEM_FOLDERS = new Set(
     "/c /d /mnt/c /mnt/c/Users /mnt/c/Windows",
   ].flatMap((line) => line.split(" ")),
 );
-/** A last part that matches all or nearly all there is: `*`, `.*`, `?*`, `*.*`, `[!x]*`. */
+/** A last part that matches nearly every name: `*`, `.*`, `?*`, `*.*`, `[!x]*`. */
 const ALL = /^(?=.*[*?[])(?:[*?.]|\[[^\]]*\])+$/;
 
 /**
- * What would be wiped when `path` (absolute, may be a pattern when `glob`) goes with all that is below it; undefined
- * when it is not catastrophic.
+ * Name of the catastrophe when `path` (absolute, a pattern when `glob`) is deleted with everything below it; undefined
+ * when it is none.
  */
-export function wipes(path: string, glob: boolean, scope: CommandScope): string | undefined {
+export function catastrophicReason(path: string, glob: boolean, scope: CommandScope): string | undefined {
   const written = normalize(path).replace(/(?<=.)\/+$/, "");
   const targets = new Set([written, scope.resolvePath(glob ? dirname(written) : written)]);
   if (!glob) return firstOf(targets, (target) => wholeOf(target, scope));
   const folder = dirname(written);
-  // Whatever a pattern matches directly below the root is a system folder.
+  // A pattern directly below the root matches a system folder.
   if (folder === "/") return "the whole disk";
   if (!ALL.test(written.slice(written.lastIndexOf("/") + 1))) return undefined;
   return wholeOf(folder, scope) ?? wholeOf(scope.resolvePath(folder), scope);
@@ -45,4 +44,21 @@ function firstOf(targets: ReadonlySet<string>, reason: (target: string) => strin
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+const HARMLESS = /^\/dev\/(?:null|zero|full|tty|ptmx|stdin|stdout|stderr|random|urandom|fd\/\d+|pts\/\d+)$/;
+const RAW =
+  /^\/dev\/(?:sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|r?disk\d?|dm-\d|md\d|loop\d|sr\d|ram\d|nbd\d|zd\d|mtd|mapper\/|disk\/|block\/|mem$|kmem$|port$|nvram$)/;
+const RAW_FRAGMENT = /^\/dev\/(?:[shv]d|xvd|nvme|mmcblk|r?disk|mapper)/;
+const SYSRQ = /^\/proc\/(?:sysrq-trigger|kcore|kmem)$|^\/sys\/power\/(?:state|disk)$/;
+const NETWORK = /^\/dev\/(?:tcp|udp)\//;
+
+export type Device = "harmless" | "raw" | "power" | "network";
+
+/** Kind of device that `path` (absolute) names; undefined for an ordinary file. A pattern that may name a disk is `raw`. */
+export function deviceOf(path: string): Device | undefined {
+  if (HARMLESS.test(path)) return "harmless";
+  if (RAW.test(path) || (/[*?[]/.test(path) && RAW_FRAGMENT.test(path))) return "raw";
+  if (SYSRQ.test(path)) return "power";
+  return NETWORK.test(path) ? "network" : undefined;
 }
