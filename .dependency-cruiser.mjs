@@ -1,6 +1,7 @@
 // Which room may import which: the floors of agent-core from the ground up, and the walls between the rooms.
 const floors = [
   "platform",
+  "protocol",
   "messages",
   "config",
   "host",
@@ -44,13 +45,13 @@ export default {
       name: "extension-speaks-acp",
       severity: "error",
       from: { path: "^extension/" },
-      to: { path: ["^agent-core/(?!acp/meta/|platform/)", "^webview/(?!panel-protocol\\.ts)"] },
+      to: { path: ["^agent-core/(?!protocol/|platform/)", "^webview/(?!panel-protocol\\.ts)"] },
     },
     {
       name: "webview-alone",
       severity: "error",
       from: { path: "^webview/" },
-      to: { path: ["^agent-core/(?!platform/ansi\\.ts$)", "^extension/", vscodeModule] },
+      to: { path: ["^agent-core/(?!protocol/|platform/ansi\\.ts$)", "^extension/", vscodeModule] },
     },
     {
       name: "ansi-alone",

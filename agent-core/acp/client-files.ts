@@ -5,15 +5,14 @@ import * as z from "zod";
 import { conflictWith } from "../host/conflict-with.ts";
 import type { ExpectedText, FileFailure, FileMove, FileText, FileWritten, HostFiles } from "../host/host.ts";
 import {
-  CLIENT_FILES,
+  fileMethods,
   type HermesMove,
   type HermesPutBack,
   type HermesRemove,
   type HermesWriteMeta,
   type HermesWriteResult,
-  PUT_BACK,
   WRITE_CONFLICT,
-} from "./meta/files.ts";
+} from "../protocol/files.ts";
 
 const writeResult = z.object({
   _meta: z.object({
@@ -147,7 +146,7 @@ function removeThrough(
   signal: AbortSignal,
 ): Promise<FileWritten | FileFailure> {
   const request: HermesRemove = { sessionId, path, expected };
-  const answer = client.request(CLIENT_FILES.remove, request, { cancellationSignal: signal });
+  const answer = client.request(fileMethods.remove.name, request, { cancellationSignal: signal });
   return settled(answer, `${path} was not removed by the editor`, signal);
 }
 
@@ -157,7 +156,7 @@ function moveThrough(
   signal: AbortSignal,
 ): Promise<FileWritten | FileFailure> {
   const request: HermesMove = { sessionId, ...move };
-  const answer = client.request(CLIENT_FILES.rename, request, { cancellationSignal: signal });
+  const answer = client.request(fileMethods.rename.name, request, { cancellationSignal: signal });
   return settled(answer, `${move.from} was not moved by the editor`, signal);
 }
 
@@ -185,7 +184,7 @@ async function putBackThrough(
 ): Promise<FileWritten | FileFailure> {
   const request: HermesPutBack = { sessionId, ...back };
   try {
-    await client.request(PUT_BACK, request, { cancellationSignal: signal });
+    await client.request(fileMethods.putBack.name, request, { cancellationSignal: signal });
     return { ok: true };
   } catch (error) {
     return refusal(back.path, error, signal);

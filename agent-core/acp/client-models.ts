@@ -2,18 +2,17 @@
 import { randomUUID } from "node:crypto";
 import type { AgentContext } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import {
+  editorModelMethods,
+  type HermesChat,
+  type HermesChatDelta,
+  type HermesChatOutcome,
+} from "../protocol/editor-models.ts";
 import { faultOf } from "../providers/classify.ts";
 import type { Fault, FaultKind } from "../providers/fault.ts";
 import { newCallId } from "../providers/wire/partial-tool-calls.ts";
 import type { EditorModel, EditorModels, ModelEvent, ModelRequest } from "../providers/wire/wire.ts";
 import { EventQueue } from "./event-queue.ts";
-import {
-  type HermesChat,
-  type HermesChatDelta,
-  type HermesChatOutcome,
-  LM_CHAT,
-  LM_LIST,
-} from "./meta/editor-models.ts";
 
 const listSchema = z.object({
   models: z.array(
@@ -41,7 +40,11 @@ export class ClientModels implements EditorModels {
   }
 
   async list(signal: AbortSignal): Promise<readonly EditorModel[]> {
-    const raw = await this.#client.request(LM_LIST, {}, { cancellationSignal: signal, stopWaitingOnCancel: true });
+    const raw = await this.#client.request(
+      editorModelMethods.list.name,
+      {},
+      { cancellationSignal: signal, stopWaitingOnCancel: true },
+    );
     return listSchema.parse(raw).models;
   }
 
@@ -51,7 +54,10 @@ export class ClientModels implements EditorModels {
     this.#answers.set(chatId, parts);
     const { model, messages, tools } = request;
     const chat: HermesChat = { chatId, model, messages, tools };
-    const ended = this.#client.request(LM_CHAT, chat, { cancellationSignal: signal, stopWaitingOnCancel: true });
+    const ended = this.#client.request(editorModelMethods.chat.name, chat, {
+      cancellationSignal: signal,
+      stopWaitingOnCancel: true,
+    });
     let outcome: HermesChatOutcome | undefined;
     ended.then(
       (raw) => {

@@ -2,7 +2,7 @@
 import { type AgentContext, RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import type { EditedFile, FileProblems, HostProblems, ProblemWatch } from "../host/problems.ts";
-import { CLIENT_PROBLEMS, type HermesProblems, type HermesProblemsWatch } from "./meta/problems.ts";
+import { type HermesProblemsRequest, type HermesProblemsWatch, problemMethods } from "../protocol/problems.ts";
 
 const problem = z.object({
   line: z.number().int().min(1),
@@ -26,15 +26,15 @@ export type ClientProblemsOptions = {
 
 export function clientProblems({ client, sessionId, local }: ClientProblemsOptions): HostProblems {
   const settled = async (watchId: string, edits: readonly EditedFile[], signal: AbortSignal) => {
-    const request: HermesProblems = { sessionId, watchId, paths: edits.map(({ path }) => path) };
-    const response = client.request(CLIENT_PROBLEMS.settled, request, { cancellationSignal: signal });
+    const request: HermesProblemsRequest = { sessionId, watchId, paths: edits.map(({ path }) => path) };
+    const response = client.request(problemMethods.settled.name, request, { cancellationSignal: signal });
     return (await asked(response, signal, (value) => answer.parse(value).files)) ?? [];
   };
   return {
     async watch(id) {
       const request: HermesProblemsWatch = { sessionId, watchId: id };
       const none = new AbortController().signal;
-      const isWatching = await asked(client.request(CLIENT_PROBLEMS.watch, request), none, () => true);
+      const isWatching = await asked(client.request(problemMethods.watch.name, request), none, () => true);
       const own = await local.watch(id);
       if (!isWatching) return own;
       return {

@@ -11,7 +11,7 @@ import { readOutputFile, readOutputPart } from "../host/terminals/output-file.ts
 import type { Launch, Runner, Started } from "../host/terminals/runner.ts";
 import type { CommandExit, CommandOutput, OutputPart, WriteOutcome } from "../host/terminals/terminals.ts";
 import type { ProcessTree } from "../platform/children/process-tree.ts";
-import { type HermesTerminalInput, type HermesTerminalMeta, TERMINAL_INPUT } from "./meta/terminals.ts";
+import { type HermesTerminalInput, type HermesTerminalMeta, terminalMethods } from "../protocol/terminals.ts";
 
 /** What a client keeps that does not write the output to our file. Bytes. */
 const OUTPUT_BYTE_LIMIT = 4_194_304;
@@ -83,7 +83,7 @@ function treeOf(meta: unknown): ProcessTree | undefined {
 }
 
 async function writeInput(client: AgentContext, input: HermesTerminalInput): Promise<WriteOutcome> {
-  const { reason } = await client.request<{ readonly reason?: string }>(TERMINAL_INPUT, input);
+  const { reason } = await client.request<{ readonly reason?: string }>(terminalMethods.input.name, input);
   return reason === undefined ? { ok: true } : { ok: false, reason };
 }
 

@@ -1,8 +1,8 @@
 /** A compression as a client can show it: which of the messages it has gave way to a summary. */
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { CompressedEvent } from "../agent/callbacks.ts";
+import type { HermesAnchor, HermesCompressionMeta } from "../protocol/conversation.ts";
 import type { Compression, Said } from "../sessions/conversation.ts";
-import type { HermesAnchor, HermesCompressionMeta } from "./meta/conversation.ts";
 
 export function compressionUpdate(
   said: readonly Said[],

@@ -1,9 +1,9 @@
 /** What was said in a session before the part that was replayed when it was opened, a page at a time. */
 import { setImmediate } from "node:timers/promises";
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
+import type { HermesEarlier, HermesEarlierMeta, HermesEarlierPage } from "../protocol/sessions.ts";
 import type { Said } from "../sessions/conversation.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
-import type { HermesEarlier, HermesEarlierMeta, HermesEarlierPage } from "./meta/sessions.ts";
 import { replaySaid } from "./replay.ts";
 import { pageBefore } from "./replay-page.ts";
 

@@ -1,7 +1,7 @@
 /** Which of our own extensions of ACP a client declares. */
 import type { ClientCapabilities } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
-import type { HermesClientCapabilities } from "./meta/capabilities.ts";
+import type { HermesClientCapabilities } from "../protocol/capabilities.ts";
 
 const flag = z.boolean().exactOptional();
 

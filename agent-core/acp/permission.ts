@@ -8,7 +8,7 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import type { ApprovalAnswer, ApprovalRequest } from "../agent/callbacks.ts";
-import type { HermesPermissionMeta } from "./meta/conversation.ts";
+import type { HermesPermissionMeta } from "../protocol/conversation.ts";
 import { diffContent } from "./tool-content.ts";
 
 const ONCE: PermissionOption = { optionId: "once", name: "Allow once", kind: "allow_once" };

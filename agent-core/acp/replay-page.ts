@@ -1,7 +1,8 @@
 /** How much of a conversation is replayed at a time: whole turns, so that nobody is shown half of one. */
+
+import type { HermesEarlier } from "../protocol/sessions.ts";
 import type { Said } from "../sessions/conversation.ts";
 import { shownCount } from "../sessions/shown-message.ts";
-import type { HermesEarlier } from "./meta/sessions.ts";
 
 /** A turn that makes a page by so many messages longer than was asked for is cut between two of its steps. */
 const LONGEST_REST = 400;

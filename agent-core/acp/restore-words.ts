@@ -1,6 +1,6 @@
 /** A restore in words, for editors that show nothing but text. */
 import { relative } from "node:path";
-import type { HermesRestoredFile } from "./meta/restore.ts";
+import type { HermesRestoredFile } from "../protocol/restores.ts";
 
 /** Longest quotation of a message. Characters. */
 const QUOTED_CHARS = 60;

@@ -1,6 +1,6 @@
 /** Tells a client that keeps lists of sessions what has become of them. */
 import type { AgentContext } from "@zed-industries/agent-client-protocol";
-import { type HermesBuilding, IMPORTING, INDEX_BUILDING, SESSIONS_CHANGED } from "./meta/sessions.ts";
+import { type HermesBuilding, sessionMethods } from "../protocol/sessions.ts";
 
 const TELL_INTERVAL_MS = 250;
 
@@ -14,7 +14,7 @@ export class SessionLists {
 
   /** How far the index is. */
   building(building: HermesBuilding): void {
-    this.#notify(INDEX_BUILDING, building);
+    this.#notify(sessionMethods.building.name, building);
   }
 
   /** How far an import is; told a few times a second. */
@@ -22,12 +22,12 @@ export class SessionLists {
     const now = Date.now();
     if (now - this.#toldAt < TELL_INTERVAL_MS && progress.done < progress.total) return;
     this.#toldAt = now;
-    this.#notify(IMPORTING, progress);
+    this.#notify(sessionMethods.importing.name, progress);
   }
 
   /** A session has another title, is new, or is gone. */
   changed(): void {
-    this.#notify(SESSIONS_CHANGED, {});
+    this.#notify(sessionMethods.changed.name, {});
   }
 
   /** What a closed connection cannot take is dropped. */

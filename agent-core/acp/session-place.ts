@@ -1,6 +1,6 @@
 /** Where a session works, from the parameters of session/new and session/load. */
 import * as z from "zod";
-import type { HermesSessionMeta } from "./meta/sessions.ts";
+import type { HermesSessionMeta } from "../protocol/sessions.ts";
 
 export type SessionPlace = {
   /** Absolute folder. */

@@ -1,10 +1,10 @@
 /** The background commands of a session, as its client sees and handles them. */
 import { type AgentContext, type ClientCapabilities, RequestError } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
+import { type HermesProcesses, type HermesProcessesChanged, processMethods } from "../protocol/processes.ts";
 import { ProcessWatch, processViews } from "../tools/terminal/process-watch.ts";
 import type { BackgroundProcess, Processes } from "../tools/terminal/processes.ts";
 import { hermesCapabilities } from "./hermes-capabilities.ts";
-import { type HermesProcesses, type HermesProcessesChanged, PROCESS_CHANGED } from "./meta/processes.ts";
 
 export type SessionProcessesOptions = {
   readonly agent: AIAgent;
@@ -25,7 +25,7 @@ export class SessionProcesses {
     this.#processes = processes;
     const onChange = (views: HermesProcesses["processes"]): void => {
       const changed: HermesProcessesChanged = { sessionId, processes: views };
-      client.notify(PROCESS_CHANGED, changed).catch(() => undefined); // the connection is closed
+      client.notify(processMethods.changed.name, changed).catch(() => undefined); // the connection is closed
     };
     const isTold = hermesCapabilities(capabilities).processes === true;
     this.#watch = isTold ? new ProcessWatch({ processes, onChange, onDefect: log }) : undefined;

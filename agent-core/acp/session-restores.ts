@@ -4,8 +4,8 @@ import type { AIAgent } from "../agent/ai-agent.ts";
 import type { PlannedFile } from "../checkpoints/plan-file.ts";
 import type { RestoredFile } from "../checkpoints/restore.ts";
 import type { Message } from "../messages/message.ts";
-import type { HermesRewoundMeta } from "./meta/conversation.ts";
-import type { HermesRestored, HermesRestoredFile, HermesRestorePreview } from "./meta/restore.ts";
+import type { HermesRewoundMeta } from "../protocol/conversation.ts";
+import type { HermesRestored, HermesRestoredFile, HermesRestorePreview } from "../protocol/restores.ts";
 import { userText } from "./user-text.ts";
 
 /** A message of the user's, which is a place to go back to. */

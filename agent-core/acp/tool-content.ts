@@ -1,8 +1,8 @@
 /** What a tool call shows: diffs, a terminal or fenced text, as ACP content. */
 import type { ToolCallContent } from "@zed-industries/agent-client-protocol";
 import type { ToldProblem } from "../host/problems.ts";
+import type { HermesProblemsMeta } from "../protocol/problems.ts";
 import type { FileDiff, ToolResult } from "../tools/tool.ts";
-import type { HermesProblemsMeta } from "./meta/problems.ts";
 
 /** Text shown of one result; the model's own copy is longer. Characters. */
 const SHOWN_TEXT_LIMIT = 20_000;

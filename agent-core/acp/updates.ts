@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate, ToolCallContent } from "@zed-industries/agent-client-protocol";
 import type { AgentCallbacks, StatusEvent, ToolProgressEvent } from "../agent/callbacks.ts";
+import type { HermesMessageMeta, HermesToolMeta, HermesUsageMeta } from "../protocol/conversation.ts";
 import type { Todo } from "../tools/todo-list.ts";
-import type { HermesMessageMeta, HermesToolMeta, HermesUsageMeta } from "./meta/conversation.ts";
 import { diffContent, resultContent, terminalContent, textContent } from "./tool-content.ts";
 import { userUpdates } from "./user-updates.ts";
 

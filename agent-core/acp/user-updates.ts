@@ -1,7 +1,7 @@
 /** What the user said, as updates: in a replay, and when it reached the model in the middle of a turn. */
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { ContentPart, UserMessage } from "../messages/message.ts";
-import type { HermesMessageMeta } from "./meta/conversation.ts";
+import type { HermesMessageMeta } from "../protocol/conversation.ts";
 
 type ChunkUpdate = Extract<
   SessionUpdate,

@@ -1,6 +1,6 @@
 /** Which session `--resume` means, asked of the agent as any client can. */
 import { type ClientContext, methods } from "@zed-industries/agent-client-protocol";
-import { HERMES_SESSION_METHODS, type HermesSearchHits } from "../acp/meta/sessions.ts";
+import { type HermesSearchHits, sessionMethods } from "../protocol/sessions.ts";
 import { stillBuilding } from "../sessions/index/still-building.ts";
 import { isSessionId } from "../sessions/session-id.ts";
 
@@ -34,7 +34,7 @@ export async function findSession(agent: ClientContext, wanted: string, cwd: str
 /** Those that were only found by what was said in them have a position there. */
 async function titledWith(agent: ClientContext, query: string) {
   if (query.trim() === "") return { titled: [], building: undefined };
-  const { search } = HERMES_SESSION_METHODS;
-  const { hits, building } = await agent.request<HermesSearchHits>(search, { query, limit: NAMED });
+  const { search } = sessionMethods;
+  const { hits, building } = await agent.request<HermesSearchHits>(search.name, { query, limit: NAMED });
   return { titled: hits.filter(({ position }) => position === undefined), building };
 }

@@ -8,9 +8,9 @@ import {
   type Stream,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import type { HermesClientCapabilities } from "../../agent-core/acp/meta/capabilities.ts";
-import { LM_CHANGED } from "../../agent-core/acp/meta/editor-models.ts";
-import { FILE_SAVED, type HermesFileSaved } from "../../agent-core/acp/meta/files.ts";
+import type { HermesClientCapabilities } from "../../agent-core/protocol/capabilities.ts";
+import { editorModelMethods } from "../../agent-core/protocol/editor-models.ts";
+import { fileMethods, type HermesFileSaved } from "../../agent-core/protocol/files.ts";
 import type { ClientServices } from "../client/client-method.ts";
 import { table } from "../client/table.gen.ts";
 
@@ -48,9 +48,9 @@ export async function connect(stream: Stream, services: ClientServices): Promise
     connection.agent.notify(method, params).catch(() => undefined); // the connection is closing
   };
   const changes = [
-    vscode.lm.onDidChangeChatModels(() => tell(LM_CHANGED, {})),
+    vscode.lm.onDidChangeChatModels(() => tell(editorModelMethods.changed.name, {})),
     vscode.workspace.onDidSaveTextDocument(({ uri }) => {
-      if (uri.scheme === "file") tell(FILE_SAVED, { path: uri.fsPath } satisfies HermesFileSaved);
+      if (uri.scheme === "file") tell(fileMethods.saved.name, { path: uri.fsPath } satisfies HermesFileSaved);
     }),
   ];
   void connection.closed.finally(() => {

@@ -1,10 +1,10 @@
 /** When the user comes to trust the workspace, the panel and the agent learn it at once. */
-import { HERMES_METHODS } from "../../agent-core/acp/meta/settings.ts";
+import { settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { ChatSession } from "../chat/chat-session.ts";
 import type { AgentWorker } from "./agent-worker.ts";
 
 /** An agent that is not started yet learns it with its first session. */
 export async function passOnTrust(chat: ChatSession, worker: AgentWorker): Promise<void> {
   chat.showTrust();
-  if (worker.isStarted) await (await worker.agent()).request(HERMES_METHODS.trust, {});
+  if (worker.isStarted) await (await worker.agent()).request(settingsMethods.trust.name, {});
 }

@@ -10,17 +10,17 @@ import {
   type SessionNotification,
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import { type HermesSteerResponse, STEER_METHOD } from "../../agent-core/acp/meta/conversation.ts";
+import { messageOf } from "../../agent-core/platform/errors.ts";
+import { waitForEvent } from "../../agent-core/platform/waiting.ts";
+import { steerMethod } from "../../agent-core/protocol/conversation.ts";
 import {
-  HERMES_SESSION_METHODS,
   type HermesForkMeta,
   type HermesLoadMeta,
   type HermesRewind,
   type HermesRewound,
   type HermesSessionMeta,
-} from "../../agent-core/acp/meta/sessions.ts";
-import { messageOf } from "../../agent-core/platform/errors.ts";
-import { waitForEvent } from "../../agent-core/platform/waiting.ts";
+  sessionMethods,
+} from "../../agent-core/protocol/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ModelMemory } from "../models/model-memory.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
@@ -143,7 +143,7 @@ export class ChatSession implements vscode.Disposable {
     try {
       const agent = await this.#worker.agent();
       const rewind: HermesRewind = { sessionId: this.#sessionId, position };
-      await agent.request<HermesRewound>(HERMES_SESSION_METHODS.rewind, rewind);
+      await agent.request<HermesRewound>(sessionMethods.rewind.name, rewind);
     } catch (error) {
       return this.#notice("error", `The message cannot be taken back. ${messageOf(error)}`);
     }
@@ -163,7 +163,7 @@ export class ChatSession implements vscode.Disposable {
     try {
       const agent = await this.#worker.agent();
       const prompt = [{ type: "text", text }];
-      await agent.request<HermesSteerResponse>(STEER_METHOD, { sessionId: this.#sessionId, prompt });
+      await agent.request(steerMethod.name, { sessionId: this.#sessionId, prompt });
     } catch (error) {
       this.queue.unsteer(id);
       // The turn came to its end while the message was on its way.

@@ -1,11 +1,12 @@
 /** What the panel does not show yet of a long session: fetched from the agent as the user scrolls up. */
+
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import {
-  HERMES_SESSION_METHODS,
   type HermesEarlierPage,
   type HermesEarlierRequest,
   type HermesLoadMeta,
-} from "../../agent-core/acp/meta/sessions.ts";
-import { messageOf } from "../../agent-core/platform/errors.ts";
+  sessionMethods,
+} from "../../agent-core/protocol/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { EventLog } from "./event-log.ts";
 
@@ -60,7 +61,7 @@ export class EarlierMessages {
     const { before } = request;
     try {
       const agent = await this.#worker.agent();
-      const { updates, earlier } = await agent.request<HermesEarlierPage>(HERMES_SESSION_METHODS.earlier, request);
+      const { updates, earlier } = await agent.request<HermesEarlierPage>(sessionMethods.earlier.name, request);
       return { kind: "earlier-page", before, updates, earlier } as const;
     } catch (error) {
       const message = messageOf(error);

@@ -1,6 +1,6 @@
 /** Writes a session into a file that the user chooses. */
 import * as vscode from "vscode";
-import { HERMES_SESSION_METHODS, type HermesExport, type HermesExported } from "../../agent-core/acp/meta/sessions.ts";
+import { type HermesExport, type HermesExported, sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 
 type Form = vscode.QuickPickItem & { readonly format: HermesExport["format"]; readonly extension: string };
@@ -17,7 +17,7 @@ export async function exportSession(worker: AgentWorker, sessionId: string): Pro
   const { format, extension, label } = form;
   const agent = await worker.agent();
   const request: HermesExport = { sessionId, format };
-  const { text, fileName } = await agent.request<HermesExported>(HERMES_SESSION_METHODS.export, request);
+  const { text, fileName } = await agent.request<HermesExported>(sessionMethods.export.name, request);
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const uri = await vscode.window.showSaveDialog({
     ...(folder && { defaultUri: vscode.Uri.joinPath(folder, fileName) }),

@@ -1,13 +1,13 @@
 /** The panel goes on with another session: the one it leaves may be opened elsewhere. */
 import { methods, RequestError } from "@zed-industries/agent-client-protocol";
-import { type HermesProcesses, PROCESS_METHODS } from "../../agent-core/acp/meta/processes.ts";
+import { type HermesProcesses, processMethods } from "../../agent-core/protocol/processes.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 
 /** Closes a session, unless something runs in its background: that would end with it. */
 export async function leaveSession(worker: AgentWorker, sessionId: string): Promise<void> {
   try {
     const agent = await worker.agent();
-    const { processes } = await agent.request<HermesProcesses>(PROCESS_METHODS.list, { sessionId });
+    const { processes } = await agent.request<HermesProcesses>(processMethods.list.name, { sessionId });
     if (processes.some(({ state }) => state !== "ended")) return;
     await agent.request(methods.agent.session.close, { sessionId });
   } catch (error) {

@@ -2,14 +2,14 @@
 import { type ClientContext, methods, type SessionInfo } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import * as z from "zod";
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import {
-  HERMES_SESSION_METHODS,
   type HermesBuilding,
   type HermesRename,
   type HermesSearch,
   type HermesSearchHits,
-} from "../../agent-core/acp/meta/sessions.ts";
-import { messageOf } from "../../agent-core/platform/errors.ts";
+  sessionMethods,
+} from "../../agent-core/protocol/sessions.ts";
 import type { HistoryItem, HistoryPage } from "../../webview/panel-protocol.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ChatSession } from "./chat-session.ts";
@@ -125,7 +125,7 @@ export class SessionHistory implements vscode.Disposable {
 
   async rename(sessionId: string, title: string): Promise<void> {
     const rename: HermesRename = { sessionId, title };
-    await this.#change((agent) => agent.request(HERMES_SESSION_METHODS.rename, rename));
+    await this.#change((agent) => agent.request(sessionMethods.rename.name, rename));
   }
 
   async remove(sessionId: string): Promise<void> {
@@ -192,7 +192,7 @@ export class SessionHistory implements vscode.Disposable {
   async #find(agent: ClientContext, query: string, count: number): Promise<Listed & { readonly hasMore: boolean }> {
     const limit = Math.min(MAX_HITS, Math.max(HITS, count));
     const search: HermesSearch = { query, limit, ...(this.#page?.everywhere === false && { cwd: folder() }) };
-    const { hits } = await agent.request<HermesSearchHits>(HERMES_SESSION_METHODS.search, search);
+    const { hits } = await agent.request<HermesSearchHits>(sessionMethods.search.name, search);
     const sessions = hits.map(({ sessionId, title, cwd, updatedAt, messages, costUsd, snippet, marks }) => ({
       ...this.#facts({ sessionId, title, cwd, updatedAt }),
       messages,

@@ -1,6 +1,6 @@
 /** What the agent tells about its stored sessions, passed on to whoever shows them. */
 import * as vscode from "vscode";
-import type { HermesBuilding } from "../../agent-core/acp/meta/sessions.ts";
+import type { HermesBuilding } from "../../agent-core/protocol/sessions.ts";
 
 export class SessionLists implements vscode.Disposable {
   readonly #building = new vscode.EventEmitter<HermesBuilding>();

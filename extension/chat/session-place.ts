@@ -1,6 +1,6 @@
 /** Where a session of this window works, and what a new one is told with that. */
 import * as vscode from "vscode";
-import type { HermesSessionMeta } from "../../agent-core/acp/meta/sessions.ts";
+import type { HermesSessionMeta } from "../../agent-core/protocol/sessions.ts";
 
 export type SessionPlace = {
   readonly cwd: string;

@@ -1,11 +1,11 @@
 /** What runs in the background of the panel's session: shown there, typed into and ended from there. */
 import {
+  type HermesInputResult,
   type HermesProcessesChanged,
   type HermesProcessId,
   type HermesProcessInput,
-  type HermesProcessInputAnswer,
-  PROCESS_METHODS,
-} from "../../agent-core/acp/meta/processes.ts";
+  processMethods,
+} from "../../agent-core/protocol/processes.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ChatSession } from "./chat-session.ts";
 import type { EventLog } from "./event-log.ts";
@@ -30,7 +30,7 @@ export class SessionProcesses {
   async input(id: string, text: string): Promise<void> {
     const request: HermesProcessInput = { sessionId: this.#sessionId(), id, text };
     const agent = await this.#worker.agent();
-    const { reason } = await agent.request<HermesProcessInputAnswer>(PROCESS_METHODS.input, request);
+    const { reason } = await agent.request<HermesInputResult>(processMethods.input.name, request);
     if (reason !== undefined) throw new Error(reason);
   }
 
@@ -38,7 +38,7 @@ export class SessionProcesses {
   async stop(id: string): Promise<void> {
     const request: HermesProcessId = { sessionId: this.#sessionId(), id };
     const agent = await this.#worker.agent();
-    await agent.request(PROCESS_METHODS.stop, request);
+    await agent.request(processMethods.stop.name, request);
   }
 
   #sessionId(): string {

@@ -7,8 +7,8 @@ import type {
   HermesRestorePreview,
   HermesRestorePreviewRequest,
   HermesUndoRestore,
-} from "../../agent-core/acp/meta/restore.ts";
-import { HERMES_SESSION_METHODS } from "../../agent-core/acp/meta/sessions.ts";
+} from "../../agent-core/protocol/restores.ts";
+import { restoreMethods } from "../../agent-core/protocol/restores.ts";
 import type { RestoreFile } from "../../webview/panel-protocol.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { CheckpointDocuments } from "../review/checkpoint-documents.ts";
@@ -59,7 +59,7 @@ export class SessionRestores {
     const sessionId = this.#sessionId();
     const request: HermesRestore = { sessionId, position, ...parts };
     const agent = await this.#worker.agent();
-    const restored = await agent.request<HermesRestored>(HERMES_SESSION_METHODS.restore, request);
+    const restored = await agent.request<HermesRestored>(restoreMethods.restore.name, request);
     this.close();
     if (parts.files) this.#tell(restored, false);
   }
@@ -68,13 +68,13 @@ export class SessionRestores {
   async undo(restoreId: string): Promise<void> {
     const request: HermesUndoRestore = { sessionId: this.#sessionId(), restoreId };
     const agent = await this.#worker.agent();
-    this.#tell(await agent.request<HermesRestored>(HERMES_SESSION_METHODS.undoRestore, request), true);
+    this.#tell(await agent.request<HermesRestored>(restoreMethods.undo.name, request), true);
   }
 
   async #ask(position: number, withTexts: boolean): Promise<HermesRestorePreview> {
     const request: HermesRestorePreviewRequest = { sessionId: this.#sessionId(), position, withTexts };
     const agent = await this.#worker.agent();
-    return agent.request<HermesRestorePreview>(HERMES_SESSION_METHODS.restorePreview, request);
+    return agent.request<HermesRestorePreview>(restoreMethods.preview.name, request);
   }
 
   #tell({ files, restoreId }: HermesRestored, isUndo: boolean): void {

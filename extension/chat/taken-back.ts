@@ -1,7 +1,7 @@
 /** What the first of the messages said that an update takes back: it waits in the composer then. */
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
-import type { HermesRewoundMeta } from "../../agent-core/acp/meta/conversation.ts";
+import type { HermesRewoundMeta } from "../../agent-core/protocol/conversation.ts";
 
 const rewoundMeta = z.object({
   hermes: z.object({ rewound: z.object({ position: z.number(), prompt: z.string().nullable() }) }),

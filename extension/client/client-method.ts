@@ -1,8 +1,8 @@
 /** What an ACP client method of ours is: one file in this folder that exports `clientMethod`. */
 import type { ClientApp, SessionNotification } from "@zed-industries/agent-client-protocol";
-import type { HermesProcessesChanged } from "../../agent-core/acp/meta/processes.ts";
-import type { HermesBuilding } from "../../agent-core/acp/meta/sessions.ts";
 import type { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
+import type { HermesProcessesChanged } from "../../agent-core/protocol/processes.ts";
+import type { HermesBuilding } from "../../agent-core/protocol/sessions.ts";
 import type { EditProblems } from "../problems/edit-problems.ts";
 import type { Requests } from "../requests/requests.ts";
 import type { AgentTerminals } from "../terminals/agent-terminals.ts";

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import * as z from "zod";
-import { CLIENT_FILES, type HermesRemove, type HermesWriteResult } from "../../agent-core/acp/meta/files.ts";
+import { fileMethods, type HermesRemove, type HermesWriteResult } from "../../agent-core/protocol/files.ts";
 import { expectedEdit, writeError } from "../documents/expected-edit.ts";
 import { readNow, writeNow } from "../documents/write-document.ts";
 import type { AgentEdit, ClientMethod, ClientServices } from "./client-method.ts";
@@ -16,7 +16,7 @@ type Removed = { readonly _meta?: { readonly hermes: HermesWriteResult } };
 /** A file that the agent removes goes through VS Code, so that this can be undone, and is reviewed like an edit. */
 export const clientMethod: ClientMethod = {
   register(app, { editReview, fileQueue, problems }) {
-    app.onRequest(CLIENT_FILES.remove, params, async ({ params: { path, expected }, signal }) => {
+    app.onRequest(fileMethods.remove.name, params, async ({ params: { path, expected }, signal }) => {
       try {
         if (!vscode.workspace.isTrusted) throw new Error("the workspace is not trusted");
         return await fileQueue.run(path, async () => {

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import * as z from "zod";
-import { CLIENT_FILES, type HermesMove } from "../../agent-core/acp/meta/files.ts";
+import { fileMethods, type HermesMove } from "../../agent-core/protocol/files.ts";
 import { expectedEdit, writeError } from "../documents/expected-edit.ts";
 import { readNow } from "../documents/write-document.ts";
 import type { ClientMethod } from "./client-method.ts";
@@ -15,7 +15,7 @@ const params = z.object({
 /** Open editors and what is up for review move along with their file. */
 export const clientMethod: ClientMethod = {
   register(app, { editReview, fileQueue, problems }) {
-    app.onRequest(CLIENT_FILES.rename, params, async ({ params: { from, to, expected } }) => {
+    app.onRequest(fileMethods.rename.name, params, async ({ params: { from, to, expected } }) => {
       try {
         if (!vscode.workspace.isTrusted) throw new Error("the workspace is not trusted");
         await fileQueue.run(from, async () => {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type HermesChat, type HermesChatDelta, LM_CHAT, LM_DELTA } from "../../agent-core/acp/meta/editor-models.ts";
+import { editorModelMethods, type HermesChat, type HermesChatDelta } from "../../agent-core/protocol/editor-models.ts";
 import { askEditorModel } from "../models/editor-models.ts";
 import type { ClientMethod } from "./client-method.ts";
 
@@ -33,10 +33,10 @@ const params: z.ZodType<HermesChat> = z.object({
 
 export const clientMethod: ClientMethod = {
   register(app) {
-    app.onRequest(LM_CHAT, params, ({ params: chat, agent, signal }) => {
+    app.onRequest(editorModelMethods.chat.name, params, ({ params: chat, agent, signal }) => {
       const send = (part: HermesChatDelta["parts"][number]): void => {
         const delta: HermesChatDelta = { chatId: chat.chatId, parts: [part] };
-        agent.notify(LM_DELTA, delta).catch(() => undefined); // an agent that is gone needs no answer
+        agent.notify(editorModelMethods.delta.name, delta).catch(() => undefined); // an agent that is gone needs no answer
       };
       return askEditorModel(chat, send, signal);
     });

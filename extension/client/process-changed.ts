@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type HermesProcessesChanged, PROCESS_CHANGED } from "../../agent-core/acp/meta/processes.ts";
+import { type HermesProcessesChanged, processMethods } from "../../agent-core/protocol/processes.ts";
 import type { ClientMethod } from "./client-method.ts";
 
 const paramsSchema = z.object({
@@ -18,6 +18,6 @@ const paramsSchema = z.object({
 
 export const clientMethod: ClientMethod = {
   register(app, { processesChanged }) {
-    app.onNotification(PROCESS_CHANGED, paramsSchema, ({ params }) => processesChanged(params));
+    app.onNotification(processMethods.changed.name, paramsSchema, ({ params }) => processesChanged(params));
   },
 };

@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 import * as z from "zod";
-import { type HermesPutBack, PUT_BACK } from "../../agent-core/acp/meta/files.ts";
+import { fileMethods, type HermesPutBack } from "../../agent-core/protocol/files.ts";
 import { expectedEdit, expectedSchema, writeError } from "../documents/expected-edit.ts";
 import { readNow, writeNow } from "../documents/write-document.ts";
 import type { ClientMethod } from "./client-method.ts";
@@ -15,7 +15,7 @@ const params: z.ZodType<HermesPutBack> = z.object({
 /** An earlier text comes back through the document, so that Ctrl+Z works; it is the user's wish and not up for review. */
 export const clientMethod: ClientMethod = {
   register(app, { editReview, fileQueue }) {
-    app.onRequest(PUT_BACK, params, async ({ params: { path, text, expected } }) => {
+    app.onRequest(fileMethods.putBack.name, params, async ({ params: { path, text, expected } }) => {
       if (!vscode.workspace.isTrusted) throw writeError(path, "the workspace is not trusted");
       try {
         await fileQueue.run(path, async () => {

@@ -1,7 +1,7 @@
 import { methods, type WriteTextFileResponse } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import * as z from "zod";
-import type { HermesWriteResult } from "../../agent-core/acp/meta/files.ts";
+import type { HermesWriteResult } from "../../agent-core/protocol/files.ts";
 import { type ExpectedEdit, expectedEdit, expectedSchema, writeError } from "../documents/expected-edit.ts";
 import { readNow, writeNow } from "../documents/write-document.ts";
 import type { ClientMethod, ClientServices } from "./client-method.ts";

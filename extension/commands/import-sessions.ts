@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { HERMES_SESSION_METHODS, type HermesImport, type HermesImported } from "../../agent-core/acp/meta/sessions.ts";
+import { type HermesImport, type HermesImported, sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import { told } from "../chat/told.ts";
 import type { Services } from "../services.ts";
 import type { Command } from "./command.ts";
@@ -50,7 +50,7 @@ async function bringOver(services: Services, request: HermesImport): Promise<voi
       );
       const { signal: cancellationSignal } = cancellation;
       try {
-        return await agent.request<HermesImported>(HERMES_SESSION_METHODS.import, request, { cancellationSignal });
+        return await agent.request<HermesImported>(sessionMethods.import.name, request, { cancellationSignal });
       } finally {
         listeners.dispose();
       }

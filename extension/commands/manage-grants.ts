@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { HERMES_METHODS, type HermesGrants, type HermesRevoke } from "../../agent-core/acp/meta/settings.ts";
+import { type HermesGrants, type HermesRevoke, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { Services } from "../services.ts";
 import type { Command } from "./command.ts";
 
@@ -20,12 +20,12 @@ async function manageGrants({ chat, worker, log }: Services): Promise<void> {
   list.title = "What Hermes May Do Without Asking";
   list.placeholder = "The bin beside an entry takes it back";
   const refresh = async (): Promise<void> => {
-    const { grants } = await agent.request<HermesGrants>(HERMES_METHODS.grants, { sessionId });
+    const { grants } = await agent.request<HermesGrants>(settingsMethods.grants.name, { sessionId });
     list.items = grants.length === 0 ? [NOTHING] : grants.map(itemOf);
   };
   const revoke = async (id: string): Promise<void> => {
     const request: HermesRevoke = { sessionId, id };
-    await agent.request(HERMES_METHODS.revokeGrant, request);
+    await agent.request(settingsMethods.revokeGrant.name, request);
     await refresh();
   };
   list.onDidTriggerItemButton(({ item }) => {

@@ -1,8 +1,8 @@
 /** A write that expects what the file holds: worked out against what it holds now, refused when that is something else. */
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
-import { type HermesWriteMeta, WRITE_CONFLICT } from "../../agent-core/acp/meta/files.ts";
 import { messageOf } from "../../agent-core/platform/errors.ts";
+import { type HermesWriteMeta, WRITE_CONFLICT } from "../../agent-core/protocol/files.ts";
 import { ConflictError, type FileNow } from "./write-document.ts";
 
 type Expected = HermesWriteMeta["expected"];

@@ -3,7 +3,7 @@
  * running agent is told of changes, so that no session is lost to a new key.
  */
 import * as vscode from "vscode";
-import { HERMES_METHODS, type HermesEnvironment } from "../../agent-core/acp/meta/settings.ts";
+import { type HermesEnvironment, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 
 /** Before the name of the variable whose value is kept. */
@@ -66,7 +66,7 @@ export class AgentEnvironment {
     if (changed.length === 0) return;
     const variables = Object.fromEntries(changed.map((name) => [name, now[name] ?? process.env[name] ?? null]));
     const agent = await worker.agent();
-    await agent.request<object, HermesEnvironment>(HERMES_METHODS.setEnvironment, { variables });
+    await agent.request<object, HermesEnvironment>(settingsMethods.setEnvironment.name, { variables });
   }
 
   async #keys(): Promise<Variables> {

@@ -1,6 +1,6 @@
 /** From the agent's messages to those of VS Code's language model API. */
 import * as vscode from "vscode";
-import type { HermesChat } from "../../agent-core/acp/meta/editor-models.ts";
+import type { HermesChat } from "../../agent-core/protocol/editor-models.ts";
 
 type Message = HermesChat["messages"][number];
 type UserPart = vscode.LanguageModelTextPart | vscode.LanguageModelToolResultPart | vscode.LanguageModelDataPart;

@@ -1,12 +1,12 @@
 /** VS Code's own language models, for the agent: listed, asked, and their answers passed on as they come. */
 import * as vscode from "vscode";
+import { messageOf } from "../../agent-core/platform/errors.ts";
 import type {
   HermesChat,
   HermesChatDelta,
   HermesChatOutcome,
   HermesModelList,
-} from "../../agent-core/acp/meta/editor-models.ts";
-import { messageOf } from "../../agent-core/platform/errors.ts";
+} from "../../agent-core/protocol/editor-models.ts";
 import { chatMessages } from "./chat-messages.ts";
 
 /** Shown by VS Code when it asks the user for leave. */

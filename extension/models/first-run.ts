@@ -1,5 +1,5 @@
 /** The page of the panel that gets from nothing to a model: shown while nothing was configured and nothing chosen. */
-import { HERMES_METHODS, type HermesProviders } from "../../agent-core/acp/meta/settings.ts";
+import { type HermesProviders, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { EventLog } from "../chat/event-log.ts";
 import type { ModelMemory } from "./model-memory.ts";
@@ -38,6 +38,6 @@ export class FirstRun {
 
   async #ask(): Promise<HermesProviders> {
     const agent = await this.#worker.agent();
-    return agent.request<HermesProviders>(HERMES_METHODS.providers, {});
+    return agent.request<HermesProviders>(settingsMethods.providers.name, {});
   }
 }

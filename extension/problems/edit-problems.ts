@@ -3,8 +3,8 @@
  * watched from just before it is written until nothing more comes.
  */
 import * as vscode from "vscode";
-import type { HermesFileProblems } from "../../agent-core/acp/meta/problems.ts";
 import { waitForEvent } from "../../agent-core/platform/waiting.ts";
+import type { HermesFileProblems } from "../../agent-core/protocol/problems.ts";
 import { Patience } from "./patience.ts";
 import { problemsOf } from "./problems-of.ts";
 

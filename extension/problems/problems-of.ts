@@ -1,6 +1,6 @@
 /** VS Code's diagnostics as the agent knows problems: errors and warnings, not hints. */
 import * as vscode from "vscode";
-import type { HermesProblem } from "../../agent-core/acp/meta/problems.ts";
+import type { HermesProblem } from "../../agent-core/protocol/problems.ts";
 
 const severities: Readonly<Partial<Record<vscode.DiagnosticSeverity, HermesProblem["severity"]>>> = {
   [vscode.DiagnosticSeverity.Error]: "error",

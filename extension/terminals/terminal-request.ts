@@ -1,7 +1,7 @@
-/** What the agent says of a terminal beyond the protocol (agent-core/acp/meta/terminals.ts, HermesTerminalMeta). */
+/** What the agent says of a terminal beyond the protocol (agent-core/protocol/terminals.ts, HermesTerminalMeta). */
 import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
-import type { HermesUserShell } from "../../agent-core/acp/meta/terminals.ts";
+import type { HermesUserShell } from "../../agent-core/protocol/terminals.ts";
 
 export type TerminalRequest = {
   /** File for every byte of output; undefined: nobody asked for one. */

@@ -1,5 +1,5 @@
 /** A command as one line that can be typed at the prompt of an interactive shell. */
-import type { HermesUserShell } from "../../agent-core/acp/meta/terminals.ts";
+import type { HermesUserShell } from "../../agent-core/protocol/terminals.ts";
 import { meansTheSame } from "./other-grammars.ts";
 
 /** Beyond this a shell's line editor is no place for it. Characters. */

@@ -2,9 +2,9 @@
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { AIAgent, RunOptions } from "../../agent/ai-agent.ts";
 import type { ApprovalMode } from "../../approval/policy.ts";
+import type { HermesImport, HermesImported } from "../../protocol/sessions.ts";
 import type { SessionIndex } from "../../sessions/index/session-index.ts";
 import type { StoredSession } from "../../sessions/read-journal.ts";
-import type { HermesImport, HermesImported } from "../meta/sessions.ts";
 import type { SessionModel } from "../session-model.ts";
 import type { SessionRestores } from "../session-restores.ts";
 

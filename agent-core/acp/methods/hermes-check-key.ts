@@ -1,7 +1,7 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import { type HermesKey, type HermesKeyCheck, settingsMethods } from "../../protocol/settings.ts";
 import { tryKey } from "../key-providers.ts";
-import { HERMES_METHODS, type HermesKey, type HermesKeyCheck } from "../meta/settings.ts";
 import type { Method } from "./method.ts";
 
 const keySchema = z.object({
@@ -12,7 +12,7 @@ const keySchema = z.object({
 
 export const method: Method = {
   register(app, server) {
-    app.onRequest(HERMES_METHODS.checkKey, keySchema, async ({ params }): Promise<HermesKeyCheck> => {
+    app.onRequest(settingsMethods.checkKey.name, keySchema, async ({ params }): Promise<HermesKeyCheck> => {
       const { options } = await server.configure();
       const check = await tryKey(params, options.environment ?? {});
       if (check !== undefined) return check;

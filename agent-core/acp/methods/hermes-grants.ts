@@ -1,6 +1,6 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
-import { HERMES_METHODS, type HermesGrants, type HermesRevoke } from "../meta/settings.ts";
+import { type HermesGrants, type HermesRevoke, settingsMethods } from "../../protocol/settings.ts";
 import type { Method } from "./method.ts";
 
 const session = z.object({ sessionId: z.string() });
@@ -8,10 +8,10 @@ const revoke = z.object({ sessionId: z.string(), id: z.string() }) satisfies z.Z
 
 export const method: Method = {
   register(app, server) {
-    app.onRequest(HERMES_METHODS.grants, session, ({ params }): HermesGrants => {
+    app.onRequest(settingsMethods.grants.name, session, ({ params }): HermesGrants => {
       return { grants: server.session(params.sessionId).agent.grants.list() };
     });
-    app.onRequest(HERMES_METHODS.revokeGrant, revoke, ({ params: { sessionId, id } }) => {
+    app.onRequest(settingsMethods.revokeGrant.name, revoke, ({ params: { sessionId, id } }) => {
       if (server.session(sessionId).agent.grants.revoke(id)) return {};
       throw RequestError.invalidParams({ field: "id" }, "id: nothing like it is granted");
     });

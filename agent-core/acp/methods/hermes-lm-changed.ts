@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { LM_CHANGED } from "../meta/editor-models.ts";
+import { editorModelMethods } from "../../protocol/editor-models.ts";
 import type { Method } from "./method.ts";
 
 export const method: Method = {
   register(app, server) {
-    app.onNotification(LM_CHANGED, z.unknown(), () => server.directory.discover());
+    app.onNotification(editorModelMethods.changed.name, z.unknown(), () => server.directory.discover());
   },
 };

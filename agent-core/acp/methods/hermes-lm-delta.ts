@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type HermesChatDelta, LM_DELTA } from "../meta/editor-models.ts";
+import { editorModelMethods, type HermesChatDelta } from "../../protocol/editor-models.ts";
 import type { Method } from "./method.ts";
 
 const params: z.ZodType<HermesChatDelta> = z.object({
@@ -14,6 +14,8 @@ const params: z.ZodType<HermesChatDelta> = z.object({
 
 export const method: Method = {
   register(app, server) {
-    app.onNotification(LM_DELTA, params, ({ params: delta }) => server.clientModels?.receive(delta));
+    app.onNotification(editorModelMethods.delta.name, params, ({ params: delta }) =>
+      server.clientModels?.receive(delta),
+    );
   },
 };

@@ -1,11 +1,11 @@
 import * as z from "zod";
-import { HERMES_METHODS, type HermesModels } from "../meta/settings.ts";
+import { type HermesModels, settingsMethods } from "../../protocol/settings.ts";
 import { modelChoice } from "../model-option.ts";
 import type { Method } from "./method.ts";
 
 export const method: Method = {
   register(app, server) {
-    app.onRequest(HERMES_METHODS.models, z.unknown(), async (): Promise<HermesModels> => {
+    app.onRequest(settingsMethods.models.name, z.unknown(), async (): Promise<HermesModels> => {
       await Promise.all([server.directory.refresh(), server.directory.discover()]);
       return {
         groups: server.directory.groups().map(({ provider, title, models }) => ({

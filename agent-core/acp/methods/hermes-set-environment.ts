@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { HERMES_METHODS, type HermesEnvironment } from "../meta/settings.ts";
+import { type HermesEnvironment, settingsMethods } from "../../protocol/settings.ts";
 import type { Method } from "./method.ts";
 
 const environmentSchema = z.object({
@@ -8,7 +8,7 @@ const environmentSchema = z.object({
 
 export const method: Method = {
   register(app, server) {
-    app.onRequest(HERMES_METHODS.setEnvironment, environmentSchema, async ({ params }) => {
+    app.onRequest(settingsMethods.setEnvironment.name, environmentSchema, async ({ params }) => {
       await server.changeEnvironment(params.variables);
       return {};
     });

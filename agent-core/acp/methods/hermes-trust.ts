@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { HERMES_METHODS } from "../meta/settings.ts";
+import { settingsMethods } from "../../protocol/settings.ts";
 import type { Method } from "./method.ts";
 
 export const method: Method = {
   register(app, server) {
-    app.onRequest(HERMES_METHODS.trust, z.object({}), () => {
+    app.onRequest(settingsMethods.trust.name, z.object({}), () => {
       server.trust();
       return {};
     });

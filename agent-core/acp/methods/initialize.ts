@@ -1,6 +1,6 @@
 import { methods, PROTOCOL_VERSION } from "@zed-industries/agent-client-protocol";
+import type { HermesAgentCapabilities } from "../../protocol/capabilities.ts";
 import { authMethods } from "../auth-methods.ts";
-import type { HermesAgentCapabilities } from "../meta/capabilities.ts";
 import type { Method } from "./method.ts";
 
 export const method: Method = {

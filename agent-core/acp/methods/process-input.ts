@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type HermesProcessInput, type HermesProcessInputAnswer, PROCESS_METHODS } from "../meta/processes.ts";
+import { type HermesInputResult, type HermesProcessInput, processMethods } from "../../protocol/processes.ts";
 import type { Method } from "./method.ts";
 
 const params = z.object({
@@ -10,7 +10,7 @@ const params = z.object({
 
 export const method: Method = {
   register(app, server) {
-    app.onRequest(PROCESS_METHODS.input, params, async ({ params }): Promise<HermesProcessInputAnswer> => {
+    app.onRequest(processMethods.input.name, params, async ({ params }): Promise<HermesInputResult> => {
       const { sessionId, id, text } = params;
       const outcome = await server.session(sessionId).processes.find(id).writeForUser(text);
       return outcome.ok ? {} : { reason: outcome.reason };

@@ -1,11 +1,11 @@
 import * as z from "zod";
-import { type HermesProcesses, PROCESS_METHODS } from "../meta/processes.ts";
+import { type HermesProcesses, processMethods } from "../../protocol/processes.ts";
 import type { Method } from "./method.ts";
 
 export const method: Method = {
   register(app, server) {
     app.onRequest(
-      PROCESS_METHODS.list,
+      processMethods.list.name,
       z.object({ sessionId: z.string() }),
       ({ params }): Promise<HermesProcesses> => server.session(params.sessionId).processes.list(),
     );

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { HERMES_SESSION_METHODS, type HermesEarlierPage, type HermesEarlierRequest } from "../meta/sessions.ts";
+import { type HermesEarlierPage, type HermesEarlierRequest, sessionMethods } from "../../protocol/sessions.ts";
 import { paramsOf } from "../params-of.ts";
 import type { Method } from "./method.ts";
 
@@ -12,9 +12,9 @@ const params = z.object({
 /** A page of what was said before the part of a session that its client has. Allowed while a turn runs. */
 export const method: Method = {
   register(app, server) {
-    const { earlier } = HERMES_SESSION_METHODS;
+    const { earlier } = sessionMethods;
     app.onRequest(
-      earlier,
+      earlier.name,
       paramsOf(params),
       ({ params: { sessionId, ...page }, signal }): Promise<HermesEarlierPage> => {
         return server.session(sessionId).earlier.page({ ...page, signal });

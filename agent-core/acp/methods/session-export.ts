@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { type HermesExport, type HermesExported, sessionMethods } from "../../protocol/sessions.ts";
 import { exportName, exportSession } from "../../sessions/export-session.ts";
-import { HERMES_SESSION_METHODS, type HermesExport, type HermesExported } from "../meta/sessions.ts";
 import { paramsOf } from "../params-of.ts";
 import type { Method } from "./method.ts";
 
@@ -11,7 +11,7 @@ const params = z.object({
 
 export const method: Method = {
   register(app, server) {
-    const name = HERMES_SESSION_METHODS.export;
+    const name = sessionMethods.export.name;
     app.onRequest(name, paramsOf(params), async ({ params: { sessionId, format } }): Promise<HermesExported> => {
       const stored = await server.readStored(sessionId);
       return { text: await exportSession(stored, format), fileName: exportName(stored, format) };

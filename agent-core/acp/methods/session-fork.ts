@@ -1,6 +1,6 @@
 import * as z from "zod";
+import type { HermesForkMeta } from "../../protocol/sessions.ts";
 import { announceCommands } from "../greet.ts";
-import type { HermesForkMeta } from "../meta/sessions.ts";
 import { modeState } from "../modes.ts";
 import { paramsOf } from "../params-of.ts";
 import { sessionPlace } from "../session-place.ts";

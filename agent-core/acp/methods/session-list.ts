@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { methods, RequestError } from "@zed-industries/agent-client-protocol";
-import type { HermesListedSession, HermesListMeta } from "../meta/sessions.ts";
+import type { HermesListedSession, HermesListMeta } from "../../protocol/sessions.ts";
 import type { Method } from "./method.ts";
 
 /** Sessions on a page; the cursor of the next is the time and the id of the last. */

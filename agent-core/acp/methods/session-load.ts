@@ -1,8 +1,8 @@
 import { methods } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import type { HermesLoadMeta } from "../../protocol/sessions.ts";
 import { earlierUpdate } from "../earlier-messages.ts";
 import { announceCommands } from "../greet.ts";
-import type { HermesLoadMeta } from "../meta/sessions.ts";
 import { modeState } from "../modes.ts";
 import { replay } from "../replay.ts";
 import { pageBefore } from "../replay-page.ts";

@@ -1,8 +1,8 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import { messageOf } from "../../platform/errors.ts";
+import { type HermesRename, sessionMethods } from "../../protocol/sessions.ts";
 import { titleLine } from "../../sessions/title-line.ts";
-import { HERMES_SESSION_METHODS, type HermesRename } from "../meta/sessions.ts";
 import { paramsOf } from "../params-of.ts";
 import type { Method } from "./method.ts";
 
@@ -13,7 +13,7 @@ const params = z.object({
 
 export const method: Method = {
   register(app, server) {
-    app.onRequest(HERMES_SESSION_METHODS.rename, paramsOf(params), async ({ params: { sessionId, title } }) => {
+    app.onRequest(sessionMethods.rename.name, paramsOf(params), async ({ params: { sessionId, title } }) => {
       const open = server.findSession(sessionId);
       if (open !== undefined) open.agent.setTitle(title);
       else

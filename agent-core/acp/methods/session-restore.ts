@@ -1,14 +1,14 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import {
+  type HermesRestore,
+  type HermesRestored,
+  type HermesRestorePreview,
+  type HermesRestorePreviewRequest,
+  type HermesUndoRestore,
+  restoreMethods,
+} from "../../protocol/restores.ts";
 import type { AcpSession } from "../acp-session.ts";
-import type {
-  HermesRestore,
-  HermesRestored,
-  HermesRestorePreview,
-  HermesRestorePreviewRequest,
-  HermesUndoRestore,
-} from "../meta/restore.ts";
-import { HERMES_SESSION_METHODS } from "../meta/sessions.ts";
 import type { Method } from "./method.ts";
 
 const place = { sessionId: z.string(), position: z.int().min(0) };
@@ -29,17 +29,17 @@ const undoParams = z.object({ sessionId: z.string(), restoreId: z.string() }) sa
 /** What going back would do, going back, and back from there. Refused while a turn runs: it builds on what is there. */
 export const method: Method = {
   register(app, server) {
-    const { restorePreview, restore, undoRestore } = HERMES_SESSION_METHODS;
-    app.onRequest(restorePreview, previewParams, ({ params, signal }): Promise<HermesRestorePreview> => {
+    const { preview, restore, undo } = restoreMethods;
+    app.onRequest(preview.name, previewParams, ({ params, signal }): Promise<HermesRestorePreview> => {
       const { restores } = placeOf(server.session(params.sessionId), params.position);
       return restores.preview(params.position, params.withTexts ?? false, signal);
     });
-    app.onRequest(restore, restoreParams, ({ params, signal }): Promise<HermesRestored> => {
+    app.onRequest(restore.name, restoreParams, ({ params, signal }): Promise<HermesRestored> => {
       const session = placeOf(server.session(params.sessionId), params.position);
       const { position, files, conversation } = params;
       return session.betweenTurns(() => session.restores.restore(position, { files, conversation }, signal));
     });
-    app.onRequest(undoRestore, undoParams, async ({ params, signal }): Promise<HermesRestored> => {
+    app.onRequest(undo.name, undoParams, async ({ params, signal }): Promise<HermesRestored> => {
       const session = server.session(params.sessionId);
       const undone = await session.betweenTurns(() => session.restores.undo(params.restoreId, signal));
       if (undone === undefined) throw RequestError.invalidParams({ field: "restoreId" }, "restoreId: no such restore");

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { HERMES_SESSION_METHODS, type HermesRewind, type HermesRewound } from "../meta/sessions.ts";
+import { type HermesRewind, type HermesRewound, sessionMethods } from "../../protocol/sessions.ts";
 import { paramsOf } from "../params-of.ts";
 import { userText } from "../user-text.ts";
 import type { Method } from "./method.ts";
@@ -11,8 +11,8 @@ const params = z.object({
 
 export const method: Method = {
   register(app, server) {
-    const { rewind } = HERMES_SESSION_METHODS;
-    app.onRequest(rewind, paramsOf(params), ({ params: { sessionId, position } }): Promise<HermesRewound> => {
+    const { rewind } = sessionMethods;
+    app.onRequest(rewind.name, paramsOf(params), ({ params: { sessionId, position } }): Promise<HermesRewound> => {
       const session = server.session(sessionId);
       return session.betweenTurns(async () => {
         const said = session.agent.said.find((candidate) => candidate.position === position);

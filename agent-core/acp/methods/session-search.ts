@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { type HermesSearch, type HermesSearchHits, sessionMethods } from "../../protocol/sessions.ts";
 import type { FoundSession } from "../../sessions/index/search-messages.ts";
-import { HERMES_SESSION_METHODS, type HermesSearch, type HermesSearchHits } from "../meta/sessions.ts";
 import { paramsOf } from "../params-of.ts";
 import { snippetOf } from "../snippet.ts";
 import type { Method } from "./method.ts";
@@ -15,9 +15,9 @@ const params = z.object({
 
 export const method: Method = {
   register(app, server) {
-    const { search } = HERMES_SESSION_METHODS;
+    const { search } = sessionMethods;
     app.onRequest(
-      search,
+      search.name,
       paramsOf(params),
       async ({ params: { query, cwd, limit = DEFAULT_LIMIT } }): Promise<HermesSearchHits> => {
         const { value, building } = await server.index.ask("found", { query, cwd, limit });

@@ -1,6 +1,6 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
-import { type HermesSteerResponse, STEER_METHOD } from "../meta/conversation.ts";
+import { steerMethod } from "../../protocol/conversation.ts";
 import { paramsOf } from "../params-of.ts";
 import { userMessage } from "../prompt-content.ts";
 import type { Method } from "./method.ts";
@@ -20,10 +20,10 @@ const params = z.object({
 
 export const method: Method = {
   register(app, server) {
-    app.onRequest(STEER_METHOD, paramsOf(params), ({ params: { sessionId, prompt } }): HermesSteerResponse => {
+    app.onRequest(steerMethod.name, paramsOf(params), ({ params: { sessionId, prompt } }) => {
       const taken = server.session(sessionId).agent.steer(userMessage(prompt));
       if (!taken) throw new RequestError(-32600, "No turn is running in this session; send a prompt instead.");
-      return { queued: true };
+      return { queued: true as const };
     });
   },
 };

@@ -1,7 +1,7 @@
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import { messageOf } from "../../platform/errors.ts";
-import { HERMES_SESSION_METHODS, type HermesImport, type HermesImported } from "../meta/sessions.ts";
+import { type HermesImport, type HermesImported, sessionMethods } from "../../protocol/sessions.ts";
 import { paramsOf } from "../params-of.ts";
 import type { Method } from "./method.ts";
 
@@ -12,7 +12,7 @@ const params = z.object({
 
 export const method: Method = {
   register(app, server) {
-    const name = HERMES_SESSION_METHODS.import;
+    const name = sessionMethods.import.name;
     app.onRequest(name, paramsOf(params), async ({ params: request, signal }): Promise<HermesImported> => {
       try {
         return await server.importSessions(request, signal);

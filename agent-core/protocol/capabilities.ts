@@ -1,0 +1,39 @@
+/** Extensions that each side declares at `initialize`. */
+import * as z from "zod";
+
+const flag = z.boolean().exactOptional();
+
+/** `clientCapabilities._meta.hermes`. */
+export const HermesClientCapabilities = z.object({
+  /** `fs/write_text_file` honours `_meta.hermes.expected`. */
+  expectedText: flag,
+  /** The client handles `_hermes/fs/remove` and `_hermes/fs/rename`. */
+  fileMoves: flag,
+  /** `terminal/create` honours `_meta.hermes`, and the client handles `_hermes/terminal/input`. */
+  terminals: flag,
+  /** The client shows `HermesCompressionMeta`. Other clients get a notice. */
+  compressions: flag,
+  /** The client handles `_hermes/lm/*`. */
+  languageModels: flag,
+  /** The client handles `_hermes/fs/put_back`. */
+  putBack: flag,
+  /** The client handles `_hermes/editor/problems/*`. */
+  problems: flag,
+  /** The client handles `_hermes/sessions/building`, `importing` and `changed`. */
+  sessionIndex: flag,
+  /** The client handles `_hermes/process/changed`. */
+  processes: flag,
+});
+export type HermesClientCapabilities = z.infer<typeof HermesClientCapabilities>;
+
+/** `agentCapabilities._meta.hermes`. */
+export type HermesAgentCapabilities = {
+  /** The agent handles `_hermes/session/steer`. */
+  readonly steer: boolean;
+  /** The agent handles `_hermes/session/restore_preview`, `restore` and `undo_restore`. */
+  readonly restore: boolean;
+  /** The agent handles `_hermes/process/*`. */
+  readonly processes: boolean;
+  /** `session/load` honours `_meta.hermes.tail`, and the agent handles `_hermes/session/earlier`. */
+  readonly tail: boolean;
+};

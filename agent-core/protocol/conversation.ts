@@ -1,0 +1,70 @@
+/** Records about a running conversation, and the method that steers it. */
+import * as z from "zod";
+
+/** `_meta.hermes` of `session/request_permission`. */
+export const HermesPermissionMeta = z.object({
+  /** Reasons why the call needs approval, one sentence each. */
+  reasons: z.array(z.string()).readonly(),
+  /** Full text of the command, for commands. */
+  command: z.string().exactOptional(),
+  /** Scope of a lasting answer, in plain words. */
+  grant: z.string().exactOptional(),
+});
+export type HermesPermissionMeta = z.infer<typeof HermesPermissionMeta>;
+
+/**
+ * `_meta.hermes` of a `user_message_chunk` and of the `session_info_update` at the start of a turn: index of the user's
+ * message among all messages of the session, from 0.
+ */
+export type HermesMessageMeta = { readonly position: number };
+
+/** `_meta.hermes` of the `tool_call_update` that ends a call. */
+export type HermesToolMeta = { readonly durationMs?: number };
+
+/**
+ * `_meta.hermes` of `usage_update`. `high`: the agent will soon summarise older messages. `full`: it cannot summarise
+ * more, and withholds tools with long results.
+ */
+export type HermesUsageMeta = { readonly contextPressure: "low" | "high" | "full" };
+
+/** A user message by its position, or a tool call by its id. */
+export type HermesAnchor = { readonly position: number } | { readonly toolCallId: string };
+
+/**
+ * `_meta.hermes` of the `session_info_update` after a compression, also in a replay. The model gets a summary instead of
+ * the messages from `first` to before `firstKept` (null: the beginning, the end).
+ */
+export type HermesCompressionMeta = {
+  readonly compression: {
+    readonly messages: number;
+    readonly tokensBefore: number;
+    readonly tokensAfter: number;
+    readonly summary: string | null;
+    readonly first: HermesAnchor | null;
+    readonly firstKept: HermesAnchor | null;
+  };
+};
+
+/** `_meta.hermes` of a `session_info_update`: the agent removed the messages from this position on. */
+export type HermesRewoundMeta = { readonly rewound: { readonly position: number; readonly prompt: string | null } };
+
+const steerParams = z.object({
+  sessionId: z.string(),
+  prompt: z
+    .array(
+      z.discriminatedUnion("type", [
+        z.object({ type: z.literal("text"), text: z.string() }),
+        z.object({ type: z.literal("image"), mimeType: z.string(), data: z.string() }),
+        z.object({ type: z.literal("resource_link"), uri: z.string(), name: z.string() }),
+      ]),
+    )
+    .min(1),
+});
+
+const steerResult = z.object({ queued: z.literal(true) });
+
+/**
+ * Sends a user message into the running turn. The model gets it after the current tool calls; the agent then sends it back
+ * as `user_message_chunk`. Refused (-32600) while no turn runs.
+ */
+export const steerMethod = { name: "_hermes/session/steer", params: steerParams, result: steerResult };

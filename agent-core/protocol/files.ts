@@ -1,0 +1,65 @@
+/** Whole files through the client: guarded writes, moves and deletions, and files that the user saves. */
+import * as z from "zod";
+
+const expectedText = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("absent") }),
+  z.object({ kind: z.literal("text"), text: z.string() }),
+]);
+
+/** `_meta.hermes` of `fs/write_text_file`: the client refuses the write (-32010) when the document holds another text. */
+export const HermesWriteMeta = z.object({ expected: expectedText });
+export type HermesWriteMeta = z.infer<typeof HermesWriteMeta>;
+
+/** `_meta.hermes` of the response to a write or deletion that the user reviewed first. Counts are hunks. */
+export const HermesWriteResult = z.object({
+  review: z.object({
+    /** Text of the file after the write; null: there is no file. */
+    text: z.string().nullable(),
+    /** Text of the file at the moment of writing. */
+    before: z.string().nullable().exactOptional(),
+    kept: z.number(),
+    rejected: z.number(),
+  }),
+});
+export type HermesWriteResult = z.infer<typeof HermesWriteResult>;
+
+/** `text`: null removes the file. */
+export const HermesPutBack = z.object({
+  sessionId: z.string(),
+  path: z.string(),
+  text: z.string().nullable(),
+  expected: expectedText,
+});
+export type HermesPutBack = z.infer<typeof HermesPutBack>;
+
+export const HermesRemove = z.object({ sessionId: z.string(), path: z.string(), expected: z.string() });
+export type HermesRemove = z.infer<typeof HermesRemove>;
+
+export const HermesMove = z.object({
+  sessionId: z.string(),
+  from: z.string(),
+  to: z.string(),
+  expected: z.string(),
+});
+export type HermesMove = z.infer<typeof HermesMove>;
+
+export const HermesFileSaved = z.object({ path: z.string() });
+export type HermesFileSaved = z.infer<typeof HermesFileSaved>;
+
+const removeResult = z.object({ _meta: z.object({ hermes: HermesWriteResult }).exactOptional() });
+const empty = z.object({});
+
+/** JSON-RPC error code of a refused change; `message` says what differs. */
+export const WRITE_CONFLICT = -32010;
+
+/** Every request of the agent is refused (-32010) when the document holds anything but `expected`. */
+export const fileMethods = {
+  /** Agent → client: delete a file. The response carries `HermesWriteResult` when the user reviewed it first. */
+  remove: { name: "_hermes/fs/remove", params: HermesRemove, result: removeResult },
+  /** Agent → client: move a file. */
+  rename: { name: "_hermes/fs/rename", params: HermesMove, result: empty },
+  /** Agent → client: give a file an earlier text, through its document and without review. */
+  putBack: { name: "_hermes/fs/put_back", params: HermesPutBack, result: empty },
+  /** Client → agent: the user saved a file. The agent does not count it as a change of a command that runs. */
+  saved: { name: "_hermes/file_saved", params: HermesFileSaved },
+};

@@ -1,0 +1,60 @@
+/** Background commands of a session. */
+import * as z from "zod";
+
+export const HermesProcess = z.object({
+  id: z.string(),
+  /** One line. */
+  command: z.string(),
+  /** Milliseconds since 1970. */
+  startedAt: z.number(),
+  /** `left-behind`: the command has ended, but a process that it started still runs. */
+  state: z.enum(["running", "waits-for-input", "left-behind", "ended"]),
+  /** How the process ended. */
+  note: z.string().exactOptional(),
+  /** Id of the client's terminal that shows it. */
+  terminalId: z.string().exactOptional(),
+});
+export type HermesProcess = z.infer<typeof HermesProcess>;
+
+/** Running processes, and ended ones that the model does not know of yet. */
+export const HermesProcesses = z.object({ processes: z.array(HermesProcess).readonly() });
+export type HermesProcesses = z.infer<typeof HermesProcesses>;
+
+export const HermesProcessesChanged = z.object({
+  sessionId: z.string(),
+  processes: z.array(HermesProcess).readonly(),
+});
+export type HermesProcessesChanged = z.infer<typeof HermesProcessesChanged>;
+
+const inSession = z.object({ sessionId: z.string() });
+
+export const HermesProcessId = z.object({ sessionId: z.string(), id: z.string() });
+export type HermesProcessId = z.infer<typeof HermesProcessId>;
+
+/** `from`: first byte of the output; default: a position close to its end. */
+const outputParams = z.object({ sessionId: z.string(), id: z.string(), from: z.int().min(0).exactOptional() });
+
+/** Whole characters, with escape sequences. `nextByte` is the `from` of the next request. */
+export const HermesProcessOutput = z.object({ text: z.string(), nextByte: z.number(), totalBytes: z.number() });
+export type HermesProcessOutput = z.infer<typeof HermesProcessOutput>;
+
+/** `text`: typed characters with their line break. `\u0003` interrupts, a final `\u0004` ends the input. */
+export const HermesProcessInput = z.object({ sessionId: z.string(), id: z.string(), text: z.string() });
+export type HermesProcessInput = z.infer<typeof HermesProcessInput>;
+
+/** `reason`: why the process did not take the input. */
+export const HermesInputResult = z.object({ reason: z.string().exactOptional() });
+export type HermesInputResult = z.infer<typeof HermesInputResult>;
+
+const empty = z.object({});
+
+export const processMethods = {
+  list: { name: "_hermes/process/list", params: inSession, result: HermesProcesses },
+  output: { name: "_hermes/process/output", params: outputParams, result: HermesProcessOutput },
+  /** The user types into a process; the agent reports that to the model. */
+  input: { name: "_hermes/process/input", params: HermesProcessInput, result: HermesInputResult },
+  /** The user ends a process with all its children; the agent reports that to the model. */
+  stop: { name: "_hermes/process/stop", params: HermesProcessId, result: empty },
+  /** Agent → client. Only where `processes` is declared. */
+  changed: { name: "_hermes/process/changed", params: HermesProcessesChanged },
+};

@@ -1,0 +1,171 @@
+/** Stored and open sessions: start, list, search, import, pages of history, rewind. */
+import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
+import * as z from "zod";
+
+/** `_meta.hermes` of `session/new` and `session/load`. */
+export const HermesSessionMeta = z.object({
+  /** The user trusts the workspace. */
+  trusted: z.boolean().exactOptional(),
+  /** Model of a new session: an id of the config option `model`. */
+  model: z.string().exactOptional(),
+});
+export type HermesSessionMeta = z.infer<typeof HermesSessionMeta>;
+
+/**
+ * `_meta.hermes` of `session/load`: the agent replays only the last turns, as few as hold `tail` messages and tool
+ * results (of a turn with hundreds only its last steps). Default: all. `_hermes/session/earlier` gives the rest.
+ */
+export const HermesLoadMeta = z.object({ tail: z.int().min(1).exactOptional() });
+export type HermesLoadMeta = z.infer<typeof HermesLoadMeta>;
+
+/** `_meta.hermes` of `session/fork`: the fork has only the messages before this position. Default: all. */
+export const HermesForkMeta = z.object({ position: z.int().min(0).exactOptional() });
+export type HermesForkMeta = z.infer<typeof HermesForkMeta>;
+
+/** The part of a conversation that a client does not have yet. */
+export const HermesEarlier = z.object({
+  /** Position of the first message that the client has; it asks for a page before this one. */
+  before: z.number(),
+  /** Number of prompts and answers before it. */
+  messages: z.number(),
+});
+export type HermesEarlier = z.infer<typeof HermesEarlier>;
+
+/** `_meta.hermes` of the first `session_info_update` of a partial replay. */
+export type HermesEarlierMeta = { readonly earlier: HermesEarlier };
+
+/** Progress over journals. An equal `done` and `total` means the end. */
+export const HermesBuilding = z.object({ done: z.number(), total: z.number() });
+export type HermesBuilding = z.infer<typeof HermesBuilding>;
+
+/** `_meta.hermes` of the response to `session/list` while the index is being built: the list is incomplete. */
+export type HermesListMeta = { readonly building?: HermesBuilding };
+
+/** `_meta.hermes` of a session in the response to `session/list`. */
+export const HermesListedSession = z.object({
+  /** Number of prompts and answers. */
+  messages: z.number(),
+  /** Origin of an imported session. */
+  source: z.string().exactOptional(),
+  /** US dollars; missing when unknown. */
+  costUsd: z.number().exactOptional(),
+});
+export type HermesListedSession = z.infer<typeof HermesListedSession>;
+
+export const HermesRename = z.object({ sessionId: z.string(), title: z.string() });
+export type HermesRename = z.infer<typeof HermesRename>;
+
+export const HermesExport = z.object({ sessionId: z.string(), format: z.enum(["markdown", "json"]) });
+export type HermesExport = z.infer<typeof HermesExport>;
+
+/** `fileName` is a suggestion without a folder. */
+export const HermesExported = z.object({ text: z.string(), fileName: z.string() });
+export type HermesExported = z.infer<typeof HermesExported>;
+
+/**
+ * Search in titles and messages. `query` takes words, "phrases", OR and prefix*. A last word of three letters or more,
+ * with nothing after it, also matches longer words. `cwd` limits the search to sessions of this folder.
+ */
+export const HermesSearch = z.object({
+  query: z.string().min(1),
+  cwd: z.string().exactOptional(),
+  /** Default: 50. */
+  limit: z.int().min(1).max(500).exactOptional(),
+});
+export type HermesSearch = z.infer<typeof HermesSearch>;
+
+const searchHit = z.object({
+  sessionId: z.string(),
+  title: z.string().nullable(),
+  cwd: z.string(),
+  /** ISO 8601. */
+  updatedAt: z.string(),
+  messages: z.number(),
+  costUsd: z.number().exactOptional(),
+  /** Position of the message that matched; missing when the title matched. */
+  position: z.number().exactOptional(),
+  /** Text around the first match. */
+  snippet: z.string(),
+  /** Ranges of `snippet` that matched, in order: start and end. */
+  marks: z.array(z.tuple([z.number(), z.number()]).readonly()).readonly(),
+});
+
+export const HermesSearchHits = z.object({
+  /** Best first, one per session. */
+  hits: z.array(searchHit).readonly(),
+  /** Progress of the index while it is being built: the search covers only that part. */
+  building: HermesBuilding.exactOptional(),
+});
+export type HermesSearchHits = z.infer<typeof HermesSearchHits>;
+
+export const HermesImport = z.object({
+  /** `state.db` or its folder, absolute. Default: Hermes' own home. */
+  path: z.string().min(1).exactOptional(),
+  /** Includes sessions that were imported before and then deleted. Default: no. */
+  again: z.boolean().exactOptional(),
+});
+export type HermesImport = z.infer<typeof HermesImport>;
+
+/** Counts of sessions by outcome; a second import adds only new content. `summary`: the same in words. */
+export const HermesImported = z.object({
+  imported: z.number(),
+  /** Imported earlier and continued there since. */
+  extended: z.number(),
+  /** Already complete here. */
+  unchanged: z.number(),
+  /** Continued here since their import, or open here: unchanged. */
+  diverged: z.number(),
+  /** Imported earlier and deleted here since: left out. */
+  deleted: z.number(),
+  failed: z.array(z.object({ id: z.string(), why: z.string() })).readonly(),
+  summary: z.string(),
+});
+export type HermesImported = z.infer<typeof HermesImported>;
+
+/** `messages`: size of the page, as `tail` of HermesLoadMeta. Default: all. */
+export const HermesEarlierRequest = z.object({
+  sessionId: z.string(),
+  before: z.int().min(0),
+  messages: z.int().min(1).exactOptional(),
+});
+export type HermesEarlierRequest = z.infer<typeof HermesEarlierRequest>;
+
+/** ACP's own record, checked by its discriminator only: one page can hold thousands. */
+const sessionUpdate = z.custom<SessionUpdate>(
+  (value) => typeof value === "object" && value !== null && "sessionUpdate" in value,
+);
+
+/** `earlier`: null at the beginning of the conversation. */
+export const HermesEarlierPage = z.object({
+  updates: z.array(sessionUpdate).readonly(),
+  earlier: HermesEarlier.nullable(),
+});
+export type HermesEarlierPage = z.infer<typeof HermesEarlierPage>;
+
+export const HermesRewind = z.object({ sessionId: z.string(), position: z.int().min(0) });
+export type HermesRewind = z.infer<typeof HermesRewind>;
+
+/** Text of the user message at that position; null when the message is not the user's. */
+export const HermesRewound = z.object({ prompt: z.string().nullable() });
+export type HermesRewound = z.infer<typeof HermesRewound>;
+
+const empty = z.object({});
+const nothing = z.unknown();
+
+export const sessionMethods = {
+  rename: { name: "_hermes/session/rename", params: HermesRename, result: empty },
+  export: { name: "_hermes/session/export", params: HermesExport, result: HermesExported },
+  search: { name: "_hermes/session/search", params: HermesSearch, result: HermesSearchHits },
+  /** A page of the conversation before the replayed part. */
+  earlier: { name: "_hermes/session/earlier", params: HermesEarlierRequest, result: HermesEarlierPage },
+  /** Removes the messages from a position on. Refused (-32600) while a turn runs. */
+  rewind: { name: "_hermes/session/rewind", params: HermesRewind, result: HermesRewound },
+  /** Imports the sessions of an original Hermes home. Fails with -32603 and the reason. */
+  import: { name: "_hermes/sessions/import", params: HermesImport, result: HermesImported },
+  /** Agent → client: progress of the index. Only where `sessionIndex` is declared, like the next two. */
+  building: { name: "_hermes/sessions/building", params: HermesBuilding },
+  /** Agent → client: progress of an import. */
+  importing: { name: "_hermes/sessions/importing", params: HermesBuilding },
+  /** Agent → client: lists of sessions are out of date. */
+  changed: { name: "_hermes/sessions/changed", params: nothing },
+};

@@ -1,0 +1,98 @@
+/** Grants, providers, keys and the environment. */
+import * as z from "zod";
+
+export const HermesGrants = z.object({
+  /** Grants for always come first. `description` names the allowed action and its scope in plain words. */
+  grants: z
+    .array(z.object({ id: z.string(), description: z.string(), lasting: z.enum(["session", "always"]) }))
+    .readonly(),
+});
+export type HermesGrants = z.infer<typeof HermesGrants>;
+
+export const HermesRevoke = z.object({ sessionId: z.string(), id: z.string() });
+export type HermesRevoke = z.infer<typeof HermesRevoke>;
+
+export const HermesProvider = z.object({
+  name: z.string(),
+  title: z.string(),
+  /** Environment variable that holds the key. */
+  keyVariable: z.string(),
+  hasKey: z.boolean(),
+  /** Page where users get a key. */
+  keyPage: z.string().exactOptional(),
+  /** The user must enter the address of the endpoint. */
+  needsAddress: z.boolean(),
+});
+export type HermesProvider = z.infer<typeof HermesProvider>;
+
+/** A model that is usable at once: the id of its choice, and names for people. */
+export const HermesOffer = z.object({
+  choice: z.string(),
+  provider: z.string(),
+  title: z.string(),
+  model: z.string(),
+});
+export type HermesOffer = z.infer<typeof HermesOffer>;
+
+export const HermesProviders = z.object({
+  /** No configuration names a model. */
+  unset: z.boolean(),
+  /** Providers that take a key. */
+  providers: z.array(HermesProvider).readonly(),
+  /** Models that need no key: the editor's, and those of servers on this machine. */
+  offers: z.array(HermesOffer).readonly(),
+});
+export type HermesProviders = z.infer<typeof HermesProviders>;
+
+export const HermesModels = z.object({
+  groups: z
+    .array(
+      z.object({
+        provider: z.string(),
+        title: z.string(),
+        choices: z
+          .array(z.object({ value: z.string(), name: z.string(), description: z.string().nullish() }))
+          .readonly(),
+      }),
+    )
+    .readonly(),
+});
+export type HermesModels = z.infer<typeof HermesModels>;
+
+export const HermesKey = z.object({ provider: z.string(), key: z.string(), baseUrl: z.string().exactOptional() });
+export type HermesKey = z.infer<typeof HermesKey>;
+
+export const HermesKeyCheck = z.discriminatedUnion("ok", [
+  /** `choices`: ids of the models that the key reaches, best first. */
+  z.object({ ok: z.literal(true), message: z.string(), choices: z.array(z.string()).readonly() }),
+  /** `refused`: the endpoint rejected the key; otherwise the endpoint was not reached. */
+  z.object({ ok: z.literal(false), message: z.string(), refused: z.boolean() }),
+]);
+export type HermesKeyCheck = z.infer<typeof HermesKeyCheck>;
+
+/** Null unsets a variable. */
+export const HermesEnvironment = z.object({
+  variables: z.record(z.string().regex(/^[A-Z][A-Z0-9_]*$/), z.string().nullable()),
+});
+export type HermesEnvironment = z.infer<typeof HermesEnvironment>;
+
+const nothing = z.unknown();
+const empty = z.object({});
+const inSession = z.object({ sessionId: z.string() });
+
+/** Requests of the client. */
+export const settingsMethods = {
+  providers: { name: "_hermes/providers", params: nothing, result: HermesProviders },
+  /** Every known model, however many there are. */
+  models: { name: "_hermes/models", params: nothing, result: HermesModels },
+  /** Tries a key without storing it. */
+  checkKey: { name: "_hermes/check_key", params: HermesKey, result: HermesKeyCheck },
+  /** Changes environment variables; open sessions use them at once. */
+  setEnvironment: { name: "_hermes/set_environment", params: HermesEnvironment, result: empty },
+  /** The user trusts the workspace from now on: open sessions may write and run commands. */
+  trust: { name: "_hermes/trust", params: empty, result: empty },
+  /** Lasting answers of the user to permission requests. */
+  grants: { name: "_hermes/grants/list", params: inSession, result: HermesGrants },
+  /** The agent asks again from now on. */
+  revokeGrant: { name: "_hermes/grants/revoke", params: HermesRevoke, result: empty },
+};
