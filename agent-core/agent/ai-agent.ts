@@ -21,6 +21,7 @@ import { adoptSession } from "./adopt-session.ts";
 import { AgentError } from "./agent-error.ts";
 import { type AgentSetup, type AIAgentOptions, setUpAgent } from "./agent-setup.ts";
 import { AgentShell, hasRunCommands } from "./agent-shell.ts";
+import { recordedQuestions } from "./approvals.ts";
 import { IterationBudget } from "./budget.ts";
 import type { CompressedEvent } from "./callbacks.ts";
 import type { ContextKeeper } from "./context-keeper.ts";
@@ -322,6 +323,7 @@ export class AIAgent {
         ask: callbacks.approval?.bind(callbacks),
         clear: this.#setup.clear,
         notify: this.#notify,
+        recordAnswer: (answer) => this.#journal({ type: "answer", ...answer }),
         monotonicNow: () => performance.now(),
         contextFor: (callId, callSignal) => this.#contextFor(callId, callSignal),
         writeSpill: writeSpillFile,
@@ -347,7 +349,7 @@ export class AIAgent {
       spillFolder: spillFolder(this.sessionId),
       files: this.#files,
       todos: this.#todos,
-      ask: callbacks.clarify?.bind(callbacks) ?? (() => Promise.resolve({ kind: "unavailable" })),
+      ask: recordedQuestions(callbacks, callId, (answer) => this.#journal({ type: "answer", ...answer })),
       show: (activity) => this.#notify.toolProgress({ type: "activity", callId, activity }),
     };
   }

@@ -1,10 +1,13 @@
 /** Whether a prepared call may run: the policy decides, the user answers, answers that last are kept. */
 import type { Effect } from "../approval/policy.ts";
-import type { ApprovalAnswer, ApprovalRequest } from "./callbacks.ts";
+import type { RecordedAnswer } from "../sessions/outcomes.ts";
+import type { ToolContext } from "../tools/tool.ts";
+import type { AgentCallbacks, ApprovalAnswer, ApprovalRequest } from "./callbacks.ts";
 
 /** What the policy says of an effect before anybody was asked. */
 export type PolicyDecision =
-  | { readonly kind: "allow"; readonly sandboxed?: boolean }
+  /** `granted`: a lasting answer of the user covers it. */
+  | { readonly kind: "allow"; readonly sandboxed?: boolean; readonly granted?: boolean }
   | { readonly kind: "deny"; readonly text: string }
   | {
       readonly kind: "ask";
@@ -18,19 +21,26 @@ export type Policy = { decide(effect: Effect): PolicyDecision };
 
 export type Asker = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer>;
 
-export type Authorization = { readonly ok: true } | { readonly ok: false; readonly text: string };
+type Authorization = { readonly ok: true } | { readonly ok: false; readonly text: string };
 
 /** Asks the user about a call on which the policy said `ask`, and keeps the answer as long as it shall last. */
 export async function askUser(
   request: Omit<ApprovalRequest, "reasons" | "grant">,
   decision: Extract<PolicyDecision, { kind: "ask" }>,
-  ask: Asker | undefined,
+  { ask, record }: { readonly ask: Asker | undefined; readonly record: (answer: RecordedAnswer) => void },
   signal: AbortSignal,
 ): Promise<Authorization> {
   const { reasons, grant } = decision;
-  if (ask === undefined) return refusal(request.name, "it needs the user's approval, and nobody can be asked here");
-  const answer = await ask({ ...request, reasons, ...(grant && { grant: grant.description }) }, signal);
+  const { callId, name: tool } = request;
+  const nobody: ApprovalAnswer = { kind: "unavailable" };
+  const answer = (await ask?.({ ...request, reasons, ...(grant && { grant: grant.description }) }, signal)) ?? nobody;
   signal.throwIfAborted();
+  record({
+    ...{ callId, tool, request: "permission", outcome: answer.kind },
+    by: answer.kind === "unavailable" ? "nobody" : "user",
+    ...(answer.kind === "rejected" && answer.reason !== undefined && { reason: answer.reason }),
+  });
+  if (ask === undefined) return refusal(request.name, "it needs the user's approval, and nobody can be asked here");
   switch (answer.kind) {
     case "once":
       return { ok: true };
@@ -43,6 +53,20 @@ export async function askUser(
     case "unavailable":
       return refusal(request.name, "it needs the user's approval, and nobody answered");
   }
+}
+
+/** Asks the agent's questions through `clarify`, and records each answer. */
+export function recordedQuestions(
+  { clarify }: Pick<AgentCallbacks, "clarify">,
+  callId: string,
+  record: (answer: RecordedAnswer) => void,
+): ToolContext["ask"] {
+  return async (question, signal) => {
+    const answer = (await clarify?.(question, signal)) ?? { kind: "unavailable" };
+    const by = answer.kind === "unavailable" ? "nobody" : "user";
+    record({ callId, tool: "clarify", request: "question", outcome: answer.kind, by });
+    return answer;
+  };
 }
 
 function refusal(name: string, why: string): Authorization {

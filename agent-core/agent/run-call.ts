@@ -2,6 +2,7 @@
 import type { Effect } from "../approval/policy.ts";
 import type { ToolCall } from "../messages/message.ts";
 import { messageOf } from "../platform/errors.ts";
+import type { RecordedAnswer } from "../sessions/outcomes.ts";
 import { limitResult } from "../tools/limit-result.ts";
 import { parseArguments } from "../tools/parse-arguments.ts";
 import { watchedEdit } from "../tools/problems/watched-edit.ts";
@@ -24,6 +25,8 @@ export type CallServices = {
   /** In the mode `smart`: why a command that would ask is harmless; undefined when the user must be asked. */
   readonly clear: ((request: ClearingRequest, signal: AbortSignal) => Promise<string | undefined>) | undefined;
   readonly notify: Notifier;
+  /** Keeps the answer to a permission request or a question for later evaluation. */
+  readonly recordAnswer: (answer: RecordedAnswer) => void;
   /** Milliseconds on a clock that never goes back. */
   readonly monotonicNow: () => number;
   contextFor(callId: string, signal: AbortSignal): ToolContext;
@@ -102,19 +105,23 @@ export async function runCall(
   }
 }
 
+type RunnableCall = Extract<ResolvedCall, { ok: true }>;
+
 async function authorizeAndRun(
-  { call, tool, input, prepared }: Extract<ResolvedCall, { ok: true }>,
+  resolved: RunnableCall,
   services: CallServices,
   signal: AbortSignal,
 ): Promise<ToolResult> {
+  const { call, tool, input, prepared } = resolved;
   const decision = services.policy.decide(prepared.effect);
   if (decision.kind === "deny") return failed(decision.text);
+  if (decision.kind === "allow" && decision.granted) services.recordAnswer(allowed(resolved, "grant"));
   const sandboxed = decision.kind === "allow" && decision.sandboxed === true;
   const context = { ...services.contextFor(call.id, signal), sandboxed };
   const staged = await prepared.stage(context);
   if (!staged.ok) return failed(staged.text);
   signal.throwIfAborted();
-  if (decision.kind === "ask" && !(await isCleared(prepared.effect, decision, services, signal))) {
+  if (decision.kind === "ask" && !(await isCleared(resolved, decision, services, signal))) {
     const { title, locations, effect } = prepared;
     const request = {
       callId: call.id,
@@ -128,7 +135,7 @@ async function authorizeAndRun(
     };
     const where = whereItRuns(prepared.effect, services.cwd, context);
     const asking = { ...decision, reasons: [...decision.reasons, ...where] };
-    const authorization = await askUser(request, asking, services.ask, signal);
+    const authorization = await askUser(request, asking, { ask: services.ask, record: services.recordAnswer }, signal);
     if (!authorization.ok) return failed(authorization.text);
   }
   services.notify.toolProgress({ type: "running", callId: call.id, diffs: staged.diffs });
@@ -137,17 +144,23 @@ async function authorizeAndRun(
 
 /** A model may clear what could be granted: never what must be asked each time. */
 async function isCleared(
-  effect: Effect,
+  resolved: RunnableCall,
   { reasons, grant }: Extract<PolicyDecision, { kind: "ask" }>,
-  { clear, notify }: CallServices,
+  { clear, notify, recordAnswer }: CallServices,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { effect } = resolved.prepared;
   if (clear === undefined || grant === undefined || effect.kind !== "command") return false;
   const { command } = effect;
   const why = await clear({ command, reasons }, signal);
   if (why === undefined) return false;
+  recordAnswer(allowed(resolved, "model"));
   notify.status({ severity: "info", message: `Allowed without asking: \`${command}\`. ${why}` });
   return true;
+}
+
+function allowed({ call, tool }: RunnableCall, by: RecordedAnswer["by"]): RecordedAnswer {
+  return { callId: call.id, tool: tool.name, request: "permission", outcome: "allowed", by };
 }
 
 /** What a command's line does not show: that it runs elsewhere than one would think. */

@@ -34,14 +34,15 @@ export type PolicyContext = {
 };
 
 export type Decision =
-  /** `sandboxed`: only in the sandbox. */
-  | { readonly kind: "allow"; readonly sandboxed?: true }
+  /** `sandboxed`: only in the sandbox. `granted`: a lasting answer of the user covers the effect. */
+  | { readonly kind: "allow"; readonly sandboxed?: true; readonly granted?: true }
   /** `text` is for the model: the reason, and what to do instead. */
   | { readonly kind: "deny"; readonly text: string }
   /** `grant`: the offer that a lasting answer accepts; undefined when no answer may last. */
   | { readonly kind: "ask"; readonly reasons: readonly string[]; readonly grant: GrantOffer | undefined };
 
 const ALLOW: Decision = { kind: "allow" };
+const GRANTED: Decision = { kind: "allow", granted: true };
 const SANDBOXED: Decision = { kind: "allow", sandboxed: true };
 const UNSANDBOXED = "Runs outside the sandbox, with the network and with your own access to files";
 
@@ -167,7 +168,7 @@ function askUnlessGranted(
   grant: GrantOffer | undefined,
   { grants }: PolicyContext,
 ): Decision {
-  return grant !== undefined && grants.covers(grant) ? ALLOW : { kind: "ask", reasons, grant };
+  return grant !== undefined && grants.covers(grant) ? GRANTED : { kind: "ask", reasons, grant };
 }
 
 function deny(text: string): Decision {

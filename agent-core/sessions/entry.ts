@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { Message } from "../messages/message.ts";
 import { fileChange, restoreEntry } from "./file-change.ts";
+import { outcomeEntries } from "./outcomes.ts";
 
 /** Version of the format; a reader refuses newer ones rather than guess. */
 export const JOURNAL_VERSION = 1;
@@ -53,6 +54,8 @@ const entrySchema = z.discriminatedUnion("type", [
     /** Session it was forked from. */ parent: z.string().exactOptional(),
     /** Where it was brought over from; absent: it began here. */ source: z.literal("import").exactOptional(),
     /** Its id there. */ original: z.string().exactOptional(),
+    /** Starter of the session; absent in journals written before it was recorded: `user`, or `import` by `source`. */
+    origin: z.enum(["user", "delegation", "cron", "learning", "batch", "import"]).exactOptional(),
     at,
   }),
   /** `position` counts every message of the session from 0, also those that were taken back. */
@@ -124,10 +127,14 @@ const entrySchema = z.discriminatedUnion("type", [
   }),
   fileChange,
   restoreEntry,
+  ...outcomeEntries,
   z.object({ type: z.literal("turn-end"), stopReason: z.string(), error: z.string().exactOptional(), at }),
 ]);
 
 export type JournalEntry = z.infer<typeof entrySchema>;
+
+/** Starter of a session. */
+export type SessionOrigin = NonNullable<EntryOf<"session">["origin"]>;
 
 export type EntryOf<Type extends JournalEntry["type"]> = Extract<JournalEntry, { type: Type }>;
 

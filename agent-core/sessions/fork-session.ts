@@ -57,7 +57,7 @@ async function removeUnfinished(folder: string): Promise<void> {
 
 async function copy(from: string, file: FileHandle, parent: string, fork: Fork): Promise<void> {
   const { id, cwd, at, position, title } = fork;
-  const head: JournalEntry = { type: "session", version: JOURNAL_VERSION, id, cwd, parent, at };
+  const head: JournalEntry = { type: "session", version: JOURNAL_VERSION, id, cwd, parent, origin: "user", at };
   await file.appendFile(`${JSON.stringify(head)}\n`);
   // A torn last line stays behind, as when the session itself is read.
   for await (const lines of readLines(from)) {

@@ -5,7 +5,7 @@
  */
 
 import { acquireLock, type FileLock } from "../platform/locks/file-lock.ts";
-import { JOURNAL_VERSION, type JournalEntry } from "./entry.ts";
+import { JOURNAL_VERSION, type JournalEntry, type SessionOrigin } from "./entry.ts";
 import { type JournalFiles, systemFiles } from "./journal-files.ts";
 import { JournalLine } from "./journal-line.ts";
 import { LineReader } from "./journal-lines.ts";
@@ -26,6 +26,8 @@ export type JournalOptions = {
   readonly sessionId: string;
   /** The session's working folder, absolute. */
   readonly cwd: string;
+  /** Starter of the session, for its first entry. Default: the user. */
+  readonly origin?: SessionOrigin;
   /**
    * How long the file was when the session was read from it, in bytes; another length means that it has gone on
    * elsewhere, and nothing is added to it. Default: any.
@@ -245,8 +247,8 @@ export class Journal {
   }
 
   #head(): JournalLine {
-    const { sessionId, cwd, now } = this.#options;
-    return this.#lineOf({ type: "session", version: JOURNAL_VERSION, id: sessionId, cwd, at: now() });
+    const { sessionId, cwd, now, origin = "user" } = this.#options;
+    return this.#lineOf({ type: "session", version: JOURNAL_VERSION, id: sessionId, cwd, origin, at: now() });
   }
 
   #open(): Open {

@@ -106,7 +106,15 @@ async function bringOver(database: Database, row: SessionRow, target: Target): P
 function head(row: SessionRow, id: string, parent: string | undefined): JournalEntry {
   const original = textOf(row.id) ?? "";
   const cwd = foreignFolder(row) ?? homedir();
-  const begin = { type: "session", version: JOURNAL_VERSION, id, cwd, source: "import", original } as const;
+  const begin = {
+    type: "session",
+    version: JOURNAL_VERSION,
+    id,
+    cwd,
+    source: "import",
+    original,
+    origin: "import",
+  } as const;
   return { ...begin, ...(parent !== undefined && { parent }), at: timeOf(row.started_at) };
 }
 

@@ -138,6 +138,7 @@ describe("protected files", () => {
       },
       clear: async () => "a model that clears everything",
       notify: notifier({}, () => undefined),
+      recordAnswer: () => undefined,
       monotonicNow: () => performance.now(),
       contextFor: () => bench.context,
       writeSpill: async () => undefined,

@@ -1,0 +1,78 @@
+/**
+ * Outcomes: evidence from outside the model about what the agent did. They are journal entries, so that a later reader
+ * (the feedback score, memory, skills) needs nothing but the journal. `at` is milliseconds since 1970.
+ */
+import * as z from "zod";
+
+const at = z.number();
+/** Id of the tool call that the outcome is about. */
+const callId = z.string();
+
+/** The user's decision on lines that a tool call changed. */
+const verdict = z.object({
+  type: z.literal("verdict"),
+  callId: callId.exactOptional(),
+  /** Absolute. */ path: z.string(),
+  /** `retyped`: the user wrote other text in place of the agent's. */
+  outcome: z.enum(["kept", "undone", "retyped"]),
+  /** Lines that the hunks added and removed. */ lines: z.number(),
+  at,
+});
+
+/** Answer to a permission request or to a question of the agent. */
+const answer = z.object({
+  type: z.literal("answer"),
+  callId,
+  tool: z.string(),
+  request: z.enum(["permission", "question"]),
+  /**
+   * `allowed`: a grant or a model answered for the user; `cancelled`: the user dismissed a question; `unavailable`: no
+   * client could show the request.
+   */
+  outcome: z.enum(["once", "session", "always", "allowed", "rejected", "answered", "cancelled", "unavailable"]),
+  /** `grant`: an earlier answer that lasts; `model`: the approval mode `smart`. */
+  by: z.enum(["user", "grant", "model", "nobody"]),
+  /** Text that came with a rejection. */ reason: z.string().exactOptional(),
+  at,
+});
+
+/** A skill reached the model. */
+const skillUse = z.object({
+  type: z.literal("skill-use"),
+  name: z.string(),
+  version: z.string(),
+  /** `offered`: listed in the prompt; `loaded`: read by the model; `injected`: added by the host. */
+  how: z.enum(["offered", "loaded", "injected"]),
+  at,
+});
+
+/** Judgement of a sub-task's result. The scores are between 0 and 1. */
+const evaluation = z.object({
+  type: z.literal("evaluation"),
+  callId,
+  correctness: z.number(),
+  completeness: z.number(),
+  confidence: z.number(),
+  decision: z.enum(["accept", "retry", "amend", "escalate"]),
+  reason: z.string(),
+  at,
+});
+
+/** One run of a hook. */
+const hook = z.object({
+  type: z.literal("hook"),
+  name: z.string(),
+  event: z.string(),
+  callId: callId.exactOptional(),
+  outcome: z.enum(["passed", "changed", "blocked", "failed"]),
+  durationMs: z.number(),
+  message: z.string().exactOptional(),
+  at,
+});
+
+export const outcomeEntries = [verdict, answer, skillUse, evaluation, hook] as const;
+
+/** Answer to one request, as the run of a tool call reports it. */
+export type RecordedAnswer = Omit<z.infer<typeof answer>, "type" | "at">;
+/** Decision on one file's lines, as the review reports it. */
+export type ReviewOutcome = Pick<z.infer<typeof verdict>, "path" | "outcome" | "lines">;

@@ -1,0 +1,57 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpProcess, type Json } from "../support/acp-process.ts";
+
+let agent: AcpProcess;
+afterEach(() => agent.stop());
+
+/** An editor that answers permission requests with `optionIds` one after the other. */
+async function startEditor(...optionIds: readonly string[]): Promise<string> {
+  agent = new AcpProcess();
+  const answers = optionIds.values();
+  agent.on("session/request_permission", () => ({
+    outcome: { outcome: "selected", optionId: answers.next().value ?? "once" },
+  }));
+  await agent.initialize();
+  writeFileSync(join(agent.cwd, "package.json"), JSON.stringify({ scripts: { hello: "echo hello" } }));
+  const sessionId = await agent.newSession();
+  await agent.request("session/set_mode", { sessionId, modeId: "ask" });
+  return sessionId;
+}
+
+function entriesOf(sessionId: string, type: string): readonly Json[] {
+  const journal = readFileSync(join(agent.home, "vscode", "sessions", `${sessionId}.jsonl`), "utf8");
+  const entries: Json[] = journal
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  return entries.filter((entry) => entry["type"] === type);
+}
+
+test("a session that the user began says so", async () => {
+  const sessionId = await startEditor();
+  await agent.prompt(sessionId, "hello");
+  expect(entriesOf(sessionId, "session")).toMatchObject([{ id: sessionId, origin: "user" }]);
+});
+
+test("answers to permission requests are kept: from the user, and from a grant", async () => {
+  const sessionId = await startEditor("reject", "session");
+  for (let turn = 0; turn < 3; turn += 1) await agent.prompt(sessionId, "run npm run hello --silent");
+  const base = { tool: "terminal", request: "permission" };
+  expect(entriesOf(sessionId, "answer")).toMatchObject([
+    { ...base, outcome: "rejected", by: "user" },
+    { ...base, outcome: "session", by: "user" },
+    { ...base, outcome: "allowed", by: "grant" },
+  ]);
+  const calls = entriesOf(sessionId, "tool").map((entry) => entry["callId"]);
+  expect(entriesOf(sessionId, "answer").map((entry) => entry["callId"])).toEqual(calls);
+});
+
+test("a question that no editor can show is kept as unanswered", async () => {
+  const sessionId = await startEditor();
+  await agent.prompt(sessionId, "ask me which colour");
+  expect(entriesOf(sessionId, "answer")).toMatchObject([
+    { tool: "clarify", request: "question", outcome: "unavailable", by: "nobody" },
+  ]);
+});
