@@ -74,5 +74,3 @@ export const outcomeEntries = [verdict, answer, skillUse, evaluation, hook] as c
 
 /** Answer to one request, as the run of a tool call reports it. */
 export type RecordedAnswer = Omit<z.infer<typeof answer>, "type" | "at">;
-/** Decision on one file's lines, as the review reports it. */
-export type ReviewOutcome = Pick<z.infer<typeof verdict>, "path" | "outcome" | "lines">;
