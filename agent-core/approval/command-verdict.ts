@@ -18,7 +18,7 @@ export type CommandVerdict = {
   readonly reasons: readonly string[];
   /** The command changes no file, no process, no repository, and sends nothing. */
   readonly readOnly: boolean;
-  /** False when a part could not be read: it may do worse than `level` says. */
+  /** False when a part could not be read: it may do worse than `level` says, and never runs unasked. */
   readonly isWhole: boolean;
   /** A sandbox without network confines every effect and provides all that the command needs. */
   readonly isContained: boolean;

@@ -123,7 +123,9 @@ function decideCommand({ command, unsandboxed }: CommandEffect, context: PolicyC
   }
   if (!verdict.isWhole && asks === false) {
     // The part that was not read could be one that is blocked in every mode.
-    return deny(`This command was not run: ${verdict.always[0] ?? ""}. Write it shorter, or as several commands.`);
+    return deny(
+      `This command was not run: ${verdict.always[0] ?? ""}. Write it shorter and plainly, or as several commands.`,
+    );
   }
   const onlyReads = verdict.level === "safe" && verdict.readOnly;
   if (onlyReads) return ALLOW;

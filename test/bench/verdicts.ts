@@ -6,7 +6,7 @@ import { readCorpus } from "../unit/approval/support/corpus.ts";
 import { hostileCommands } from "../unit/approval/support/hostile.ts";
 import { median, quantile, type Row } from "./measuring.ts";
 
-const CORPORA = ["everyday", "risky", "dangerous", "obfuscated", "pairs"];
+const CORPORA = ["everyday", "risky", "dangerous", "obfuscated", "decoded", "pairs"];
 /** Rounds through the corpus before it is measured, and measured ones; a command's time is their median. */
 const WARMING = 5;
 const ROUNDS = 15;

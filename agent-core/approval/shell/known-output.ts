@@ -1,120 +1,65 @@
-/** What simple programs print when all that goes in is known: how `$(printf rm)` and `echo … | base64 -d | sh` are read. */
+/** Output of simple programs whose arguments and input are known: `$(printf rm)` is read as `rm`. */
 import { tmpdir } from "node:os";
-import type { Call } from "../command-effect.ts";
+import type { Call, Input } from "../command-effect.ts";
 import { type Arg, isKnown, TOKEN, UNKNOWN } from "./arg.ts";
 
-/** Longer texts are not followed. */
+/** Longer texts are not followed (UTF-16 units). */
 const MAX_TEXT = 65_536;
 
-type Printer = (args: readonly string[], input: string | undefined) => string | undefined;
+/** Programs that print one harmless token. */
+const TOKENS = new Set("date nproc uname whoami hostname arch uuidgen sha256sum md5sum tty".split(" "));
+const SILENT = new Set(": true false cd test [ export set shift unset exit return wait".split(" "));
+/** Programs that turn a disguised text into a readable one. */
+const DECODERS = new Set("base64 base32 basenc xxd openssl rev tr tac uudecode".split(" "));
 
-const PRINTERS: ReadonlyMap<string, Printer> = new Map<string, Printer>([
-  ["echo", (args) => echo(args)],
-  ["printf", (args) => printf(args)],
-  ["cat", (args, input) => (args.every((arg) => arg === "-") ? input : undefined)],
-  ["tee", (_, input) => input],
-  ["base64", (args, input) => decoded(args, input, "base64", ["-d", "-D", "--decode", "-di"])],
-  ["base32", (args, input) => (args.every((arg) => /^(?:-d|--decode)$/.test(arg)) ? base32(input) : undefined)],
-  ["basenc", (args, input) => (args.includes("--base64") ? decoded(["-d"], input, "base64", ["-d"]) : undefined)],
-  [
-    "xxd",
-    (args, input) =>
-      args
-        .join("")
-        .replaceAll("-", "")
-        .match(/^[rp]+$/)
-        ? hex(input)
-        : undefined,
-  ],
-  ["openssl", (args, input) => (args.includes("-d") && !args.includes("-in") ? base64(input) : undefined)],
-  ["rev", (args, input) => (args.length === 0 ? input?.split("\n").map(reversed).join("\n") : undefined)],
-  ["tr", (args, input) => translate(args, input)],
-  [
-    "tac",
-    (args, input) =>
-      args.length === 0
-        ? input
-            ?.split(/(?<=\n)/)
-            .reverse()
-            .join("")
-        : undefined,
-  ],
-]);
-
-/** Programs whose output is one harmless token. */
-const TOKENS = new Set([
-  "date",
-  "nproc",
-  "uname",
-  "whoami",
-  "hostname",
-  "arch",
-  "uuidgen",
-  "sha256sum",
-  "md5sum",
-  "tty",
-]);
-const SILENT = new Set([
-  ":",
-  "true",
-  "false",
-  "cd",
-  "test",
-  "[",
-  "export",
-  "set",
-  "shift",
-  "unset",
-  "exit",
-  "return",
-  "wait",
-]);
-
-/** The output of a call, with the marks of arg.ts for what is not known. */
-export function knownOutput(call: Call): string {
-  if (SILENT.has(call.name)) return "";
-  if (isToken(call)) return TOKEN;
-  if (call.name === "mktemp" && call.args.every(({ text }) => text === "-d")) return `${tmpdir()}/tmp.${TOKEN}`;
-  const printer = PRINTERS.get(call.name);
-  const marked = printed(call);
-  if (marked !== undefined) return marked;
-  if (!printer || !call.args.every(isPlain)) return UNKNOWN;
-  const input = call.input.kind === "text" && isMarkless(call.input.text) ? call.input.text : undefined;
-  if (input !== undefined && input.length > MAX_TEXT) return UNKNOWN;
-  const words = call.args.map(({ text }) => text);
-  return printer(words, input) ?? UNKNOWN;
+/** Output of a call; unknown pieces are the marks of arg.ts. */
+export function knownOutput({ name, args, input }: Call): string {
+  if (SILENT.has(name)) return "";
+  if (isToken(name, args)) return TOKEN;
+  if (name === "mktemp" && args.every(({ text }) => text === "-d")) return `${tmpdir()}/tmp.${TOKEN}`;
+  if (name === "cat" || name === "tee") return copy(name, args, input);
+  // Unknown pieces stay where they are: the rest of `$(echo "dist-$version")` is known.
+  const words = args.map(({ text }) => text);
+  if (name === "echo" && args.every(isLiteral)) return `${words.join(" ")}\n`;
+  if (!args.every(isPlain)) return UNKNOWN;
+  if (name === "echo") return echo(words) ?? UNKNOWN;
+  return (name === "printf" && printf(words)) || UNKNOWN;
 }
 
-/** Echo and cat pass marks on, so that `$(echo "dist-$version")` keeps what is known of it. */
-function printed({ name, args, input }: Call): string | undefined {
-  if (name === "cat" && args.length === 0 && input.kind === "text") return input.text;
-  const simple = name === "echo" && args.every(({ text, glob, splits }) => !glob && !splits && !/[\\]|^-/.test(text));
-  return simple ? `${args.map(({ text }) => text).join(" ")}\n` : undefined;
+/** True when a call decodes a text that the command itself holds: `echo cm0= | base64 -d`. */
+export function isDecodingText({ name, input }: Call): boolean {
+  return DECODERS.has(name) && input.kind === "text" && !input.text.includes(UNKNOWN);
 }
 
-function isToken({ name, args }: Call): boolean {
+function isToken(name: string, args: readonly Arg[]): boolean {
   const words = args.map(({ text }) => text);
   if (name === "date") return words.every((word) => /^(?:-u|-I\w*|--utc|\+[\w%:.-]*)$/.test(word));
   if (name === "wc") return words.some((word) => /^-[lwc]$/.test(word));
   if (name === "id") return words.length > 0 && words.every((word) => /^-[ugn]+$/.test(word));
-  if (name === "git")
+  if (name === "git") {
+    const [verb, ...rest] = words;
     return (
-      words[0] === "rev-parse" &&
-      words.length > 1 &&
-      words.slice(1).every((word) => /^(?:HEAD|--short(?:=\d+)?|--verify)$/.test(word))
+      verb === "rev-parse" && rest.length > 0 && rest.every((word) => /^(?:HEAD|--short(?:=\d+)?|--verify)$/.test(word))
     );
+  }
   return TOKENS.has(name) && words.every((word) => /^-[a-z]$/.test(word));
+}
+
+function copy(name: string, args: readonly Arg[], input: Input): string {
+  const copies = name === "tee" || args.every(({ text }) => text === "-");
+  return copies && input.kind === "text" && input.text.length <= MAX_TEXT ? input.text : UNKNOWN;
+}
+
+/** True for a word that every `echo` prints as it is. */
+function isLiteral({ text, glob, splits }: Arg): boolean {
+  return !glob && !splits && !/[\\]|^-/.test(text);
 }
 
 function isPlain(arg: Arg): boolean {
   return isKnown(arg) && !arg.glob && !arg.splits && arg.content === undefined;
 }
 
-function isMarkless(text: string): boolean {
-  return !text.includes(UNKNOWN) && !text.includes(TOKEN);
-}
-
-/** Shells disagree on backslashes in `echo`: with one the output counts as unknown, but for `-e`. */
+/** Shells disagree on backslashes in `echo`: without `-e` the output of one is unknown. */
 function echo(args: readonly string[]): string | undefined {
   const options = args.findIndex((arg) => !/^-[neE]+$/.test(arg));
   const [flags, words] = options < 0 ? [args, []] : [args.slice(0, options), args.slice(options)];
@@ -166,72 +111,4 @@ function unescaped(text: string): string {
     if (letter === "\\" || letter === '"' || letter === "'") return letter;
     return ESCAPES[letter ?? ""] ?? whole;
   });
-}
-
-function decoded(
-  args: readonly string[],
-  input: string | undefined,
-  encoding: "base64",
-  flags: readonly string[],
-): string | undefined {
-  const decodes = args.length > 0 && args.every((arg) => flags.includes(arg) || arg === "-i" || arg === "-");
-  return decodes && encoding === "base64" ? base64(input) : undefined;
-}
-
-function base64(input: string | undefined): string | undefined {
-  return input === undefined ? undefined : textOf(Buffer.from(input, "base64"));
-}
-
-function hex(input: string | undefined): string | undefined {
-  return input === undefined ? undefined : textOf(Buffer.from(input.replace(/\s/g, ""), "hex"));
-}
-
-function base32(input: string | undefined): string | undefined {
-  if (input === undefined) return undefined;
-  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-  let bits = "";
-  for (const letter of input.replace(/[\s=]/g, "")) {
-    const value = alphabet.indexOf(letter);
-    if (value < 0) return undefined;
-    bits += value.toString(2).padStart(5, "0");
-  }
-  return textOf(Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2))));
-}
-
-/** A zero byte ends nothing here: it becomes an unknown piece, which asks. */
-function textOf(bytes: Buffer): string {
-  return bytes.toString("utf8");
-}
-
-function reversed(line: string): string {
-  return [...line].reverse().join("");
-}
-
-function translate(args: readonly string[], input: string | undefined): string | undefined {
-  if (input === undefined) return undefined;
-  const [first = "", second = ""] = args;
-  if (first === "-d" && args.length === 2) {
-    const gone = range(second);
-    return gone && [...input].filter((letter) => !gone.includes(letter)).join("");
-  }
-  const [from, to] = [range(first), range(second)];
-  if (args.length !== 2 || !from || !to?.length) return undefined;
-  const last = to.at(-1) ?? "";
-  return [...input].map((letter) => (from.includes(letter) ? (to[from.lastIndexOf(letter)] ?? last) : letter)).join("");
-}
-
-/** The characters of a set of `tr`; undefined when it has classes or escapes. */
-function range(set: string): readonly string[] | undefined {
-  if (set.startsWith("-") || /\\|\[[:=.]/.test(set)) return undefined;
-  const letters: string[] = [];
-  for (const [, low, high, one] of set.matchAll(/([\s\S])-([\s\S])|([\s\S])/g)) {
-    if (one !== undefined) letters.push(one);
-    else for (let at = code(low); at <= code(high); at += 1) letters.push(String.fromCharCode(at));
-    if (letters.length > 512) return undefined;
-  }
-  return letters;
-}
-
-function code(letter: string | undefined): number {
-  return letter?.charCodeAt(0) ?? 0;
 }

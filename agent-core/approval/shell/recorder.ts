@@ -61,6 +61,7 @@ export class Recorder {
   private changes = false;
   private whole = true as boolean;
   private isNetworked = false as boolean;
+  private isDecoding = false as boolean;
 
   /** Adds a finding to the current command. Inside `escalateOnly` only blocks count. */
   add(finding: Finding): void {
@@ -94,6 +95,11 @@ export class Recorder {
   /** Asks in every mode and is never granted: a protected file, or an effect that is not known before it runs. */
   askAlways(reason: string): void {
     this.add({ level: "ask", reason, always: true, grant: "never" });
+  }
+
+  /** The command decodes a text that it holds: code that is not known may be that text, and never runs unasked. */
+  markDecoding(): void {
+    if (this.escalating === 0) this.isDecoding = true;
   }
 
   /** Asks because a part of the command could not be read. */
@@ -171,12 +177,13 @@ export class Recorder {
   }
 
   get isWhole(): boolean {
-    return this.whole;
+    const isHidden = this.isDecoding && this.findings.some(({ always, contained }) => always && contained === true);
+    return this.whole && !isHidden;
   }
 
   /** True when a sandbox confines every effect of the command and provides all that it needs. */
   get isContained(): boolean {
-    return this.whole && !this.isNetworked && this.findings.every(({ contained }) => contained === true);
+    return this.isWhole && !this.isNetworked && this.findings.every(({ contained }) => contained === true);
   }
 
   get readOnly(): boolean {

@@ -1,6 +1,6 @@
 /** Walks one simple command: its words, its variables, its redirections, and what the program does. */
 import type { Assignment, Command, Redirect, Redirection, Word } from "unbash";
-import { askForCode, type Call, type CommandEffect, type Input } from "../command-effect.ts";
+import { askForCode, type Call, type CommandEffect, type Input, type Program } from "../command-effect.ts";
 import { judgePath } from "../judge-path.ts";
 import { programs } from "../programs/index.ts";
 import { isOutward } from "../programs/outward.ts";
@@ -9,7 +9,7 @@ import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.
 import { assign } from "./assignments.ts";
 import { builtins, declarations, persistent } from "./builtins.ts";
 import { expandDocument, expandValue, expandWord } from "./expand-word.ts";
-import { knownOutput } from "./known-output.ts";
+import { isDecodingText, knownOutput } from "./known-output.ts";
 import { runEffects } from "./run-effects.ts";
 import { type FunctionBody, forkState, mergeState, type Output, type Setting, type Walk } from "./shell-state.ts";
 
@@ -165,29 +165,30 @@ function callFunction(body: FunctionBody, call: Call, setting: Setting, walk: Wa
 function runProgram(call: Call, setting: Setting, walk: Walk): Output {
   const { name, trusted } = locate(call.name);
   const program = programs.get(name);
-  const known = program && trusted;
-  if (known && isHelp(call.args)) return UNKNOWN;
-  if (known && isOutward({ ...call, name })) walk.record.needsNetwork();
-  if (!known) runEffects(unknownProgram(call), setting, walk);
-  const lowered = program ?? programs.get(name.toLowerCase());
-  if (!lowered) return UNKNOWN;
-  const effects = () => runEffects(lowered({ ...call, name: program ? name : name.toLowerCase() }), setting, walk);
-  if (known) {
-    const before = walk.record.findings.length;
-    const output = effects();
-    // Words that nobody knows may be options that no rule has looked at.
-    const open = call.args.some((arg) => arg.splits && arg.text.startsWith(UNKNOWN)) && !plainReaders.has(name);
-    if (open && walk.record.findings.length === before) {
-      walk.record.askForCode(
-        `Runs ${name} with words that are not known before it runs, which may be options`,
-        "never",
-      );
-    }
-    const printed = knownOutput({ ...call, name });
-    return printed === UNKNOWN ? output : printed;
+  if (program && trusted) return isHelp(call.args) ? UNKNOWN : runKnown(program, { ...call, name }, setting, walk);
+  runEffects(unknownProgram(call), setting, walk);
+  const lowercase = name.toLowerCase();
+  const similar = program ?? programs.get(lowercase);
+  if (similar) {
+    const effects = similar({ ...call, name: program ? name : lowercase });
+    walk.record.escalateOnly(() => runEffects(effects, setting, walk));
   }
-  walk.record.escalateOnly(effects);
   return UNKNOWN;
+}
+
+function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): Output {
+  const { record } = walk;
+  if (isOutward(call)) record.needsNetwork();
+  if (isDecodingText(call)) record.markDecoding();
+  const before = record.findings.length;
+  const output = runEffects(program(call), setting, walk);
+  // Unknown words may be options that no rule has examined.
+  const mayBeOptions = call.args.some((arg) => arg.splits && arg.text.startsWith(UNKNOWN));
+  if (mayBeOptions && !plainReaders.has(call.name) && record.findings.length === before) {
+    record.askForCode(`Runs ${call.name} with words that are not known before it runs, which may be options`, "never");
+  }
+  const printed = knownOutput(call);
+  return printed === UNKNOWN ? output : printed;
 }
 
 function isHelp(args: readonly Arg[]): boolean {

@@ -8,7 +8,7 @@ import { disguised, quoted } from "./support/scripts.ts";
 
 const home = "/home/someone";
 const scope: CommandScope = { cwd: "/work/p", roots: ["/work/p"], home, hermesHome: `${home}/.hermes`, resolvePath };
-const CORPORA = ["everyday", "dangerous", "risky", "obfuscated", "pairs"];
+const CORPORA = ["everyday", "dangerous", "risky", "obfuscated", "decoded", "pairs"];
 
 describe.each(CORPORA)("the corpus %s", (name) => {
   test("has no wrong verdict", () => {
@@ -111,7 +111,6 @@ describe("a disguise never lowers a verdict", () => {
       (command) => `f() { ${command}\n}; f`,
       (command) => `cat <(${command}\n)`,
       (command) => `x=${quoted(random, command)}; eval "$x"`,
-      (command) => `printf %s ${Buffer.from(command).toString("base64")} | base64 -d | bash`,
       (command) => `while :; do ${command}\ndone`,
       (command) => `trap ${quoted(random, command)} EXIT`,
     ];

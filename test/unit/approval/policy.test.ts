@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { Grants } from "../../../agent-core/approval/grants.ts";
 import { type ApprovalMode, decide } from "../../../agent-core/approval/policy.ts";
 import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
+import { readCorpus } from "./support/corpus.ts";
 
 const home = "/home/someone";
 const scope = { cwd: "/work/p", roots: ["/work/p"], home, hermesHome: `${home}/.hermes`, resolvePath };
@@ -140,6 +141,18 @@ test("where nobody is asked, what is blocked stays so, and what cannot be read d
   for (const padding of ["a ".repeat(9_000), "$(true)".repeat(2_000), "a".repeat(70_000)]) {
     expect(off(`true ${padding}; rm -rf /`)).toBe("deny");
   }
+});
+
+test("decoded code never runs unasked: auto asks, and where nobody is asked it is denied", () => {
+  const off = { mode: "auto", scope, trusted: true, grants: noGrants(), asks: false } as const;
+  const encoded = readCorpus("dangerous").map(
+    (it) => `printf %s ${Buffer.from(it.command).toString("base64")} | base64 -d | bash`,
+  );
+  for (const line of [...readCorpus("decoded").map((it) => it.command), ...encoded]) {
+    expect(command(line, "auto"), line).toBe("ask");
+    expect(decide({ kind: "command", command: line, cwd: "/work/p" }, off).kind, line).toBe("deny");
+  }
+  expect(command("echo aGk= | base64 -d", "plan")).toBe("allow");
 });
 
 const EFFECTS: Readonly<Record<string, Parameters<typeof decide>[0]>> = {
