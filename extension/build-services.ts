@@ -6,6 +6,7 @@ import { ChatSession } from "./chat/chat-session.ts";
 import { ChatView } from "./chat/chat-view.ts";
 import { EventLog } from "./chat/event-log.ts";
 import { actOnPanelMessage } from "./chat/panel-actions.ts";
+import { PanelConnection } from "./chat/panel-connection.ts";
 import { SessionHistory } from "./chat/session-history.ts";
 import { SessionLists } from "./chat/session-lists.ts";
 import { SessionProcesses } from "./chat/session-processes.ts";
@@ -26,6 +27,7 @@ import { Waiting } from "./waiting.ts";
 export function buildServices(context: vscode.ExtensionContext): Services {
   const log = vscode.window.createOutputChannel("Hermes", { log: true });
   const events = new EventLog();
+  const panel = new PanelConnection(events, vscode.workspace.isTrusted);
   const { review, opener, editReview, checkpoints, onDidSettle } = buildReview(context, log);
   const status = new StatusItem();
   const waiting = new Waiting((count) => {
@@ -48,7 +50,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
       requests,
       sessionUpdate: (notification) => chat.show(notification),
       sessionLists,
-      processesChanged: (changed) => processes.changed(changed),
+      processesChanged: (changed) => panel.setProcesses(changed),
       editReview,
       fileQueue: new KeyedQueue(),
       problems,
@@ -56,16 +58,16 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     () => environment.variables(),
     log,
   );
-  const chat = new ChatSession(worker, events, context.workspaceState, models);
-  const history = new SessionHistory(worker, events, chat, sessionLists);
+  const chat = new ChatSession(worker, { log: events, panel }, context.workspaceState, models);
+  const history = new SessionHistory(worker, panel, chat, sessionLists);
   const restores = new SessionRestores(worker, events, chat, checkpoints);
-  const processes = new SessionProcesses(worker, events, chat);
-  const firstRun = new FirstRun(worker, events, models);
+  const processes = new SessionProcesses(worker, chat);
+  const firstRun = new FirstRun(worker, panel, models);
   const services = (): Services => ({
-    ...{ log, events, worker, chat, history, sessionLists, restores, view, requests },
+    ...{ log, events, panel, worker, chat, history, sessionLists, restores, view, requests },
     ...{ review, opener, terminals, processes, environment, models, firstRun },
   });
-  const view = new ChatView(vscode.Uri.joinPath(context.extensionUri, "dist", "webview"), events, (message) => {
+  const view = new ChatView(vscode.Uri.joinPath(context.extensionUri, "dist", "webview"), panel, (message) => {
     actOnPanelMessage(message, services()).catch((error: unknown) => log.error(String(error)));
   });
   context.subscriptions.push(
@@ -79,7 +81,7 @@ export function buildServices(context: vscode.ExtensionContext): Services {
     ...status.follow(chat),
     history,
     sessionLists,
-    onDidSettle(() => tellReview(review, events, waiting)),
+    onDidSettle(() => showPendingEdits(review, panel, waiting)),
   );
   return services();
 }
@@ -91,8 +93,8 @@ function endWith(worker: AgentWorker, terminals: AgentTerminals): vscode.Disposa
   });
 }
 
-function tellReview({ files }: Review, events: EventLog, waiting: Waiting): void {
-  events.push({ kind: "review", files });
+function showPendingEdits({ files }: Review, panel: PanelConnection, waiting: Waiting): void {
+  panel.setFacts({ review: files });
   waiting.edits(files.filter(({ isWaiting }) => isWaiting).length);
 }
 

@@ -4,6 +4,7 @@ import type { AgentWorker } from "./agent/agent-worker.ts";
 import type { ChatSession } from "./chat/chat-session.ts";
 import type { ChatView } from "./chat/chat-view.ts";
 import type { EventLog } from "./chat/event-log.ts";
+import type { PanelConnection } from "./chat/panel-connection.ts";
 import type { SessionHistory } from "./chat/session-history.ts";
 import type { SessionLists } from "./chat/session-lists.ts";
 import type { SessionProcesses } from "./chat/session-processes.ts";
@@ -19,6 +20,7 @@ import type { AgentTerminals } from "./terminals/agent-terminals.ts";
 export type Services = {
   readonly log: vscode.LogOutputChannel;
   readonly events: EventLog;
+  readonly panel: PanelConnection;
   readonly worker: AgentWorker;
   readonly chat: ChatSession;
   /** The stored sessions. */

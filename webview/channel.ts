@@ -2,7 +2,7 @@
  * The panel's end of the ordered channel: events arrive in order and exactly once, a gap is noticed and asked for
  * again, what has been shown is acknowledged.
  */
-import type { HostMessage, PanelEvent, PanelMessage } from "./panel-protocol.ts";
+import type { EventsMessage, PanelEvent, PanelMessage } from "./panel-protocol.ts";
 
 /** Takes events in order. `reset`: forget everything that was there before. */
 export type EventSink = (events: readonly PanelEvent[], reset: boolean) => void;
@@ -32,7 +32,7 @@ export class Channel {
   }
 
   /** Hands on what is new in `message`; asks the host when something before it is missing. */
-  receive(message: HostMessage): void {
+  receive(message: EventsMessage): void {
     if (message.reset) {
       this.#epoch = message.epoch;
       this.#next = message.first;
@@ -62,9 +62,4 @@ export class Channel {
     this.#asked = true;
     this.start();
   }
-}
-
-/** True for a message of the host; a webview's window receives others too (extensions of the browser, tools). */
-export function isHostMessage(data: unknown): data is HostMessage {
-  return typeof data === "object" && data !== null && "type" in data && data.type === "events";
 }

@@ -11,29 +11,22 @@ import "./styles/problems.css";
 import "./styles/restore.css";
 import "./styles/models.css";
 import { render } from "preact";
-import { Channel, isHostMessage } from "./channel.ts";
-import { PanelMemory, type StateKeeper } from "./panel-memory.ts";
-import type { PanelMessage } from "./panel-protocol.ts";
-import { PanelStore } from "./panel-store.ts";
+import { Panel, type PanelHost } from "./panel.ts";
+import type { HostMessage } from "./panel-protocol.ts";
 import { App } from "./views/app.tsx";
 import { PanelContext } from "./views/panel-context.ts";
 
-declare function acquireVsCodeApi(): StateKeeper & { postMessage(message: PanelMessage): void };
+declare function acquireVsCodeApi(): PanelHost;
 
-const host = acquireVsCodeApi();
-const post = (message: PanelMessage): void => host.postMessage(message);
-const store = new PanelStore({
+const panel = new Panel(acquireVsCodeApi(), {
   now: () => performance.now(),
   nextFrame: (paint) => {
     requestAnimationFrame(paint);
   },
-  onShown: () => channel.acknowledge(),
 });
-const channel = new Channel(post, (events, reset) => store.apply(events, reset));
-const panel = { store, memory: new PanelMemory(host), post, epoch: () => channel.epoch };
 
 window.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
-  if (isHostMessage(data)) channel.receive(data);
+  if (isHostMessage(data)) panel.receive(data);
 });
 const root = document.getElementById("root");
 if (root !== null) {
@@ -44,4 +37,11 @@ if (root !== null) {
     root,
   );
 }
-channel.start();
+panel.start();
+
+const HOST_MESSAGES: readonly unknown[] = ["events", "facts", "history", "command"] satisfies HostMessage["type"][];
+
+/** The window also receives messages of other senders: browser extensions, developer tools. */
+function isHostMessage(data: unknown): data is HostMessage {
+  return typeof data === "object" && data !== null && "type" in data && HOST_MESSAGES.includes(data.type);
+}

@@ -1,4 +1,4 @@
-/** What the panel keeps while it is hidden, moved or reloaded: the draft, the place in the transcript, what is open. */
+/** State that survives a hidden, moved or reloaded panel: draft, page, scroll position and open folds. */
 
 /** Where the user was reading: the first entry in view and how far it was scrolled past, in pixels. */
 export type ScrollAnchor = { readonly epoch: string; readonly key: string; readonly offset: number };
@@ -8,8 +8,7 @@ export type StateKeeper = { getState(): unknown; setState(value: unknown): void 
 
 type Kept = {
   readonly draft: string;
-  /** Ids of the wishes that the composer has fulfilled. */
-  readonly fulfilled: readonly string[];
+  readonly route: { readonly sessions: boolean; readonly setup: boolean };
   /** Undefined when the end of the transcript was in view. */
   readonly anchor: ScrollAnchor | undefined;
   /** What the user opened (true) or closed (false) against its default, by id. */
@@ -18,8 +17,6 @@ type Kept = {
 
 // Old folds are forgotten first; more than this many nobody opens by hand.
 const MAX_FOLDS = 500;
-// More than a session has: with the next one all are new.
-const MAX_WISHES = 500;
 
 export class PanelMemory {
   readonly #keeper: StateKeeper;
@@ -34,17 +31,8 @@ export class PanelMemory {
     return this.#kept.draft;
   }
 
-  set draft(draft: string) {
-    this.#keep({ draft });
-  }
-
-  /** Whether the composer has done what was wished; a panel that is drawn anew is told of it again. */
-  isFulfilled(wish: string): boolean {
-    return this.#kept.fulfilled.includes(wish);
-  }
-
-  fulfil(wish: string): void {
-    this.#keep({ fulfilled: [...this.#kept.fulfilled, wish].slice(-MAX_WISHES) });
+  get route(): Kept["route"] {
+    return this.#kept.route;
   }
 
   get anchor(): ScrollAnchor | undefined {
@@ -52,7 +40,7 @@ export class PanelMemory {
   }
 
   set anchor(anchor: ScrollAnchor | undefined) {
-    this.#keep({ anchor });
+    this.keep({ anchor });
   }
 
   /** The user's own choice for `id`, or `byDefault`. */
@@ -63,10 +51,10 @@ export class PanelMemory {
   setOpen(id: string, open: boolean): void {
     const { [id]: _before, ...others } = this.#kept.folds;
     const recent = Object.entries(others).slice(-MAX_FOLDS);
-    this.#keep({ folds: { ...Object.fromEntries(recent), [id]: open } });
+    this.keep({ folds: { ...Object.fromEntries(recent), [id]: open } });
   }
 
-  #keep(change: Partial<Kept>): void {
+  keep(change: Partial<Kept>): void {
     this.#kept = { ...this.#kept, ...change };
     this.#keeper.setState(this.#kept);
   }
@@ -78,10 +66,16 @@ function parse(value: unknown): Kept {
   const folds = typeof kept.folds === "object" && kept.folds !== null ? Object.entries(kept.folds) : [];
   return {
     draft: typeof kept.draft === "string" ? kept.draft : "",
-    fulfilled: Array.isArray(kept.fulfilled) ? kept.fulfilled.filter((id) => typeof id === "string") : [],
+    route: parseRoute(kept.route),
     anchor: parseAnchor(kept.anchor),
     folds: Object.fromEntries(folds.filter((fold): fold is [string, boolean] => typeof fold[1] === "boolean")),
   };
+}
+
+function parseRoute(value: unknown): Kept["route"] {
+  const { sessions, setup }: Partial<Record<string, unknown>> =
+    typeof value === "object" && value !== null ? value : {};
+  return { sessions: sessions === true, setup: setup === true };
 }
 
 function parseAnchor(value: unknown): ScrollAnchor | undefined {

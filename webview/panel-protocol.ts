@@ -132,15 +132,10 @@ export type PanelEvent =
       readonly configOptions: readonly SessionConfigOption[];
       readonly commands: readonly AvailableCommand[];
     }
-  | { readonly kind: "agent"; readonly state: AgentState; readonly message?: string }
-  /** In a workspace that is not trusted the agent only talks and reads. */
-  | { readonly kind: "trust"; readonly isTrusted: boolean }
   /** The user's own message, when its turn begins. */
   | { readonly kind: "prompt"; readonly id: string; readonly text: string }
   /** What the agent sent, verbatim. Message chunks may have been merged. */
   | { readonly kind: "update"; readonly update: SessionUpdate }
-  /** The panel has asked for what was said before this position; it says so to itself. */
-  | { readonly kind: "earlier-asked"; readonly before: number }
   /** What was said there, as the agent would replay it. */
   | {
       readonly kind: "earlier-page";
@@ -191,30 +186,53 @@ export type PanelEvent =
     }
   | { readonly kind: "question-end"; readonly requestId: string; readonly label: string }
   | { readonly kind: "queue"; readonly prompts: readonly QueuedPrompt[] }
-  | { readonly kind: "processes"; readonly processes: readonly PanelProcess[] }
-  | { readonly kind: "review"; readonly files: readonly ReviewedFile[] }
-  /** The page that gets from nothing to a model; null takes it away. */
-  | { readonly kind: "setup"; readonly page: SetupPage | null }
-  /** The page with the stored sessions; null takes it away. */
-  | { readonly kind: "history"; readonly page: HistoryPage | null }
-  /** The page goes on with these. */
-  | { readonly kind: "history-next"; readonly sessions: readonly HistoryItem[]; readonly hasMore: boolean }
-  /** How far the index is; null when it is done. */
-  | { readonly kind: "history-building"; readonly building: NonNullable<HistoryPage["building"]> | null }
-  | { readonly kind: "notice"; readonly severity: "info" | "warning" | "error"; readonly text: string }
-  /** The messages under a summary are shown, or folded away again; the panel says so to itself. */
-  | { readonly kind: "toggle-summary"; readonly key: string }
-  /**
-   * Asks the panel to put the caret into the composer, with `text` before what is written there already. What bears an `id`
-   * that it has done comes again with all the rest, and is not done again.
-   */
-  | { readonly kind: "compose"; readonly id: string; readonly text?: string };
+  | { readonly kind: "notice"; readonly severity: "info" | "warning" | "error"; readonly text: string };
+
+/** Facts of the workspace, independent of any session. The host sends all of them to a new panel and at each change. */
+export type WorkspaceFacts = {
+  readonly agent: { readonly state: AgentState; readonly message?: string };
+  /** In an untrusted workspace the agent only talks and reads. */
+  readonly isTrusted: boolean;
+  readonly review: readonly ReviewedFile[];
+  /** Background processes of every open session. */
+  readonly processes: readonly { readonly sessionId: string; readonly processes: readonly PanelProcess[] }[];
+  /** Contents of the setup page; null: a model is set up, or the page has not been needed yet. */
+  readonly setup: SetupPage | null;
+};
+
+/** An update of the list of stored sessions; the panel asks for the list and decides whether to show it. */
+export type HistoryUpdate =
+  | { readonly kind: "page"; readonly page: HistoryPage }
+  /** More sessions, to append to the list. */
+  | { readonly kind: "next"; readonly sessions: readonly HistoryItem[]; readonly hasMore: boolean }
+  /** Progress of the index; null when it is complete. */
+  | { readonly kind: "building"; readonly building: NonNullable<HistoryPage["building"]> | null };
+
+/** A command to the panel. The panel runs each command once; a replay of the log does not repeat it. */
+export type PanelCommand =
+  /** Focuses the composer, with `text` inserted before the draft. */
+  | { readonly kind: "compose"; readonly text?: string }
+  /** Opens a new session and focuses the composer. */
+  | { readonly kind: "new-session" }
+  /** The session shown was deleted: opens a new one and keeps the page. */
+  | { readonly kind: "replace-session" }
+  | { readonly kind: "open-session"; readonly sessionId: string }
+  | { readonly kind: "show-sessions" }
+  | { readonly kind: "show-setup" };
+
+/** Host to panel. */
+export type HostMessage =
+  | EventsMessage
+  | { readonly type: "facts"; readonly facts: WorkspaceFacts }
+  | { readonly type: "history"; readonly update: HistoryUpdate }
+  /** The panel answers with `command-done` and the same id. */
+  | { readonly type: "command"; readonly id: string; readonly command: PanelCommand };
 
 /**
- * Host to panel. `first` is the number of the first event; they are consecutive. `reset` says that the panel must
- * forget everything it has: the events start from nothing.
+ * Numbered events of the session's log. `first` is the number of the first event; numbers are consecutive. `reset`: the
+ * panel drops the session it has, the events start from nothing.
  */
-export type HostMessage = {
+export type EventsMessage = {
   readonly type: "events";
   readonly epoch: string;
   readonly first: number;
@@ -229,6 +247,8 @@ export type PanelMessage =
   | { readonly type: "ready"; readonly epoch: string; readonly next: number }
   /** Every event below `next` has been shown. */
   | { readonly type: "ack"; readonly epoch: string; readonly next: number }
+  /** A command of the host was run. */
+  | { readonly type: "command-done"; readonly id: string }
   /** `now`: into the running turn, instead of waiting for its end. */
   | { readonly type: "prompt"; readonly text: string; readonly now?: true }
   | { readonly type: "cancel" }
@@ -259,7 +279,6 @@ export type PanelMessage =
   /** Asks for a key in an input box of the editor; without a provider it asks whose. */
   | { readonly type: "set-key"; readonly provider?: string }
   | { readonly type: "open-setup" }
-  | { readonly type: "close-setup" }
   | { readonly type: "permission"; readonly requestId: string; readonly optionId: string; readonly reason?: string }
   | { readonly type: "answer"; readonly requestId: string; readonly text: string | null }
   | { readonly type: "queue-remove"; readonly id: string }
@@ -278,7 +297,7 @@ export type PanelMessage =
   | { readonly type: "process-stop"; readonly id: string }
   /** Opens the page of the editor where trust is given. */
   | { readonly type: "manage-trust" }
-  | { readonly type: "history-open" }
+  /** The list is no longer shown and needs no updates. */
   | { readonly type: "history-close" }
   | { readonly type: "history-search"; readonly query: string; readonly everywhere: boolean }
   | { readonly type: "history-more" }

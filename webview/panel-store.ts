@@ -2,9 +2,8 @@
 import type { ReadonlySignal, Signal } from "@preact/signals";
 import { computed, signal } from "@preact/signals";
 import type { PanelEvent } from "./panel-protocol.ts";
-import { reduceAll } from "./state/reduce.ts";
-import type { PanelState } from "./state/state.ts";
-import { emptyState } from "./state/state.ts";
+import { type LocalEvent, reduceAll } from "./state/reduce.ts";
+import { emptyState, type PanelState, withoutSession } from "./state/state.ts";
 
 export type StoreOptions = {
   /** Clock in milliseconds. */
@@ -30,10 +29,15 @@ export class PanelStore {
     return this.#shown;
   }
 
-  /** Takes in events; `reset` forgets what was there before. */
-  apply(events: readonly PanelEvent[], reset: boolean): void {
+  /** The state with every event applied; `shown` follows with the next frame. */
+  get state(): PanelState {
+    return this.#state;
+  }
+
+  /** Applies events; `reset` drops the session of the state first. */
+  apply(events: readonly (PanelEvent | LocalEvent)[], reset = false): void {
     const at = this.#options.now();
-    this.#state = reduceAll(reset ? emptyState : this.#state, events, at);
+    this.#state = reduceAll(reset ? withoutSession(this.#state) : this.#state, events, at);
     if (this.#scheduled) return;
     this.#scheduled = true;
     this.#options.nextFrame(() => this.#paint());

@@ -26,6 +26,7 @@ import type { ModelMemory } from "../models/model-memory.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
 import type { EventLog } from "./event-log.ts";
 import { leaveSession } from "./leave-session.ts";
+import type { PanelConnection } from "./panel-connection.ts";
 import { PromptQueue } from "./prompt-queue.ts";
 import { type SelectedOption, SessionOptions } from "./session-options.ts";
 import { type SessionPlace, sessionPlace } from "./session-place.ts";
@@ -45,9 +46,12 @@ const TURN_END_MS = 5_000;
 
 export type ChatState = "idle" | "running";
 
+type SessionOutputs = { readonly log: EventLog; readonly panel: PanelConnection };
+
 export class ChatSession implements vscode.Disposable {
   readonly #worker: AgentWorker;
   readonly #log: EventLog;
+  readonly #panel: PanelConnection;
   readonly #memory: vscode.Memento;
   readonly #models: ModelMemory;
   readonly #options = new SessionOptions();
@@ -78,15 +82,18 @@ export class ChatSession implements vscode.Disposable {
   /** Another session has the panel. */
   readonly onDidBegin = this.#began.event;
 
-  constructor(worker: AgentWorker, log: EventLog, memory: vscode.Memento, models: ModelMemory) {
+  constructor(worker: AgentWorker, { log, panel }: SessionOutputs, memory: vscode.Memento, models: ModelMemory) {
     this.#worker = worker;
     this.#log = log;
+    this.#panel = panel;
     this.#memory = memory;
     this.#models = models;
     this.earlier = new EarlierMessages(worker, log);
     this.queue = new PromptQueue((prompts) => log.push({ kind: "queue", prompts }));
     this.#subscription = worker.onDidChange(({ state, message }) => {
-      log.push({ kind: "agent", state, ...(message !== undefined && { message }) });
+      panel.setFacts({ agent: { state, ...(message !== undefined && { message }) } });
+      // Background processes end with the worker.
+      if (state === "restarting" || state === "failed") panel.setFacts({ processes: [] });
       if (state === "restarting") this.#reopen();
     });
   }
@@ -198,18 +205,18 @@ export class ChatSession implements vscode.Disposable {
     await this.#change(sessionId);
   }
 
-  /** Goes on with a new session that begins with what was said in `sessionId` before `position`; default: with all. */
-  async fork(sessionId: string, position?: number): Promise<void> {
+  /** Stores a new session with the messages of `sessionId` before `position` (default: all); resolves to its id. */
+  async fork(sessionId: string, position?: number): Promise<string> {
     const agent = await this.#worker.agent();
     const { _meta, ...place } = sessionPlace(this.#models.chosen);
     const hermes: HermesSessionMeta & HermesForkMeta = { ..._meta.hermes, ...(position !== undefined && { position }) };
     const forked = await agent.request<{ sessionId: string }>(FORK_METHOD, { sessionId, ...place, _meta: { hermes } });
-    await this.#change(forked.sessionId);
+    return forked.sessionId;
   }
 
   /** Tells the panel whether the workspace is trusted. */
   showTrust(): void {
-    this.#log.push({ kind: "trust", isTrusted: vscode.workspace.isTrusted });
+    this.#panel.setFacts({ isTrusted: vscode.workspace.isTrusted });
   }
 
   /** The option of this category; undefined when the session has none. */
@@ -240,7 +247,7 @@ export class ChatSession implements vscode.Disposable {
     if (this.#running && update.sessionUpdate === "user_message_chunk") this.queue.arrived();
     this.#log.push({ kind: "update", update });
     const takenBack = takenBackPrompt(update);
-    if (takenBack !== undefined) this.#log.compose(takenBack);
+    if (takenBack !== undefined) this.#panel.command({ kind: "compose", text: takenBack });
   }
 
   dispose(): void {
@@ -271,7 +278,10 @@ export class ChatSession implements vscode.Disposable {
     this.#changing = changed.catch(() => undefined); // whoever asked for it is told
     const left = await changed;
     if (left !== undefined && left !== this.#sessionId) {
-      await leaveSession(this.#worker, left).catch((error: unknown) => this.#fail(error));
+      await leaveSession(this.#worker, left).then(
+        (isClosed) => isClosed && this.#panel.setProcesses({ sessionId: left, processes: [] }),
+        (error: unknown) => this.#fail(error),
+      );
     }
     if (sessionId === undefined || this.#sessionId === sessionId || this.#notLoaded === undefined) return;
     this.#notice("error", `The session cannot be opened: ${this.#notLoaded}`);
@@ -288,7 +298,7 @@ export class ChatSession implements vscode.Disposable {
     await this.#memory.update(MEMENTO_KEY, sessionId);
     await this.open();
     // What the user wrote is not lost with the session that it was written for.
-    if (unsaid.length > 0) this.#log.compose(unsaid.join("\n\n"));
+    if (unsaid.length > 0) this.#panel.command({ kind: "compose", text: unsaid.join("\n\n") });
     return left;
   }
 
@@ -343,8 +353,7 @@ export class ChatSession implements vscode.Disposable {
     this.earlier.begin(sessionId);
     this.#options.set(configOptions);
     this.#log.push({ kind: "session", sessionId, cwd, agentName: "Hermes", configOptions, commands: [] });
-    this.#log.push({ kind: "agent", state: "ready" });
-    this.showTrust();
+    this.#panel.setFacts({ agent: { state: "ready" } });
     this.#log.push({ kind: "queue", prompts: this.queue.prompts });
     this.#began.fire();
   }

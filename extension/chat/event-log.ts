@@ -3,7 +3,7 @@
  * same message that the panel has not yet acknowledged are merged, so that a slow panel is never flooded.
  */
 import { randomUUID } from "node:crypto";
-import type { HostMessage, PanelEvent } from "../../webview/panel-protocol.ts";
+import type { EventsMessage, PanelEvent } from "../../webview/panel-protocol.ts";
 
 /** Events sent and not acknowledged; beyond it sending waits for the panel. */
 const WINDOW_EVENTS = 200;
@@ -16,7 +16,7 @@ export class EventLog {
   /** Number of the next event to send, and of the first that is not acknowledged. */
   #sent = 0;
   #acknowledged = 0;
-  #post: ((message: HostMessage) => void) | undefined;
+  #post: ((message: EventsMessage) => void) | undefined;
   #scheduled = false as boolean;
   #held = false as boolean;
 
@@ -36,11 +36,6 @@ export class EventLog {
     this.#schedule();
   }
 
-  /** Puts the caret into the composer, with `text` before what is written there. */
-  compose(text?: string): void {
-    this.push({ kind: "compose", id: randomUUID(), ...(text !== undefined && { text }) });
-  }
-
   /** Sends nothing until `release`: what belongs together, however much it is, is drawn once. */
   hold(): void {
     this.#held = true;
@@ -52,7 +47,7 @@ export class EventLog {
   }
 
   /** The panel's script runs; it has everything below `next` of `epoch`. */
-  attach(post: (message: HostMessage) => void, epoch: string, next: number): void {
+  attach(post: (message: EventsMessage) => void, epoch: string, next: number): void {
     this.#post = post;
     const known = epoch === this.#epoch && next <= this.#events.length;
     // Nobody has the old numbers any more.

@@ -3,14 +3,15 @@ import { methods, RequestError } from "@zed-industries/agent-client-protocol";
 import { type HermesProcesses, processMethods } from "../../agent-core/protocol/processes.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 
-/** Closes a session, unless something runs in its background: that would end with it. */
-export async function leaveSession(worker: AgentWorker, sessionId: string): Promise<void> {
+/** Closes a session, unless something runs in its background: that would end with it. True when it is closed. */
+export async function leaveSession(worker: AgentWorker, sessionId: string): Promise<boolean> {
   try {
     const agent = await worker.agent();
     const { processes } = await agent.request<HermesProcesses>(processMethods.list.name, { sessionId });
-    if (processes.some(({ state }) => state !== "ended")) return;
+    if (processes.some(({ state }) => state !== "ended")) return false;
     await agent.request(methods.agent.session.close, { sessionId });
   } catch (error) {
     if (!(error instanceof RequestError)) throw error; // else it is not open any more
   }
+  return true;
 }

@@ -14,6 +14,7 @@ const path = z.string().max(4_096);
 const schema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ready"), epoch: id, next: z.int().min(0) }),
   z.object({ type: z.literal("ack"), epoch: id, next: z.int().min(0) }),
+  z.object({ type: z.literal("command-done"), id }),
   z.object({ type: z.literal("prompt"), text, now: z.literal(true).exactOptional() }),
   z.object({ type: z.literal("cancel") }),
   z.object({ type: z.literal("resend"), position: z.int().min(0), text }),
@@ -35,7 +36,6 @@ const schema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("choose-model") }),
   z.object({ type: z.literal("set-key"), provider: id.exactOptional() }),
   z.object({ type: z.literal("open-setup") }),
-  z.object({ type: z.literal("close-setup") }),
   z.object({ type: z.literal("permission"), requestId: id, optionId: id, reason: text.exactOptional() }),
   z.object({ type: z.literal("answer"), requestId: id, text: text.nullable() }),
   z.object({ type: z.literal("queue-remove"), id }),
@@ -47,7 +47,6 @@ const schema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("process-input"), id, text }),
   z.object({ type: z.literal("process-stop"), id }),
   z.object({ type: z.literal("manage-trust") }),
-  z.object({ type: z.literal("history-open") }),
   z.object({ type: z.literal("history-close") }),
   z.object({ type: z.literal("history-search"), query: z.string().max(1_000), everywhere: z.boolean() }),
   z.object({ type: z.literal("history-more") }),

@@ -13,7 +13,7 @@ import {
 import type { HistoryItem, HistoryPage } from "../../webview/panel-protocol.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ChatSession } from "./chat-session.ts";
-import type { EventLog } from "./event-log.ts";
+import type { PanelConnection } from "./panel-connection.ts";
 import { sessionCost } from "./session-cost.ts";
 import type { SessionLists } from "./session-lists.ts";
 
@@ -39,10 +39,10 @@ type Listed = { readonly sessions: readonly HistoryItem[]; readonly cursor: stri
 
 export class SessionHistory implements vscode.Disposable {
   readonly #worker: AgentWorker;
-  readonly #events: EventLog;
+  readonly #panel: PanelConnection;
   readonly #chat: ChatSession;
   readonly #subscription: vscode.Disposable;
-  /** Undefined while the page is not shown. */
+  /** The list as the panel has it; undefined while the panel does not show it. */
   #page: HistoryPage | undefined;
   /** Where the list goes on. */
   #cursor: string | undefined;
@@ -53,9 +53,9 @@ export class SessionHistory implements vscode.Disposable {
   #building: HermesBuilding | undefined;
   #settling: NodeJS.Timeout | undefined;
 
-  constructor(worker: AgentWorker, events: EventLog, chat: ChatSession, lists: SessionLists) {
+  constructor(worker: AgentWorker, panel: PanelConnection, chat: ChatSession, lists: SessionLists) {
     this.#worker = worker;
-    this.#events = events;
+    this.#panel = panel;
     this.#chat = chat;
     this.#subscription = vscode.Disposable.from(
       lists.onDidBuild((building) => this.#build(building)),
@@ -63,14 +63,9 @@ export class SessionHistory implements vscode.Disposable {
     );
   }
 
-  async open(): Promise<void> {
-    await this.search("", this.#page?.everywhere ?? false);
-  }
-
   close(): void {
     this.#asked++;
     this.#page = undefined;
-    this.#events.push({ kind: "history", page: null });
   }
 
   /** An empty query lists the sessions as they were used last. */
@@ -94,7 +89,7 @@ export class SessionHistory implements vscode.Disposable {
       this.#cursor = next.cursor;
       const hasMore = next.cursor !== undefined;
       this.#page = { ...this.#page, sessions: [...this.#page.sessions, ...next.sessions], hasMore };
-      this.#events.push({ kind: "history-next", sessions: next.sessions, hasMore });
+      this.#panel.history({ kind: "next", sessions: next.sessions, hasMore });
     } catch (error) {
       if (question === this.#asked && this.#page) this.#show({ ...this.#page, error: messageOf(error) });
     } finally {
@@ -107,7 +102,7 @@ export class SessionHistory implements vscode.Disposable {
     this.#building = building.done < building.total ? building : undefined;
     if (this.#page === undefined) return;
     this.#page = this.#built(this.#page);
-    this.#events.push({ kind: "history-building", building: this.#building ?? null });
+    this.#panel.history({ kind: "building", building: this.#building ?? null });
     if (this.#building === undefined) this.#refresh();
   }
 
@@ -131,9 +126,7 @@ export class SessionHistory implements vscode.Disposable {
   async remove(sessionId: string): Promise<void> {
     const isCurrent = sessionId === this.#chat.sessionId;
     await this.#change((agent) => agent.request(methods.agent.session.delete, { sessionId }));
-    if (!isCurrent) return;
-    await this.#chat.newSession();
-    await this.open();
+    if (isCurrent) this.#panel.command({ kind: "replace-session" });
   }
 
   /** Every stored session of this folder, the last used first, for a list of the editor: one page. */
@@ -219,7 +212,7 @@ export class SessionHistory implements vscode.Disposable {
 
   #show(page: HistoryPage): void {
     this.#page = this.#built(page);
-    this.#events.push({ kind: "history", page: this.#page });
+    this.#panel.history({ kind: "page", page: this.#page });
   }
 
   #built({ building: _, ...page }: HistoryPage): HistoryPage {

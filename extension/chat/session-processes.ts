@@ -1,29 +1,20 @@
 /** What runs in the background of the panel's session: shown there, typed into and ended from there. */
 import {
   type HermesInputResult,
-  type HermesProcessesChanged,
   type HermesProcessId,
   type HermesProcessInput,
   processMethods,
 } from "../../agent-core/protocol/processes.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ChatSession } from "./chat-session.ts";
-import type { EventLog } from "./event-log.ts";
 
 export class SessionProcesses {
   readonly #worker: AgentWorker;
-  readonly #events: EventLog;
   readonly #chat: ChatSession;
 
-  constructor(worker: AgentWorker, events: EventLog, chat: ChatSession) {
+  constructor(worker: AgentWorker, chat: ChatSession) {
     this.#worker = worker;
-    this.#events = events;
     this.#chat = chat;
-  }
-
-  /** Another session's are not the panel's to show. */
-  changed({ sessionId, processes }: HermesProcessesChanged): void {
-    if (sessionId === this.#chat.sessionId) this.#events.push({ kind: "processes", processes });
   }
 
   /** Rejects with an Error in one line when nothing reads it any more. */

@@ -4,7 +4,7 @@ import type { Command } from "./command.ts";
 
 export const command: Command = {
   id: "hermes.askSelection",
-  async run({ events }) {
+  async run({ panel }) {
     const editor = vscode.window.activeTextEditor;
     if (editor === undefined) return;
     const { document, selection } = editor;
@@ -13,6 +13,6 @@ export const command: Command = {
     const code = document.getText(selection);
     const text = `About ${path}:${lines}\n\`\`\`${document.languageId}\n${code}\n\`\`\`\n`;
     await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
-    events.compose(text);
+    panel.command({ kind: "compose", text });
   },
 };

@@ -4,8 +4,8 @@ import type { Command } from "./command.ts";
 
 export const command: Command = {
   id: "hermes.focusChat",
-  async run({ events }) {
+  async run({ panel }) {
     await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
-    events.compose();
+    panel.command({ kind: "compose" });
   },
 };

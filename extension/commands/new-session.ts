@@ -4,9 +4,8 @@ import type { Command } from "./command.ts";
 
 export const command: Command = {
   id: "hermes.newSession",
-  async run({ chat, events }) {
+  async run({ panel }) {
     await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
-    await chat.newSession();
-    events.compose();
+    panel.command({ kind: "new-session" });
   },
 };

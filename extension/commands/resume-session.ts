@@ -4,7 +4,7 @@ import type { Command } from "./command.ts";
 
 export const command: Command = {
   id: "hermes.resumeSession",
-  async run({ chat, history }) {
+  async run({ history, panel }) {
     const items = history.recent().then((sessions) =>
       sessions.map(({ sessionId, title, updatedAt, isCurrent, messages }) => ({
         sessionId,
@@ -25,6 +25,6 @@ export const command: Command = {
     });
     if (chosen === undefined) return;
     await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
-    await chat.openStored(chosen.sessionId);
+    panel.command({ kind: "open-session", sessionId: chosen.sessionId });
   },
 };

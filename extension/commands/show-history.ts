@@ -4,8 +4,8 @@ import type { Command } from "./command.ts";
 
 export const command: Command = {
   id: "hermes.showHistory",
-  async run({ history }) {
+  async run({ panel }) {
     await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
-    await history.open();
+    panel.command({ kind: "show-sessions" });
   },
 };

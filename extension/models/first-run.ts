@@ -1,17 +1,17 @@
 /** The page of the panel that gets from nothing to a model: shown while nothing was configured and nothing chosen. */
 import { type HermesProviders, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
-import type { EventLog } from "../chat/event-log.ts";
+import type { PanelConnection } from "../chat/panel-connection.ts";
 import type { ModelMemory } from "./model-memory.ts";
 
 export class FirstRun {
   readonly #worker: AgentWorker;
-  readonly #events: EventLog;
+  readonly #panel: PanelConnection;
   readonly #memory: ModelMemory;
 
-  constructor(worker: AgentWorker, events: EventLog, memory: ModelMemory) {
+  constructor(worker: AgentWorker, panel: PanelConnection, memory: ModelMemory) {
     this.#worker = worker;
-    this.#events = events;
+    this.#panel = panel;
     this.#memory = memory;
   }
 
@@ -28,12 +28,13 @@ export class FirstRun {
   }
 
   close(): void {
-    this.#events.push({ kind: "setup", page: null });
+    this.#panel.setFacts({ setup: null });
   }
 
   #show({ offers, providers }: HermesProviders, canClose: boolean): void {
     const keys = providers.map(({ name, title, hasKey }) => ({ provider: name, title, hasKey }));
-    this.#events.push({ kind: "setup", page: { offers, keys, canClose } });
+    this.#panel.setFacts({ setup: { offers, keys, canClose } });
+    this.#panel.command({ kind: "show-setup" });
   }
 
   async #ask(): Promise<HermesProviders> {

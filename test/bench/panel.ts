@@ -170,7 +170,6 @@ class FedPanel {
       configOptions: [],
       commands: [],
     });
-    this.log.push({ kind: "agent", state: "ready" });
     const before = agent.updates.length;
     const place = { cwd: agent.cwd, mcpServers: [], _meta: { hermes } };
     await agent.request("session/load", { sessionId: SESSION_ID, ...place });

@@ -151,7 +151,6 @@ describe("earlier messages of a long session", () => {
     const before = -1;
     await receive(
       { kind: "session", sessionId: "s", cwd: "/", agentName: "Hermes", configOptions: [], commands: [] },
-      { kind: "agent", state: "ready" },
       update({ sessionUpdate: "session_info_update", _meta: { hermes: { earlier: { before, messages: 4_951 } } } }),
       update({ sessionUpdate: "user_message_chunk", ...text("Where is the limit kept?") }),
       update({ sessionUpdate: "agent_message_chunk", ...text("In `src/part.ts`, with a **note** on why.") }),

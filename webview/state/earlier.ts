@@ -16,11 +16,10 @@ export function beginWithEarlier(state: PanelState, meta: Meta): PanelState {
   return { ...state, earlier: { type: "there", before, messages } };
 }
 
-type Asked = Extract<PanelEvent, { kind: "earlier-asked" }>;
 type Failed = Extract<PanelEvent, { kind: "earlier-failed" }>;
 
 /** A page is on its way. */
-export function askForEarlier(state: PanelState, { before }: Asked): PanelState {
+export function askForEarlier(state: PanelState, { before }: { readonly before: number }): PanelState {
   const earlier = earlierOf(state.earlier);
   if (earlier?.before !== before) return state;
   const { messages } = earlier;

@@ -1,18 +1,29 @@
-/** The page with the stored sessions over time. */
-import type { PanelEvent } from "../panel-protocol.ts";
+/** Updates of the list of stored sessions. */
+import type { HistoryUpdate } from "../panel-protocol.ts";
 import { announce, type PanelState } from "./state.ts";
 
-type Event<Kind extends PanelEvent["kind"]> = Extract<PanelEvent, { kind: Kind }>;
+export function updateHistory(state: PanelState, { update }: { readonly update: HistoryUpdate }): PanelState {
+  switch (update.kind) {
+    case "page":
+      return replacePage(state, update);
+    case "next":
+      return appendSessions(state, update);
+    case "building":
+      return showProgress(state, update);
+  }
+}
 
-export function showHistory(state: PanelState, { page }: Event<"history">): PanelState {
-  const next: PanelState = { ...state, history: page ?? undefined };
-  if (page === null || page.isLoading) return next;
+type Update<Kind extends HistoryUpdate["kind"]> = Extract<HistoryUpdate, { kind: Kind }>;
+
+function replacePage(state: PanelState, { page }: Update<"page">): PanelState {
+  const next: PanelState = { ...state, history: page };
+  if (page.isLoading) return next;
   const count = `${page.sessions.length}${page.hasMore ? " or more" : ""}`;
   return announce(next, page.error ?? (page.sessions.length === 0 ? "No sessions" : `${count} sessions`));
 }
 
-/** The sessions that are shown already stay the same objects: their rows need not be drawn again. */
-export function addToHistory(state: PanelState, { sessions, hasMore }: Event<"history-next">): PanelState {
+/** Sessions already listed keep their objects, so that their rows are not drawn again. */
+function appendSessions(state: PanelState, { sessions, hasMore }: Update<"next">): PanelState {
   const { history } = state;
   if (history === undefined) return state;
   const known = new Set(history.sessions.map(({ sessionId }) => sessionId));
@@ -22,7 +33,7 @@ export function addToHistory(state: PanelState, { sessions, hasMore }: Event<"hi
   return announce(next, `${all.length}${hasMore ? " or more" : ""} sessions`);
 }
 
-export function buildHistory(state: PanelState, { building }: Event<"history-building">): PanelState {
+function showProgress(state: PanelState, { building }: Update<"building">): PanelState {
   if (state.history === undefined) return state;
   const { building: _, ...history } = state.history;
   return { ...state, history: { ...history, ...(building && { building }) } };

@@ -10,16 +10,13 @@ import type {
   ToolKind,
 } from "@zed-industries/agent-client-protocol";
 import type {
-  AgentState,
   EarlierMessages,
   HistoryPage,
   PanelEvent,
-  PanelProcess,
   QueuedPrompt,
   RestoreFile,
   RestorePreview,
-  ReviewedFile,
-  SetupPage,
+  WorkspaceFacts,
 } from "../panel-protocol.ts";
 import type { CompressionUpdate } from "./compression.ts";
 import type { ContextPressure } from "./context-pressure.ts";
@@ -134,11 +131,25 @@ export type UsageState = {
   readonly pressure: ContextPressure;
 };
 
+/** The page shown. Only the panel changes it; without a page the panel shows the conversation. */
+export type Route = {
+  /** The list of stored sessions; it covers the setup page. */
+  readonly sessions: boolean;
+  /** The page that sets up a model. */
+  readonly setup: boolean;
+  /** A session was chosen in the list, which closes when that session begins. */
+  readonly isOpening: boolean;
+  /** Increases with each request to focus the search of the list. */
+  readonly searchFocus: number;
+};
+
 export type PanelState = {
+  readonly facts: WorkspaceFacts;
+  readonly route: Route;
+  /** The list of stored sessions; undefined until the host has answered. */
+  readonly history: HistoryPage | undefined;
   readonly sessionId: string | undefined;
   readonly agentName: string;
-  readonly agent: { readonly state: AgentState; readonly message: string | undefined };
-  readonly isTrusted: boolean;
   readonly entries: readonly Entry[];
   /** Undefined when `entries` begins with the beginning of the session. */
   readonly earlier: EarlierState | undefined;
@@ -156,28 +167,21 @@ export type PanelState = {
   readonly permissions: readonly PermissionRequest[];
   readonly questions: readonly QuestionRequest[];
   readonly queue: readonly QueuedPrompt[];
-  readonly processes: readonly PanelProcess[];
-  readonly review: readonly ReviewedFile[];
   readonly usage: UsageState | undefined;
   readonly configOptions: readonly SessionConfigOption[];
   readonly commands: readonly AvailableCommand[];
-  /** Undefined while there is nothing to set up. */
-  readonly setup: SetupPage | undefined;
-  /** Undefined while the stored sessions are not shown. */
-  readonly history: HistoryPage | undefined;
   /** What going back to before the message at a position would do; undefined while nobody asks. */
   readonly restore: { readonly position: number; readonly preview: RestorePreview } | undefined;
   /** For screen readers; `serial` changes when the same words are to be said again. */
   readonly announcement: { readonly serial: number; readonly text: string };
-  /** Wishes to put the caret into the composer, and a text; the oldest first, those that were done already included. */
-  readonly wishes: readonly { readonly id: string; readonly text: string | undefined }[];
 };
 
 export const emptyState: PanelState = {
+  facts: { agent: { state: "starting" }, isTrusted: true, review: [], processes: [], setup: null },
+  route: { sessions: false, setup: false, isOpening: false, searchFocus: 0 },
+  history: undefined,
   sessionId: undefined,
   agentName: "Hermes",
-  agent: { state: "starting", message: undefined },
-  isTrusted: true,
   entries: [],
   earlier: undefined,
   cutSummary: undefined,
@@ -191,17 +195,17 @@ export const emptyState: PanelState = {
   permissions: [],
   questions: [],
   queue: [],
-  processes: [],
-  review: [],
   usage: undefined,
   configOptions: [],
   commands: [],
-  setup: undefined,
-  history: undefined,
   restore: undefined,
   announcement: { serial: 0, text: "" },
-  wishes: [],
 };
+
+/** The state without its session: facts, page and the last announcement remain. */
+export function withoutSession({ facts, route, history, announcement }: PanelState): PanelState {
+  return { ...emptyState, facts, route, history, announcement };
+}
 
 /** The same state, with `text` to be said by a screen reader. */
 export function announce(state: PanelState, text: string): PanelState {

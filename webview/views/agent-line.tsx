@@ -4,7 +4,8 @@ import { usePanel } from "./panel-context.ts";
 
 export function AgentLine() {
   const { store } = usePanel();
-  const { agent, sessionId } = store.shown.value;
+  const { facts, sessionId } = store.shown.value;
+  const { agent } = facts;
   switch (agent.state) {
     case "ready":
       return null;

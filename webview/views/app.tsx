@@ -1,4 +1,5 @@
 /** The panel: the conversation, what waits for an answer, and the composer. */
+import type { HistoryPage } from "../panel-protocol.ts";
 import { earlierOf } from "../state/earlier.ts";
 import { AgentLine } from "./agent-line.tsx";
 import { Composer } from "./composer.tsx";
@@ -45,11 +46,13 @@ export function App() {
 
 /** What fills the panel: the stored sessions, the way to a model, the conversation, or what there is before it. */
 function Content() {
-  const { store } = usePanel();
-  const { entries, open, earlier, setup, history, sessionId } = store.shown.value;
-  if (history !== undefined) return <History page={history} />;
-  if (setup !== undefined) return <FirstRun page={setup} />;
+  const panel = usePanel();
+  const { entries, open, earlier, facts, route, history, sessionId } = panel.store.shown.value;
+  if (route.sessions) return <History page={history ?? LOADING} />;
+  if (route.setup && facts.setup !== null) return <FirstRun page={facts.setup} />;
   const isEmpty = entries.length === 0 && open === undefined && earlierOf(earlier) === undefined;
   if (!isEmpty) return <Transcript key={sessionId} />;
-  return <EmptyState onExample={(text) => store.apply([{ kind: "compose", id: crypto.randomUUID(), text }], false)} />;
+  return <EmptyState onExample={(text) => panel.compose(text)} />;
 }
+
+const LOADING: HistoryPage = { query: "", everywhere: false, sessions: [], hasMore: false, isLoading: true };

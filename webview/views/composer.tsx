@@ -9,24 +9,20 @@ import { usePanel } from "./panel-context.ts";
 import { UsageMeter } from "./usage-meter.tsx";
 
 export function Composer() {
-  const { store, memory, post } = usePanel();
-  const { running, commands, wishes, agentName, queue } = store.shown.value;
-  const [draft, setDraft] = useState(memory.draft);
+  const panel = usePanel();
+  const { store, post } = panel;
+  const { running, commands, agentName, queue } = store.shown.value;
+  const draft = panel.draft.value;
+  const focusRequests = panel.composerFocus.value;
   const [chosen, choose] = useState(0);
   const field = useRef<HTMLTextAreaElement>(null);
   const write = (text: string): void => {
-    memory.draft = text;
-    setDraft(text);
+    panel.write(text);
     choose(0);
   };
   useLayoutEffect(() => {
-    const fresh = wishes.filter(({ id }) => !memory.isFulfilled(id));
-    if (fresh.length === 0) return;
-    for (const { id } of fresh) memory.fulfil(id);
-    const texts = fresh.flatMap(({ text }) => (text === undefined ? [] : [text]));
-    if (texts.length > 0) write([...texts, draft].filter((text) => text.trim() !== "").join("\n\n"));
-    field.current?.focus();
-  }, [wishes]);
+    if (focusRequests > 0) field.current?.focus();
+  }, [focusRequests]);
   useLayoutEffect(() => {
     const element = field.current;
     if (element === null) return;

@@ -15,7 +15,8 @@ type CardProps = {
 };
 
 export function FirstRun({ page: { offers, keys, canClose } }: { readonly page: SetupPage }) {
-  const { store, post } = usePanel();
+  const panel = usePanel();
+  const { store, post } = panel;
   const { agentName } = store.shown.value;
   return (
     <section class="empty first-run" aria-labelledby="first-run-title">
@@ -55,7 +56,7 @@ export function FirstRun({ page: { offers, keys, canClose } }: { readonly page: 
       </div>
       <p class="empty-note">Keys are tried at once and kept in VS Code’s secret storage, nowhere else.</p>
       {canClose && (
-        <button type="button" class="text-button" onClick={() => post({ type: "close-setup" })}>
+        <button type="button" class="text-button" onClick={() => panel.closeSetup()}>
           <Icon name="arrow-left" /> Back
         </button>
       )}

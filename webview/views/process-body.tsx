@@ -1,8 +1,8 @@
 /** A background process opened: the end of its output, and a line to type into it. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ASKS_FOR_SECRET, type PanelProcess } from "../panel-protocol.ts";
-import { lastLine } from "../state/processes.ts";
 import type { TerminalState } from "../state/state.ts";
+import { lastLine } from "../state/workspace.ts";
 import { ansiRuns } from "../terminal/ansi.ts";
 import { usePanel } from "./panel-context.ts";
 import { TerminalView } from "./terminal-view.tsx";

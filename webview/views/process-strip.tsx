@@ -1,6 +1,7 @@
 /** What runs in the background, folded into one line above the composer. */
 import { useEffect, useState } from "preact/hooks";
 import type { PanelProcess } from "../panel-protocol.ts";
+import { processesOf } from "../state/workspace.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { lastLineOf, ProcessBody } from "./process-body.tsx";
@@ -15,7 +16,7 @@ type Shown = { readonly id: string | undefined; readonly reply: number };
 
 export function ProcessStrip() {
   const { store, memory } = usePanel();
-  const { processes } = store.shown.value;
+  const processes = processesOf(store.shown.value);
   const [isOpen, setOpen] = useState(memory.isOpen(FOLD_ID, false));
   const [shown, show] = useState<Shown>({ id: undefined, reply: 0 });
   if (processes.length === 0) return null;

@@ -6,7 +6,7 @@ import { usePanel } from "./panel-context.ts";
 
 export function ReviewBar() {
   const { store, post } = usePanel();
-  const { review } = store.shown.value;
+  const { review } = store.shown.value.facts;
   if (review.length === 0) return null;
   const added = review.reduce((sum, file) => sum + file.added, 0);
   const removed = review.reduce((sum, file) => sum + file.removed, 0);

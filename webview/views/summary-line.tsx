@@ -19,7 +19,7 @@ export function SummaryLine({ entry }: { readonly entry: SummaryEntry }) {
         class="fold-summary"
         aria-expanded={isOpen.value}
         title="The agent goes on with a summary of these messages; they stay here."
-        onClick={() => store.apply([{ kind: "toggle-summary", key }], false)}
+        onClick={() => store.apply([{ kind: "toggle-summary", key }])}
       >
         <Icon name="fold" />
         <span class="tool-title">

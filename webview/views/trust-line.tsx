@@ -4,7 +4,7 @@ import { usePanel } from "./panel-context.ts";
 
 export function TrustLine() {
   const { store, post } = usePanel();
-  if (store.shown.value.isTrusted) return null;
+  if (store.shown.value.facts.isTrusted) return null;
   return (
     <div class="agent-line trust-line" role="status">
       <Icon name="shield" />

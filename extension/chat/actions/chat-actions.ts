@@ -4,7 +4,6 @@ import type { Actions } from "./actions.ts";
 
 export const chatActions: Actions<
   | "ready"
-  | "ack"
   | "prompt"
   | "cancel"
   | "resend"
@@ -15,12 +14,10 @@ export const chatActions: Actions<
   | "permission"
   | "answer"
 > = {
-  ready: (_message, { events, review, chat }) => {
-    events.push({ kind: "review", files: review.files });
+  ready: (_message, { chat }) => {
     chat.queue.releaseAll();
     return chat.open();
   },
-  ack: () => undefined, // the view takes note of it itself
   prompt: async ({ text, now }, { chat }) => {
     if (text.trim() === "") return;
     await (now ? chat.promptNow(text) : chat.prompt(text));
@@ -30,11 +27,13 @@ export const chatActions: Actions<
     if (text.trim() === "") return;
     await chat.resend(position, text);
   },
-  "fork-here": async ({ position, text }, { chat, events }) => {
+  "fork-here": async ({ position, text }, { chat, panel }) => {
     const { sessionId } = chat;
     if (sessionId === undefined) return;
-    await told("The session cannot be forked", () => chat.fork(sessionId, position));
-    events.compose(text);
+    await told("The session cannot be forked", async () => {
+      panel.command({ kind: "open-session", sessionId: await chat.fork(sessionId, position) });
+      panel.command({ kind: "compose", text });
+    });
   },
   earlier: ({ before, all }, { chat }) => chat.earlier.show(before, all === true),
   "new-session": (_message, { chat }) => chat.newSession(),

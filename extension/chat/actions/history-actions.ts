@@ -5,20 +5,15 @@ import { told } from "../told.ts";
 import type { Actions } from "./actions.ts";
 
 export const historyActions: Actions<Extract<PanelMessage["type"], `history-${string}` | `session-${string}`>> = {
-  "history-open": (_message, { history }) => history.open(),
   "history-close": (_message, { history }) => history.close(),
   "history-search": ({ query, everywhere }, { history }) => history.search(query, everywhere),
   "history-more": (_message, { history }) => history.more(),
-  "session-open": async ({ sessionId }, { chat, history }) => {
-    await chat.openStored(sessionId);
-    history.close();
-  },
+  "session-open": ({ sessionId }, { chat }) => chat.openStored(sessionId),
   "session-rename": ({ sessionId, title }, { history }) => history.rename(sessionId, title),
   "session-delete": ({ sessionId }, { history }) => history.remove(sessionId),
-  "session-fork": ({ sessionId }, { chat, history }) =>
+  "session-fork": ({ sessionId }, { chat, panel }) =>
     told("The session cannot be forked", async () => {
-      await chat.fork(sessionId);
-      history.close();
+      panel.command({ kind: "open-session", sessionId: await chat.fork(sessionId) });
     }),
   "session-export": ({ sessionId }, { worker }) =>
     told("The session cannot be exported", () => exportSession(worker, sessionId)),

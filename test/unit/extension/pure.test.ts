@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { EventLog } from "../../../extension/chat/event-log.ts";
 import { minimalEdit } from "../../../extension/documents/minimal-edit.ts";
 import { OutputRing } from "../../../extension/terminals/output-ring.ts";
-import type { HostMessage, PanelEvent } from "../../../webview/panel-protocol.ts";
+import type { EventsMessage, PanelEvent } from "../../../webview/panel-protocol.ts";
 
 let seed = 3;
 const random = (limit: number): number => {
@@ -39,7 +39,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 test("the panel's channel: numbered, merged while unsent, and sent again after a gap", async () => {
   const log = new EventLog();
-  const sent: HostMessage[] = [];
+  const sent: EventsMessage[] = [];
   log.push(delta("a"));
   log.push(delta("b"));
   log.attach((message) => sent.push(message), "", 0);

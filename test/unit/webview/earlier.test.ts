@@ -1,7 +1,7 @@
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
 import type { PanelEvent } from "../../../webview/panel-protocol.ts";
-import { reduce, reduceAll } from "../../../webview/state/reduce.ts";
+import { reduce, reduceAll, type StateEvent } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 import { wholeText } from "../../../webview/state/streamed-text.ts";
 import { hidesNextPage, visibleEntries } from "../../../webview/state/summaries.ts";
@@ -40,7 +40,7 @@ const page = (before: number, from: number): PanelEvent => ({
   earlier: from === 0 ? null : { before: from, messages: from },
 });
 
-const play = (events: readonly PanelEvent[], state: PanelState = emptyState): PanelState =>
+const play = (events: readonly StateEvent[], state: PanelState = emptyState): PanelState =>
   events.reduce((before, next, index) => reduce(before, next, index), state);
 /** A session that was opened by its end: the turns from position 20 to 29 are there. */
 const opened = (...more: readonly SessionUpdate[]): PanelState =>

@@ -2,7 +2,7 @@ import type { SessionConfigOption } from "@zed-industries/agent-client-protocol"
 import { expect, test } from "vitest";
 import type { PanelEvent } from "../../../webview/panel-protocol.ts";
 import { choiceGroups, matchingGroups, shortChoice } from "../../../webview/state/config.ts";
-import { reduce } from "../../../webview/state/reduce.ts";
+import { reduce, type StateEvent } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 
 function modelOption(currentValue: string): Extract<SessionConfigOption, { type: "select" }> {
@@ -26,7 +26,7 @@ function modelOption(currentValue: string): Extract<SessionConfigOption, { type:
   };
 }
 
-const play = (events: readonly PanelEvent[], from: PanelState = emptyState): PanelState =>
+const play = (events: readonly StateEvent[], from: PanelState = emptyState): PanelState =>
   events.reduce((state, event, index) => reduce(state, event, index), from);
 const found = (query: string) =>
   matchingGroups(choiceGroups(modelOption("offline")), query).map(({ name, choices }) => [name, choices.length]);
@@ -46,12 +46,16 @@ test("where there is little room a choice is shown without its explanation", () 
   expect(shortChoice(modelOption("openrouter:openai/gpt-5.4"))).toBe("OpenAI: GPT-5.4");
 });
 
-test("the first-run page stays until it is taken away, or a message is written", () => {
-  const page = { offers: [], keys: [], canClose: false };
-  const shown = play([{ kind: "setup", page }]);
-  expect(shown).toMatchObject({ setup: page, announcement: { text: "Choose which model answers" } });
-  expect(play([{ kind: "setup", page: null }], shown).setup).toBeUndefined();
-  expect(play([{ kind: "prompt", id: "p", text: "go" }], shown).setup).toBeUndefined();
+test("the setup page stays until a model is set up or the user sends a message", () => {
+  const setup = { offers: [], keys: [], canClose: false };
+  const facts = { ...emptyState.facts, setup };
+  const shown = play([
+    { kind: "facts", facts },
+    { kind: "route", route: { setup: true } },
+  ]);
+  expect(shown).toMatchObject({ route: { setup: true }, announcement: { text: "Choose which model answers" } });
+  expect(play([{ kind: "facts", facts: { ...facts, setup: null } }], shown).route.setup).toBe(false);
+  expect(play([{ kind: "prompt", id: "p", text: "go" }], shown).route.setup).toBe(false);
 });
 
 test("another model is said aloud, the first one is not", () => {

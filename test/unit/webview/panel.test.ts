@@ -5,7 +5,7 @@ import { diffSummary } from "../../../webview/diff/diff-lines.ts";
 import { linkKind } from "../../../webview/markdown/links.ts";
 import { MarkdownStream } from "../../../webview/markdown/markdown-stream.ts";
 import { createParser } from "../../../webview/markdown/parser.ts";
-import type { HostMessage, PanelEvent, PanelMessage } from "../../../webview/panel-protocol.ts";
+import type { EventsMessage, PanelEvent, PanelMessage } from "../../../webview/panel-protocol.ts";
 import { reduce } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 import { appendText, emptyText, wholeText } from "../../../webview/state/streamed-text.ts";
@@ -52,7 +52,7 @@ test("the channel asks again after a gap, once, and takes nothing twice", () => 
     (message) => posted.push(message),
     (events) => taken.push(...events),
   );
-  const events = (first: number, count: number, reset = false): HostMessage => ({
+  const events = (first: number, count: number, reset = false): EventsMessage => ({
     type: "events",
     epoch: "e",
     first,

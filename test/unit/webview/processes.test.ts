@@ -1,20 +1,26 @@
 import { expect, test } from "vitest";
-import type { PanelEvent, PanelProcess } from "../../../webview/panel-protocol.ts";
-import { lastLine } from "../../../webview/state/processes.ts";
-import { reduce } from "../../../webview/state/reduce.ts";
+import type { PanelProcess } from "../../../webview/panel-protocol.ts";
+import { reduce, type StateEvent } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 import { appendText, emptyText } from "../../../webview/state/streamed-text.ts";
+import { lastLine, processesOf } from "../../../webview/state/workspace.ts";
 import { formatDuration } from "../../../webview/views/words.ts";
 
 const server: PanelProcess = { id: "p1", command: "npm run dev", startedAt: 0, state: "running" };
-const play = (...events: readonly PanelEvent[]): PanelState =>
-  events.reduce((state, event) => reduce(state, event, 0), emptyState);
-const processes = (...all: readonly PanelProcess[]): PanelEvent => ({ kind: "processes", processes: all });
+const session = (sessionId: string): StateEvent => ({
+  ...{ kind: "session", sessionId, cwd: "/", agentName: "Hermes", configOptions: [], commands: [] },
+});
+const play = (...events: readonly StateEvent[]): PanelState =>
+  [session("s"), ...events].reduce((state, event) => reduce(state, event, 0), emptyState);
+const processes = (...all: readonly PanelProcess[]): StateEvent => ({
+  kind: "facts",
+  facts: { ...emptyState.facts, processes: [{ sessionId: "s", processes: all }] },
+});
 
-test("the list is the agent's own, and another session's is forgotten", () => {
-  expect(play(processes(server)).processes).toEqual([server]);
-  const session = { sessionId: "s", cwd: "/", agentName: "Hermes", configOptions: [], commands: [] };
-  expect(play(processes(server), { kind: "session", ...session }).processes).toEqual([]);
+test("the processes of the session shown are shown, and are there again when the user returns to it", () => {
+  expect(processesOf(play(processes(server)))).toEqual([server]);
+  expect(processesOf(play(processes(server), session("other")))).toEqual([]);
+  expect(processesOf(play(processes(server), session("other"), session("s")))).toEqual([server]);
 });
 
 test("a screen reader hears once that one waits for input, and how it ended", () => {

@@ -53,7 +53,7 @@ type NameProps = RowProps & {
 };
 
 function Name({ item, field, onKey }: NameProps) {
-  const { post } = usePanel();
+  const panel = usePanel();
   const { sessionId, title, updatedAt, messages, cost, folder, isCurrent, snippet } = item;
   const facts = [
     shortTime(updatedAt, Date.now()),
@@ -75,7 +75,7 @@ function Name({ item, field, onKey }: NameProps) {
       aria-current={isCurrent ? "true" : undefined}
       aria-keyshortcuts="F2 Delete"
       title={title}
-      onClick={() => post({ type: "session-open", sessionId })}
+      onClick={() => panel.openSession(sessionId)}
       onKeyDown={onKeyDown}
     >
       <span class="history-title" dir="auto">
@@ -170,10 +170,15 @@ function Renaming({ item: { sessionId, title }, onDone }: StageProps) {
   );
 }
 
-function Deleting({ item: { sessionId, title }, onDone }: StageProps) {
-  const { post } = usePanel();
+function Deleting({ item: { sessionId, title, isCurrent }, onDone }: StageProps) {
+  const panel = usePanel();
   const keep = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => keep.current?.focus(), []);
+  const remove = (): void => {
+    // Without an open session the next step is to find another one.
+    if (isCurrent) panel.showSessions();
+    panel.post({ type: "session-delete", sessionId });
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== "Escape") return;
     event.preventDefault();
@@ -186,7 +191,7 @@ function Deleting({ item: { sessionId, title }, onDone }: StageProps) {
         Delete “{title}” for good?
       </span>
       <span class="ask-buttons">
-        <button type="button" class="button button-primary" onClick={() => post({ type: "session-delete", sessionId })}>
+        <button type="button" class="button button-primary" onClick={remove}>
           Delete
         </button>
         <button type="button" class="button button-secondary" ref={keep} onClick={onDone}>

@@ -18,12 +18,12 @@ const AHEAD = "600px";
 const FOCUS = { inRow: ".history-name", otherwise: ".history-search input" };
 
 export function History({ page }: { readonly page: HistoryPage }) {
-  const { post } = usePanel();
+  const panel = usePanel();
   const rows = useFocusKept<HTMLDivElement>(page.sessions, FOCUS);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "Escape") {
       event.preventDefault();
-      post({ type: "history-close" });
+      panel.closeSessions();
       return;
     }
     const step = STEPS[event.key];
@@ -44,7 +44,7 @@ export function History({ page }: { readonly page: HistoryPage }) {
           class="icon-button"
           title="Back to the conversation (Escape)"
           aria-label="Back to the conversation"
-          onClick={() => post({ type: "history-close" })}
+          onClick={() => panel.closeSessions()}
         >
           <Icon name="arrow-left" />
         </button>
@@ -96,11 +96,12 @@ function More({ count }: { readonly count: number }) {
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
 function Search({ page }: { readonly page: HistoryPage }) {
-  const { post } = usePanel();
+  const { store, post } = usePanel();
+  const { searchFocus } = store.shown.value.route;
   const [query, setQuery] = useState(page.query);
   const [everywhere, setEverywhere] = useState(page.everywhere);
   const field = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), [searchFocus]);
   useEffect(() => {
     if (query === page.query && everywhere === page.everywhere) return;
     const timer = setTimeout(() => post({ type: "history-search", query, everywhere }), TYPING_PAUSE_MS);

@@ -51,12 +51,13 @@ export const EntryView = memo(function EntryView({ entry }: { readonly entry: En
 });
 
 function Thought({ entry }: { readonly entry: TextEntry }) {
-  const { store, epoch } = usePanel();
+  const panel = usePanel();
+  const { store } = panel;
   const fold = useMemo(() => {
     const { sessionId, entries } = store.shown.peek();
     const place = placeOfThought(entries, entry.key);
     // Where nobody knows the place, the fold is remembered as long as the key means this thought.
-    return `thought:${sessionId ?? ""}:${place ?? `${epoch()}.${entry.key}`}`;
+    return `thought:${sessionId ?? ""}:${place ?? `${panel.epoch}.${entry.key}`}`;
   }, [store, entry.key]);
   const time = entry.durationMs === undefined ? "Thoughts" : `Thought for ${formatDuration(entry.durationMs)}`;
   const summary = (

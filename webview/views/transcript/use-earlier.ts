@@ -37,7 +37,7 @@ export function useEarlier(scroller: RefObject<HTMLElement | null>, state: Panel
     const before = earlierOf(earlier)?.before;
     if (before === undefined || earlier?.type === "asked" || isAsking.current) return;
     isAsking.current = true;
-    store.apply([{ kind: "earlier-asked", before }], false);
+    store.apply([{ kind: "earlier-asked", before }]);
     // A page that nothing would be seen of is no answer to scrolling up.
     post({ type: "earlier", before, ...((all || hidesNextPage(state)) && { all: true }) });
   };

@@ -18,10 +18,11 @@ export function useReadingPlace(
   rows: readonly Entry[],
   startPx: number,
 ): ReadingPlace {
-  const { memory, epoch } = usePanel();
+  const panel = usePanel();
+  const { memory } = panel;
   const place = useMemo(() => {
     const { anchor } = memory;
-    const index = anchor?.epoch === epoch() ? rows.findIndex(({ key }) => key === anchor.key) : -1;
+    const index = anchor?.epoch === panel.epoch ? rows.findIndex(({ key }) => key === anchor.key) : -1;
     return anchor !== undefined && index >= 0 ? { index, offset: anchor.offset } : undefined;
   }, []);
   useLayoutEffect(() => {
@@ -33,7 +34,7 @@ export function useReadingPlace(
     const index = list.current.findItemIndex(scrollOffset);
     const key = now[index]?.key;
     const offset = scrollOffset - startPx - list.current.getItemOffset(index);
-    memory.anchor = isEnd || key === undefined ? undefined : { epoch: epoch(), key, offset };
+    memory.anchor = isEnd || key === undefined ? undefined : { epoch: panel.epoch, key, offset };
   };
   return { isEnd: place === undefined, note };
 }

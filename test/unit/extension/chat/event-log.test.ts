@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { EventLog } from "../../../../extension/chat/event-log.ts";
 import { Channel } from "../../../../webview/channel.ts";
-import type { HostMessage, PanelEvent } from "../../../../webview/panel-protocol.ts";
+import type { EventsMessage, PanelEvent } from "../../../../webview/panel-protocol.ts";
 
 // Long conversations: on their way to the panel in one piece, and no longer than they must be.
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -11,8 +11,8 @@ const delta = (text: string, messageId = "m"): PanelEvent => ({
 });
 const notice = (text: string): PanelEvent => ({ kind: "notice", severity: "info", text });
 
-function attached(log: EventLog): readonly HostMessage[] {
-  const sent: HostMessage[] = [];
+function attached(log: EventLog): readonly EventsMessage[] {
+  const sent: EventsMessage[] = [];
   log.attach((message) => sent.push(message), "", 0);
   return sent;
 }

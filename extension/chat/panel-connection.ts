@@ -1,0 +1,69 @@
+/** The host's end of the connection to the panel: facts of the workspace, one-shot commands, and the session's log. */
+import { randomUUID } from "node:crypto";
+import type { HistoryUpdate, HostMessage, PanelCommand, WorkspaceFacts } from "../../webview/panel-protocol.ts";
+import type { EventLog } from "./event-log.ts";
+
+type QueuedCommand = Extract<HostMessage, { type: "command" }>;
+
+export class PanelConnection {
+  readonly #log: EventLog;
+  #facts: WorkspaceFacts;
+  /** Commands that no panel has run yet. */
+  #commands: readonly QueuedCommand[] = [];
+  /** Undefined while no panel runs. */
+  #post: ((message: HostMessage) => void) | undefined;
+
+  constructor(log: EventLog, isTrusted: boolean) {
+    this.#log = log;
+    this.#facts = { agent: { state: "starting" }, isTrusted, review: [], processes: [], setup: null };
+  }
+
+  get facts(): WorkspaceFacts {
+    return this.#facts;
+  }
+
+  setFacts(changed: Partial<WorkspaceFacts>): void {
+    this.#facts = { ...this.#facts, ...changed };
+    this.#post?.({ type: "facts", facts: this.#facts });
+  }
+
+  /** Replaces the background processes of one session. */
+  setProcesses({ sessionId, processes }: WorkspaceFacts["processes"][number]): void {
+    const others = this.#facts.processes.filter((entry) => entry.sessionId !== sessionId);
+    this.setFacts({ processes: processes.length === 0 ? others : [...others, { sessionId, processes }] });
+  }
+
+  /** Sends a command; it stays queued until a panel has run it. */
+  command(command: PanelCommand): void {
+    const queued: QueuedCommand = { type: "command", id: randomUUID(), command };
+    this.#commands = [...this.#commands, queued];
+    this.#post?.(queued);
+  }
+
+  /** Reaches only a panel that runs: a new panel asks for the list by itself. */
+  history(update: HistoryUpdate): void {
+    this.#post?.({ type: "history", update });
+  }
+
+  /** The panel's script runs and has the events below `next` of `epoch`. */
+  attach(post: (message: HostMessage) => void, epoch: string, next: number): void {
+    this.#post = post;
+    post({ type: "facts", facts: this.#facts });
+    this.#log.attach(post, epoch, next);
+    for (const queued of this.#commands) post(queued);
+  }
+
+  /** The panel is closed or hidden. Events and commands are kept for the next one. */
+  detach(): void {
+    this.#post = undefined;
+    this.#log.detach();
+  }
+
+  acknowledge(epoch: string, next: number): void {
+    this.#log.acknowledge(epoch, next);
+  }
+
+  commandDone(id: string): void {
+    this.#commands = this.#commands.filter((queued) => queued.id !== id);
+  }
+}

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { EventLog } from "../../../../extension/chat/event-log.ts";
+import { PanelConnection } from "../../../../extension/chat/panel-connection.ts";
+import type { HostMessage } from "../../../../webview/panel-protocol.ts";
+
+const attach = (connection: PanelConnection): HostMessage[] => {
+  const sent: HostMessage[] = [];
+  connection.attach((message) => sent.push(message), "", 0);
+  return sent;
+};
+const commands = (sent: readonly HostMessage[]) => sent.filter((message) => message.type === "command");
+
+test("a command waits for a panel and is sent until a panel has run it", () => {
+  const connection = new PanelConnection(new EventLog(), true);
+  connection.command({ kind: "compose", text: "one" });
+  const first = attach(connection);
+  connection.command({ kind: "show-sessions" });
+  expect(commands(first).map(({ command }) => command.kind)).toEqual(["compose", "show-sessions"]);
+  connection.commandDone(commands(first)[0]?.id ?? "");
+  connection.detach();
+  const second = attach(connection);
+  expect(commands(second)).toEqual([commands(first)[1]]);
+  connection.commandDone(commands(second)[0]?.id ?? "");
+  expect(commands(attach(connection))).toEqual([]);
+});
+
+test("a new panel gets the facts before the events, and facts outlive a session's log", () => {
+  const log = new EventLog();
+  const connection = new PanelConnection(log, false);
+  const process = { id: "p1", command: "npm run dev", startedAt: 0, state: "running" } as const;
+  connection.setProcesses({ sessionId: "s1", processes: [process] });
+  log.clear();
+  const sent = attach(connection);
+  expect(sent.map(({ type }) => type)).toEqual(["facts", "events"]);
+  expect(sent[0]).toMatchObject({
+    facts: { isTrusted: false, processes: [{ sessionId: "s1", processes: [process] }] },
+  });
+  connection.setFacts({ isTrusted: true });
+  expect(sent.at(-1)).toMatchObject({ type: "facts", facts: { isTrusted: true, processes: [{ sessionId: "s1" }] } });
+  connection.setProcesses({ sessionId: "s1", processes: [] });
+  expect(connection.facts.processes).toEqual([]);
+});

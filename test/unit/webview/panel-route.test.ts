@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import { Panel } from "../../../webview/panel.ts";
+import type { HistoryPage, HostMessage, PanelEvent, PanelMessage } from "../../../webview/panel-protocol.ts";
+
+// The panel alone decides which page it shows; commands of the host are run once.
+const list: HistoryPage = { query: "", everywhere: false, sessions: [], hasMore: false, isLoading: false };
+const session = (sessionId: string): PanelEvent => ({
+  ...{ kind: "session", sessionId, cwd: "/", agentName: "Hermes", configOptions: [], commands: [] },
+});
+
+class FakeHost {
+  readonly posted: PanelMessage[] = [];
+  #kept: unknown;
+  #epochs = 0;
+
+  getState = (): unknown => this.#kept;
+  setState = (value: unknown): void => {
+    this.#kept = structuredClone(value);
+  };
+  postMessage = (message: PanelMessage): void => {
+    this.posted.push(message);
+  };
+
+  /** A panel that paints at once. */
+  open(): Panel {
+    const panel = new Panel(this, { now: () => 0, nextFrame: (paint) => paint() });
+    panel.start();
+    return panel;
+  }
+
+  begins(sessionId: string): HostMessage {
+    this.#epochs += 1;
+    return { type: "events", epoch: String(this.#epochs), first: 0, reset: true, events: [session(sessionId)] };
+  }
+
+  take(): readonly PanelMessage[] {
+    return this.posted.splice(0).filter(({ type }) => type !== "ack" && type !== "ready");
+  }
+}
+
+test("the list of sessions stays open, and its search keeps the focus, when the open session is replaced", () => {
+  const host = new FakeHost();
+  const panel = host.open();
+  panel.receive(host.begins("s1"));
+  panel.receive({ type: "command", id: "c1", command: { kind: "show-sessions" } });
+  panel.receive({ type: "history", update: { kind: "page", page: list } });
+  const { route } = panel.store.shown.value;
+  host.take();
+  panel.receive({ type: "command", id: "c2", command: { kind: "replace-session" } });
+  expect(host.take()).toEqual([{ type: "new-session" }, { type: "command-done", id: "c2" }]);
+  panel.receive(host.begins("s2"));
+  expect(panel.store.shown.value).toMatchObject({ sessionId: "s2", route, history: list });
+});
+
+test("the list closes when the session chosen in it begins, not before", () => {
+  const host = new FakeHost();
+  const panel = host.open();
+  panel.receive(host.begins("s1"));
+  panel.showSessions();
+  panel.receive({ type: "facts", facts: panel.store.state.facts });
+  panel.openSession("s2");
+  expect(panel.store.shown.value.route.sessions).toBe(true);
+  panel.receive(host.begins("s2"));
+  expect(panel.store.shown.value.route.sessions).toBe(false);
+  panel.showSessions();
+  host.take();
+  panel.openSession("s2");
+  expect(panel.store.shown.value.route.sessions).toBe(false);
+  expect(host.take()).toEqual([{ type: "history-close" }]);
+});
+
+test("a message that is sent closes the list; a panel that is drawn again shows the page it showed", () => {
+  const host = new FakeHost();
+  host.open().showSessions();
+  host.take();
+  const panel = host.open();
+  expect(panel.store.shown.value.route.sessions).toBe(true);
+  expect(host.take()).toEqual([{ type: "history-search", query: "", everywhere: false }]);
+  const prompt: PanelEvent = { kind: "prompt", id: "p", text: "go" };
+  panel.receive({ type: "events", epoch: "e", first: 0, reset: true, events: [session("s"), prompt] });
+  expect(panel.store.shown.value.route.sessions).toBe(false);
+});
+
+test("text for the composer goes before the draft, and stays there when the panel is drawn again", () => {
+  const host = new FakeHost();
+  const panel = host.open();
+  panel.write("typed");
+  panel.receive({ type: "command", id: "a", command: { kind: "compose", text: "queued" } });
+  panel.receive({ type: "command", id: "b", command: { kind: "compose" } });
+  expect([panel.draft.value, panel.composerFocus.value]).toEqual(["queued\n\ntyped", 2]);
+  expect(host.take()).toEqual([
+    { type: "command-done", id: "a" },
+    { type: "command-done", id: "b" },
+  ]);
+  const again = host.open();
+  expect([again.draft.value, again.composerFocus.value]).toEqual(["queued\n\ntyped", 0]);
+});

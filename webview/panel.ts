@@ -1,0 +1,146 @@
+/** The panel outside its views: wires the host's messages to the state, and owns the page and the draft. */
+import { effect, type Signal, signal } from "@preact/signals";
+import { Channel } from "./channel.ts";
+import { PanelMemory, type StateKeeper } from "./panel-memory.ts";
+import type { HostMessage, PanelCommand, PanelMessage } from "./panel-protocol.ts";
+import { PanelStore } from "./panel-store.ts";
+import type { Route } from "./state/state.ts";
+
+export type PanelHost = StateKeeper & { postMessage(message: PanelMessage): void };
+
+export type PanelClock = {
+  /** Milliseconds. */
+  readonly now: () => number;
+  /** Runs its argument before the next paint. */
+  readonly nextFrame: (paint: () => void) => void;
+};
+
+export class Panel {
+  readonly store: PanelStore;
+  readonly memory: PanelMemory;
+  /** Text in the composer. */
+  readonly draft: Signal<string>;
+  /** Increases with each request to focus the composer. */
+  readonly composerFocus = signal(0);
+  readonly #host: PanelHost;
+  readonly #channel: Channel;
+
+  constructor(host: PanelHost, clock: PanelClock) {
+    this.#host = host;
+    this.memory = new PanelMemory(host);
+    this.draft = signal(this.memory.draft);
+    this.store = new PanelStore({ ...clock, onShown: () => this.#channel.acknowledge() });
+    this.#channel = new Channel(this.post, (events, reset) => this.store.apply(events, reset));
+    this.#go(this.memory.route);
+    effect(() => this.#remember());
+  }
+
+  /** Id of the log of events: each session has its own. */
+  get epoch(): string {
+    return this.#channel.epoch;
+  }
+
+  /** Reports to the host that the panel runs. */
+  start(): void {
+    this.#channel.start();
+    if (this.memory.route.sessions) this.#loadSessions();
+  }
+
+  readonly post = (message: PanelMessage): void => this.#host.postMessage(message);
+
+  receive(message: HostMessage): void {
+    switch (message.type) {
+      case "events":
+        this.#channel.receive(message);
+        break;
+      case "facts":
+        this.store.apply([{ kind: "facts", facts: message.facts }]);
+        break;
+      case "history":
+        this.store.apply([{ kind: "history", update: message.update }]);
+        break;
+      case "command":
+        this.#run(message.command);
+        this.post({ type: "command-done", id: message.id });
+        break;
+    }
+  }
+
+  write(draft: string): void {
+    this.draft.value = draft;
+  }
+
+  /** Focuses the composer, with `text` inserted before the draft. */
+  compose(text = ""): void {
+    this.write([text, this.draft.value].filter((part) => part.trim() !== "").join("\n\n"));
+    this.composerFocus.value += 1;
+  }
+
+  /** Opens the list of stored sessions and focuses its search. */
+  showSessions(): void {
+    const { route } = this.store.state;
+    if (!route.sessions) this.#loadSessions();
+    this.#go({ sessions: true, isOpening: false, searchFocus: route.searchFocus + 1 });
+  }
+
+  closeSessions(): void {
+    this.#go({ sessions: false, isOpening: false });
+    this.post({ type: "history-close" });
+  }
+
+  /** Continues a stored session. The list stays open until the session begins. */
+  openSession(sessionId: string): void {
+    if (sessionId === this.store.state.sessionId) this.closeSessions();
+    else {
+      this.#go({ isOpening: true });
+      this.post({ type: "session-open", sessionId });
+    }
+  }
+
+  newSession(): void {
+    this.#go({ sessions: false, setup: false, isOpening: false });
+    this.post({ type: "new-session" });
+  }
+
+  closeSetup(): void {
+    this.#go({ setup: false });
+  }
+
+  #run(command: PanelCommand): void {
+    switch (command.kind) {
+      case "compose":
+        this.compose(command.text);
+        break;
+      case "new-session":
+        this.newSession();
+        this.compose();
+        break;
+      case "replace-session":
+        this.post({ type: "new-session" });
+        break;
+      case "open-session":
+        this.openSession(command.sessionId);
+        break;
+      case "show-sessions":
+        this.showSessions();
+        break;
+      case "show-setup":
+        this.#go({ setup: true });
+        break;
+    }
+  }
+
+  #go(route: Partial<Route>): void {
+    this.store.apply([{ kind: "route", route }]);
+  }
+
+  #loadSessions(): void {
+    this.post({ type: "history-search", query: "", everywhere: false });
+  }
+
+  /** Keeps the draft and the page for the time when the panel is hidden or reloaded. */
+  #remember(): void {
+    const { sessions, setup } = this.store.shown.value.route;
+    this.memory.keep({ draft: this.draft.value, route: { sessions, setup } });
+  }
+}
