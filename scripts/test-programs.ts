@@ -14,6 +14,7 @@ const packages: Readonly<Record<string, string>> = {
   dockerd: "docker.io",
   docker: "docker.io",
   busybox: "busybox-static",
+  rg: "ripgrep",
 };
 
 /** Installs what is missing. @throws when it cannot be installed here; the message names what to install by hand. */

@@ -1,15 +1,15 @@
-/** Search without ripgrep: the same ignore rules, JavaScript's regular expressions, and a deadline. */
-import { readFile, stat } from "node:fs/promises";
-import { basename, relative, sep } from "node:path";
+/** Search without ripgrep: the same ignore rules, JavaScript's regular expressions, and a time limit. */
+import { readdir, readFile, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { messageOf } from "../platform/errors.ts";
-import { globPattern } from "./glob-pattern.ts";
+import { globPattern, nameMatcher } from "./glob-pattern.ts";
 import type { SearchHit, SearchRequest, SearchResult } from "./host.ts";
+import { type FolderRules, ignoreFilesIn, isIgnored, rulesFrom } from "./ignore-rules.ts";
 import { MAX_HITS, MAX_LINE_CHARS, MAX_SEARCHED_BYTES } from "./search-limits.ts";
-import { walk } from "./walk.ts";
 
-/** A pattern that backtracks without end must not hold the agent: time for one search. */
-const DEADLINE_MS = 20_000;
-/** The same look at the beginning of a file as git's. */
+/** Time for one search: a pattern that backtracks without end must not hold the agent. Milliseconds. */
+const TIME_LIMIT_MS = 20_000;
+/** Git looks for a NUL in as much of a file to call it binary. */
 const BINARY_PROBE_BYTES = 8_000;
 
 export async function builtInSearch(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
@@ -17,43 +17,34 @@ export async function builtInSearch(request: SearchRequest, signal: AbortSignal)
 }
 
 async function searchFiles({ pattern, root }: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
-  const matches = nameMatcher(pattern);
+  const matches = nameMatcher(pattern, root);
   const hits: SearchHit[] = [];
-  for await (const path of walk(root, signal)) {
-    if (!matches(relative(root, path).split(sep).join("/"))) continue;
+  for await (const path of filesOf(root, signal)) {
+    if (!matches(path)) continue;
     hits.push({ path, line: 0, text: "", isContext: false });
     if (hits.length > MAX_HITS) break;
   }
   return { ok: true, hits, truncated: hits.length > MAX_HITS, engine: "built-in" };
 }
 
-/** A pattern with glob characters is a glob; anything else is looked for in the path, letters of either case. */
-function nameMatcher(pattern: string): (path: string) => boolean {
-  if (/[*?[{]/.test(pattern)) {
-    const glob = globPattern(pattern);
-    return (path) => glob.test(pattern.includes("/") ? path : basename(path));
-  }
-  const wanted = pattern.toLowerCase();
-  return (path) => path.toLowerCase().includes(wanted);
-}
-
 async function searchContent(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
   const expression = compile(request.pattern);
   if (typeof expression === "string") return { ok: false, message: expression };
   const glob = request.fileGlob === undefined ? undefined : globPattern(request.fileGlob);
-  const deadline = performance.now() + DEADLINE_MS;
+  const end = performance.now() + TIME_LIMIT_MS;
   const hits: SearchHit[] = [];
   let truncated = false;
   for await (const path of filesOf(request.root, signal)) {
     if (glob !== undefined && !glob.test(basename(path))) continue;
     const text = await searchableText(path);
     if (text !== undefined) hits.push(...hitsIn(path, text, expression, request.contextLines ?? 0));
-    truncated = hits.length > MAX_HITS || performance.now() > deadline;
+    truncated = hits.length > MAX_HITS || performance.now() > end;
     if (truncated) break;
   }
   return { ok: true, hits, truncated, engine: "built-in" };
 }
 
+/** Regular expression, or the reason why the pattern is none. */
 function compile(pattern: string): RegExp | string {
   try {
     return new RegExp(pattern, "u");
@@ -66,11 +57,43 @@ function compile(pattern: string): RegExp | string {
   }
 }
 
+/** Regular files in order of their paths, without ignored ones. Symbolic links and unreadable folders are skipped. */
 async function* filesOf(root: string, signal: AbortSignal): AsyncGenerator<string> {
   if ((await stat(root)).isFile()) yield root;
-  else yield* walk(root, signal);
+  else yield* walk(root, await rulesAbove(root), signal);
 }
 
+async function* walk(folder: string, above: readonly FolderRules[], signal: AbortSignal): AsyncGenerator<string> {
+  signal.throwIfAborted();
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const names = entries.map(({ name }) => name);
+  const rules = [...above, ...(await rulesOf(folder, names))];
+  for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
+    const path = join(folder, entry.name);
+    if (isIgnored(path, entry.isDirectory(), rules)) continue;
+    if (entry.isDirectory()) yield* walk(path, rules, signal);
+    else if (entry.isFile()) yield path;
+  }
+}
+
+/** Rules of the folders above `root`, from the top down. An ignored folder that is searched by name has none. */
+async function rulesAbove(root: string): Promise<readonly FolderRules[]> {
+  const folders: string[] = [];
+  for (let folder = dirname(root); folder !== folders[0]; folder = dirname(folder)) folders.unshift(folder);
+  const rules = (
+    await Promise.all(folders.map(async (folder) => rulesOf(folder, await readdir(folder).catch(() => []))))
+  ).flat();
+  return isIgnored(root, true, rules) ? [] : rules;
+}
+
+/** Empty for a folder without ignore files. */
+async function rulesOf(folder: string, names: readonly string[]): Promise<readonly FolderRules[]> {
+  const found = ignoreFilesIn(folder, names);
+  if (found.length === 0) return [];
+  return [rulesFrom(folder, await Promise.all(found.map((path) => readFile(path, "utf8").catch(() => ""))))];
+}
+
+/** Undefined for a file that is too large, unreadable or binary. */
 async function searchableText(path: string): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined || found.size > MAX_SEARCHED_BYTES) return undefined;

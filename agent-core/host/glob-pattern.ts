@@ -1,8 +1,31 @@
-/** File globs as regular expressions: `*`, `**`, `?`, `[a-z]`, `{a,b}`. */
+/** File globs: `*`, `**`, `?`, `[a-z]`, `{a,b}`; letters of either case. */
+import { basename, relative, sep } from "node:path";
 
 const SPECIAL = /[.+^$()|\\]/;
 
-/** Letters of either case. An unclosed bracket or brace stands for itself. */
+/**
+ * Test of an absolute path in `root` for a search by name. A pattern with glob characters is a glob, for the file name or
+ * for the path in `root` if it has a slash; any other pattern is part of the path.
+ */
+export function nameMatcher(pattern: string, root: string): (path: string) => boolean {
+  const inRoot = (path: string): string => relative(root, path).split(sep).join("/") || basename(path);
+  if (/[*?[{]/.test(pattern)) {
+    const glob = globPattern(pattern);
+    return (path) => glob.test(pattern.includes("/") ? inRoot(path) : basename(path));
+  }
+  const wanted = pattern.toLowerCase();
+  return (path) => inRoot(path).toLowerCase().includes(wanted);
+}
+
+/** Glob for programs that tell upper from lower case: `*.ts` becomes `*.[tT][sS]`. */
+export function anyCaseGlob(glob: string): string {
+  return glob.replace(/\[[^\]]*\]|\p{L}/gu, (part) => {
+    const [lower, upper] = [part.toLowerCase(), part.toUpperCase()];
+    return part.startsWith("[") || lower === upper ? part : `[${lower}${upper}]`;
+  });
+}
+
+/** Regular expression for a glob. An unclosed bracket or brace matches itself. */
 export function globPattern(glob: string): RegExp {
   try {
     return new RegExp(`^${translate(glob)}$`, "iu");

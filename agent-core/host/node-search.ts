@@ -1,27 +1,26 @@
-/** Search of this machine's files: ripgrep when it is on PATH, else built in; the same hits in the same order. */
+/** Search of this machine's files: by ripgrep where there is one, else built in. Both give the same hits. */
 import { stat } from "node:fs/promises";
 import { builtInSearch } from "./built-in-search.ts";
 import { findProgram } from "./find-program.ts";
 import type { HostSearch, SearchHit, SearchRequest, SearchResult } from "./host.ts";
-import { ripgrepSearch } from "./ripgrep-search.ts";
+import { ripgrepSearch } from "./ripgrep.ts";
 import { MAX_HITS } from "./search-limits.ts";
 
 export type NodeSearchOptions = {
-  /** Path of ripgrep; null for the built-in engine; default: the first `rg` on PATH. */
+  /** Absolute path of ripgrep; null for the built-in search; default: the first `rg` on PATH. */
   readonly ripgrep?: string | null;
 };
 
-export function nodeSearch(options: NodeSearchOptions = {}): HostSearch {
-  const ripgrep = options.ripgrep === undefined ? findProgram("rg") : (options.ripgrep ?? undefined);
+export function nodeSearch({ ripgrep }: NodeSearchOptions = {}): HostSearch {
+  let program = ripgrep;
   return {
     async search(request, signal) {
       signal.throwIfAborted();
       const root = await stat(request.root).catch(() => undefined);
       if (root === undefined) return { ok: false, message: `${request.root} does not exist.` };
-      const result =
-        ripgrep !== undefined && request.target === "content"
-          ? await ripgrepSearch(ripgrep, request, signal)
-          : await builtInSearch(request, signal);
+      if (program === undefined) program = findProgram("rg") ?? null;
+      const byRipgrep = program === null ? undefined : await ripgrepSearch(program, request, signal);
+      const result = byRipgrep ?? (await builtInSearch(request, signal));
       return result.ok ? inOrder(request, result) : result;
     },
   };

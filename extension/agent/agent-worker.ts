@@ -7,6 +7,7 @@ import type { AgentState } from "../../webview/panel-protocol.ts";
 import type { ClientServices } from "../client/client-method.ts";
 import { connect } from "./connection.ts";
 import { portStream } from "./port-stream.ts";
+import { vscodeRipgrep } from "./vscode-ripgrep.ts";
 
 /** A worker that dies more often than this within a minute is not restarted by itself. */
 const RESTARTS_A_MINUTE = 3;
@@ -71,7 +72,9 @@ export class AgentWorker implements vscode.Disposable {
   async #start(): Promise<Running> {
     this.#changed.fire({ state: "starting" });
     try {
+      const ripgrep = vscodeRipgrep(vscode.env.appRoot);
       const worker = new Worker(this.#script, {
+        workerData: { ...(ripgrep !== undefined && { ripgrep }) },
         env: { ...process.env, ...(await this.#environment()) },
         stdout: true,
         stderr: true,

@@ -11,6 +11,7 @@ import { measureLongSessions } from "./long-sessions.ts";
 import { measureManyTurns } from "./many-turns.ts";
 import type { Row } from "./measuring.ts";
 import { measurePanel } from "./panel.ts";
+import { measureSearch } from "./search.ts";
 import { measureSessions } from "./sessions.ts";
 import { measureVerdicts } from "./verdicts.ts";
 
@@ -25,6 +26,7 @@ for (const measure of [
   measureLongSessions,
   measureManyTurns,
   measureEdits,
+  measureSearch,
   measureCheckpoints,
   measureVerdicts,
   measurePanel,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import * as vscode from "vscode";
+import { vscodeRipgrep } from "../../../extension/agent/vscode-ripgrep.ts";
 
 const EXTENSION_ID = "hermes-agent.hermes-vscode";
 
@@ -31,6 +32,10 @@ suite("activation", () => {
     const manifest: { contributes: { commands: { command: string }[] } } = extension().packageJSON;
     const missing = manifest.contributes.commands.map(({ command }) => command).filter((id) => !registered.has(id));
     assert.deepEqual(missing, []);
+  });
+
+  test("VS Code's own ripgrep is found", () => {
+    assert.match(vscodeRipgrep(vscode.env.appRoot) ?? "none", /[\\/]rg(?:\.exe)?$/);
   });
 });
 

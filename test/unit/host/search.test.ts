@@ -1,0 +1,173 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { SearchRequest } from "../../../agent-core/host/host.ts";
+import { nodeSearch } from "../../../agent-core/host/node-search.ts";
+import { ripgrep } from "../../support/ripgrep.ts";
+
+const signal = new AbortController().signal;
+const root = realpathSync(mkdtempSync(join(tmpdir(), "hermes-search-")));
+
+const files: Readonly<Record<string, string | Buffer>> = {
+  ".gitignore": "ignored/\n*.log\n!kept.log\n",
+  ".ignore": "secret.txt\n",
+  ".hidden/needle.ts": "needle in a hidden folder\n",
+  ".git/needle": "needle in git's own folder\n",
+  "a.ts": "first\nneedle one\r\nlast\n",
+  "B.TS": "needle two\n",
+  "deep/.gitignore": "inner.txt\n/local\n",
+  "deep/inner.txt": "needle\n",
+  "deep/local/x.txt": "needle\n",
+  "deep/more/local/x.txt": "needle three\n",
+  "deep/more/trace.log": "needle\n",
+  "deep/kept.log": "needle four\n",
+  "ignored/needle.txt": "needle\n",
+  "secret.txt": "needle\n",
+  "picture.png": Buffer.from("needle\0"),
+  "with space [1].md": "needle five\n",
+  "über.md": "NEEDLE\n",
+};
+
+beforeAll(() => {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+  }
+  symlinkSync(join(root, "a.ts"), join(root, "link.ts"));
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+const engines = [
+  ["built-in", null],
+  ["ripgrep", ripgrep],
+] as const;
+
+describe.each(engines)("%s", (engine, program) => {
+  const search = nodeSearch({ ripgrep: program ?? null });
+
+  async function found(request: Omit<SearchRequest, "root">, folder = ""): Promise<readonly string[]> {
+    const result = await search.search({ root: join(root, folder), ...request }, signal);
+    if (!result.ok) throw new Error(result.message);
+    expect(result.engine).toBe(engine);
+    return result.hits.map(({ path, line, text, isContext }) => {
+      const name = relative(root, path);
+      return request.target === "files" ? name : `${name}:${line}${isContext ? "-" : ":"}${text}`;
+    });
+  }
+
+  test.skipIf(program === undefined).each([
+    ["part of a name, either case", "NEEDLE", [".hidden/needle.ts"]],
+    ["part of a path", "more/lo", ["deep/more/local/x.txt"]],
+    ["a glob for the name, either case", "*.ts", [".hidden/needle.ts", "B.TS", "a.ts"]],
+    ["a glob for the path", "deep/**/*.txt", ["deep/more/local/x.txt"]],
+    ["alternatives", "*.{md,log}", ["deep/kept.log", "with space [1].md", "über.md"]],
+    ["characters of a glob in a name", "\\[1].md", []],
+    ["a name beyond ASCII", "ÜBER", ["über.md"]],
+    ["nothing", "no such name", []],
+  ])("files: %s", async (_, pattern, expected) => {
+    expect(await found({ target: "files", pattern })).toEqual(expected);
+  });
+
+  test.skipIf(program === undefined)("files: every one that no rule excludes, in order of path", async () => {
+    const all = await found({ target: "files", pattern: "*" });
+    expect(all).toEqual([
+      ".gitignore",
+      ".hidden/needle.ts",
+      ".ignore",
+      "B.TS",
+      "a.ts",
+      "deep/.gitignore",
+      "deep/kept.log",
+      "deep/more/local/x.txt",
+      "picture.png",
+      "with space [1].md",
+      "über.md",
+    ]);
+  });
+
+  test.skipIf(program === undefined)("content: hits in order of path and line, without ignored files", async () => {
+    expect(await found({ target: "content", pattern: "needle" })).toEqual([
+      ".hidden/needle.ts:1:needle in a hidden folder",
+      "B.TS:1:needle two",
+      "a.ts:2:needle one",
+      "deep/kept.log:1:needle four",
+      "deep/more/local/x.txt:1:needle three",
+      "with space [1].md:1:needle five",
+    ]);
+  });
+
+  test.skipIf(program === undefined).each([
+    ["lines around a match", { pattern: "one", contextLines: 1 }, ["a.ts:1-first", "a.ts:2:needle one", "a.ts:3-last"]],
+    [
+      "a glob takes either case",
+      { pattern: "^needle", fileGlob: "*.ts" },
+      [".hidden/needle.ts:1:needle in a hidden folder", "B.TS:1:needle two", "a.ts:2:needle one"],
+    ],
+    ["a glob brings back no ignored file", { pattern: "needle", fileGlob: "*.log" }, ["deep/kept.log:1:needle four"]],
+    [
+      "alternatives in a glob",
+      { pattern: "needle (one|five)", fileGlob: "*.{ts,md}" },
+      ["a.ts:2:needle one", "with space [1].md:1:needle five"],
+    ],
+    ["a look ahead", { pattern: "needle(?= two)" }, ["B.TS:1:needle two"]],
+    ["a pattern that begins with a dash", { pattern: "--files" }, []],
+  ])("content: %s", async (_, request, expected) => {
+    expect(await found({ target: "content", ...request })).toEqual(expected);
+  });
+
+  test.skipIf(program === undefined)("rules of the folders above hold in a folder below", async () => {
+    expect(await found({ target: "files", pattern: "*" }, "deep/more")).toEqual(["deep/more/local/x.txt"]);
+    expect(await found({ target: "content", pattern: "needle" }, "deep/more")).toEqual([
+      "deep/more/local/x.txt:1:needle three",
+    ]);
+  });
+
+  test.skipIf(program === undefined)("an ignored folder that is searched by name is searched", async () => {
+    expect(await found({ target: "files", pattern: "needle" }, "ignored")).toEqual(["ignored/needle.txt"]);
+    expect(await found({ target: "content", pattern: "needle" }, "ignored")).toEqual(["ignored/needle.txt:1:needle"]);
+  });
+
+  test.skipIf(program === undefined)("a single file can be searched", async () => {
+    expect(await found({ target: "content", pattern: "needle" }, "a.ts")).toEqual(["a.ts:2:needle one"]);
+    expect(await found({ target: "files", pattern: "a.ts" }, "a.ts")).toEqual(["a.ts"]);
+  });
+
+  test.skipIf(program === undefined)(
+    "a broken pattern and a missing folder are refused in the same words",
+    async () => {
+      const broken = await search.search({ target: "content", pattern: "a(", root }, signal);
+      expect(broken).toMatchObject({
+        ok: false,
+        message: expect.stringContaining("The pattern is not a regular expression"),
+      });
+      const missing = await search.search({ target: "content", pattern: "a", root: join(root, "none") }, signal);
+      expect(missing).toEqual({ ok: false, message: `${join(root, "none")} does not exist.` });
+    },
+  );
+});
+
+test("without a program that runs, the built-in search answers", async () => {
+  const search = nodeSearch({ ripgrep: join(root, "no-such-program") });
+  const result = await search.search({ target: "files", pattern: "a.ts", root }, signal);
+  expect(result).toMatchObject({ ok: true, engine: "built-in", hits: [{ path: join(root, "a.ts") }] });
+});
+
+test.skipIf(ripgrep === undefined)(
+  "a pattern that only JavaScript reads is searched by the built-in search",
+  async () => {
+    const search = nodeSearch({ ripgrep: ripgrep ?? null });
+    const result = await search.search({ target: "content", pattern: "(?<a_$>needle) one", root }, signal);
+    expect(result).toMatchObject({ ok: true, engine: "built-in", hits: [{ line: 2 }] });
+  },
+);
+
+test.skipIf(ripgrep === undefined)("a cancelled search rejects with the reason", async () => {
+  const cancel = new AbortController();
+  const searching = nodeSearch({ ripgrep: ripgrep ?? null }).search(
+    { target: "files", pattern: "*", root: "/usr" },
+    cancel.signal,
+  );
+  cancel.abort(new Error("enough"));
+  await expect(searching).rejects.toThrow("enough");
+});
