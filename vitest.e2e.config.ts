@@ -6,6 +6,7 @@ export default defineConfig({
     // A window of VS Code on a busy machine takes its time.
     expect: { poll: { timeout: 20_000 } },
     include: ["test/e2e/**/*.test.ts"],
+    globalSetup: ["test/support/run-folder.ts"],
     pool: "forks",
     fileParallelism: false,
     testTimeout: 120_000,

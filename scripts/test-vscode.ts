@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ensureChromium } from "./chromium.ts";
 import { packageFile, projectFolder, resultsFolder } from "./project.ts";
+import { useRunFolder } from "./run-folder.ts";
 import { runInTerminal } from "./run-program.ts";
 import { ensureTestPrograms } from "./test-programs.ts";
 import { ensureVSCodeServer } from "./vscode-server-install.ts";
@@ -18,6 +19,7 @@ await ensureTestPrograms();
 
 const onlySuite = process.argv.includes("--suite");
 const onlyBrowser = process.argv.includes("--e2e");
+const removeRunFolder = useRunFolder();
 let failed = false;
 
 if (!onlyBrowser) {
@@ -31,4 +33,5 @@ if (!onlySuite) {
   const args = [vitest, "run", "--config", "vitest.e2e.config.ts", ...report];
   failed = (await runInTerminal({ command: process.execPath, args, cwd: projectFolder })) !== 0 || failed;
 }
+await removeRunFolder();
 process.exitCode = failed ? 1 : 0;

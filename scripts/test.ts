@@ -4,6 +4,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { projectFolder, resultsFolder } from "./project.ts";
+import { useRunFolder } from "./run-folder.ts";
 import { runInTerminal } from "./run-program.ts";
 import { readStageResults, type StageResults } from "./stage-results.ts";
 import { ensureTestPrograms } from "./test-programs.ts";
@@ -39,11 +40,13 @@ if (options.full) process.env["HERMES_TEST_SCALE"] = "full";
 await ensureTestPrograms();
 
 const outcomes: Outcome[] = [];
+const removeRunFolder = useRunFolder();
 for (const stage of chosenStages()) {
   const outcome = await runStage(stage);
   outcomes.push(outcome);
   if (!outcome.ok && stage.needed) break;
 }
+await removeRunFolder();
 printFailures();
 printSummary();
 process.exitCode = outcomes.every(({ ok }) => ok) ? 0 : 1;

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AcpProcess, type Json, type Reply } from "../support/acp-process.ts";
@@ -244,7 +245,14 @@ type Ended = { readonly stdout: string; readonly stderr: string; readonly code: 
 
 function headless(args: readonly string[], model: ModelServer, home: string): Promise<Ended> {
   const { PATH = "" } = process.env;
-  const env = { PATH, HOME: home, HERMES_HOME: home, HERMES_LOCAL_SERVERS: "off", ...environmentOf(model) };
+  const env = {
+    PATH,
+    TMPDIR: tmpdir(),
+    HOME: home,
+    HERMES_HOME: home,
+    HERMES_LOCAL_SERVERS: "off",
+    ...environmentOf(model),
+  };
   return new Promise((resolve) => {
     const child = spawn("node", ["dist/cli.js", ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
     const printed = { stdout: "", stderr: "" };

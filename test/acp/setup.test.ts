@@ -21,6 +21,7 @@ async function setUp(...lines: readonly string[]): Promise<{ code: number; outpu
   const child = spawn("node", ["dist/acp.js", "--setup"], {
     env: {
       PATH: process.env["PATH"],
+      TMPDIR: tmpdir(),
       HOME: home,
       HERMES_HOME: home,
       HERMES_LOCAL_SERVERS: "off",

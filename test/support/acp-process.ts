@@ -36,6 +36,7 @@ export class AcpProcess {
     this.child = spawn("node", ["dist/acp.js"], {
       env: {
         PATH: process.env["PATH"],
+        TMPDIR: tmpdir(),
         HOME: this.home,
         HERMES_HOME: this.home,
         HERMES_LOCAL_SERVERS: "off",

@@ -197,6 +197,7 @@ test("a machine that cannot be reached is said in one line, and tried again", as
       "Commands cannot be run in nobody@nowhere (ssh): ssh: connect to host nowhere port 22: Connection refused. Check terminal in config.yaml.",
     );
   }
+  await backend.dispose();
 });
 
 test("docker: one container a session, with the workspace's own files and no more rights than needed", async () => {
