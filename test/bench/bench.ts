@@ -1,38 +1,48 @@
 // `npm run bench`: our figures beside a floor measured in the same run; absolute times drift between machines, ratios
-// do not. The floor is a small Node script that fetches, parses the event stream, reads a file and loops.
+// do not. The floor is a small Node script that fetches, parses the event stream, reads a file and loops. Arguments name
+// the measurements to run; default: all.
 import { existsSync, statSync } from "node:fs";
 import { measureAnswers } from "./answers.ts";
 import { measureCheckpoints } from "./checkpoints.ts";
 import { measureEdits } from "./edits.ts";
 import { measureEnding } from "./ending.ts";
 import { measureIterations } from "./iterations.ts";
-import { measureLife } from "./life.ts";
 import { measureLongSessions } from "./long-sessions.ts";
 import { measureManyTurns } from "./many-turns.ts";
 import type { Row } from "./measuring.ts";
 import { measurePanel } from "./panel.ts";
 import { measureSearch } from "./search.ts";
 import { measureSessions } from "./sessions.ts";
+import { measureStart } from "./start.ts";
 import { measureVerdicts } from "./verdicts.ts";
 
 const PACKAGE = "dist/hermes-vscode.vsix";
 
-for (const measure of [
-  measureLife,
-  measureEnding,
-  measureIterations,
-  measureAnswers,
-  measureSessions,
-  measureLongSessions,
-  measureManyTurns,
-  measureEdits,
-  measureSearch,
-  measureCheckpoints,
-  measureVerdicts,
-  measurePanel,
-  measureSize,
-]) {
-  for (const row of await measure()) print(row);
+const measurements = {
+  start: measureStart,
+  iterations: measureIterations,
+  answers: measureAnswers,
+  ending: measureEnding,
+  sessions: measureSessions,
+  "long-sessions": measureLongSessions,
+  "many-turns": measureManyTurns,
+  edits: measureEdits,
+  search: measureSearch,
+  checkpoints: measureCheckpoints,
+  verdicts: measureVerdicts,
+  panel: measurePanel,
+  size: measureSize,
+};
+
+const chosen = process.argv.slice(2);
+const unknown = chosen.find((name) => !(name in measurements));
+if (unknown !== undefined) {
+  console.error(`No measurement is named ${unknown}. There are ${Object.keys(measurements).join(", ")}.`);
+  process.exit(1);
+}
+for (const [name, measure] of Object.entries(measurements)) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue;
+  for (const row of await measure()) console.log(lineOf(row));
 }
 
 async function measureSize(): Promise<readonly Row[]> {
@@ -40,9 +50,20 @@ async function measureSize(): Promise<readonly Row[]> {
   return [{ what: "packaged extension", ours: statSync(PACKAGE).size / 1e6, target: 6, unit: "MB" }];
 }
 
-function print({ what, ours, floor, target, targetFloor, unit }: Row): void {
-  const most = targetFloor === undefined ? "" : ` (at most ${(target / targetFloor).toFixed(1)})`;
-  const beside =
-    floor === undefined ? "" : `  floor ${floor.toFixed(2)} ${unit}, ratio ${(ours / floor).toFixed(1)}${most}`;
-  console.log(`${what.padEnd(64)} ${ours.toFixed(2).padStart(8)} ${unit}  (at most ${target})${beside}`);
+function lineOf({ what, ours, floor, processor, ratio, target, targetFloor, unit }: Row): string {
+  const goal = ratio ?? (target !== undefined && targetFloor !== undefined ? target / targetFloor : undefined);
+  const isMet = floor !== undefined && goal !== undefined ? ours / floor <= goal : ours <= (target ?? Infinity);
+  const most = ratio === undefined ? `${target} ${unit}` : `${ratio} x floor`;
+  const cells = [
+    what.padEnd(64),
+    `${ours.toFixed(2).padStart(8)} ${unit}`,
+    `at most ${most}: ${isMet ? "met" : "MISSED"}`,
+    floor === undefined ? "" : `floor ${floor.toFixed(2)} ${unit}, ratio ${(ours / floor).toFixed(2)}`,
+    processor === undefined ? "" : `processor ${ratioOf(processor)}`,
+  ];
+  return cells.filter((cell) => cell !== "").join("  ");
+}
+
+function ratioOf({ ours, floor }: { readonly ours: number; readonly floor: number }): string {
+  return `${ours.toFixed(0)} : ${floor.toFixed(0)} ms, ratio ${(ours / floor).toFixed(2)}`;
 }

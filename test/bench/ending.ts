@@ -1,10 +1,11 @@
-/** Ending what does not want to end: a command that ignores being asked, by a cancelled turn and by the end of stdin. */
+/** Ends of turns and agents: a cancelled answer, and a command that ignores signals to end. */
 import { spawnSync } from "node:child_process";
 import type { AcpProcess } from "../support/acp-process.ts";
-import { call, type ModelServer } from "../support/model-server/model-server.ts";
+import { call, hold, type ModelServer } from "../support/model-server/model-server.ts";
 import { type Row, times, withAgent } from "./measuring.ts";
 
 const ROUNDS = 3;
+const CANCELS = 15;
 /** No other command of this machine. */
 const NAP = `sleep 6${process.pid}`;
 const STUBBORN = `trap '' TERM INT HUP; while :; do ${NAP}; done`;
@@ -13,10 +14,28 @@ export async function measureEnding(): Promise<readonly Row[]> {
   const cancelled = await times(ROUNDS, () => withAgent((...it) => untilGone(...it, cancel)));
   const ended = await times(ROUNDS, () => withAgent((...it) => untilGone(...it, (agent) => agent.stop())));
   return [
+    { what: "cancel to stopReason", ours: await cancelToStop(), target: 5, unit: "ms" },
     { what: "cancel to no process of a stubborn command alive", ours: cancelled, target: 2_000, unit: "ms" },
     { what: "end of stdin to no agent and no such process alive", ours: ended, target: 2_000, unit: "ms" },
   ];
 }
+
+const cancelToStop = (): Promise<number> =>
+  withAgent(async (agent, model, sessionId) =>
+    times(CANCELS, async () => {
+      const held = hold();
+      model.script({ parts: [{ type: "text", text: "x" }, held.part] });
+      const turn = agent.prompt(sessionId, "go");
+      while (agent.text() === "") await agent.nextUpdate();
+      agent.updates.length = 0;
+      const begin = performance.now();
+      cancel(agent, sessionId);
+      await turn;
+      const took = performance.now() - begin;
+      held.release();
+      return took;
+    }),
+  );
 
 function cancel(agent: AcpProcess, sessionId: string): void {
   agent.notify("session/cancel", { sessionId });

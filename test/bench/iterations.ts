@@ -1,67 +1,64 @@
-/** The agent's own time between an answer's end and the next request, beside a bare loop that does the same. */
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
-import { median, type Row, withAgent } from "./measuring.ts";
+/** Own time between an answer's end and the next request, beside the floor that does the same. */
+import { call, type ModelServer, say } from "../support/model-server/model-server.ts";
+import { byTurns, median, type Row } from "./measuring.ts";
+import { type Programs, withPrograms } from "./programs.ts";
 
 const ITERATIONS = 50;
-const MANY = 85;
+const MANY = 200;
+const ROUNDS = 5;
+const MANY_ROUNDS = 3;
 
 export async function measureIterations(): Promise<readonly Row[]> {
-  const floor = median(await floorLoop(ITERATIONS));
-  const manyFloor = lastTenth(await floorLoop(MANY));
+  const few = await withPrograms((programs) => gaps(programs, ITERATIONS, ROUNDS));
+  const many = await withPrograms((programs) => gaps(programs, MANY, MANY_ROUNDS));
+  const gapOf = (runs: readonly (readonly number[])[], part: (gaps: readonly number[]) => readonly number[]) =>
+    median(runs.flatMap(part));
+  const tenth = MANY / 10;
+  const [first, last] = [
+    gapOf(many.ours, (run) => run.slice(tenth, 2 * tenth)),
+    gapOf(many.ours, (run) => run.slice(-tenth)),
+  ];
+  const floorFirst = gapOf(many.floor, (run) => run.slice(tenth, 2 * tenth));
+  const floorLast = gapOf(many.floor, (run) => run.slice(-tenth));
   return [
     {
       what: `own time an iteration, median of ${ITERATIONS}`,
-      ours: median(await gapsOfAgent(ITERATIONS)),
-      floor,
-      target: 2,
-      targetFloor: 0.8,
+      ours: gapOf(few.ours, (run) => run),
+      floor: gapOf(few.floor, (run) => run),
+      ratio: 3,
       unit: "ms",
     },
+    { what: `the same, last tenth of ${MANY}`, ours: last, floor: floorLast, ratio: 3, unit: "ms" },
     {
-      what: `the same, last tenth of ${MANY}`,
-      ours: lastTenth(await gapsOfAgent(MANY)),
-      floor: manyFloor,
-      target: 2.5,
-      targetFloor: 0.8,
+      what: `growth from the second tenth to the last tenth of ${MANY}`,
+      ours: last - first,
+      floor: floorLast - floorFirst,
+      target: 0.5,
       unit: "ms",
     },
   ];
 }
 
-const lastTenth = (gaps: readonly number[]): number => median(gaps.slice(-Math.ceil(gaps.length / 10)));
-
-/** Fetch, parse the event stream, read a small file, ask again. */
-async function floorLoop(iterations: number): Promise<readonly number[]> {
-  const model = await startModelServer();
-  const file = join(mkdtempSync(join(tmpdir(), "hermes-bench-")), "a.txt");
-  writeFileSync(file, "one\ntwo\nthree\n");
-  for (let round = 0; round <= iterations; round += 1) model.script({ parts: [call("read_file", { path: file })] });
-  const messages: unknown[] = [{ role: "user", content: "go" }];
-  for (let round = 0; round <= iterations; round += 1) {
-    const body = JSON.stringify({ messages });
-    const response = await fetch(`${model.baseUrl}/chat/completions`, { method: "POST", body });
-    for (const line of (await response.text()).split("\n")) if (line.startsWith("data: {")) JSON.parse(line.slice(6));
-    messages.push({ role: "tool", content: readFileSync(file, "utf8") });
-  }
-  await model.stop();
-  return gapsOf(model);
+/** Own times of each run, in their order. */
+function gaps({ model, file, ours, floor }: Programs, iterations: number, rounds: number) {
+  const measured = async (run: () => Promise<unknown>): Promise<readonly number[]> => {
+    let asked = 0;
+    // A different part of the file each time: the agent stops a call that is repeated over and over.
+    model.respondWith(() => {
+      asked += 1;
+      return asked > iterations ? say("done") : { parts: [call("read_file", { path: file, limit: asked })] };
+    });
+    await run();
+    return gapsOf(model);
+  };
+  return byTurns(
+    rounds,
+    () => measured(ours),
+    () => measured(floor),
+  );
 }
 
-const gapsOfAgent = (iterations: number): Promise<readonly number[]> =>
-  withAgent(async (agent, model, sessionId) => {
-    // Another file each time: the same call over and over would be stopped.
-    const answers = Array.from({ length: iterations }, (_, at) => ({
-      parts: [call("read_file", { path: "a.txt", limit: 1 + at })],
-    }));
-    model.script(...answers, say("done"));
-    await agent.prompt(sessionId, "go");
-    return gapsOf(model);
-  });
-
-/** From the moment an answer was written to the arrival of the next request, as the server sees it. */
+/** Times from the moment an answer was written to the arrival of the next request, as the server sees them. */
 function gapsOf({ requests }: ModelServer): readonly number[] {
   return requests.slice(1).map(({ at }, index) => at - (requests[index]?.answer.writtenAt ?? at));
 }

@@ -1,4 +1,4 @@
-/** What the measurements share: rows, medians, an agent with a model server. */
+/** Shared by the measurements: rows, medians, an agent with a model server. */
 import { AcpProcess } from "../support/acp-process.ts";
 import { type ModelServer, startModelServer } from "../support/model-server/model-server.ts";
 
@@ -6,10 +6,14 @@ export type Row = {
   readonly what: string;
   readonly ours: number;
   readonly floor?: number;
-  /** What the floor was where the target was measured: on a slower machine the ratio of the two is what counts. */
+  /** Time on a processor, ours and the floor's, in milliseconds: it hardly depends on the load of the machine. */
+  readonly processor?: { readonly ours: number; readonly floor: number };
+  /** Largest ratio to the floor; the goal, where it is given. */
+  readonly ratio?: number;
+  /** Largest value, in `unit`; the goal of a row without `ratio`. */
+  readonly target?: number;
+  /** Floor that `target` was set beside: their ratio counts on a slower machine. */
   readonly targetFloor?: number;
-  /** At most; figures from the project's targets. */
-  readonly target: number;
   readonly unit: string;
 };
 
@@ -26,15 +30,37 @@ export async function times(count: number, measure: () => Promise<number>): Prom
   return median(values);
 }
 
+/**
+ * Runs ours and the floor by turns, so that a change of the machine's load concerns both, and gives what each run
+ * measured. One run of each before is not counted: it fills the caches.
+ */
+export async function byTurns<Value>(
+  rounds: number,
+  ours: () => Promise<Value>,
+  floor: () => Promise<Value>,
+): Promise<{ readonly ours: readonly Value[]; readonly floor: readonly Value[] }> {
+  await ours();
+  await floor();
+  const runs = { ours: [] as Value[], floor: [] as Value[] };
+  for (let round = 0; round < rounds; round += 1) {
+    runs.floor.push(await floor());
+    runs.ours.push(await ours());
+  }
+  return runs;
+}
+
+/** Environment of an agent whose model is the server. */
+export const environmentOf = ({ baseUrl }: ModelServer): Readonly<Record<string, string>> => ({
+  HERMES_BASE_URL: baseUrl,
+  HERMES_MODEL: "bench",
+  HERMES_API_KEY: "sk-bench-123456",
+});
+
 export async function withAgent<Value>(
   work: (agent: AcpProcess, model: ModelServer, sessionId: string) => Promise<Value>,
 ): Promise<Value> {
   const model = await startModelServer();
-  const agent = new AcpProcess({
-    HERMES_BASE_URL: model.baseUrl,
-    HERMES_MODEL: "bench",
-    HERMES_API_KEY: "sk-bench-123456",
-  });
+  const agent = new AcpProcess(environmentOf(model));
   await agent.initialize();
   try {
     return await work(agent, model, await agent.newSession());
