@@ -32,15 +32,17 @@ export async function withPrograms<Value>(work: (programs: Programs) => Promise<
   const model = await startModelServer();
   const folder = mkdtempSync(join(tmpdir(), "hermes-bench-"));
   const home = join(folder, "home");
+  const cwd = join(folder, "work");
   mkdirSync(home);
+  mkdirSync(cwd);
   writeFileSync(join(home, "config.yaml"), `agent:\n  max_turns: ${ITERATIONS}\n`);
-  const file = join(folder, "a.txt");
+  const file = join(cwd, "a.txt");
   writeFileSync(file, "one\ntwo\nthree\n");
   const environment = { HOME: home, HERMES_HOME: home, HERMES_LOCAL_SERVERS: "off", ...environmentOf(model) };
   try {
     return await work({
       ...{ model, file },
-      ours: () => run(["dist/cli.js", "--yes", "--cwd", folder, "go"], model, environment),
+      ours: () => run(["dist/cli.js", "--yes", "--cwd", cwd, "go"], model, environment),
       floor: () => run(["test/bench/floor.mjs", model.baseUrl, "go"], model, environment),
     });
   } finally {
