@@ -1,31 +1,16 @@
 /** HostFiles through the client: its open, unsaved text is what the agent reads, its documents take the edits. */
 import { isAbsolute, relative } from "node:path";
 import { type AgentContext, methods, RequestError } from "@zed-industries/agent-client-protocol";
-import * as z from "zod";
 import { conflictWith } from "../host/conflict-with.ts";
 import type { ExpectedText, FileFailure, FileMove, FileText, FileWritten, HostFiles } from "../host/host.ts";
 import {
   fileMethods,
-  type HermesMove,
   type HermesPutBack,
-  type HermesRemove,
   type HermesWriteMeta,
-  type HermesWriteResult,
+  reviewResponse,
   WRITE_CONFLICT,
 } from "../protocol/files.ts";
-
-const writeResult = z.object({
-  _meta: z.object({
-    hermes: z.object({
-      review: z.object({
-        text: z.string().nullable(),
-        before: z.string().nullable().exactOptional(),
-        kept: z.number(),
-        rejected: z.number(),
-      }),
-    }),
-  }),
-}) satisfies z.ZodType<{ _meta: { hermes: HermesWriteResult } }>;
+import { call } from "../protocol/method.ts";
 
 export type ClientFilesOptions = {
   readonly client: AgentContext;
@@ -145,8 +130,7 @@ function removeThrough(
   expected: string,
   signal: AbortSignal,
 ): Promise<FileWritten | FileFailure> {
-  const request: HermesRemove = { sessionId, path, expected };
-  const answer = client.request(fileMethods.remove.name, request, { cancellationSignal: signal });
+  const answer = call(client, fileMethods.remove, { sessionId, path, expected }, { cancellationSignal: signal });
   return settled(answer, `${path} was not removed by the editor`, signal);
 }
 
@@ -155,19 +139,18 @@ function moveThrough(
   move: FileMove,
   signal: AbortSignal,
 ): Promise<FileWritten | FileFailure> {
-  const request: HermesMove = { sessionId, ...move };
-  const answer = client.request(fileMethods.rename.name, request, { cancellationSignal: signal });
+  const answer = call(client, fileMethods.rename, { sessionId, ...move }, { cancellationSignal: signal });
   return settled(answer, `${move.from} was not moved by the editor`, signal);
 }
 
-/** The client's answer to a change of a file; `failed` begins the message of a refusal. */
+/** Outcome of a change by the client; `failed` begins the message of a refusal. */
 async function settled(
-  answer: Promise<unknown>,
+  response: Promise<unknown>,
   failed: string,
   signal: AbortSignal,
 ): Promise<FileWritten | FileFailure> {
   try {
-    const review = writeResult.safeParse(await answer).data?._meta.hermes.review;
+    const review = reviewResponse.safeParse(await response).data?._meta.hermes.review;
     return { ok: true, ...(review && { review }) };
   } catch (error) {
     signal.throwIfAborted();
@@ -177,26 +160,13 @@ async function settled(
   }
 }
 
-async function putBackThrough(
+function putBackThrough(
   { client, sessionId }: ClientFilesOptions,
   back: Omit<HermesPutBack, "sessionId">,
   signal: AbortSignal,
 ): Promise<FileWritten | FileFailure> {
-  const request: HermesPutBack = { sessionId, ...back };
-  try {
-    await client.request(fileMethods.putBack.name, request, { cancellationSignal: signal });
-    return { ok: true };
-  } catch (error) {
-    return refusal(back.path, error, signal);
-  }
-}
-
-/** Why the client did not write; throws what is no answer of its. */
-function refusal(path: string, error: unknown, signal: AbortSignal): FileFailure {
-  signal.throwIfAborted();
-  if (!(error instanceof RequestError)) throw error;
-  const reason = error.code === WRITE_CONFLICT ? "conflict" : "failed";
-  return { ok: false, reason, message: `${path} was not written by the editor: ${error.message}` };
+  const answer = call(client, fileMethods.putBack, { sessionId, ...back }, { cancellationSignal: signal });
+  return settled(answer, `${back.path} was not written by the editor`, signal);
 }
 
 function isInside(path: string, root: string): boolean {

@@ -1,33 +1,18 @@
 /** The client's own models, asked through `_hermes/lm/*`. */
 import { randomUUID } from "node:crypto";
 import type { AgentContext } from "@zed-industries/agent-client-protocol";
-import * as z from "zod";
 import {
   editorModelMethods,
   type HermesChat,
   type HermesChatDelta,
   type HermesChatOutcome,
 } from "../protocol/editor-models.ts";
+import { call, InvalidResponseError } from "../protocol/method.ts";
 import { faultOf } from "../providers/classify.ts";
 import type { Fault, FaultKind } from "../providers/fault.ts";
 import { newCallId } from "../providers/wire/partial-tool-calls.ts";
 import type { EditorModel, EditorModels, ModelEvent, ModelRequest } from "../providers/wire/wire.ts";
 import { EventQueue } from "./event-queue.ts";
-
-const listSchema = z.object({
-  models: z.array(
-    z.object({ id: z.string().min(1), name: z.string(), vendor: z.string(), maxInputTokens: z.number().nonnegative() }),
-  ),
-});
-
-const outcomeSchema: z.ZodType<HermesChatOutcome> = z.discriminatedUnion("outcome", [
-  z.object({ outcome: z.literal("finished"), parts: z.number().int().nonnegative() }),
-  z.object({
-    outcome: z.literal("failed"),
-    kind: z.enum(["model-not-found", "not-allowed", "blocked", "failed"]),
-    message: z.string(),
-  }),
-]);
 
 type Part = HermesChatDelta["parts"][number];
 
@@ -40,12 +25,8 @@ export class ClientModels implements EditorModels {
   }
 
   async list(signal: AbortSignal): Promise<readonly EditorModel[]> {
-    const raw = await this.#client.request(
-      editorModelMethods.list.name,
-      {},
-      { cancellationSignal: signal, stopWaitingOnCancel: true },
-    );
-    return listSchema.parse(raw).models;
+    const waiting = { cancellationSignal: signal, stopWaitingOnCancel: true };
+    return (await call(this.#client, editorModelMethods.list, {}, waiting)).models;
   }
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -54,15 +35,15 @@ export class ClientModels implements EditorModels {
     this.#answers.set(chatId, parts);
     const { model, messages, tools } = request;
     const chat: HermesChat = { chatId, model, messages, tools };
-    const ended = this.#client.request(editorModelMethods.chat.name, chat, {
+    const ended = call(this.#client, editorModelMethods.chat, chat, {
       cancellationSignal: signal,
       stopWaitingOnCancel: true,
     });
     let outcome: HermesChatOutcome | undefined;
     ended.then(
-      (raw) => {
-        outcome = outcomeSchema.safeParse(raw).data;
-        if (outcome?.outcome === "finished") parts.endAfter(outcome.parts);
+      (response) => {
+        outcome = response;
+        if (response.outcome === "finished") parts.endAfter(response.parts);
         else parts.end();
       },
       (error: unknown) => parts.fail(error),
@@ -70,12 +51,11 @@ export class ClientModels implements EditorModels {
     try {
       const calls = new CallEvents(request);
       for await (const part of parts) yield* calls.eventsOf(part);
-      if (outcome === undefined) throw new SyntaxError("the editor's answer has another shape than agreed");
-      if (outcome.outcome === "failed") yield { type: "fault", fault: faultFrom(outcome, request) };
+      if (outcome?.outcome === "failed") yield { type: "fault", fault: faultFrom(outcome, request) };
       else yield { type: "finish", reason: calls.count > 0 ? "tool_calls" : "stop", usage: undefined };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof SyntaxError) throw error;
+      if (error instanceof InvalidResponseError) throw new SyntaxError(error.message);
       // The connection to the editor is gone, or it does not know the method any more.
       yield { type: "fault", fault: faultOf("cut-off", request) };
     } finally {

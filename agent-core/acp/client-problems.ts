@@ -1,21 +1,8 @@
 /** HostProblems through the client: what its language servers find, and a parser's word on files they say nothing of. */
 import { type AgentContext, RequestError } from "@zed-industries/agent-client-protocol";
-import * as z from "zod";
 import type { EditedFile, FileProblems, HostProblems, ProblemWatch } from "../host/problems.ts";
+import { call, InvalidResponseError } from "../protocol/method.ts";
 import { type HermesProblemsRequest, type HermesProblemsWatch, problemMethods } from "../protocol/problems.ts";
-
-const problem = z.object({
-  line: z.number().int().min(1),
-  column: z.number().int().min(1),
-  severity: z.enum(["error", "warning"]),
-  message: z.string(),
-  source: z.string().exactOptional(),
-  code: z.string().exactOptional(),
-});
-
-const answer = z.object({
-  files: z.array(z.object({ path: z.string(), before: z.array(problem), after: z.array(problem) })),
-});
 
 export type ClientProblemsOptions = {
   readonly client: AgentContext;
@@ -27,14 +14,17 @@ export type ClientProblemsOptions = {
 export function clientProblems({ client, sessionId, local }: ClientProblemsOptions): HostProblems {
   const settled = async (watchId: string, edits: readonly EditedFile[], signal: AbortSignal) => {
     const request: HermesProblemsRequest = { sessionId, watchId, paths: edits.map(({ path }) => path) };
-    const response = client.request(problemMethods.settled.name, request, { cancellationSignal: signal });
-    return (await asked(response, signal, (value) => answer.parse(value).files)) ?? [];
+    const response = call(client, problemMethods.settled, request, { cancellationSignal: signal });
+    return (await answered(response, signal))?.files ?? [];
   };
   return {
     async watch(id) {
       const request: HermesProblemsWatch = { sessionId, watchId: id };
       const none = new AbortController().signal;
-      const isWatching = await asked(client.request(problemMethods.watch.name, request), none, () => true);
+      const isWatching = await answered(
+        call(client, problemMethods.watch, request).then(() => true),
+        none,
+      );
       const own = await local.watch(id);
       if (!isWatching) return own;
       return {
@@ -48,16 +38,12 @@ export function clientProblems({ client, sessionId, local }: ClientProblemsOptio
 }
 
 /** Undefined when the client refuses: an edit does not fail because nobody can say what it broke. */
-async function asked<Value>(
-  response: Promise<unknown>,
-  signal: AbortSignal,
-  read: (value: unknown) => Value,
-): Promise<Value | undefined> {
+async function answered<Value>(response: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
   try {
-    return read(await response);
+    return await response;
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof RequestError || error instanceof z.ZodError) return undefined;
+    if (error instanceof RequestError || error instanceof InvalidResponseError) return undefined;
     throw error; // the connection is gone
   }
 }

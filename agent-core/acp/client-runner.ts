@@ -6,18 +6,22 @@ import {
   methods,
   type TerminalOutputRequest,
 } from "@zed-industries/agent-client-protocol";
-import * as z from "zod";
 import { readOutputFile, readOutputPart } from "../host/terminals/output-file.ts";
 import type { Launch, Runner, Started } from "../host/terminals/runner.ts";
 import type { CommandExit, CommandOutput, OutputPart, WriteOutcome } from "../host/terminals/terminals.ts";
 import type { ProcessTree } from "../platform/children/process-tree.ts";
-import { type HermesTerminalInput, type HermesTerminalMeta, terminalMethods } from "../protocol/terminals.ts";
+import { readMeta } from "../protocol/meta.ts";
+import { call } from "../protocol/method.ts";
+import {
+  HermesTerminalEnded,
+  type HermesTerminalInput,
+  type HermesTerminalMeta,
+  HermesTerminalStarted,
+  terminalMethods,
+} from "../protocol/terminals.ts";
 
 /** What a client keeps that does not write the output to our file. Bytes. */
 const OUTPUT_BYTE_LIMIT = 4_194_304;
-
-const startedSchema = z.object({ hermes: z.object({ pid: z.number().int().positive(), marker: z.string().min(1) }) });
-const endedSchema = z.object({ hermes: z.object({ folder: z.string().refine(isAbsolute) }) });
 
 export type ClientRunnerOptions = {
   readonly client: AgentContext;
@@ -59,7 +63,7 @@ async function start(
     terminalId,
     tree: isOurs ? treeOf(meta) : undefined,
     exit,
-    ...(isOurs && { folderAfter: ending.then(({ _meta: said }) => endedSchema.safeParse(said).data?.hermes.folder) }),
+    ...(isOurs && { folderAfter: ending.then(({ _meta: said }) => absoluteFolder(said)) }),
     output: () => (isOurs ? readOutputFile(outputFile) : clientOutput(client, terminal)),
     read: (from, maxBytes) =>
       isOurs ? readOutputPart(outputFile, from, maxBytes) : clientOutputPart(client, terminal, from, maxBytes),
@@ -78,12 +82,17 @@ const CANNOT_WRITE: WriteOutcome = {
   reason: "This editor gives the agent no way to type into its terminals: ask the user to type it there.",
 };
 
+function absoluteFolder(meta: unknown): string | undefined {
+  const folder = readMeta(HermesTerminalEnded, meta)?.folder;
+  return folder !== undefined && isAbsolute(folder) ? folder : undefined;
+}
+
 function treeOf(meta: unknown): ProcessTree | undefined {
-  return startedSchema.safeParse(meta).data?.hermes;
+  return readMeta(HermesTerminalStarted, meta);
 }
 
 async function writeInput(client: AgentContext, input: HermesTerminalInput): Promise<WriteOutcome> {
-  const { reason } = await client.request<{ readonly reason?: string }>(terminalMethods.input.name, input);
+  const { reason } = await call(client, terminalMethods.input, input);
   return reason === undefined ? { ok: true } : { ok: false, reason };
 }
 

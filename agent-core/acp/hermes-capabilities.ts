@@ -1,25 +1,9 @@
-/** Which of our own extensions of ACP a client declares. */
+/** Extensions of ACP that a client declares. */
 import type { ClientCapabilities } from "@zed-industries/agent-client-protocol";
-import * as z from "zod";
-import type { HermesClientCapabilities } from "../protocol/capabilities.ts";
-
-const flag = z.boolean().exactOptional();
-
-const metaSchema = z.object({
-  hermes: z.object({
-    expectedText: flag,
-    fileMoves: flag,
-    terminals: flag,
-    languageModels: flag,
-    putBack: flag,
-    problems: flag,
-    processes: flag,
-    compressions: flag,
-    sessionIndex: flag,
-  }),
-});
+import { HermesClientCapabilities } from "../protocol/capabilities.ts";
+import { readMeta } from "../protocol/meta.ts";
 
 /** None for a client that is not ours. */
 export function hermesCapabilities({ _meta: meta }: ClientCapabilities): HermesClientCapabilities {
-  return metaSchema.safeParse(meta).data?.hermes ?? {};
+  return readMeta(HermesClientCapabilities, meta) ?? {};
 }

@@ -6,17 +6,15 @@ import {
   type RequestPermissionRequest,
   type RequestPermissionResponse,
 } from "@zed-industries/agent-client-protocol";
-import * as z from "zod";
 import type { ApprovalAnswer, ApprovalRequest } from "../agent/callbacks.ts";
-import type { HermesPermissionMeta } from "../protocol/conversation.ts";
+import { type HermesPermissionMeta, HermesPermissionOutcome } from "../protocol/conversation.ts";
+import { readMeta } from "../protocol/meta.ts";
 import { diffContent } from "./tool-content.ts";
 
 const ONCE: PermissionOption = { optionId: "once", name: "Allow once", kind: "allow_once" };
 const SESSION: PermissionOption = { optionId: "session", name: "Allow for this session", kind: "allow_always" };
 const ALWAYS: PermissionOption = { optionId: "always", name: "Always allow", kind: "allow_always" };
 const REJECT: PermissionOption = { optionId: "reject", name: "Reject", kind: "reject_once" };
-
-const outcomeMeta = z.object({ hermes: z.object({ reason: z.string().optional() }) });
 
 /** Asks the client; a client that cannot answer counts as nobody there. Waits as long as the client is connected. */
 export async function askPermission(
@@ -73,7 +71,7 @@ function answerOf({ outcome }: RequestPermissionResponse): ApprovalAnswer {
     case ALWAYS.optionId:
       return { kind: "always" };
     default: {
-      const reason = outcomeMeta.safeParse(outcome._meta).data?.hermes.reason;
+      const reason = readMeta(HermesPermissionOutcome, outcome._meta)?.reason;
       return { kind: "rejected", ...(reason && { reason }) };
     }
   }

@@ -1,5 +1,6 @@
 /** Tells a client that keeps lists of sessions what has become of them. */
 import type { AgentContext } from "@zed-industries/agent-client-protocol";
+import { notify } from "../protocol/method.ts";
 import { type HermesBuilding, sessionMethods } from "../protocol/sessions.ts";
 
 const TELL_INTERVAL_MS = 250;
@@ -14,7 +15,7 @@ export class SessionLists {
 
   /** How far the index is. */
   building(building: HermesBuilding): void {
-    this.#notify(sessionMethods.building.name, building);
+    notify(this.#client, sessionMethods.building, building);
   }
 
   /** How far an import is; told a few times a second. */
@@ -22,16 +23,11 @@ export class SessionLists {
     const now = Date.now();
     if (now - this.#toldAt < TELL_INTERVAL_MS && progress.done < progress.total) return;
     this.#toldAt = now;
-    this.#notify(sessionMethods.importing.name, progress);
+    notify(this.#client, sessionMethods.importing, progress);
   }
 
   /** A session has another title, is new, or is gone. */
   changed(): void {
-    this.#notify(sessionMethods.changed.name, {});
-  }
-
-  /** What a closed connection cannot take is dropped. */
-  #notify(method: string, params: object): void {
-    this.#client.notify(method, params).catch(() => undefined);
+    notify(this.#client, sessionMethods.changed, {});
   }
 }

@@ -1,6 +1,6 @@
 /** Where a session works, from the parameters of session/new and session/load. */
-import * as z from "zod";
-import type { HermesSessionMeta } from "../protocol/sessions.ts";
+import { readMeta } from "../protocol/meta.ts";
+import { HermesSessionMeta } from "../protocol/sessions.ts";
 
 export type SessionPlace = {
   /** Absolute folder. */
@@ -12,19 +12,12 @@ export type SessionPlace = {
   readonly model: string | undefined;
 };
 
-const metaSchema = z.object({
-  hermes: z.object({
-    trusted: z.boolean().exactOptional(),
-    model: z.string().exactOptional(),
-  }) satisfies z.ZodType<HermesSessionMeta>,
-});
-
 export function sessionPlace(params: {
   readonly cwd: string;
   readonly additionalDirectories?: readonly string[];
   readonly _meta?: unknown;
 }): SessionPlace {
-  const ours = metaSchema.safeParse(params._meta).data?.hermes;
+  const ours = readMeta(HermesSessionMeta, params._meta);
   return {
     cwd: params.cwd,
     otherFolders: params.additionalDirectories ?? [],

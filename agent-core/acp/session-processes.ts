@@ -1,6 +1,7 @@
 /** The background commands of a session, as its client sees and handles them. */
 import { type AgentContext, type ClientCapabilities, RequestError } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
+import { notify } from "../protocol/method.ts";
 import { type HermesProcesses, type HermesProcessesChanged, processMethods } from "../protocol/processes.ts";
 import { ProcessWatch, processViews } from "../tools/terminal/process-watch.ts";
 import type { BackgroundProcess, Processes } from "../tools/terminal/processes.ts";
@@ -25,7 +26,7 @@ export class SessionProcesses {
     this.#processes = processes;
     const onChange = (views: HermesProcesses["processes"]): void => {
       const changed: HermesProcessesChanged = { sessionId, processes: views };
-      client.notify(processMethods.changed.name, changed).catch(() => undefined); // the connection is closed
+      notify(client, processMethods.changed, changed);
     };
     const isTold = hermesCapabilities(capabilities).processes === true;
     this.#watch = isTold ? new ProcessWatch({ processes, onChange, onDefect: log }) : undefined;

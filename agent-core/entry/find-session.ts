@@ -1,6 +1,7 @@
 /** Which session `--resume` means, asked of the agent as any client can. */
 import { type ClientContext, methods } from "@zed-industries/agent-client-protocol";
-import { type HermesSearchHits, sessionMethods } from "../protocol/sessions.ts";
+import { call } from "../protocol/method.ts";
+import { sessionMethods } from "../protocol/sessions.ts";
 import { stillBuilding } from "../sessions/index/still-building.ts";
 import { isSessionId } from "../sessions/session-id.ts";
 
@@ -34,7 +35,6 @@ export async function findSession(agent: ClientContext, wanted: string, cwd: str
 /** Those that were only found by what was said in them have a position there. */
 async function titledWith(agent: ClientContext, query: string) {
   if (query.trim() === "") return { titled: [], building: undefined };
-  const { search } = sessionMethods;
-  const { hits, building } = await agent.request<HermesSearchHits>(search.name, { query, limit: NAMED });
+  const { hits, building } = await call(agent, sessionMethods.search, { query, limit: NAMED });
   return { titled: hits.filter(({ position }) => position === undefined), building };
 }

@@ -12,6 +12,12 @@ export const HermesPermissionMeta = z.object({
 });
 export type HermesPermissionMeta = z.infer<typeof HermesPermissionMeta>;
 
+/** `_meta.hermes` of the outcome of `session/request_permission`. */
+export const HermesPermissionOutcome = z.object({
+  /** Reason of the user for a rejection. */
+  reason: z.string().optional(),
+});
+
 /**
  * `_meta.hermes` of a `user_message_chunk` and of the `session_info_update` at the start of a turn: index of the user's
  * message among all messages of the session, from 0.
@@ -46,7 +52,10 @@ export type HermesCompressionMeta = {
 };
 
 /** `_meta.hermes` of a `session_info_update`: the agent removed the messages from this position on. */
-export type HermesRewoundMeta = { readonly rewound: { readonly position: number; readonly prompt: string | null } };
+export const HermesRewoundMeta = z.object({
+  rewound: z.object({ position: z.number(), prompt: z.string().nullable() }),
+});
+export type HermesRewoundMeta = z.infer<typeof HermesRewoundMeta>;
 
 const steerParams = z.object({
   sessionId: z.string(),

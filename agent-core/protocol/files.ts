@@ -46,8 +46,9 @@ export type HermesMove = z.infer<typeof HermesMove>;
 export const HermesFileSaved = z.object({ path: z.string() });
 export type HermesFileSaved = z.infer<typeof HermesFileSaved>;
 
-const removeResult = z.object({ _meta: z.object({ hermes: HermesWriteResult }).exactOptional() });
-const empty = z.object({});
+/** A response of a client that reviewed the change. */
+export const reviewResponse = z.object({ _meta: z.object({ hermes: HermesWriteResult }) });
+const nothing = z.unknown();
 
 /** JSON-RPC error code of a refused change; `message` says what differs. */
 export const WRITE_CONFLICT = -32010;
@@ -55,11 +56,11 @@ export const WRITE_CONFLICT = -32010;
 /** Every request of the agent is refused (-32010) when the document holds anything but `expected`. */
 export const fileMethods = {
   /** Agent → client: delete a file. The response carries `HermesWriteResult` when the user reviewed it first. */
-  remove: { name: "_hermes/fs/remove", params: HermesRemove, result: removeResult },
+  remove: { name: "_hermes/fs/remove", params: HermesRemove, result: z.union([reviewResponse, nothing]) },
   /** Agent → client: move a file. */
-  rename: { name: "_hermes/fs/rename", params: HermesMove, result: empty },
+  rename: { name: "_hermes/fs/rename", params: HermesMove, result: nothing },
   /** Agent → client: give a file an earlier text, through its document and without review. */
-  putBack: { name: "_hermes/fs/put_back", params: HermesPutBack, result: empty },
+  putBack: { name: "_hermes/fs/put_back", params: HermesPutBack, result: nothing },
   /** Client → agent: the user saved a file. The agent does not count it as a change of a command that runs. */
   saved: { name: "_hermes/file_saved", params: HermesFileSaved },
 };

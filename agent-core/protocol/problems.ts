@@ -49,12 +49,12 @@ export type HermesNewProblem = {
 /** `_meta.hermes` of the text in a tool call that names the new problems of its edit. */
 export type HermesProblemsMeta = { readonly problems: readonly HermesNewProblem[] };
 
-const empty = z.object({});
+const nothing = z.unknown();
 
 /** Requests of the agent around an edit. */
 export const problemMethods = {
   /** Before the edit. */
-  watch: { name: "_hermes/editor/problems/watch", params: HermesProblemsWatch, result: empty },
+  watch: { name: "_hermes/editor/problems/watch", params: HermesProblemsWatch, result: nothing },
   /** After the edit: ends the watch and waits until the problems have settled. */
   settled: { name: "_hermes/editor/problems/settled", params: HermesProblemsRequest, result: HermesProblemsFound },
 };

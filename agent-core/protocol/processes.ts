@@ -46,7 +46,7 @@ export type HermesProcessInput = z.infer<typeof HermesProcessInput>;
 export const HermesInputResult = z.object({ reason: z.string().exactOptional() });
 export type HermesInputResult = z.infer<typeof HermesInputResult>;
 
-const empty = z.object({});
+const nothing = z.unknown();
 
 export const processMethods = {
   list: { name: "_hermes/process/list", params: inSession, result: HermesProcesses },
@@ -54,7 +54,7 @@ export const processMethods = {
   /** The user types into a process; the agent reports that to the model. */
   input: { name: "_hermes/process/input", params: HermesProcessInput, result: HermesInputResult },
   /** The user ends a process with all its children; the agent reports that to the model. */
-  stop: { name: "_hermes/process/stop", params: HermesProcessId, result: empty },
+  stop: { name: "_hermes/process/stop", params: HermesProcessId, result: nothing },
   /** Agent → client. Only where `processes` is declared. */
   changed: { name: "_hermes/process/changed", params: HermesProcessesChanged },
 };

@@ -18,10 +18,6 @@ export type HermesSessionMeta = z.infer<typeof HermesSessionMeta>;
 export const HermesLoadMeta = z.object({ tail: z.int().min(1).exactOptional() });
 export type HermesLoadMeta = z.infer<typeof HermesLoadMeta>;
 
-/** `_meta.hermes` of `session/fork`: the fork has only the messages before this position. Default: all. */
-export const HermesForkMeta = z.object({ position: z.int().min(0).exactOptional() });
-export type HermesForkMeta = z.infer<typeof HermesForkMeta>;
-
 /** The part of a conversation that a client does not have yet. */
 export const HermesEarlier = z.object({
   /** Position of the first message that the client has; it asks for a page before this one. */
@@ -149,11 +145,27 @@ export type HermesRewind = z.infer<typeof HermesRewind>;
 export const HermesRewound = z.object({ prompt: z.string().nullable() });
 export type HermesRewound = z.infer<typeof HermesRewound>;
 
-const empty = z.object({});
+const forkParams = z.object({
+  sessionId: z.string(),
+  cwd: z.string(),
+  additionalDirectories: z.array(z.string()).exactOptional(),
+  _meta: z
+    .looseObject({
+      /** The fork has only the messages before this position; default: all. Also takes `HermesSessionMeta`. */
+      hermes: z.looseObject({ position: z.int().min(0).exactOptional() }).exactOptional(),
+    })
+    .nullable()
+    .optional(),
+});
+const forkResult = z.looseObject({ sessionId: z.string() });
+
+/** A method of ACP that its library does not name yet. */
+export const forkMethod = { name: "session/fork", params: forkParams, result: forkResult };
+
 const nothing = z.unknown();
 
 export const sessionMethods = {
-  rename: { name: "_hermes/session/rename", params: HermesRename, result: empty },
+  rename: { name: "_hermes/session/rename", params: HermesRename, result: nothing },
   export: { name: "_hermes/session/export", params: HermesExport, result: HermesExported },
   search: { name: "_hermes/session/search", params: HermesSearch, result: HermesSearchHits },
   /** A page of the conversation before the replayed part. */

@@ -77,7 +77,6 @@ export const HermesEnvironment = z.object({
 export type HermesEnvironment = z.infer<typeof HermesEnvironment>;
 
 const nothing = z.unknown();
-const empty = z.object({});
 const inSession = z.object({ sessionId: z.string() });
 
 /** Requests of the client. */
@@ -88,11 +87,11 @@ export const settingsMethods = {
   /** Tries a key without storing it. */
   checkKey: { name: "_hermes/check_key", params: HermesKey, result: HermesKeyCheck },
   /** Changes environment variables; open sessions use them at once. */
-  setEnvironment: { name: "_hermes/set_environment", params: HermesEnvironment, result: empty },
+  setEnvironment: { name: "_hermes/set_environment", params: HermesEnvironment, result: nothing },
   /** The user trusts the workspace from now on: open sessions may write and run commands. */
-  trust: { name: "_hermes/trust", params: empty, result: empty },
+  trust: { name: "_hermes/trust", params: z.object({}), result: nothing },
   /** Lasting answers of the user to permission requests. */
   grants: { name: "_hermes/grants/list", params: inSession, result: HermesGrants },
   /** The agent asks again from now on. */
-  revokeGrant: { name: "_hermes/grants/revoke", params: HermesRevoke, result: empty },
+  revokeGrant: { name: "_hermes/grants/revoke", params: HermesRevoke, result: nothing },
 };

@@ -1,14 +1,14 @@
 /** Commands in the client's terminals. Only where `terminals` is declared. */
 import * as z from "zod";
 
-const userShell = z.object({
+export const HermesUserShell = z.object({
   /** Command line to type, judged by the approval policy in this language. */
   line: z.string(),
   language: z.enum(["sh", "powershell"]),
   /** Variables for that shell; null unsets one. */
   env: z.record(z.string(), z.string().nullable()),
 });
-export type HermesUserShell = z.infer<typeof userShell>;
+export type HermesUserShell = z.infer<typeof HermesUserShell>;
 
 /** `_meta.hermes` of `terminal/create`. */
 export const HermesTerminalMeta = z.object({
@@ -21,7 +21,7 @@ export const HermesTerminalMeta = z.object({
   /** The program opens a pseudo-terminal itself: the client passes keys on unchanged and gets their echo back. */
   hasPty: z.boolean(),
   /** Form of the command for the user's own shell; missing for another machine or the sandbox. */
-  userShell: userShell.exactOptional(),
+  userShell: HermesUserShell.exactOptional(),
 });
 export type HermesTerminalMeta = z.infer<typeof HermesTerminalMeta>;
 

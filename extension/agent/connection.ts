@@ -10,7 +10,8 @@ import {
 import * as vscode from "vscode";
 import type { HermesClientCapabilities } from "../../agent-core/protocol/capabilities.ts";
 import { editorModelMethods } from "../../agent-core/protocol/editor-models.ts";
-import { fileMethods, type HermesFileSaved } from "../../agent-core/protocol/files.ts";
+import { fileMethods } from "../../agent-core/protocol/files.ts";
+import { notify } from "../../agent-core/protocol/method.ts";
 import type { ClientServices } from "../client/client-method.ts";
 import { table } from "../client/table.gen.ts";
 
@@ -44,13 +45,11 @@ export async function connect(stream: Stream, services: ClientServices): Promise
     clientInfo: { name: "vscode", title: vscode.env.appName, version: vscode.version },
     clientCapabilities: CAPABILITIES,
   });
-  const tell = (method: string, params: object): void => {
-    connection.agent.notify(method, params).catch(() => undefined); // the connection is closing
-  };
+  const { agent } = connection;
   const changes = [
-    vscode.lm.onDidChangeChatModels(() => tell(editorModelMethods.changed.name, {})),
+    vscode.lm.onDidChangeChatModels(() => notify(agent, editorModelMethods.changed, {})),
     vscode.workspace.onDidSaveTextDocument(({ uri }) => {
-      if (uri.scheme === "file") tell(fileMethods.saved.name, { path: uri.fsPath } satisfies HermesFileSaved);
+      if (uri.scheme === "file") notify(agent, fileMethods.saved, { path: uri.fsPath });
     }),
   ];
   void connection.closed.finally(() => {

@@ -13,12 +13,11 @@ import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { waitForEvent } from "../../agent-core/platform/waiting.ts";
 import { steerMethod } from "../../agent-core/protocol/conversation.ts";
+import { call } from "../../agent-core/protocol/method.ts";
 import {
-  type HermesForkMeta,
+  forkMethod,
   type HermesLoadMeta,
   type HermesRewind,
-  type HermesRewound,
-  type HermesSessionMeta,
   sessionMethods,
 } from "../../agent-core/protocol/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
@@ -37,9 +36,6 @@ const MEMENTO_KEY = "hermes.sessionId";
 
 /** A message that chooses a model, as the picker would. */
 const CHOOSES_MODEL = /^\s*\/model\s+\S/;
-
-/** Not in the stable part of ACP yet, so its library offers it no name. */
-const FORK_METHOD = "session/fork";
 
 /** A cancelled turn has ended within this time, its commands with it; one that has not is left to itself. Milliseconds. */
 const TURN_END_MS = 5_000;
@@ -150,7 +146,7 @@ export class ChatSession implements vscode.Disposable {
     try {
       const agent = await this.#worker.agent();
       const rewind: HermesRewind = { sessionId: this.#sessionId, position };
-      await agent.request<HermesRewound>(sessionMethods.rewind.name, rewind);
+      await call(agent, sessionMethods.rewind, rewind);
     } catch (error) {
       return this.#notice("error", `The message cannot be taken back. ${messageOf(error)}`);
     }
@@ -169,8 +165,7 @@ export class ChatSession implements vscode.Disposable {
     if (text === undefined) return;
     try {
       const agent = await this.#worker.agent();
-      const prompt = [{ type: "text", text }];
-      await agent.request(steerMethod.name, { sessionId: this.#sessionId, prompt });
+      await call(agent, steerMethod, { sessionId: this.#sessionId, prompt: [{ type: "text", text }] });
     } catch (error) {
       this.queue.unsteer(id);
       // The turn came to its end while the message was on its way.
@@ -209,8 +204,8 @@ export class ChatSession implements vscode.Disposable {
   async fork(sessionId: string, position?: number): Promise<string> {
     const agent = await this.#worker.agent();
     const { _meta, ...place } = sessionPlace(this.#models.chosen);
-    const hermes: HermesSessionMeta & HermesForkMeta = { ..._meta.hermes, ...(position !== undefined && { position }) };
-    const forked = await agent.request<{ sessionId: string }>(FORK_METHOD, { sessionId, ...place, _meta: { hermes } });
+    const hermes = { ..._meta.hermes, ...(position !== undefined && { position }) };
+    const forked = await call(agent, forkMethod, { sessionId, ...place, _meta: { hermes } });
     return forked.sessionId;
   }
 

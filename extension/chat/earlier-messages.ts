@@ -1,12 +1,7 @@
 /** What the panel does not show yet of a long session: fetched from the agent as the user scrolls up. */
-
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import {
-  type HermesEarlierPage,
-  type HermesEarlierRequest,
-  type HermesLoadMeta,
-  sessionMethods,
-} from "../../agent-core/protocol/sessions.ts";
+import { call } from "../../agent-core/protocol/method.ts";
+import { type HermesEarlierRequest, type HermesLoadMeta, sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { EventLog } from "./event-log.ts";
 
@@ -61,7 +56,7 @@ export class EarlierMessages {
     const { before } = request;
     try {
       const agent = await this.#worker.agent();
-      const { updates, earlier } = await agent.request<HermesEarlierPage>(sessionMethods.earlier.name, request);
+      const { updates, earlier } = await call(agent, sessionMethods.earlier, request);
       return { kind: "earlier-page", before, updates, earlier } as const;
     } catch (error) {
       const message = messageOf(error);

@@ -1,6 +1,7 @@
 /** Writes a session into a file that the user chooses. */
 import * as vscode from "vscode";
-import { type HermesExport, type HermesExported, sessionMethods } from "../../agent-core/protocol/sessions.ts";
+import { call } from "../../agent-core/protocol/method.ts";
+import { type HermesExport, sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 
 type Form = vscode.QuickPickItem & { readonly format: HermesExport["format"]; readonly extension: string };
@@ -16,8 +17,7 @@ export async function exportSession(worker: AgentWorker, sessionId: string): Pro
   if (form === undefined) return;
   const { format, extension, label } = form;
   const agent = await worker.agent();
-  const request: HermesExport = { sessionId, format };
-  const { text, fileName } = await agent.request<HermesExported>(sessionMethods.export.name, request);
+  const { text, fileName } = await call(agent, sessionMethods.export, { sessionId, format });
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const uri = await vscode.window.showSaveDialog({
     ...(folder && { defaultUri: vscode.Uri.joinPath(folder, fileName) }),

@@ -1,15 +1,10 @@
 /** The stored sessions, as the panel's page of them shows them: asked of the agent, page by page. */
 import { type ClientContext, methods, type SessionInfo } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import * as z from "zod";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import {
-  type HermesBuilding,
-  type HermesRename,
-  type HermesSearch,
-  type HermesSearchHits,
-  sessionMethods,
-} from "../../agent-core/protocol/sessions.ts";
+import { readMeta } from "../../agent-core/protocol/meta.ts";
+import { call } from "../../agent-core/protocol/method.ts";
+import { type HermesBuilding, HermesListedSession, sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import type { HistoryItem, HistoryPage } from "../../webview/panel-protocol.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ChatSession } from "./chat-session.ts";
@@ -21,11 +16,6 @@ import type { SessionLists } from "./session-lists.ts";
 const UNTITLED = "Untitled session";
 
 const EMPTY: HistoryPage = { query: "", everywhere: false, sessions: [], hasMore: false, isLoading: true };
-
-/** What other agents than ours leave out. */
-const listedMeta = z.object({
-  hermes: z.object({ messages: z.number(), costUsd: z.number().exactOptional() }),
-});
 
 /** Of a search at a time, and at most. */
 const HITS = 50;
@@ -119,8 +109,7 @@ export class SessionHistory implements vscode.Disposable {
   }
 
   async rename(sessionId: string, title: string): Promise<void> {
-    const rename: HermesRename = { sessionId, title };
-    await this.#change((agent) => agent.request(sessionMethods.rename.name, rename));
+    await this.#change((agent) => call(agent, sessionMethods.rename, { sessionId, title }));
   }
 
   async remove(sessionId: string): Promise<void> {
@@ -184,8 +173,8 @@ export class SessionHistory implements vscode.Disposable {
 
   async #find(agent: ClientContext, query: string, count: number): Promise<Listed & { readonly hasMore: boolean }> {
     const limit = Math.min(MAX_HITS, Math.max(HITS, count));
-    const search: HermesSearch = { query, limit, ...(this.#page?.everywhere === false && { cwd: folder() }) };
-    const { hits } = await agent.request<HermesSearchHits>(sessionMethods.search.name, search);
+    const inFolder = this.#page?.everywhere === false && { cwd: folder() };
+    const { hits } = await call(agent, sessionMethods.search, { query, limit, ...inFolder });
     const sessions = hits.map(({ sessionId, title, cwd, updatedAt, messages, costUsd, snippet, marks }) => ({
       ...this.#facts({ sessionId, title, cwd, updatedAt }),
       messages,
@@ -196,7 +185,7 @@ export class SessionHistory implements vscode.Disposable {
   }
 
   #listed(session: SessionInfo): HistoryItem {
-    const hermes = listedMeta.safeParse(session._meta).data?.hermes;
+    const hermes = readMeta(HermesListedSession, session._meta);
     return { ...this.#facts(session), messages: hermes?.messages, cost: sessionCost(hermes?.costUsd) };
   }
 

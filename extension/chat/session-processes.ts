@@ -1,10 +1,6 @@
 /** What runs in the background of the panel's session: shown there, typed into and ended from there. */
-import {
-  type HermesInputResult,
-  type HermesProcessId,
-  type HermesProcessInput,
-  processMethods,
-} from "../../agent-core/protocol/processes.ts";
+import { call } from "../../agent-core/protocol/method.ts";
+import { processMethods } from "../../agent-core/protocol/processes.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { ChatSession } from "./chat-session.ts";
 
@@ -19,17 +15,17 @@ export class SessionProcesses {
 
   /** Rejects with an Error in one line when nothing reads it any more. */
   async input(id: string, text: string): Promise<void> {
-    const request: HermesProcessInput = { sessionId: this.#sessionId(), id, text };
+    const sessionId = this.#sessionId();
     const agent = await this.#worker.agent();
-    const { reason } = await agent.request<HermesInputResult>(processMethods.input.name, request);
+    const { reason } = await call(agent, processMethods.input, { sessionId, id, text });
     if (reason !== undefined) throw new Error(reason);
   }
 
   /** Ends one with all it has started. */
   async stop(id: string): Promise<void> {
-    const request: HermesProcessId = { sessionId: this.#sessionId(), id };
+    const sessionId = this.#sessionId();
     const agent = await this.#worker.agent();
-    await agent.request(processMethods.stop.name, request);
+    await call(agent, processMethods.stop, { sessionId, id });
   }
 
   #sessionId(): string {

@@ -1,14 +1,12 @@
 /** Going back in the session of the panel: asked of the agent, shown in the panel and in the editor. */
 import * as vscode from "vscode";
-import type {
-  HermesRestore,
-  HermesRestored,
-  HermesRestoredFile,
-  HermesRestorePreview,
-  HermesRestorePreviewRequest,
-  HermesUndoRestore,
+import { call } from "../../agent-core/protocol/method.ts";
+import {
+  type HermesRestored,
+  type HermesRestoredFile,
+  type HermesRestorePreview,
+  restoreMethods,
 } from "../../agent-core/protocol/restores.ts";
-import { restoreMethods } from "../../agent-core/protocol/restores.ts";
 import type { RestoreFile } from "../../webview/panel-protocol.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { CheckpointDocuments } from "../review/checkpoint-documents.ts";
@@ -57,24 +55,23 @@ export class SessionRestores {
 
   async restore(position: number, parts: { readonly files: boolean; readonly conversation: boolean }): Promise<void> {
     const sessionId = this.#sessionId();
-    const request: HermesRestore = { sessionId, position, ...parts };
     const agent = await this.#worker.agent();
-    const restored = await agent.request<HermesRestored>(restoreMethods.restore.name, request);
+    const restored = await call(agent, restoreMethods.restore, { sessionId, position, ...parts });
     this.close();
     if (parts.files) this.#tell(restored, false);
   }
 
   /** Puts the files back to what they were before a restore. */
   async undo(restoreId: string): Promise<void> {
-    const request: HermesUndoRestore = { sessionId: this.#sessionId(), restoreId };
+    const sessionId = this.#sessionId();
     const agent = await this.#worker.agent();
-    this.#tell(await agent.request<HermesRestored>(restoreMethods.undo.name, request), true);
+    this.#tell(await call(agent, restoreMethods.undo, { sessionId, restoreId }), true);
   }
 
   async #ask(position: number, withTexts: boolean): Promise<HermesRestorePreview> {
-    const request: HermesRestorePreviewRequest = { sessionId: this.#sessionId(), position, withTexts };
+    const sessionId = this.#sessionId();
     const agent = await this.#worker.agent();
-    return agent.request<HermesRestorePreview>(restoreMethods.preview.name, request);
+    return call(agent, restoreMethods.preview, { sessionId, position, withTexts });
   }
 
   #tell({ files, restoreId }: HermesRestored, isUndo: boolean): void {

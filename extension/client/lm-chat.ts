@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { editorModelMethods, type HermesChat, type HermesChatDelta } from "../../agent-core/protocol/editor-models.ts";
+import { notify } from "../../agent-core/protocol/method.ts";
 import { askEditorModel } from "../models/editor-models.ts";
 import type { ClientMethod } from "./client-method.ts";
 
@@ -36,7 +37,7 @@ export const clientMethod: ClientMethod = {
     app.onRequest(editorModelMethods.chat.name, params, ({ params: chat, agent, signal }) => {
       const send = (part: HermesChatDelta["parts"][number]): void => {
         const delta: HermesChatDelta = { chatId: chat.chatId, parts: [part] };
-        agent.notify(editorModelMethods.delta.name, delta).catch(() => undefined); // an agent that is gone needs no answer
+        notify(agent, editorModelMethods.delta, delta);
       };
       return askEditorModel(chat, send, signal);
     });

@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
-import { type HermesImport, type HermesImported, sessionMethods } from "../../agent-core/protocol/sessions.ts";
+import { call } from "../../agent-core/protocol/method.ts";
+import { type HermesImport, sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import { told } from "../chat/told.ts";
 import type { Services } from "../services.ts";
 import type { Command } from "./command.ts";
@@ -50,7 +51,7 @@ async function bringOver(services: Services, request: HermesImport): Promise<voi
       );
       const { signal: cancellationSignal } = cancellation;
       try {
-        return await agent.request<HermesImported>(sessionMethods.import.name, request, { cancellationSignal });
+        return await call(agent, sessionMethods.import, request, { cancellationSignal });
       } finally {
         listeners.dispose();
       }

@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
-import { type HermesGrants, type HermesRevoke, settingsMethods } from "../../agent-core/protocol/settings.ts";
+import { call } from "../../agent-core/protocol/method.ts";
+import { type HermesGrants, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { Services } from "../services.ts";
 import type { Command } from "./command.ts";
 
@@ -20,12 +21,11 @@ async function manageGrants({ chat, worker, log }: Services): Promise<void> {
   list.title = "What Hermes May Do Without Asking";
   list.placeholder = "The bin beside an entry takes it back";
   const refresh = async (): Promise<void> => {
-    const { grants } = await agent.request<HermesGrants>(settingsMethods.grants.name, { sessionId });
+    const { grants } = await call(agent, settingsMethods.grants, { sessionId });
     list.items = grants.length === 0 ? [NOTHING] : grants.map(itemOf);
   };
   const revoke = async (id: string): Promise<void> => {
-    const request: HermesRevoke = { sessionId, id };
-    await agent.request(settingsMethods.revokeGrant.name, request);
+    await call(agent, settingsMethods.revokeGrant, { sessionId, id });
     await refresh();
   };
   list.onDidTriggerItemButton(({ item }) => {

@@ -3,7 +3,8 @@
  * running agent is told of changes, so that no session is lost to a new key.
  */
 import * as vscode from "vscode";
-import { type HermesEnvironment, settingsMethods } from "../../agent-core/protocol/settings.ts";
+import { call } from "../../agent-core/protocol/method.ts";
+import { settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 
 /** Before the name of the variable whose value is kept. */
@@ -66,7 +67,7 @@ export class AgentEnvironment {
     if (changed.length === 0) return;
     const variables = Object.fromEntries(changed.map((name) => [name, now[name] ?? process.env[name] ?? null]));
     const agent = await worker.agent();
-    await agent.request<object, HermesEnvironment>(settingsMethods.setEnvironment.name, { variables });
+    await call(agent, settingsMethods.setEnvironment, { variables });
   }
 
   async #keys(): Promise<Variables> {

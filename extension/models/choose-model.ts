@@ -1,5 +1,6 @@
 /** Every model there is as a list that can be searched, the current one marked. */
 import * as vscode from "vscode";
+import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesModels, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { Services } from "../services.ts";
 import { enterKey } from "./enter-key.ts";
@@ -19,7 +20,7 @@ export async function chooseModel(services: Services): Promise<void> {
   picker.show();
   const picked = pickedFrom(picker);
   const agent = await worker.agent();
-  const { groups } = await agent.request<HermesModels>(settingsMethods.models.name, {});
+  const { groups } = await call(agent, settingsMethods.models, {});
   picker.items = itemsOf(groups, chat.option("model")?.currentValue);
   picker.activeItems = picker.items.filter(({ picked: isCurrent }) => isCurrent);
   picker.busy = false;

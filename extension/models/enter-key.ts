@@ -1,10 +1,10 @@
 /** Asks for a key, tries it where it will be used, keeps it in SecretStorage, and takes a model that it reaches. */
 import * as vscode from "vscode";
+import { call } from "../../agent-core/protocol/method.ts";
 import {
   type HermesKey,
   type HermesKeyCheck,
   type HermesProvider,
-  type HermesProviders,
   settingsMethods,
 } from "../../agent-core/protocol/settings.ts";
 import type { Services } from "../services.ts";
@@ -19,7 +19,7 @@ const TOLD_MS = 8_000;
 /** `provider`: its name; undefined: the user is asked which. Ends quietly when the user gives up. */
 export async function enterKey(services: Services, provider?: string): Promise<void> {
   const agent = await services.worker.agent();
-  const { providers } = await agent.request<HermesProviders>(settingsMethods.providers.name, {});
+  const { providers } = await call(agent, settingsMethods.providers, {});
   const chosen = providers.find(({ name }) => name === provider) ?? (await pickProvider(providers));
   if (chosen === undefined) return;
   if (chosen.needsAddress) return setUpEndpoint(services, chosen);
@@ -133,7 +133,7 @@ async function tryKey(
   return vscode.window.withProgress(place, async () => {
     const agent = await worker.agent();
     const params = { provider: name, key, ...(baseUrl !== undefined && { baseUrl }) };
-    return agent.request<HermesKeyCheck, HermesKey>(settingsMethods.checkKey.name, params);
+    return call(agent, settingsMethods.checkKey, params);
   });
 }
 

@@ -1,4 +1,5 @@
 /** The page of the panel that gets from nothing to a model: shown while nothing was configured and nothing chosen. */
+import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesProviders, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { PanelConnection } from "../chat/panel-connection.ts";
@@ -39,6 +40,6 @@ export class FirstRun {
 
   async #ask(): Promise<HermesProviders> {
     const agent = await this.#worker.agent();
-    return agent.request<HermesProviders>(settingsMethods.providers.name, {});
+    return call(agent, settingsMethods.providers, {});
   }
 }

@@ -7,18 +7,12 @@ import type {
   RequestPermissionRequest,
 } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import { HermesPermissionMeta } from "../../agent-core/protocol/conversation.ts";
+import { readMeta } from "../../agent-core/protocol/meta.ts";
 import type { PanelEvent } from "../../webview/panel-protocol.ts";
 import { nativePermission } from "./native-permission.ts";
 import { nativeQuestion } from "./native-question.ts";
 import type { PanelAnswer } from "./panel-answer.ts";
-
-const metaSchema = z.object({
-  hermes: z.object({
-    reasons: z.array(z.string()).default([]),
-    command: z.string().optional(),
-    grant: z.string().optional(),
-  }),
-});
 
 export class Requests {
   readonly #open = new Map<string, (answer: PanelAnswer) => void>();
@@ -39,7 +33,7 @@ export class Requests {
   async permission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionOutcome> {
     const requestId = randomUUID();
     const { toolCall, options } = request;
-    const ours = metaSchema.safeParse(request._meta).data?.hermes;
+    const ours = readMeta(HermesPermissionMeta, request._meta);
     const facts = { reasons: ours?.reasons ?? [], command: ours?.command, grant: ours?.grant };
     this.#show({
       kind: "permission",

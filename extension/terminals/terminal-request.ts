@@ -1,7 +1,7 @@
 /** What the agent says of a terminal beyond the protocol (agent-core/protocol/terminals.ts, HermesTerminalMeta). */
 import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
-import * as z from "zod";
-import type { HermesUserShell } from "../../agent-core/protocol/terminals.ts";
+import { readMeta } from "../../agent-core/protocol/meta.ts";
+import { HermesTerminalMeta, type HermesUserShell } from "../../agent-core/protocol/terminals.ts";
 
 export type TerminalRequest = {
   /** File for every byte of output; undefined: nobody asked for one. */
@@ -15,24 +15,8 @@ export type TerminalRequest = {
   readonly userShell: HermesUserShell | undefined;
 };
 
-const metaSchema = z.object({
-  hermes: z.object({
-    outputFile: z.string(),
-    title: z.string(),
-    input: z.enum(["none", "open"]),
-    hasPty: z.boolean(),
-    userShell: z
-      .object({
-        line: z.string(),
-        language: z.enum(["sh", "powershell"]),
-        env: z.record(z.string(), z.string().nullable()),
-      })
-      .optional(),
-  }),
-});
-
 export function terminalRequest(request: CreateTerminalRequest): TerminalRequest {
-  const ours = metaSchema.safeParse(request._meta).data?.hermes;
+  const ours = readMeta(HermesTerminalMeta, request._meta);
   if (ours !== undefined) return { ...ours, userShell: ours.userShell };
   return { outputFile: undefined, title: commandLine(request), input: "none", hasPty: false, userShell: undefined };
 }

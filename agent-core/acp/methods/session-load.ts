@@ -1,6 +1,6 @@
 import { methods } from "@zed-industries/agent-client-protocol";
-import * as z from "zod";
-import type { HermesLoadMeta } from "../../protocol/sessions.ts";
+import { readMeta } from "../../protocol/meta.ts";
+import { HermesLoadMeta } from "../../protocol/sessions.ts";
 import { earlierUpdate } from "../earlier-messages.ts";
 import { announceCommands } from "../greet.ts";
 import { modeState } from "../modes.ts";
@@ -9,15 +9,11 @@ import { pageBefore } from "../replay-page.ts";
 import { sessionPlace } from "../session-place.ts";
 import type { Method } from "./method.ts";
 
-const loadMeta = z.object({
-  hermes: z.object({ tail: z.int().min(1).exactOptional() }) satisfies z.ZodType<HermesLoadMeta>,
-});
-
 export const method: Method = {
   register(app, server) {
     app.onRequest(methods.agent.session.load, async ({ params, client }) => {
       const { session, stored } = await server.loadSession(client, sessionPlace(params), params.sessionId);
-      const tail = loadMeta.safeParse(params._meta).data?.hermes.tail;
+      const tail = readMeta(HermesLoadMeta, params._meta)?.tail;
       const { said, earlier } = pageBefore(stored.conversation.said, stored.conversation.next, tail);
       if (earlier !== null) session.send(earlierUpdate(earlier));
       await session.sendAll(replay(stored, said));
