@@ -1,24 +1,26 @@
-/** Languages that tree-sitter has a grammar for. It only says that a text is no sentence of the language, and where. */
+/** Syntax checks by tree-sitter's grammars, which find the place of an error but not its reason. */
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Node, Parser, Tree } from "@vscode/tree-sitter-wasm";
 import { Deadline } from "../../platform/deadline.ts";
 import type { Problem } from "../problems.ts";
-import type { SyntaxChecker } from "./syntax-checker.ts";
 
 declare const __GRAMMARS__: unknown;
 
-/** Named at most, of one text: what follows the first is often its consequence. */
-const NAMED = 5;
-/** A parser that needs longer is stopped: it may be fighting with a text that it is not made for. Milliseconds. */
+/** Problems of one text at most: later ones often follow from the first. */
+const MAX_PROBLEMS = 5;
+/** Time for one parse; texts that do not suit a grammar can take very long. Milliseconds. */
 const PARSE_LIMIT_MS = 100;
-/** Of the text that an error stands at. Characters. */
+/** Characters of the wrong text in a message. */
 const QUOTED_CHARS = 40;
+
+/** Finds the problems of a text; none for a text that takes too long to parse. */
+export type SyntaxChecker = (text: string, path: string) => readonly Problem[];
 
 const checkers = new Map<string, Promise<SyntaxChecker>>();
 
-/** Loads `grammar` with its first use. */
+/** Loads `grammar` on first use. */
 export function grammarChecker(grammar: string): Promise<SyntaxChecker> {
   const known = checkers.get(grammar);
   if (known !== undefined) return known;
@@ -51,16 +53,16 @@ function check(parser: Parser, text: string): readonly Problem[] {
 
 function parseInTime(parser: Parser, text: string): Tree | null {
   const deadline = new Deadline(PARSE_LIMIT_MS);
-  // The type says that nothing is returned; the library stops at true.
+  // The library stops at true, though its type has no result.
   const progressCallback = (): boolean => deadline.hasPassed();
   const tree = parser.parse(text, null, { progressCallback });
   if (tree === null) parser.reset();
   return tree;
 }
 
-/** Errors from the outside in, in the text's order; within an error only what is not said by it already. */
+/** Adds errors in the order of the text; an error hides the errors inside it. */
 function collect(node: Node, problems: Problem[]): void {
-  if (problems.length >= NAMED) return;
+  if (problems.length >= MAX_PROBLEMS) return;
   if (node.isMissing) problems.push(problemOf(node, `${JSON.stringify(node.type)} is missing`));
   else if (node.isError) problems.push(problemOf(node, `syntax error at ${quoted(node.text)}`));
   else for (const child of node.children) if (child?.hasError || child?.isMissing) collect(child, problems);
@@ -75,7 +77,7 @@ function quoted(text: string): string {
   return JSON.stringify(line.length > QUOTED_CHARS ? `${line.slice(0, QUOTED_CHARS)}…` : line);
 }
 
-/** Beside the bundles, or in the package itself where nothing is bundled. */
+/** The build sets `__GRAMMARS__` to a folder next to the bundle; sources use the package itself. */
 function grammarFolder(): string {
   if (typeof __GRAMMARS__ === "string") return fileURLToPath(new URL(__GRAMMARS__, import.meta.url));
   return join(createRequire(import.meta.url).resolve("@vscode/tree-sitter-wasm"), "..");

@@ -1,6 +1,6 @@
 /**
- * Which of the grammars of `@vscode/tree-sitter-wasm` reads files of which extension. Left out: PowerShell, whose grammar
- * takes common forms for errors, and C, where words of C++ are names.
+ * Grammars of `@vscode/tree-sitter-wasm` by file extension; the build copies these into the package. Left out: PowerShell,
+ * whose grammar rejects common forms; C, where names are words of C++; C# and C++, whose grammars are 10 MB.
  */
 export const grammars: Readonly<Record<string, string>> = {
   ".js": "javascript",
@@ -18,12 +18,5 @@ export const grammars: Readonly<Record<string, string>> = {
   ".java": "java",
   ".rb": "ruby",
   ".php": "php",
-  ".cs": "c-sharp",
-  ".cc": "cpp",
-  ".cpp": "cpp",
-  ".cxx": "cpp",
-  ".hpp": "cpp",
   ".css": "css",
-  ".sh": "bash",
-  ".bash": "bash",
 };

@@ -1,14 +1,13 @@
-/** HostProblems without an editor: a parser looks whether the text still is what its language allows. */
+/** Problems without an editor: a parser checks that an edited text is still valid in its language. */
 import { extname } from "node:path";
 import type { EditedFile, FileProblems, HostProblems } from "../problems.ts";
-import { grammarChecker } from "./grammar-syntax.ts";
+import { grammarChecker, type SyntaxChecker } from "./grammar-syntax.ts";
 import { grammars } from "./grammars.ts";
-import type { SyntaxChecker } from "./syntax-checker.ts";
 
-/** Longer texts are not checked: the edit should not wait for it. Characters. */
-const CHECKED_CHARS = 200_000;
+/** Longer texts are not checked, because the edit waits for the check. Characters. */
+const MAX_CHECKED_CHARS = 200_000;
 
-/** By file extension; each loads its parser with the first file that it is asked about. */
+/** By file extension; each loads its parser with the first file of its kind. */
 const loaders: Readonly<Record<string, () => Promise<SyntaxChecker>>> = {
   ...Object.fromEntries(
     Object.entries(grammars).map(([extension, grammar]) => [extension, () => grammarChecker(grammar)]),
@@ -17,6 +16,8 @@ const loaders: Readonly<Record<string, () => Promise<SyntaxChecker>>> = {
   ".jsonc": json,
   ".yaml": yaml,
   ".yml": yaml,
+  ".sh": shell,
+  ".bash": shell,
 };
 
 export function syntaxProblems(): HostProblems {
@@ -35,18 +36,22 @@ async function checkAll(edits: readonly EditedFile[], signal: AbortSignal): Prom
 
 async function check({ path, oldText, newText }: EditedFile): Promise<FileProblems | undefined> {
   const load = loaders[extname(path).toLowerCase()];
-  if (load === undefined || newText === null || newText.length > CHECKED_CHARS) return undefined;
+  if (load === undefined || newText === null || newText.length > MAX_CHECKED_CHARS) return undefined;
   const checker = await load();
   const after = checker(newText, path);
   if (after.length === 0) return undefined;
-  const isComparable = oldText !== null && oldText.length <= CHECKED_CHARS;
+  const isComparable = oldText !== null && oldText.length <= MAX_CHECKED_CHARS;
   return { path, before: isComparable ? checker(oldText, path) : [], after };
 }
 
 async function json(): Promise<SyntaxChecker> {
-  return (await import("./json-syntax.ts")).checkJson;
+  return (await import("./parsed-syntax.ts")).checkJson;
 }
 
 async function yaml(): Promise<SyntaxChecker> {
-  return (await import("./yaml-syntax.ts")).checkYaml;
+  return (await import("./parsed-syntax.ts")).checkYaml;
+}
+
+async function shell(): Promise<SyntaxChecker> {
+  return (await import("./parsed-syntax.ts")).checkShell;
 }
