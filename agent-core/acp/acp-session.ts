@@ -21,7 +21,7 @@ import type { EditorModels } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
-import { journalPath } from "../sessions/session-id.ts";
+import { journalPath } from "../sessions/session-files.ts";
 import { SpaceReserve } from "../sessions/space-reserve.ts";
 import type { ClientIdentity } from "./client-identity.ts";
 import type { CommandSession } from "./commands/command.ts";
@@ -344,7 +344,7 @@ function sessionJournal(
     onFullDisk: (message: string) => tell({ severity: "warning", message }),
   };
   if (journal !== undefined) {
-    setImmediate(() => journal.handOver(told)); // as other warnings: after the response that is being made now
+    setImmediate(() => journal.setListeners(told)); // as other warnings: after the response that is being made now
     return journal;
   }
   const path = journalPath(sessionsFolder(home), id);

@@ -2,10 +2,10 @@
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { CompressedEvent } from "../agent/callbacks.ts";
 import type { HermesAnchor, HermesCompressionMeta } from "../protocol/conversation.ts";
-import type { Compression, Said } from "../sessions/conversation.ts";
+import type { Compression, TranscriptEntry } from "../sessions/conversation.ts";
 
 export function compressionUpdate(
-  said: readonly Said[],
+  said: readonly TranscriptEntry[],
   { dropped, summary }: Compression,
   { messages, tokensBefore, tokensAfter }: CompressedEvent,
 ): SessionUpdate {
@@ -22,7 +22,7 @@ export function compressionUpdate(
 }
 
 /** The first message at or after this position that a client knows by a name. */
-function anchorFrom(said: readonly Said[], from: number): HermesAnchor | null {
+function anchorFrom(said: readonly TranscriptEntry[], from: number): HermesAnchor | null {
   for (const one of said) {
     const { position } = one;
     if (position < from) continue;

@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { HermesEarlier, HermesEarlierMeta, HermesEarlierPage } from "../protocol/sessions.ts";
-import type { Said } from "../sessions/conversation.ts";
+import type { TranscriptEntry } from "../sessions/conversation.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { replaySaid } from "./replay.ts";
 import { pageBefore } from "./replay-page.ts";
@@ -18,13 +18,13 @@ export type PageRequest = {
 };
 
 export class EarlierMessages {
-  readonly #said: () => readonly Said[];
+  readonly #said: () => readonly TranscriptEntry[];
   readonly #toolEntry: StoredSession["toolEntry"];
   /** What was said from here on was sent as it was said. */
   readonly #end: number;
 
   /** `said`: the conversation as it stands; `stored`: what the session began with here. */
-  constructor(said: () => readonly Said[], stored: StoredSession | undefined) {
+  constructor(said: () => readonly TranscriptEntry[], stored: StoredSession | undefined) {
     this.#said = said;
     this.#toolEntry = stored?.toolEntry ?? (() => undefined);
     this.#end = stored?.conversation.next ?? 0;

@@ -1,7 +1,7 @@
 /** A stored session as the updates that show it again: messages, thoughts, tool calls with their diffs, the plan. */
 import type { SessionUpdate, ToolKind } from "@zed-industries/agent-client-protocol";
 import type { Message, ToolMessage } from "../messages/message.ts";
-import { droppedCount, type Said } from "../sessions/conversation.ts";
+import { droppedCount, type TranscriptEntry } from "../sessions/conversation.ts";
 import { type EntryOf, parseLine } from "../sessions/entry.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { answerText } from "../sessions/shown-message.ts";
@@ -30,20 +30,23 @@ const TOOL_KINDS: ReadonlySet<string> = new Set<ToolKind>([
  * One after the other: of a long session they are many, and what they show is read as it is asked for. `said`: what of
  * the conversation is shown; default: all.
  */
-export function* replay(stored: StoredSession, said = stored.conversation.said): Generator<SessionUpdate> {
+export function* replay(stored: StoredSession, said = stored.conversation.transcript): Generator<SessionUpdate> {
   const { records, conversation, todos, toolEntry } = stored;
   yield* replaySaid(said, toolEntry);
   const { compression } = conversation;
   // An entry of the journal is what the conversation was compressed by, itself.
   const entry = records.find((candidate) => candidate.type === "compression" && candidate === compression);
   if (compression !== undefined && entry?.type === "compression") {
-    yield compressionUpdate(conversation.said, compression, { ...entry, messages: droppedCount(compression) });
+    yield compressionUpdate(conversation.transcript, compression, { ...entry, messages: droppedCount(compression) });
   }
   if (todos.length > 0) yield planUpdate(todos);
 }
 
 /** The messages alone, each call with its result. */
-export function* replaySaid(said: readonly Said[], toolEntry: StoredSession["toolEntry"]): Generator<SessionUpdate> {
+export function* replaySaid(
+  said: readonly TranscriptEntry[],
+  toolEntry: StoredSession["toolEntry"],
+): Generator<SessionUpdate> {
   /** Calls whose results have not come yet, with what they were told. */
   const open = new Map<string, string>();
   for (const one of said) {

@@ -1,7 +1,5 @@
 /** The part of a message where what was searched for stands. */
-import { folded } from "../sessions/index/folded.ts";
-import { SHORTEST_PREFIX, whileTyped } from "../sessions/index/match-expression.ts";
-import { hasUnspaced } from "../sessions/index/unspaced-words.ts";
+import { foldForSearch, hasUnspacedScript, prefixQuery, SHORTEST_PREFIX } from "../sessions/index/search-text.ts";
 
 /** Around the first place. Characters. */
 const BEFORE_CHARS = 40;
@@ -35,11 +33,13 @@ type Term = { readonly word: string; readonly isBegun: boolean };
 
 /** Where a word of the query stands, in order; one that is written without blanks also within a longer run. */
 function placesIn(line: string, query: string): readonly RegExpExecArray[] {
-  const terms = [...whileTyped(query).matchAll(TERMS)].map(([, word = "", star]): Term => {
-    return { word: folded(word), isBegun: star === "*" && word.length >= SHORTEST_PREFIX };
+  const terms = [...prefixQuery(query).matchAll(TERMS)].map(([, word = "", star]): Term => {
+    return { word: foldForSearch(word), isBegun: star === "*" && word.length >= SHORTEST_PREFIX };
   });
-  const found = [...line.matchAll(WORDS)].filter(([word]) => !hasUnspaced(word) && isMeant(folded(word), terms));
-  const unspaced = terms.map(({ word }) => word).filter(hasUnspaced); // no sign that a pattern would take for its own
+  const found = [...line.matchAll(WORDS)].filter(
+    ([word]) => !hasUnspacedScript(word) && isMeant(foldForSearch(word), terms),
+  );
+  const unspaced = terms.map(({ word }) => word).filter(hasUnspacedScript); // no sign that a pattern would take for its own
   if (unspaced.length === 0) return found;
   return [...found, ...line.matchAll(new RegExp(unspaced.join("|"), "giu"))].sort(
     (one, other) => one.index - other.index,

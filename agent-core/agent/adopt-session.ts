@@ -15,7 +15,7 @@ export type Adopting = {
 /** `conversation` has nothing of its own any more. Throws when the other journal can no longer be read. */
 export function adoptSession(stored: StoredSession, { conversation, record, journal }: Adopting): void {
   const places = new Map<number, number>();
-  for (const { position, message } of stored.conversation.said) {
+  for (const { position, message } of stored.conversation.transcript) {
     places.set(position, record(message));
     for (const { id } of (message.role === "assistant" && message.tool_calls) || []) {
       const entry = stored.toolEntry(id);

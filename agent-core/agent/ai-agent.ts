@@ -6,12 +6,11 @@ import type { ContentPart, Message } from "../messages/message.ts";
 import { type ModelInfo, modelInfo } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
-import { type Compression, Conversation, type Said } from "../sessions/conversation.ts";
+import { type Compression, Conversation, type TranscriptEntry } from "../sessions/conversation.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
-import { newSessionId } from "../sessions/session-id.ts";
-import { writeSpillFile } from "../sessions/spill-file.ts";
-import { titleLine } from "../sessions/title-line.ts";
+import { newSessionId, writeSpillFile } from "../sessions/session-files.ts";
+import { titleLine } from "../sessions/titles.ts";
 import type { UsageSum } from "../sessions/usage-sum.ts";
 import { FileMemory } from "../tools/file-memory.ts";
 import type { Processes } from "../tools/terminal/processes.ts";
@@ -136,8 +135,8 @@ export class AIAgent {
   }
 
   /** All that was said and not taken back, compressed or not. */
-  get said(): readonly Said[] {
-    return this.#conversation.said;
+  get said(): readonly TranscriptEntry[] {
+    return this.#conversation.transcript;
   }
 
   /** Takes back the messages from this position on. Throws while a turn runs. */
@@ -361,7 +360,7 @@ export class AIAgent {
 
   /** Goes on with what was said in another session; what was said in this one is taken back. Throws in a turn. */
   adopt(stored: StoredSession): void {
-    if (this.#conversation.said.length > 0) this.rewind(0);
+    if (this.#conversation.transcript.length > 0) this.rewind(0);
     const record = (message: Message): number => this.#record(message);
     adoptSession(stored, { conversation: this.#conversation, record, journal: (entry) => this.#journal(entry) });
     if (stored.todos.length === 0) return;
@@ -370,7 +369,7 @@ export class AIAgent {
   }
 
   #replaceHistory(messages: readonly Message[]): void {
-    if (this.#conversation.said.length > 0) this.#takeBack(0);
+    if (this.#conversation.transcript.length > 0) this.#takeBack(0);
     for (const message of messages) this.#record(message);
   }
 

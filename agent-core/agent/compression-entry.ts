@@ -2,7 +2,7 @@
 import type { Compression } from "../sessions/conversation.ts";
 import type { EntryOf } from "../sessions/entry.ts";
 import type { NewEntry } from "../sessions/journal.ts";
-import { newSessionId } from "../sessions/session-id.ts";
+import { newSessionId } from "../sessions/session-files.ts";
 
 type How = Pick<EntryOf<"compression">, "strategy" | "tokensBefore" | "tokensAfter">;
 

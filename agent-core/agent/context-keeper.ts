@@ -146,7 +146,7 @@ export class ContextKeeper {
   ): Promise<CompressedEvent | undefined> {
     const { conversation, engine, journal, compressed } = this.#options;
     const before = this.#meter.scaled(this.#estimate());
-    const { said, compression } = conversation;
+    const { transcript: said, compression } = conversation;
     // The plan counts as we estimate, the window as the provider does.
     const left = (tokens: number): number => this.#meter.estimated(tokens) - this.#overheadTokens();
     const target = Math.max(1, Math.min(most, left(engine.target(this.window))));

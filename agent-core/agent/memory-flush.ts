@@ -1,7 +1,7 @@
 /** Before older messages give way to a summary, the model may keep what will matter in later sessions. */
 import type { Message, ToolCall } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
-import type { Said } from "../sessions/conversation.ts";
+import type { TranscriptEntry } from "../sessions/conversation.ts";
 import { tool as memoryTool } from "../tools/memory.ts";
 import { parseArguments } from "../tools/parse-arguments.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
@@ -38,7 +38,7 @@ export class MemoryFlush {
    * Asks about the messages as the model has them now. A model that fails costs nothing but the notes: the messages stay in
    * the journal. Throws the signal's reason when it is aborted.
    */
-  async run(said: readonly Said[], messages: readonly Message[], signal: AbortSignal): Promise<void> {
+  async run(said: readonly TranscriptEntry[], messages: readonly Message[], signal: AbortSignal): Promise<void> {
     const { auxiliary, tools, systemPrompt } = this.#ports;
     const fresh = said.filter(({ position, message }) => position >= this.#from && message.role === "user");
     if (!tools.includes(memoryTool) || fresh.length < LEAST_MESSAGES) return;

@@ -1,6 +1,6 @@
 /** A title for a session, after its first exchange: by a model of its own where there is one, else by its first words. */
 import type { Message } from "../messages/message.ts";
-import { titleLine } from "../sessions/title-line.ts";
+import { titleLine } from "../sessions/titles.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 
 /** Characters. */

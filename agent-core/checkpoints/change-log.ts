@@ -1,7 +1,5 @@
 /** Every change of a file that the session made, in order: read from its journal, and added to it. */
-
-import type { JournalEntry } from "../sessions/entry.ts";
-import type { FileChange, FileState } from "../sessions/file-change.ts";
+import type { FileChange, FileState, JournalEntry } from "../sessions/entry.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 
 export type ChangeLogOptions = {

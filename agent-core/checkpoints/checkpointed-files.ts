@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { ExpectedText, FileFailure, FileWritten, HostFiles } from "../host/host.ts";
 import { messageOf } from "../platform/errors.ts";
-import type { FileState } from "../sessions/file-change.ts";
+import type { FileState } from "../sessions/entry.ts";
 import { type ChangeLog, isSameContent } from "./change-log.ts";
 import { contentOf, lookAt, type OnDisk, stateOf, textOf } from "./look.ts";
 import type { ObjectStore } from "./object-store.ts";

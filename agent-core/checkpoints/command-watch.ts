@@ -3,7 +3,7 @@
  * with a copy of what was there before, as far as there is one.
  */
 import { Deadline } from "../platform/deadline.ts";
-import type { FileState } from "../sessions/file-change.ts";
+import type { FileState } from "../sessions/entry.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { GitBlobs } from "./git-blobs.ts";
 import { lookAt, stateOf } from "./look.ts";

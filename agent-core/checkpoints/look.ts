@@ -1,7 +1,7 @@
 /** What stands at a path on the disk, whole: contents, links, permissions. */
 import { lstat, readFile, readlink } from "node:fs/promises";
 import { hasCode } from "../platform/errors.ts";
-import type { FileState } from "../sessions/file-change.ts";
+import type { FileState } from "../sessions/entry.ts";
 import { hashOf } from "./object-store.ts";
 
 /** Larger files are noticed when they change, but no copy of them is kept. */

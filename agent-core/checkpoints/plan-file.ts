@@ -1,7 +1,7 @@
 /** What a restore would do to one file, as things stand: its change, or why the file is left alone. */
 import { diffLines } from "diff";
 import type { HostFiles } from "../host/host.ts";
-import type { FileState } from "../sessions/file-change.ts";
+import type { FileState } from "../sessions/entry.ts";
 import { isNothing, isSameContent } from "./change-log.ts";
 import { textOf } from "./look.ts";
 import type { ObjectStore } from "./object-store.ts";

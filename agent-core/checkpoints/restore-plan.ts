@@ -1,5 +1,5 @@
 /** Which state of which files a restore leads to, from what the journal tells. Pure. */
-import type { FileChange, FileState } from "../sessions/file-change.ts";
+import type { FileChange, FileState } from "../sessions/entry.ts";
 import { isSameContent } from "./change-log.ts";
 
 /** One file of a restore. */

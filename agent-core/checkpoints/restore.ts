@@ -1,6 +1,6 @@
 /** Carries out a restore, file by file: each is kept as it is before it changes, and noted when it has changed. */
 import type { HostFiles } from "../host/host.ts";
-import type { FileState } from "../sessions/file-change.ts";
+import type { FileState } from "../sessions/entry.ts";
 import type { ChangeLog } from "./change-log.ts";
 import { missingFolders } from "./checkpointed-files.ts";
 import type { ObjectStore } from "./object-store.ts";

@@ -1,6 +1,6 @@
 /** A file as the user sees it: what is on the disk, and the text that the editor holds over it. */
 import type { HostFiles } from "../host/host.ts";
-import type { FileState } from "../sessions/file-change.ts";
+import type { FileState } from "../sessions/entry.ts";
 import { lookAt, type OnDisk, stateOf, textOf } from "./look.ts";
 import { hashOf } from "./object-store.ts";
 

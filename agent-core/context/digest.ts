@@ -1,6 +1,6 @@
 /** What stands for messages when no model sums them up: what was asked, touched, run and said last. */
 import type { Message } from "../messages/message.ts";
-import type { Said } from "../sessions/conversation.ts";
+import type { TranscriptEntry } from "../sessions/conversation.ts";
 
 /** Of one thing asked, done or said. */
 const LINE_CHARS = 200;
@@ -12,7 +12,7 @@ const ASKED_SHARE = 0.5;
 const DONE_SHARE = 0.6;
 
 /** `earlier`: the summary that stood for what was before. Never longer than `maxChars`. */
-export function digest(messages: readonly Said[], earlier: string | null, maxChars: number): string {
+export function digest(messages: readonly TranscriptEntry[], earlier: string | null, maxChars: number): string {
   const results = new Map(
     messages.flatMap(({ message }) => (message.role === "tool" ? [[message.tool_call_id, message.content]] : [])),
   );

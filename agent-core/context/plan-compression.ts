@@ -1,5 +1,5 @@
 /** Works out what a conversation can do without: pure, and never splitting a call from its result. */
-import type { Compression, PositionRange, Said } from "../sessions/conversation.ts";
+import type { Compression, PositionRange, TranscriptEntry } from "../sessions/conversation.ts";
 import { type Shortened, shortenOutputs } from "./shorten-outputs.ts";
 import type { Strategy } from "./strategies/strategy.ts";
 import { CHARS_A_TOKEN, messageTokens } from "./token-estimate.ts";
@@ -20,7 +20,7 @@ const CUT_NOTE_CHARS = 100;
 
 export type Room = {
   /** All that was said and not taken back. */
-  readonly said: readonly Said[];
+  readonly said: readonly TranscriptEntry[];
   readonly compression: Compression | undefined;
   /** Tokens, as estimated, that the conversation may have afterwards. */
   readonly target: number;
@@ -34,7 +34,7 @@ export type CompressionPlan = {
   readonly dropped: readonly PositionRange[];
   readonly shortened: readonly Shortened[];
   /** What goes now and was not summed up before, in order. */
-  readonly fresh: readonly Said[];
+  readonly fresh: readonly TranscriptEntry[];
   /** Tokens that a summary of that may have; 0: none is needed. */
   readonly summaryTokens: number;
 };
@@ -112,7 +112,7 @@ function headCount(units: readonly Unit[], target: number): number {
 }
 
 /** Long results, one or many at once, may be longer than all the rest: then their beginnings and their ends stay. */
-function cutTail(tail: readonly Unit[], kept: readonly Said[], excess: number): readonly Shortened[] {
+function cutTail(tail: readonly Unit[], kept: readonly TranscriptEntry[], excess: number): readonly Shortened[] {
   const long = tail
     .flatMap(({ items }) => items)
     .filter(({ message }) => message.role === "tool" && message.content.length > CUT_CHARS.least + CUT_NOTE_CHARS);
@@ -149,7 +149,7 @@ function replaced(before: readonly Shortened[], now: readonly Shortened[]): read
   return [...before.filter(({ position }) => !positions.has(position)), ...now];
 }
 
-function withShorter(items: readonly Said[], shortened: readonly Shortened[]): readonly Said[] {
+function withShorter(items: readonly TranscriptEntry[], shortened: readonly Shortened[]): readonly TranscriptEntry[] {
   const contents = new Map(shortened.map(({ position, content }) => [position, content]));
   return items.map((said) => {
     const { position, role, shownAs, isUnfinished, message } = said;
@@ -161,7 +161,7 @@ function withShorter(items: readonly Said[], shortened: readonly Shortened[]): r
 }
 
 /** Ranges in which every message that is there goes; a position that nothing has belongs to those around it. */
-function rangesOf(going: readonly Said[], said: readonly Said[]): readonly PositionRange[] {
+function rangesOf(going: readonly TranscriptEntry[], said: readonly TranscriptEntry[]): readonly PositionRange[] {
   const positions = new Set(going.map(({ position }) => position));
   const ranges: [number, number][] = [];
   let isOpen = false as boolean;
@@ -181,7 +181,7 @@ function inRanges(ranges: readonly PositionRange[]): (position: number) => boole
   return (position) => ranges.some(([first, last]) => first <= position && position <= last);
 }
 
-function summaryBudget(fresh: readonly Said[]): number {
+function summaryBudget(fresh: readonly TranscriptEntry[]): number {
   const tokens = fresh.reduce((total, { message }) => total + messageTokens(message), 0);
   const { least, most, share } = SUMMARY_TOKENS;
   return Math.min(most, Math.max(least, Math.round(tokens * share)));

@@ -1,5 +1,5 @@
 /** Makes room without asking a model: old, long tool results give way to a line that says what they were. */
-import type { Said } from "../sessions/conversation.ts";
+import type { TranscriptEntry } from "../sessions/conversation.ts";
 
 /** Shorter results are not worth the loss. Characters. */
 const LONG_OUTPUT_CHARS = 800;
@@ -8,7 +8,7 @@ const KEPT_CHARS = 200;
 export type Shortened = { readonly position: number; readonly content: string };
 
 /** For the results among `items` that are long; of those that say the same only the newest keeps its beginning. */
-export function shortenOutputs(items: readonly Said[]): readonly Shortened[] {
+export function shortenOutputs(items: readonly TranscriptEntry[]): readonly Shortened[] {
   const seen = new Set<string>();
   return items
     .toReversed()

@@ -1,7 +1,7 @@
 /** What a model is asked that sums up a part of a conversation. What was said is data to it, never an order. */
 import type { Message } from "../messages/message.ts";
 import { redact } from "../providers/redact.ts";
-import type { Said } from "../sessions/conversation.ts";
+import type { TranscriptEntry } from "../sessions/conversation.ts";
 
 /** Of one message so much is shown, at most and at least. Characters. */
 const MESSAGE_CHARS = { most: 4_000, least: 250 } as const;
@@ -33,7 +33,7 @@ export type SummaryOrder = {
 };
 
 /** Divides messages into as many requests as it takes, each with `chars` characters of them at most. */
-export function summaryParts(messages: readonly Said[], chars: number): readonly SummaryPart[] {
+export function summaryParts(messages: readonly TranscriptEntry[], chars: number): readonly SummaryPart[] {
   let most: number = MESSAGE_CHARS.most;
   let parts = partsOf(shownAll(messages, most), chars);
   while (most > MESSAGE_CHARS.least && !isReasonable(parts, chars)) {
@@ -47,7 +47,7 @@ function isReasonable(parts: readonly SummaryPart[], chars: number): boolean {
   return parts.length <= MAX_PARTS && parts.every((texts) => texts.every(({ length }) => length <= chars));
 }
 
-function shownAll(messages: readonly Said[], most: number): readonly string[] {
+function shownAll(messages: readonly TranscriptEntry[], most: number): readonly string[] {
   return messages.map(({ message }) => shown(message, most)).filter((text) => text !== "");
 }
 

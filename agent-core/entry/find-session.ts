@@ -2,8 +2,8 @@
 import { type ClientContext, methods } from "@zed-industries/agent-client-protocol";
 import { call } from "../protocol/method.ts";
 import { sessionMethods } from "../protocol/sessions.ts";
-import { stillBuilding } from "../sessions/index/still-building.ts";
-import { isSessionId } from "../sessions/session-id.ts";
+import { stillBuilding } from "../sessions/index/session-index.ts";
+import { isSessionId } from "../sessions/session-files.ts";
 
 /** Sessions that are named where several are meant. */
 const NAMED = 15;

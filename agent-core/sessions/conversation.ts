@@ -1,43 +1,43 @@
 /**
- * A conversation as it stands: everything that was said, without what was taken back, and with a summary where older
- * messages gave way to one. A running agent and a journal that is read back build it by the same steps.
+ * A conversation without the messages that the user took back, and with a summary in place of compressed ones. A
+ * running agent and a journal reader build it in the same way.
  */
 import type { Message } from "../messages/message.ts";
 import { type JournalEntry, messageIn } from "./entry.ts";
 import { type ShownAs, shownAs } from "./shown-message.ts";
 
-/** Around a summary, so that a model never takes it for the user's words; behaviour.md §Context. */
+/** The marks around a summary keep a model from reading it as the user's words. */
 const SUMMARY_END = "[END COMPRESSED]";
 
-/** A message and its place among all that were ever said in the session, from 0; a place is never used twice. */
-export type Said = {
+/** A message and its position in the session, counted from 0. A position is never used twice. */
+export type TranscriptEntry = {
   readonly position: number;
   readonly role: Message["role"];
   readonly shownAs: ShownAs;
-  /** An answer that was broken off: no model gets it. */
+  /** True for an answer that was cut off. No model gets it. */
   readonly isUnfinished: boolean;
-  /** Of what the model no longer gets: read from the journal each time that it is asked for, where there is one. */
+  /** The text of a compressed message is read from the journal on each access, if the session has one. */
   readonly message: Message;
 };
 
-/** From the first to the last position, both included. */
+/** Both ends are included. */
 export type PositionRange = readonly [first: number, last: number];
 
-/** What the model gets instead of older messages. A later one replaces an earlier one as a whole. */
+/** The replacement of older messages. A later compression replaces an earlier one as a whole. */
 export type Compression = {
-  /** Messages that the model no longer gets, in order and apart from each other. */
+  /** Messages that the model no longer gets, in order and without overlap. */
   readonly dropped: readonly PositionRange[];
-  /** Stands where the first of them was; null: nothing does. */
+  /** Text at the position of the first dropped message; null: no text. */
   readonly summary: string | null;
-  /** Tool results that gave way to a shorter text. */
+  /** Tool results that a shorter text replaces. */
   readonly shortened: readonly { readonly position: number; readonly content: string }[];
 };
 
-/** Reads its entry in a journal again. */
+/** Reads the entry from a journal again. */
 export type StoredMessage = { read(): JournalEntry | undefined };
 
-/** Something said that is let go of while the model does not get it. */
-class Remembered implements Said {
+/** A message that memory releases while the model does not get it. */
+class ReleasableMessage implements TranscriptEntry {
   readonly position: number;
   readonly role: Message["role"];
   readonly shownAs: ShownAs;
@@ -58,7 +58,7 @@ class Remembered implements Said {
     return this.#message ?? messageIn(this.#stored?.read());
   }
 
-  /** Gives the message, and keeps it from now on. */
+  /** Returns the message and keeps it in memory from now on. */
   hold(): Message {
     this.#message = this.message;
     return this.#message;
@@ -70,40 +70,39 @@ class Remembered implements Said {
 }
 
 export class Conversation {
-  #said: Remembered[] = [];
+  #said: ReleasableMessage[] = [];
   #next = 0;
   #compressions: Compression[] = [];
-  /** What the model gets; grows with each message, and is made anew when it is asked for after anything else. */
+  /** Cache of the model's messages. An appended message extends it; any other change drops it. */
   #view: Message[] | undefined;
 
-  /** Position that the next message will have. */
+  /** Position of the next message. */
   get next(): number {
     return this.#next;
   }
 
-  /** What the model gets. */
+  /** The messages that the model gets. */
   get messages(): readonly Message[] {
     this.#view ??= this.#viewed();
     return this.#view;
   }
 
-  /** All that was said and not taken back, compressed or not. */
-  get said(): readonly Said[] {
+  /** All messages that were not taken back, compressed or not. */
+  get transcript(): readonly TranscriptEntry[] {
     return this.#said;
   }
 
-  /** Undefined while nothing is compressed. */
   get compression(): Compression | undefined {
     return this.#compressions.at(-1);
   }
 
   /**
-   * Adds a message and gives its position. `position`: where a journal says it stood, never before `next`. When it is
-   * `stored`, it takes no memory while the model does not get it.
+   * Adds a message and returns its position. `position` is the journal's value and at least `next`. A `stored` message
+   * takes no memory while the model does not get it.
    */
   append(message: Message, position = this.#next, stored?: StoredMessage): number {
     const place = Math.max(position, this.#next);
-    const said = new Remembered(place, message, stored);
+    const said = new ReleasableMessage(place, message, stored);
     this.#said.push(said);
     this.#next = place + 1;
     if (said.isUnfinished) said.release();
@@ -111,7 +110,7 @@ export class Conversation {
     return place;
   }
 
-  /** Takes back every message from position `keep` on. What was compressed with one of them comes back whole. */
+  /** Takes back all messages from position `keep` on. A compression that covers one of them is undone. */
   rewind(keep: number): void {
     this.#said = this.#said.filter(({ position }) => position < keep);
     this.#compressions = this.#compressions.filter((compression) => endOf(compression) < keep);
@@ -125,7 +124,7 @@ export class Conversation {
     this.#releaseBehind(before, lastDropped(compression));
   }
 
-  /** What a compression drops beyond the one before it; the rest is let go of when the view is made. */
+  /** Releases the messages that the last compression drops beyond the one before it. The view releases the rest. */
   #releaseBehind(before: number, last: number): void {
     for (let index = this.#said.length - 1; index >= 0; index -= 1) {
       const said = this.#said[index];
@@ -141,12 +140,12 @@ export class Conversation {
   }
 }
 
-/** How many messages a compression leaves out. */
+/** Count of messages that a compression drops. */
 export function droppedCount({ dropped }: Pick<Compression, "dropped">): number {
   return dropped.reduce((sum, [first, last]) => sum + last - first + 1, 0);
 }
 
-function compressed(all: readonly Remembered[], compression: Compression): Message[] {
+function compressed(all: readonly ReleasableMessage[], compression: Compression): Message[] {
   const { dropped, summary, shortened } = compression;
   const contents = new Map(shortened.map(({ position, content }) => [position, content]));
   const view: Message[] = [];
@@ -169,7 +168,7 @@ function compressed(all: readonly Remembered[], compression: Compression): Messa
   return view;
 }
 
-function shortenedTo(said: Remembered, content: string): Message {
+function shortenedTo(said: ReleasableMessage, content: string): Message {
   const { message } = said;
   if (message.role !== "tool") return said.hold();
   said.release();

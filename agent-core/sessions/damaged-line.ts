@@ -1,30 +1,30 @@
-/** What can be saved of a journal's line that is no entry: lines that ran into each other, what stands behind half of one. */
+/** Recovers entries from a damaged line of a journal, such as two lines without a newline between them. */
 import { type JournalEntry, parseEntry, parseLine } from "./entry.ts";
 
-/** How an entry begins. Parts of messages begin like it, too. */
+/** First characters of every entry. Parts of messages can begin like this too. */
 export const ENTRY_START = '{"type":"';
-/** A line of thousands of parts is not tried at each two of them. */
+/** Limit of parse attempts: a damaged line can hold thousands of candidates. */
 const MAX_ATTEMPTS = 500;
 
-export type Saved = { readonly json: unknown; readonly text: string };
+export type RecoveredEntry = { readonly json: unknown; readonly text: string };
 
-/** Every entry of a line, from its text, whole or damaged. */
+/** All entries in the text of a line, whole or damaged. */
 export function entriesIn(line: string): readonly JournalEntry[] {
   const entry = parseEntry(line);
   if (entry !== undefined) return [entry];
-  if (parseLine(line) !== undefined) return []; // of a later version
-  return savedFrom(line).flatMap(({ text }) => parseEntry(text) ?? []);
+  if (parseLine(line) !== undefined) return []; // an entry of a later version
+  return recoverEntries(line).flatMap(({ text }) => parseEntry(text) ?? []);
 }
 
-/** The texts within `line` that are JSON and begin as entries do, none within another, in order. */
-export function savedFrom(line: string): readonly Saved[] {
+/** Texts within `line` that are JSON and begin like an entry, in order and without overlap. */
+export function recoverEntries(line: string): readonly RecoveredEntry[] {
   const starts = startsIn(line);
   const ends = [...starts.filter((start) => isBoundary(line, start)), line.length];
-  const saved: Saved[] = [];
+  const saved: RecoveredEntry[] = [];
   let attempts = 0;
   let from = 0;
   for (const start of starts) {
-    if (start < from) continue; // a part of what was saved
+    if (start < from) continue; // inside an entry that is already recovered
     for (const end of ends) {
       if (end <= start) continue;
       attempts += 1;
@@ -39,13 +39,13 @@ export function savedFrom(line: string): readonly Saved[] {
   return saved;
 }
 
-/** One entry ends and the next begins: never within one, whose objects a comma divides. */
+/** True between two entries. Within an entry a comma separates the objects. */
 function isBoundary(line: string, start: number): boolean {
   return line[start - 1] === "}" || (line[start - 2] === "}" && line[start - 1] !== ",");
 }
 
-/** Up to `end`, or to the one character before it that was the newline. */
-function parsed(line: string, start: number, end: number): Saved | undefined {
+/** Parses up to `end`, or up to the character before it, which may be a newline. */
+function parsed(line: string, start: number, end: number): RecoveredEntry | undefined {
   for (const text of [line.slice(start, end), line.slice(start, end - 1)]) {
     const json = parseLine(text);
     if (json !== undefined) return { json, text };

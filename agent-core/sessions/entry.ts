@@ -1,10 +1,9 @@
-/** The lines of a journal. What happened is only ever added; reading them in order gives the session as it is. */
+/** The lines of a journal. Entries are only ever added; a reader gets the session by applying them in order. */
 import * as z from "zod";
 import type { Message } from "../messages/message.ts";
-import { fileChange, restoreEntry } from "./file-change.ts";
 import { outcomeEntries } from "./outcomes.ts";
 
-/** Version of the format; a reader refuses newer ones rather than guess. */
+/** Version of the format. A reader refuses newer versions. */
 export const JOURNAL_VERSION = 1;
 
 const toolCall = z.object({
@@ -36,51 +35,89 @@ const message = z.discriminatedUnion("role", [
   z.object({ role: z.literal("tool"), tool_call_id: z.string(), content: z.string() }),
 ]) satisfies z.ZodType<Message>;
 
-/** Furthest from 1970 that a date can be, either way; ECMA-262, time values. Milliseconds. */
+/** Largest distance of a date from 1970, in milliseconds (ECMA-262, time values). */
 const MAX_TIME = 8.64e15;
 
-/** What was said is no less said for a time that is none. */
+/** An invalid time becomes 0, so that the entry itself stays readable. */
 const at = z.number().min(-MAX_TIME).max(MAX_TIME).catch(0);
 
 const fileDiff = z.object({ path: z.string(), oldText: z.string().nullable(), newText: z.string().nullable() });
 
+const fileState = z.object({
+  /** SHA-256 of the file's bytes, or of a link's target. It names a copy in the checkpoints' store. Null: no file. */
+  hash: z.string().nullable(),
+  /** Permission bits. */
+  mode: z.number(),
+  link: z.literal(true).exactOptional(),
+  /** SHA-256 of unsaved text in the editor. */
+  unsaved: z.string().exactOptional(),
+});
+
+/** `null`: the file did not exist. `unknown`: it existed, and the store has no copy of it. */
+const earlier = z.union([fileState, z.null(), z.literal("unknown")]);
+
+const fileChange = z.object({
+  type: z.literal("file-change"),
+  /** Absolute. */
+  path: z.string(),
+  by: z.enum(["edit", "command", "restore"]),
+  /** Id of the tool call or of the restore. */
+  source: z.string(),
+  before: earlier,
+  after: fileState.nullable(),
+  /** Folders created for the file, absolute, outermost first. */
+  folders: z.array(z.string()).exactOptional(),
+  /** Position of the session's next message at that moment. */
+  position: z.number(),
+  at: z.number(),
+});
+
+/** A restore of files to their state before the message at `position`. A `begin` without an `end` was interrupted. */
+const restoreEntry = z.object({
+  type: z.literal("restore"),
+  id: z.string(),
+  phase: z.enum(["begin", "end"]),
+  position: z.number(),
+  at: z.number(),
+});
+
 const entrySchema = z.discriminatedUnion("type", [
-  /** First line of every journal. `at` is milliseconds since 1970, as everywhere below. */
+  /** First line of every journal. `at` is milliseconds since 1970 in all entries. */
   z.object({
     type: z.literal("session"),
     version: z.number(),
     id: z.string(),
     cwd: z.string(),
-    /** Session it was forked from. */ parent: z.string().exactOptional(),
-    /** Where it was brought over from; absent: it began here. */ source: z.literal("import").exactOptional(),
-    /** Its id there. */ original: z.string().exactOptional(),
-    /** Starter of the session; absent in journals written before it was recorded: `user`, or `import` by `source`. */
+    /** Session that this one was forked from. */ parent: z.string().exactOptional(),
+    /** `import`: an original Hermes home is the source. */ source: z.literal("import").exactOptional(),
+    /** Id of the session in that home. */ original: z.string().exactOptional(),
+    /** Starter of the session. Older journals lack it: then it is `import` if `source` is, else `user`. */
     origin: z.enum(["user", "delegation", "cron", "learning", "batch", "import"]).exactOptional(),
     at,
   }),
-  /** `position` counts every message of the session from 0, also those that were taken back. */
+  /** `position` counts all messages of the session from 0, including those taken back. */
   z.object({
     type: z.literal("message"),
     position: z.number().exactOptional(),
     message,
-    /** Its number where it was brought over from. */ imported: z.number().exactOptional(),
+    /** Number of the message in the imported database. */ imported: z.number().exactOptional(),
     at,
   }),
-  /** The messages from position `keep` on were taken back; nothing is ever removed from the file. */
+  /** The messages from position `keep` on were taken back. Their lines stay in the file. */
   z.object({ type: z.literal("rewind"), keep: z.number(), at }),
-  /** Older messages gave way to a summary; it replaces the compression before it as a whole. */
+  /** A summary replaces older messages. It replaces the compression before it as a whole. */
   z.object({
     type: z.literal("compression"),
-    /** Id of the lineage's next link; the session keeps its own. */ child: z.string(),
+    /** Id of the next link in the lineage. The session keeps its own id. */ child: z.string(),
     strategy: z.string(),
     dropped: z.array(z.tuple([z.number(), z.number()])),
     summary: z.string().nullable(),
     shortened: z.array(z.object({ position: z.number(), content: z.string() })),
-    /** Tokens of the conversation, as estimated. */ tokensBefore: z.number(),
+    /** Estimated tokens of the conversation. */ tokensBefore: z.number(),
     tokensAfter: z.number(),
     at,
   }),
-  /** How a tool call was shown, for a replay. */
+  /** The display of a tool call, for a replay. */
   z.object({
     type: z.literal("tool"),
     callId: z.string(),
@@ -107,14 +144,14 @@ const entrySchema = z.discriminatedUnion("type", [
     ),
     at,
   }),
-  /** What every request of the session begins with. */
+  /** The first message of every request. */
   z.object({ type: z.literal("system-prompt"), text: z.string(), at }),
   z.object({ type: z.literal("title"), title: z.string(), at }),
   z.object({ type: z.literal("mode"), mode: z.string(), at }),
-  /** The model that the user chose, as `provider:model`. */
+  /** The user's choice of a model, as `provider:model`. */
   z.object({ type: z.literal("model"), choice: z.string(), at }),
   z.object({ type: z.literal("reasoning-effort"), effort: z.string(), at }),
-  /** What a turn's model calls took together. */
+  /** Sum over the model calls of a turn. */
   z.object({
     type: z.literal("usage"),
     model: z.string(),
@@ -122,7 +159,7 @@ const entrySchema = z.discriminatedUnion("type", [
     outputTokens: z.number(),
     cachedInputTokens: z.number(),
     reasoningTokens: z.number(),
-    /** In US dollars; absent when the model's price is unknown. */ costUsd: z.number().exactOptional(),
+    /** US dollars; absent when the price is unknown. */ costUsd: z.number().exactOptional(),
     at,
   }),
   fileChange,
@@ -133,37 +170,44 @@ const entrySchema = z.discriminatedUnion("type", [
 
 export type JournalEntry = z.infer<typeof entrySchema>;
 
-/** Starter of a session. */
+/** State of a file at one moment. */
+export type FileState = z.infer<typeof fileState>;
+
+/** Change of one file. */
+export type FileChange = Omit<z.infer<typeof fileChange>, "type" | "at">;
+
 export type SessionOrigin = NonNullable<EntryOf<"session">["origin"]>;
 
 export type EntryOf<Type extends JournalEntry["type"]> = Extract<JournalEntry, { type: Type }>;
 
-/** Reads one line; undefined when it is not an entry of this version (torn, damaged, or of a later one). */
+/** Parses one line. Undefined for a torn or damaged line and for an entry of a later version. */
 export function parseEntry(line: string): JournalEntry | undefined {
   const json = parseLine(line);
   return json === undefined ? undefined : checkEntry(json);
 }
 
-/** Of an entry that was a message when it was written. Throws when it is none any more. */
+/**
+ * Returns the message of an entry. Throws when the entry is not a message, because another program changed the file.
+ */
 export function messageIn(entry: JournalEntry | undefined): Message {
   if (entry?.type !== "message") throw new Error("The session's journal was changed while it was in use.");
   return entry.message;
 }
 
-/** Around a line: zeros of a disk that lost power, the mark that some editors begin a file with. JSON has none. */
+/** Characters around a line that are not JSON: zeros after a power cut, an editor's byte order mark. */
 const AROUND = /^[\0\ufeff]|\0$/;
 const AROUND_ALL = /^[\0\ufeff]+|\0+$/g;
 
-/** The JSON of a line, not checked any further; undefined when it is none. */
+/** Parses the JSON of a line without checking its shape. Undefined when it is not JSON. */
 export function parseLine(line: string): unknown {
   try {
     return JSON.parse(AROUND.test(line) ? line.replaceAll(AROUND_ALL, "") : line);
   } catch {
-    return undefined; // a torn or damaged line, which the caller counts
+    return undefined; // a torn or damaged line; the caller counts it
   }
 }
 
-/** Undefined when it is not an entry of this version. */
+/** Undefined when `json` is not an entry of this version. */
 export function checkEntry(json: unknown): JournalEntry | undefined {
   return entrySchema.safeParse(json).data;
 }

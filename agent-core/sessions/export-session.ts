@@ -1,6 +1,10 @@
-/** A stored session as a text of its own: Markdown to read, JSON for programs. */
+/** Exports a stored session: as Markdown for people, or as JSON for programs. */
+
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import * as z from "zod";
 import type { Message, ToolCall } from "../messages/message.ts";
+import { hasCode, messageOf } from "../platform/errors.ts";
 import { redact } from "../providers/redact.ts";
 import { type EntryOf, parseLine } from "./entry.ts";
 import { readEntries, type StoredSession } from "./read-journal.ts";
@@ -8,21 +12,21 @@ import { answerText } from "./shown-message.ts";
 
 export type ExportFormat = "markdown" | "json";
 
-/** Version of the JSON's shape. */
+/** Version of the JSON format. */
 const JSON_VERSION = 1;
-/** Of a name of a file. */
+/** Length limit of a suggested file name, without its extension. */
 const MAX_NAME_CHARS = 60;
 
 const commandInput = z.object({ command: z.string() });
 
 type ToolEntry = EntryOf<"tool">;
 
-/** What looks like a key is masked, as in messages and logs. Rejects when the journal can no longer be read. */
+/** Masks text that looks like a key. Rejects when the journal cannot be read. */
 export async function exportSession(session: StoredSession, format: ExportFormat): Promise<string> {
   return format === "json" ? asJson(session) : redact(asMarkdown(session));
 }
 
-/** A name for the file, without a folder. */
+/** Suggested file name, without a folder. */
 export function exportName({ id, title }: Pick<StoredSession, "id" | "title">, format: ExportFormat): string {
   const words = (title ?? "")
     .toLowerCase()
@@ -35,9 +39,9 @@ export function exportName({ id, title }: Pick<StoredSession, "id" | "title">, f
 async function asJson(session: StoredSession): Promise<string> {
   const { id, cwd, title, model, systemPrompt, conversation, todos } = session;
   const entries = await readEntries(session.path, session.unsaved);
-  const messages = conversation.said.map(({ position, message }) => ({ position, ...message }));
+  const messages = conversation.transcript.map(({ position, message }) => ({ position, ...message }));
   const whole = { version: JSON_VERSION, id, cwd, title, model, systemPrompt, messages, todos, entries };
-  // Text by text: in JSON as a whole, what looks like a key may end with a part of the JSON itself.
+  // Each string is masked alone: a match over the whole JSON could swallow its syntax.
   const masked = (_: string, value: unknown): unknown => (typeof value === "string" ? redact(value) : value);
   return `${JSON.stringify(whole, masked, 2)}\n`;
 }
@@ -50,7 +54,7 @@ function asMarkdown({ id, cwd, title, model, begunAt, toolEntry, conversation }:
     id,
   ];
   const calls = new Map<string, ToolCall>();
-  const parts = conversation.said.flatMap(({ message }) => {
+  const parts = conversation.transcript.flatMap(({ message }) => {
     if (message.role === "assistant") for (const call of message.tool_calls ?? []) calls.set(call.id, call);
     const by = message.role === "user" ? "You" : "Hermes";
     return said(message, { entryOf: toolEntry, callOf: (id) => calls.get(id) }).map((text): Part => ({ by, text }));
@@ -60,7 +64,7 @@ function asMarkdown({ id, cwd, title, model, begunAt, toolEntry, conversation }:
 
 type Part = { readonly by: "You" | "Hermes"; readonly text: string };
 
-/** One heading for each thing that was asked, and one for all that was done and said about it. */
+/** Puts one heading over each prompt, and one over everything that answers it. */
 function underHeadings(parts: readonly Part[]): string {
   const sections = parts.map(({ by, text }, at) => {
     const goesOn = by === "Hermes" && parts[at - 1]?.by === by;
@@ -102,7 +106,7 @@ function toolCall(result: string, entry: ToolEntry | undefined, call: ToolCall |
   return folded(`${entry?.title ?? "Tool call"}${state}`, parts.join("\n\n"));
 }
 
-/** A title has the beginning of a command only. */
+/** The whole command of a terminal call, since the title shows only its beginning. */
 function commandOf(call: ToolCall | undefined): string | undefined {
   if (call?.function.name !== "terminal") return undefined;
   return commandInput.safeParse(parseLine(call.function.arguments)).data?.command;
@@ -113,9 +117,25 @@ function folded(summary: string, text: string): string {
   return `<details><summary>${name}</summary>\n\n${text}\n\n</details>`;
 }
 
-/** Longer than any fence inside. */
+/** The fence is longer than any fence in the text. */
 function fenced(text: string, language = ""): string {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${text}\n${fence}`;
+}
+
+export type Exported = { readonly ok: true } | { readonly ok: false; readonly message: string };
+
+/** Writes `text` to `path` (absolute) and creates its folders. Refuses a path that exists. */
+export async function writeExport(path: string, text: string): Promise<Exported> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text, { flag: "wx" });
+    return { ok: true };
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) {
+      return { ok: false, message: `${path} exists already; choose another path.` };
+    }
+    return { ok: false, message: messageOf(error) };
+  }
 }

@@ -1,6 +1,6 @@
 /** Score of a session from evidence that does not come from the model: a pure function of its journal. */
 import type { EntryOf, JournalEntry } from "./entry.ts";
-import { messageText } from "./index/message-text.ts";
+import { messageText } from "./index/search-text.ts";
 
 export type FeedbackScore = {
   /** Mean of the signals, from 0 (bad) to 1 (good); null when there are none. */

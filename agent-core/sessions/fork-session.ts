@@ -1,4 +1,4 @@
-/** A second session that begins with what was said in a first one; from then on they do not know each other. */
+/** Copies a session into a new one. Afterwards the two are independent. */
 import { existsSync } from "node:fs";
 import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -9,24 +9,24 @@ import { type Line, readLines } from "./journal-lines.ts";
 
 const NEWLINE = Buffer.from("\n");
 const USAGE_START = Buffer.from('{"type":"usage"');
-/** Beside a journal that is being made; named after the process that makes it. */
+/** Name of an unfinished copy, with the id of the copying process. */
 const UNFINISHED = /\.jsonl\.(\d+)\.tmp$/;
 
 export type Fork = {
   readonly id: string;
-  /** Where it goes on, absolute. */
+  /** Working folder of the fork, absolute. */
   readonly cwd: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** What it is called from now on; default: as what it was forked from. */
+  /** Default: the title of the original. */
   readonly title?: string | undefined;
-  /** Only what stands in the journal before this message is taken over; default: everything. */
+  /** The fork gets only the entries before this message. Default: all entries. */
   readonly position?: number | undefined;
 };
 
 /**
- * Copies the journal at `from`, whose session is `parent`, to `to`: as a whole, or not at all. Rejects when `to` exists,
- * and with the system's error when it cannot be written.
+ * Copies the journal at `from` (session `parent`) to `to`, completely or not at all. Rejects when `to` exists, or with
+ * the system's error.
  */
 export async function forkSession(from: string, to: string, parent: string, fork: Fork): Promise<void> {
   const temporary = `${to}.${process.pid}.tmp`;
@@ -47,7 +47,7 @@ export async function forkSession(from: string, to: string, parent: string, fork
   }
 }
 
-/** What processes left that were killed over it. */
+/** Deletes the unfinished copies of processes that have died. */
 async function removeUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const [, pid] = UNFINISHED.exec(name) ?? [];
@@ -59,7 +59,7 @@ async function copy(from: string, file: FileHandle, parent: string, fork: Fork):
   const { id, cwd, at, position, title } = fork;
   const head: JournalEntry = { type: "session", version: JOURNAL_VERSION, id, cwd, parent, origin: "user", at };
   await file.appendFile(`${JSON.stringify(head)}\n`);
-  // A torn last line stays behind, as when the session itself is read.
+  // A torn last line is skipped, as in every read.
   for await (const lines of readLines(from)) {
     const end = position === undefined ? -1 : lines.findIndex((line) => isAt(line, position));
     const taken = (end < 0 ? lines : lines.slice(0, end)).filter((line) => !isHead(line) && !isUsage(line));
@@ -76,12 +76,12 @@ function isAt({ bytes }: Line, position: number): boolean {
   return entry?.type === "message" && (entry.position ?? -1) >= position;
 }
 
-/** What was paid for once is not paid for again. */
+/** The fork does not repeat the original's costs. */
 function isUsage({ bytes }: Line): boolean {
   return bytes.subarray(0, USAGE_START.length).equals(USAGE_START);
 }
 
-/** A fork has its own. What stands first may as well be a damaged line, or one that has run into the next. */
+/** The fork has a head of its own. A damaged first line may contain the head and a second entry. */
 function isHead({ start, bytes }: Line): boolean {
   return start === 0 && bytes.includes('"session"') && bytes.indexOf(ENTRY_START) === bytes.lastIndexOf(ENTRY_START);
 }

@@ -1,4 +1,4 @@
-/** What a journal does to files: one small port, so that a test can let any of it fail. */
+/** The file operations of a journal: a small port, so that a test can make any of them fail. */
 import {
   closeSync,
   constants,
@@ -15,29 +15,28 @@ import {
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 
-/** Each throws (or rejects with) the system's error. Offsets and lengths are bytes. */
+/** Each function throws, or rejects with, the system's error. Offsets and lengths are bytes. */
 export type JournalFiles = {
-  /** Makes the folder that `path` (absolute) lies in, for the user alone. */
+  /** Creates the folder of `path` (absolute), readable by the user alone. */
   makeFolder(path: string): void;
-  /** Opens `path` (absolute) for reading and writing, making it for the user alone. */
+  /** Opens `path` (absolute) for reading and writing; creates it, readable by the user alone. */
   open(path: string): number;
   size(descriptor: number): number;
-  /** Tells the file at `path` (absolute) from every other; undefined: there is none. */
+  /** Identity of the file at `path` (absolute): equal only for the same file. Undefined when there is none. */
   identityAt(path: string): string | undefined;
   identityOf(descriptor: number): string;
-  /** Gives how much was read; 0 at the end. */
+  /** Returns the count of bytes read; 0 at the end. */
   read(descriptor: number, bytes: Buffer, position: number): number;
-  /** Gives how much was written, which may be less than asked for. */
+  /** Returns the count of bytes written, which may be less than requested. */
   write(descriptor: number, bytes: Buffer, position: number): number;
   truncate(descriptor: number, length: number): void;
-  /** Settles when what was written survives a power cut. */
+  /** Settles when written bytes survive a power cut. */
   sync(descriptor: number): Promise<void>;
   close(descriptor: number): void;
 };
 
 const { O_CREAT, O_RDWR } = constants;
 
-/** The system's own. */
 export const systemFiles: JournalFiles = {
   makeFolder: (path) => void mkdirSync(dirname(path), { recursive: true, mode: 0o700 }),
   open: (path) => openSync(path, O_RDWR | O_CREAT, 0o600),

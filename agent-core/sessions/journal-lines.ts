@@ -1,24 +1,24 @@
-/** The lines of a journal of any size: read a piece at a time, or one by its place. */
+/** Reads the lines of a journal of any size: in order, or one line by its place. */
 import { closeSync, openSync, readSync } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** What is read at once. */
+/** Bytes per read. */
 const CHUNK_BYTES = 1_048_576;
 const NEWLINE = 10;
-/** What is read with a line that is asked for by its place. */
+/** Bytes that a read of one line takes along: lines are mostly requested in order. */
 const WINDOW_BYTES = 262_144;
-/** A file that lines were read from is closed again after so long. */
+/** An idle file is closed after this time. */
 const IDLE_MS = 1_000;
 
-/** Where a line stands in its file, its newline not counted. Bytes. */
+/** Position of a line in its file, in bytes, without the newline. */
 export type LinePlace = { readonly start: number; readonly length: number };
 
 export type Line = LinePlace & {
-  /** Without the newline; good until the next lines are asked for. */
+  /** Without the newline. Valid until the next lines are requested. */
   readonly bytes: Buffer;
 };
 
-/** Every whole line in order, many at a time; a torn last line is left out. Rejects with the system's error. */
+/** Yields all whole lines in order, in batches, without a torn last line. Rejects with the system's error. */
 export async function* readLines(path: string): AsyncGenerator<readonly Line[]> {
   const file = await open(path, "r");
   try {
@@ -34,17 +34,17 @@ export async function* readLines(path: string): AsyncGenerator<readonly Line[]> 
   }
 }
 
-/** The lines of what is in memory. */
+/** Lines of a buffer. */
 export function linesOf(bytes: Buffer): readonly Line[] {
   return new LineCutter().cut(bytes);
 }
 
-/** Reads lines of one file by their places. Its file is open only while it is in use. */
+/** Reads lines of one file by their places. The file is open only during use. */
 export class LineReader {
   readonly #path: string;
   #descriptor: number | undefined;
   #closing: NodeJS.Timeout | undefined;
-  /** What was read last: lines are asked for in their order, mostly. */
+  /** The bytes of the last read. */
   #window: Buffer = Buffer.alloc(0);
   #windowStart = 0;
 
@@ -52,7 +52,7 @@ export class LineReader {
     this.#path = path;
   }
 
-  /** Throws the system's error, or one of its own when the file has become shorter. */
+  /** Throws the system's error, or an Error when the file has become shorter. */
   read({ start, length }: LinePlace): string {
     const from = start - this.#windowStart;
     if (from >= 0 && from + length <= this.#window.length) return this.#window.toString("utf8", from, from + length);
@@ -62,7 +62,7 @@ export class LineReader {
     return this.#window.toString("utf8", 0, length);
   }
 
-  /** What was read so far may stand there no more. */
+  /** Drops cached bytes, because the file may have changed. */
   forget(): void {
     clearTimeout(this.#closing);
     this.#closing = undefined;
@@ -71,7 +71,7 @@ export class LineReader {
     this.#descriptor = undefined;
   }
 
-  /** Gives less only at the end of the file. */
+  /** Returns fewer bytes only at the end of the file. */
   #readAt(start: number, length: number): Buffer {
     this.#descriptor ??= openSync(this.#path, "r");
     this.#closing ??= setTimeout(() => this.forget(), IDLE_MS).unref();
@@ -86,11 +86,11 @@ export class LineReader {
   }
 }
 
-/** Cuts pieces of a file into lines, which may go on from one piece to the next. */
+/** Splits chunks of a file into lines. A line may continue in the next chunk. */
 class LineCutter {
-  /** Begins here. */
+  /** Offset of the current line. */
   #start = 0;
-  /** What there is of the line so far. */
+  /** The current line so far. */
   #rest: Buffer[] = [];
 
   cut(chunk: Buffer): readonly Line[] {

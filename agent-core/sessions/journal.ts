@@ -1,22 +1,20 @@
 /**
- * The journal of a session: append-only JSONL, the truth about it. One write an entry, synced at the end of a turn,
- * one writer at a time. The file comes into being with the first entry, so a session nobody used leaves nothing.
- * While the disk fails, entries wait in memory and are written in their order as soon as it works again.
+ * The journal of a session: an append-only JSONL file and the only source of truth about it. Each entry is one write; a
+ * sync follows at the end of a turn. One process writes at a time. The first entry creates the file, so an unused
+ * session leaves none. While the disk fails, entries wait in memory and are written in order later.
  */
-
 import { acquireLock, type FileLock } from "../platform/locks/file-lock.ts";
 import { JOURNAL_VERSION, type JournalEntry, type SessionOrigin } from "./entry.ts";
 import { type JournalFiles, systemFiles } from "./journal-files.ts";
-import { JournalLine } from "./journal-line.ts";
 import { LineReader } from "./journal-lines.ts";
-import { LineFile } from "./line-file.ts";
+import { JournalLine, LineFile } from "./line-file.ts";
 import type { SpaceReserve } from "./space-reserve.ts";
 import { isFull, writeFault } from "./write-fault.ts";
 
-/** What waits is tried again this often when nothing else is written. */
+/** Interval of retries while nothing else is written. */
 const RETRY_MS = 2_000;
 
-/** An entry without its time, which the journal adds. */
+/** An entry without its time. The journal adds it. */
 type Untimed<Entry> = Entry extends JournalEntry ? Omit<Entry, "at"> : never;
 export type NewEntry = Exclude<Untimed<JournalEntry>, { type: "session" }>;
 
@@ -29,48 +27,48 @@ export type JournalOptions = {
   /** Starter of the session, for its first entry. Default: the user. */
   readonly origin?: SessionOrigin;
   /**
-   * How long the file was when the session was read from it, in bytes; another length means that it has gone on
-   * elsewhere, and nothing is added to it. Default: any.
+   * Bytes of the file when the session was read from it. With another length the journal adds nothing, because the
+   * session continued elsewhere. Default: any length.
    */
   readonly knownSize?: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /**
-   * Told in a line for people when entries cannot be stored, once until they can again; the turn goes on. `reason` is
-   * the part that says why.
+   * Called once with a line for people when entries cannot be stored, until they can be again. The turn continues.
+   * `reason` is the cause alone.
    */
   readonly onFailure: (message: string, reason: string) => void;
-  /** Told in a line for people when everything is stored again. Default: nobody is. */
+  /** Called with a line for people when all entries are stored again. */
   readonly onRecovery?: (message: string) => void;
-  /** Given up when the disk is full, so that the session is saved all the same. Default: none. */
+  /** Freed when the disk is full, so that the session can still be saved. Default: none. */
   readonly reserve?: Pick<SpaceReserve, "keep" | "release">;
-  /** Told in a line for people when the reserve was given up. Default: nobody is. */
+  /** Called with a line for people when the reserve was freed. */
   readonly onFullDisk?: (message: string) => void;
-  /** Default: the system's. */
+  /** Default: the system's files. */
   readonly files?: JournalFiles;
 };
 
 type Open = { readonly lines: LineFile; readonly lock: FileLock };
 
-/** Why nothing may be added to a session: another Hermes goes on with it. */
-class HeldElsewhere extends Error {}
+/** Another Hermes writes the session, or has changed it. */
+class SessionLockedError extends Error {}
 
 export class Journal {
   #options: JournalOptions;
   #file: Open | undefined;
-  /** Reads what is safe. */
+  /** Reads synced lines. */
   readonly #reader: LineReader;
 
-  /** What stood in a file that was deleted while it was in use, until it is written again. */
+  /** Contents of a file that was deleted during use, until they are written again. */
   #lost: Buffer | undefined;
   /** Lines that are not in the file yet. */
   readonly #waiting: JournalLine[] = [];
-  /** The last attempt failed, and that has been told. */
+  /** The last attempt failed, and `onFailure` was called. */
   #isFailing = false as boolean;
   #retry: NodeJS.Timeout | undefined;
-  /** Settles when no sync is under way; never rejects. */
+  /** Settles when no sync runs. Never rejects. */
   #syncing: Promise<void> = Promise.resolve();
-  /** Syncs that run or wait. */
+  /** Count of running and waiting syncs. */
   #syncs = 0;
 
   /** Length that the file must have when it is opened. */
@@ -83,8 +81,8 @@ export class Journal {
   }
 
   /**
-   * Writes one entry at the end. Never throws: a failure is told through `onFailure`, and the entry waits. What it gives
-   * reads the entry again: undefined, or an error thrown, when somebody else has changed the file since.
+   * Appends one entry. Never throws: after a failure `onFailure` is called and the entry waits. The result reads the
+   * entry again; its `read` returns undefined or throws when another program changed the file.
    */
   append(entry: NewEntry): Pick<JournalLine, "read"> {
     const line = this.#lineOf({ ...entry, at: this.#options.now() } as JournalEntry); // adds the omitted time
@@ -93,7 +91,7 @@ export class Journal {
     return line;
   }
 
-  /** What is not in the file yet, as lines; a head may stand before it again. */
+  /** Lines that are not in the file yet, with a head before them if the file has none. */
   get unsaved(): Buffer | undefined {
     return this.#waiting.length === 0
       ? undefined
@@ -101,27 +99,27 @@ export class Journal {
   }
 
   /**
-   * Takes the session for this process before anything is said in it. Gives why that cannot be: another Hermes is going
-   * on with it, or has done so. A disk that fails is no reason, and told when there is something to store.
+   * Reserves the session for this process before a prompt. Returns the reason when another Hermes has the session. A
+   * failing disk is no reason; it is reported with the first entry.
    */
   claim(): string | undefined {
     try {
-      this.#follow();
+      this.#detectReplacedFile();
       this.#file ??= this.#open();
     } catch (error) {
-      if (error instanceof HeldElsewhere) return error.message;
+      if (error instanceof SessionLockedError) return error.message;
     }
     return undefined;
   }
 
-  /** From now on others are told; what they are told begins anew. */
-  handOver(told: Pick<JournalOptions, "onFailure" | "onRecovery" | "onFullDisk">): void {
+  /** Replaces the listeners. A failure is reported to the new ones again. */
+  setListeners(told: Pick<JournalOptions, "onFailure" | "onRecovery" | "onFullDisk">): void {
     this.#options = { ...this.#options, ...told };
     this.#isFailing = false;
     this.#flush();
   }
 
-  /** Makes everything written so far survive a power cut. Never rejects; a failure is told and tried again. */
+  /** Makes all written entries survive a power cut. Never rejects: a failure is reported and retried. */
   async sync(): Promise<void> {
     this.#syncs += 1;
     this.#syncing = this.#syncing.then(() => this.#syncNow());
@@ -129,7 +127,10 @@ export class Journal {
     this.#syncs -= 1;
   }
 
-  /** Gives the file and its lock back; a later append opens it again. What still waits is tried once more. */
+  /**
+   * Closes the file and releases its lock, after one more attempt to write waiting entries. A later append opens the
+   * file again.
+   */
   close(): void {
     if (this.#waiting.length > 0) this.#flush();
     clearTimeout(this.#retry);
@@ -166,7 +167,7 @@ export class Journal {
   #flush(): void {
     try {
       this.#store();
-      if (this.#isFailing) this.#retrySoon(); // stored is what is synced, too
+      if (this.#isFailing) this.#retrySoon(); // the retry also syncs what was stored
     } catch (error) {
       this.#fail(error);
     }
@@ -175,7 +176,7 @@ export class Journal {
   #store(): void {
     const store = (): void => {
       if (this.#waiting.length > 0) {
-        this.#follow();
+        this.#detectReplacedFile();
         this.#file ??= this.#open();
       }
       this.#file?.lines.write(this.#waiting);
@@ -188,13 +189,13 @@ export class Journal {
     }
   }
 
-  /** What failed for want of room is done again in that which was kept back. Throws `error` when there is none. */
+  /** Repeats a write that failed for lack of space, with the reserve freed. Throws `error` when there is no reserve. */
   #withReserve<Result>(error: unknown, again: () => Result): Result {
     const { reserve, onFullDisk } = this.#options;
     if (!isFull(error) || reserve?.release() !== true) throw error;
     const result = again();
     onFullDisk?.(
-      `Make room soon: ${writeFault(error)}. This session is still saved, in space that was kept back for that.`,
+      `Free some disk space: ${writeFault(error)}. This session is still saved, in space that was reserved for that.`,
     );
     return result;
   }
@@ -205,7 +206,7 @@ export class Journal {
     if (this.#isFailing) return;
     this.#isFailing = true;
     const reason = writeFault(error);
-    const message = `This session is not being saved: ${reason}. Until it can be, what is said is kept in memory only.`;
+    const message = `This session is not being saved: ${reason}. New messages are only in memory until it can be saved.`;
     this.#options.onFailure(message, reason);
   }
 
@@ -213,7 +214,7 @@ export class Journal {
     if (!this.#isFailing) return;
     this.#isFailing = false;
     this.#reader.forget();
-    this.#options.onRecovery?.("This session is saved again, with all that was said in the meantime.");
+    this.#options.onRecovery?.("This session is saved again, with all messages since.");
   }
 
   #retrySoon(): void {
@@ -223,8 +224,10 @@ export class Journal {
     }, RETRY_MS).unref();
   }
 
-  /** The file may have been deleted while it is open, with its folder, too: what it held is written where it was. */
-  #follow(): void {
+  /**
+   * Detects that the open file was deleted or replaced. The contents of a deleted file are written to its path again.
+   */
+  #detectReplacedFile(): void {
     const { path, files = systemFiles } = this.#options;
     const file = this.#file;
     if (file === undefined || file.lines.isAt(path)) return;
@@ -238,10 +241,12 @@ export class Journal {
   #foundAgain(): void {
     this.#lost = undefined;
     this.#reader.forget();
-    this.#options.onRecovery?.("The file of this session was deleted while it was open; it is written again, whole.");
+    this.#options.onRecovery?.(
+      "The file of this session was deleted while it was open. It is written again, completely.",
+    );
   }
 
-  /** What the file begins with where there is none. */
+  /** First line of a new file. */
   #beginning(): JournalLine {
     return this.#lost === undefined ? this.#head() : new JournalLine(this.#lost, this.#reader);
   }
@@ -255,17 +260,18 @@ export class Journal {
     const { path, sessionId, files = systemFiles } = this.#options;
     const isKnownToBe = (this.#knownSize ?? 0) > 0;
     if (isKnownToBe && files.identityAt(path) === undefined) {
-      throw new HeldElsewhere("it has been deleted since it was opened here");
+      throw new SessionLockedError("its file was deleted after it was opened here");
     }
     files.makeFolder(path);
     const lock = acquireLock(`${path}.lock`);
-    if ("pid" in lock) throw new HeldElsewhere(`another Hermes (process ${lock.pid}) is writing session ${sessionId}`);
+    if ("pid" in lock)
+      throw new SessionLockedError(`another Hermes (process ${lock.pid}) is writing session ${sessionId}`);
     let lines: LineFile | undefined;
     try {
       lines = new LineFile(files, path, () => this.#beginning());
       const isKnown = this.#knownSize === undefined || this.#knownSize === lines.size;
       if (!isKnown) {
-        throw new HeldElsewhere("it has gone on elsewhere since it was opened here; open it again, or fork it");
+        throw new SessionLockedError("it continued elsewhere after it was opened here; open it again, or fork it");
       }
       return { lines, lock };
     } catch (error) {

@@ -1,31 +1,32 @@
 /**
- * A file of lines that only grows, on a disk that may fail: no half line is ever followed by another one, and what a
- * failed sync may have cost is written again.
+ * An append-only file of lines on a disk that may fail. No line follows a torn one, and lines of a failed sync are
+ * written again.
  */
-import type { JournalFiles } from "./journal-files.ts";
-import type { JournalLine } from "./journal-line.ts";
 
-/** How far back from the end a torn last line is looked for at a time. */
+import { type JournalEntry, parseEntry } from "./entry.ts";
+import type { JournalFiles } from "./journal-files.ts";
+import type { LineReader } from "./journal-lines.ts";
+
+/** Step of the search for a torn last line, from the end of the file. */
 const TAIL_CHUNK_BYTES = 65_536;
 const NEWLINE = 10;
 
 export class LineFile {
   readonly #files: JournalFiles;
   readonly #descriptor: number;
-  /** Tells the open file from every other. */
   readonly #identity: string;
-  /** Makes the first line, wherever the file is found empty. */
+  /** Creates the first line of an empty file. */
   readonly #head: () => JournalLine;
-  /** Where the next line begins. */
+  /** Offset of the next line. */
   #end: number;
-  /** Lines of this process that a power cut may take. */
+  /** Lines of this process that a power cut may still lose. */
   #unsynced: JournalLine[] = [];
-  /** A write broke off, and what it left may still stand behind `#end`. */
+  /** A write failed, and part of its line may follow `#end`. */
   #isTorn = false as boolean;
-  /** A sync failed: the system may have dropped what it was about, and says so only once. */
+  /** A sync failed. The system may have dropped the data, and reports that only once. */
   #isDoubtful = false as boolean;
 
-  /** Cuts off what a dying process left of a line. Throws the system's error; nothing is left open then. */
+  /** Cuts off a torn last line. Throws the system's error and leaves nothing open then. */
   constructor(files: JournalFiles, path: string, head: () => JournalLine) {
     this.#files = files;
     this.#head = head;
@@ -39,22 +40,22 @@ export class LineFile {
     }
   }
 
-  /** Of the whole lines in the file. Bytes. */
+  /** Bytes of the whole lines in the file. */
   get size(): number {
     return this.#end;
   }
 
-  /** Whether it is still the file that others find at `path`. Throws the system's error. */
+  /** True when `path` still names this file. Throws the system's error. */
   isAt(path: string): boolean {
     return this.#files.identityAt(path) === this.#identity;
   }
 
-  /** Everything in it, which a deleted file still has. Throws the system's error. */
+  /** Contents of the file, also after its deletion. Throws the system's error. */
   content(): Buffer {
     return readWhole(this.#files, this.#descriptor, 0, this.#end);
   }
 
-  /** Writes lines, tells each where it stands, and takes it out of `lines`. Throws the system's error; the rest stays. */
+  /** Writes lines and removes each written one from `lines`. Throws the system's error; the rest stays in `lines`. */
   write(lines: JournalLine[]): void {
     this.#tidy();
     if (this.#end === 0 && lines.length > 0) this.#append(this.#head());
@@ -69,15 +70,15 @@ export class LineFile {
     }
   }
 
-  /** Makes everything written survive a power cut; one at a time. Rejects with the system's error. */
+  /** Makes all written lines survive a power cut. Runs one at a time. Rejects with the system's error. */
   async sync(): Promise<void> {
     const lines = new Set(this.#unsynced);
     if (this.#isDoubtful) for (const { bytes, start } of lines) this.#writeAt(bytes, start);
-    // Until it is known, whatever is written beside it is in doubt with the rest.
+    // Until the sync succeeds, lines written meanwhile are in doubt too.
     this.#isDoubtful = true;
     await this.#files.sync(this.#descriptor);
     this.#isDoubtful = false;
-    for (const line of lines) line.isSafe();
+    for (const line of lines) line.markSynced();
     this.#unsynced = this.#unsynced.filter((line) => !lines.has(line));
   }
 
@@ -96,7 +97,7 @@ export class LineFile {
       throw error;
     }
     this.#isTorn = false;
-    line.standsAt(this.#end);
+    line.markWritten(this.#end);
     this.#end += bytes.length;
     this.#unsynced.push(line);
   }
@@ -105,7 +106,7 @@ export class LineFile {
     let written = 0;
     while (written < bytes.length) {
       const count = this.#files.write(this.#descriptor, bytes.subarray(written), position + written);
-      if (count === 0) throw new Error("the system writes no more");
+      if (count === 0) throw new Error("write() wrote 0 bytes");
       written += count;
     }
   }
@@ -116,19 +117,19 @@ export class LineFile {
     if (size === this.#end) this.#isTorn = false;
     else if (this.#isTorn && size > this.#end) this.#cut();
     else {
-      // Somebody else has changed the file: it goes on from what it is now.
+      // Another program changed the file: continue at its current end.
       this.#end = cutTornLine(this.#files, this.#descriptor);
       this.#unsynced = [];
     }
   }
 
-  /** What a write left is cut off at once, as long as this process lives; where that fails, before the next write. */
+  /** Cuts off a failed write at once, while this process lives. If that fails too, the next write does it. */
   #cutAtOnce(): void {
     if (!this.#isTorn) return;
     try {
       this.#cut();
     } catch {
-      // the failure of the write itself is what the caller is told
+      // the caller gets the error of the write itself
     }
   }
 
@@ -138,7 +139,7 @@ export class LineFile {
   }
 }
 
-/** A line that a dying process left without its end would swallow the next one. Gives the file's size. */
+/** Removes a torn last line, because the next line would continue it. Returns the file's size. */
 function cutTornLine(files: JournalFiles, descriptor: number): number {
   const size = files.size(descriptor);
   const end = lastLineEnd(files, descriptor, size);
@@ -162,8 +163,53 @@ function readWhole(files: JournalFiles, descriptor: number, start: number, end: 
   let got = 0;
   while (got < bytes.length) {
     const count = files.read(descriptor, bytes.subarray(got), start + got);
-    if (count === 0) throw new Error("the file has become shorter while it was read");
+    if (count === 0) throw new Error("the file became shorter during a read");
     got += count;
   }
   return bytes;
+}
+
+/** One line of a journal: in memory until the disk has it, afterwards read from the file. */
+
+export class JournalLine {
+  readonly #reader: LineReader;
+  #bytes: Buffer | undefined;
+  #start: number | undefined;
+  /** Bytes, without the newline. */
+  readonly #length: number;
+
+  /** `bytes`: the line with its newline. `reader`: reads the file of the line. */
+  constructor(bytes: Buffer, reader: LineReader) {
+    this.#bytes = bytes;
+    this.#length = bytes.length - 1;
+    this.#reader = reader;
+  }
+
+  /** Throws after the sync of the line. */
+  get bytes(): Buffer {
+    if (this.#bytes === undefined) throw new Error("A line of a journal is not kept once it is safe.");
+    return this.#bytes;
+  }
+
+  /** Offset in the file. Throws before the line is written. */
+  get start(): number {
+    if (this.#start === undefined) throw new Error("This line is not in its file yet.");
+    return this.#start;
+  }
+
+  /** The line is in the file at offset `start`. A failing disk may still lose it. */
+  markWritten(start: number): void {
+    this.#start = start;
+  }
+
+  /** The line survives a power cut. */
+  markSynced(): void {
+    this.#bytes = undefined;
+  }
+
+  /** The entry of the line. Undefined when other bytes are at its place; throws when there are none. */
+  read(): JournalEntry | undefined {
+    if (this.#bytes !== undefined) return parseEntry(this.#bytes.toString("utf8"));
+    return parseEntry(this.#reader.read({ start: this.start, length: this.#length }));
+  }
 }

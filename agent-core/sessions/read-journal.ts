@@ -1,45 +1,44 @@
-/** Reads a journal back: from its lines to the session as it stands. */
+/** Reads a journal: from its lines to the state of the session. */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { hasCode } from "../platform/errors.ts";
 import { Conversation, type StoredMessage } from "./conversation.ts";
-import { entriesIn, savedFrom } from "./damaged-line.ts";
+import { entriesIn, recoverEntries } from "./damaged-line.ts";
 import { checkEntry, type EntryOf, JOURNAL_VERSION, type JournalEntry, parseEntry, parseLine } from "./entry.ts";
 import { type Line, type LinePlace, LineReader, linesOf, readLines } from "./journal-lines.ts";
 
 export type StoredSession = {
   readonly id: string;
-  /** Its journal, absolute. */
+  /** Path of the journal, absolute. */
   readonly path: string;
-  /** Of the journal's lines. Bytes. */
+  /** Bytes of the journal's lines. */
   readonly size: number;
-  /** Working folder, absolute; empty when the line that told of it is damaged. */
+  /** Working folder, absolute; empty when the first line is damaged. */
   readonly cwd: string;
-  /** Milliseconds since 1970; undefined as above. */
+  /** Milliseconds since 1970; undefined when the first line is damaged. */
   readonly begunAt: number | undefined;
   readonly mode: string | undefined;
   readonly title: string | undefined;
   readonly systemPrompt: string | undefined;
-  /** The model that was chosen last, as `provider:model`. */
+  /** The last choice of a model, as `provider:model`. */
   readonly model: string | undefined;
   readonly reasoningEffort: string | undefined;
-  /** What the model does not get of it stays in the journal until it is asked for. */
+  /** Messages that the model does not get stay in the journal until they are requested. */
   readonly conversation: Conversation;
-  /** The plan as it was last. */
   readonly todos: readonly StoredTodo[];
-  /** What was taken of models and done to files, in order. */
+  /** Usage of models and changes of files, in order. */
   readonly records: readonly RecordEntry[];
-  /** How a tool call was shown, from the journal; undefined when that is not told, or not any more. */
+  /** The display of a tool call. Undefined when the journal lacks it or has changed. */
   readonly toolEntry: (callId: string) => EntryOf<"tool"> | undefined;
-  /** Lines that could not be read and were left out; a torn last line is not counted. */
+  /** Count of unreadable lines. A torn last line does not count. */
   readonly damagedLines: number;
-  /** Lines that are not in the journal yet, and are part of all the above. */
+  /** Lines that are not in the journal yet. All fields above include them. */
   readonly unsaved: Buffer | undefined;
 };
 
 export type StoredTodo = EntryOf<"todos">["items"][number];
 
-/** What a session that goes on needs to know of its past, beside what was said. */
+/** Entries about the past that a resumed session needs besides its messages. */
 export type RecordEntry = EntryOf<"usage" | "file-change" | "restore" | "compression">;
 
 export type ReadSession =
@@ -47,8 +46,8 @@ export type ReadSession =
   | { readonly ok: false; readonly message: string };
 
 /**
- * Reads the journal at `path`, and after it the lines of `unsaved`, which wait to be written into it. The failure
- * message is one line for people.
+ * Reads the journal at `path`, then the lines of `unsaved`, which still wait for the disk. The failure message is one
+ * line for people.
  */
 export async function readJournal(path: string, unsaved?: Buffer): Promise<ReadSession> {
   const reading = new Reading(path, unsaved);
@@ -67,10 +66,7 @@ export async function readJournal(path: string, unsaved?: Buffer): Promise<ReadS
   return reading.end();
 }
 
-/**
- * Every entry that can be read, in order, those of `unsaved` last; all of them in memory. Rejects with the system's
- * error.
- */
+/** All readable entries in order, those of `unsaved` last, in memory. Rejects with the system's error. */
 export async function readEntries(path: string, unsaved?: Buffer): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
   const take = (lines: readonly Line[]): void => {
@@ -81,7 +77,7 @@ export async function readEntries(path: string, unsaved?: Buffer): Promise<reado
   return entries;
 }
 
-/** Blank, or zeros of a disk that lost power. */
+/** A blank line, or zeros after a power cut. */
 const NOTHING = /^[\s\0]*$/;
 
 function textOf({ bytes }: Line): string {
@@ -95,7 +91,7 @@ class Reading {
   readonly #records: RecordEntry[] = [];
   readonly #tools = new Map<string, LinePlace | EntryOf<"tool">>();
   readonly #unsaved: Buffer | undefined;
-  /** The last entry of each kind that holds until the next. */
+  /** The last entry of each kind where only the last one counts. */
   readonly #last: { -readonly [Type in JournalEntry["type"]]?: EntryOf<Type> } = {};
   #head: EntryOf<"session"> | undefined;
   #size = 0;
@@ -157,7 +153,7 @@ class Reading {
     };
   }
 
-  /** Nothing of it can be read from the file later on. */
+  /** Unsaved entries are kept in memory, because the file does not have them. */
   #addUnsaved(): void {
     for (const line of this.#unsaved === undefined ? [] : linesOf(this.#unsaved)) {
       const entry = parseEntry(textOf(line));
@@ -167,11 +163,11 @@ class Reading {
     }
   }
 
-  /** False when it is no entry. */
+  /** Returns false when `json` is not an entry. */
   #take(json: unknown, place: LinePlace): boolean {
     const call = toolCallOf(json);
     if (call !== undefined) {
-      // What it showed is large, and only a replay needs it.
+      // Only the place is kept: the display of a call is large, and only a replay needs it.
       this.#tools.set(call, { start: place.start, length: place.length });
       return true;
     }
@@ -181,14 +177,14 @@ class Reading {
     return true;
   }
 
-  /** Keeps the numbers alone: a line holds its bytes. */
+  /** Keeps the offsets alone, since a line holds its bytes in memory. */
   #stored(place: LinePlace | undefined): StoredMessage | undefined {
     if (place === undefined) return undefined;
     const { start, length } = place;
     return { read: () => this.#entryAt({ start, length }) };
   }
 
-  /** Without a place, a message is kept in memory. */
+  /** A message without a place is kept in memory. */
   #fold(entry: JournalEntry, place?: LinePlace): void {
     switch (entry.type) {
       case "session":
@@ -232,7 +228,7 @@ class Reading {
   }
 
   #rescue(text: string, { bytes, start }: Line): void {
-    for (const saved of savedFrom(text)) {
+    for (const saved of recoverEntries(text)) {
       const length = Buffer.byteLength(saved.text);
       this.#take(saved.json, { start: start + bytes.indexOf(saved.text), length });
     }

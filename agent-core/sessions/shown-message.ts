@@ -1,7 +1,7 @@
-/** What people count as messages: what they asked, and what they were answered. */
+/** The messages that people count: prompts and answers. */
 import type { AssistantMessage, Message } from "../messages/message.ts";
 
-/** Null for what is no message to people: tool calls, results, what the agent said in the user's place. */
+/** Null for tool calls, tool results, and messages that the agent wrote in the user's role. */
 export type ShownAs = "prompt" | "answer" | null;
 
 export function shownAs(message: Message): ShownAs {
@@ -9,13 +9,13 @@ export function shownAs(message: Message): ShownAs {
   return message.role === "assistant" && message.content ? "answer" : null;
 }
 
-/** An answer's words, and why it was broken off; empty when it said nothing. */
+/** Text of an answer and the reason of its cut-off; empty when it has no text. */
 export function answerText({ content, unfinished }: AssistantMessage): string {
   const why = unfinished === undefined ? [] : [`[${unfinished}]`];
   return [...(content ? [content] : []), ...why].join("\n\n");
 }
 
-/** How many messages these are; pieces of one answer, around its tool calls, are one. */
+/** Count of messages. Parts of one answer, around its tool calls, count once. */
 export function shownCount(kinds: Iterable<ShownAs>): number {
   let count = 0;
   let last: ShownAs = null;

@@ -1,28 +1,28 @@
-/** Space that is kept back on the disk, so that what is said can still be saved when the disk is full. */
+/** Reserved disk space, so that a session can still be saved when the disk is full. */
 import { randomBytes } from "node:crypto";
 import { unlinkSync } from "node:fs";
 import { stat, statfs, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 
-/** For tens of turns with their outputs and diffs. Bytes. */
+/** Enough for tens of turns with their outputs and diffs. Bytes. */
 const RESERVE_BYTES = 1_024 * 1_024;
-/** It is only made where this many times as much is free. */
+/** The reserve is made only when this many times its size is free. */
 const PLENTY = 16;
 
 const random = promisify(randomBytes);
 
 export class SpaceReserve {
   readonly #path: string;
-  /** As far as this process knows. */
+  /** True when this process knows that the reserve exists. */
   #isSettled = false as boolean;
 
-  /** `path`: of the file that takes the space; absolute. */
+  /** `path`: the file that takes the space, absolute. */
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Sees to it that the space is kept, unless there is little left. Never rejects: without it a full disk is only told. */
+  /** Creates the reserve if enough space is free. Never rejects: without a reserve a full disk is only reported. */
   async keep(): Promise<void> {
     if (this.#isSettled) return;
     this.#isSettled = true;
@@ -30,27 +30,27 @@ export class SpaceReserve {
       if (await this.isKept()) return;
       const { bavail, bsize } = await statfs(dirname(this.#path));
       this.#isSettled = bavail * bsize >= PLENTY * RESERVE_BYTES;
-      // Of noise, which no file system makes smaller.
+      // Random bytes, which no file system can compress.
       if (this.#isSettled) await writeFile(this.#path, await random(RESERVE_BYTES), { mode: 0o600 });
     } catch {
       this.#isSettled = false;
     }
   }
 
-  /** Whether the whole of it is on the disk, whoever put it there. */
+  /** True when the complete reserve is on the disk, whichever process wrote it. */
   async isKept(): Promise<boolean> {
     const found = await stat(this.#path).catch(() => undefined);
     return found?.size === RESERVE_BYTES;
   }
 
-  /** Gives the space to who writes next. False when none was kept. */
+  /** Frees the space for the next write. Returns false when there was no reserve. */
   release(): boolean {
     this.#isSettled = false;
     try {
       unlinkSync(this.#path);
       return true;
     } catch {
-      return false; // not there, or not to be had: the disk is as full as before
+      return false; // no reserve, or no right to delete it: the disk stays full
     }
   }
 }

@@ -115,7 +115,7 @@ test("a session that has gone on elsewhere since it was opened is not written ov
   await other.stop();
   const before = readFileSync(session.journal);
   const { error } = await agent.prompt(session.id, "list files");
-  expect(error?.message).toContain("it has gone on elsewhere since it was opened here; open it again, or fork it");
+  expect(error?.message).toContain("it continued elsewhere after it was opened here; open it again, or fork it");
   expect(readFileSync(session.journal)).toEqual(before);
 });
 
@@ -131,7 +131,7 @@ test.for(["journal", "folder"])(
     expect((await load(agent, session)).error).toBeUndefined();
     await expect
       .poll(() => notes(agent))
-      .toContain("This session can be read but not saved: this may not be written to");
+      .toContain("This session can be read but not saved: Hermes has no permission to write there");
     expect(said(agent)).toEqual(["list files"]);
     const before = readFileSync(session.journal);
     expect((await agent.prompt(session.id, "list files")).result).toEqual({ stopReason: "end_turn" });
@@ -140,7 +140,7 @@ test.for(["journal", "folder"])(
     chmodSync(folder, 0o700);
     chmodSync(session.journal, 0o600);
     await agent.prompt(session.id, "list files");
-    expect(notes(agent)).toContain("This session is saved again, with all that was said in the meantime.");
+    expect(notes(agent)).toContain("This session is saved again, with all messages since.");
     expect(readFileSync(session.journal, "utf8").match(/"role":"user"/g)).toHaveLength(3);
   },
 );

@@ -32,7 +32,7 @@ test.for(["deleted", "moved away"])(
     else renameSync(agent.home, join(mkdtempSync(join(tmpdir(), "hermes-moved-")), "home"));
     expect((await agent.prompt(id, "read a.txt")).result).toEqual({ stopReason: "end_turn" });
     expect(notes(agent)).toContain(
-      "The file of this session was deleted while it was open; it is written again, whole.",
+      "The file of this session was deleted while it was open. It is written again, completely.",
     );
     await agent.stop();
     expect(await found(agent.home, id, agent.cwd)).toEqual(["list files", "read a.txt"]);
@@ -52,7 +52,9 @@ test("of two who opened one session, the one who speaks second is refused before
   expect(whileOpen.error?.message).toContain(`another Hermes (process ${one.child.pid}) is writing`);
   await one.stop();
   const afterwards = await other.prompt(id, "search for two");
-  expect(afterwards.error?.message).toContain("gone on elsewhere since it was opened here; open it again, or fork it");
+  expect(afterwards.error?.message).toContain(
+    "continued elsewhere after it was opened here; open it again, or fork it",
+  );
   expect((await load(other, id, one.cwd)).error).toBeUndefined();
   expect((await other.prompt(id, "search for two")).result).toEqual({ stopReason: "end_turn" });
   await other.stop();
@@ -67,7 +69,9 @@ test("a session that was deleted elsewhere since it was opened does not go on, a
   await load(one, id);
   const other = await startAgent(one.home);
   expect((await other.request("session/delete", { sessionId: id })).error).toBeUndefined();
-  expect((await one.prompt(id, "read a.txt")).error?.message).toContain("deleted since it was opened here");
+  expect((await one.prompt(id, "read a.txt")).error?.message).toContain(
+    "its file was deleted after it was opened here",
+  );
   expect(existsSync(journalOf(one, id))).toBe(false);
 });
 
@@ -136,7 +140,8 @@ test("a fork, a deletion and a name that cannot be written say why, in words", a
   const fork = await agent.request("session/fork", { sessionId: id, cwd: first.cwd, mcpServers: [] });
   const deletion = await agent.request("session/delete", { sessionId: id });
   const name = await agent.request("_hermes/session/rename", { sessionId: id, title: "New" });
-  for (const { error } of [fork, deletion, name]) expect(error?.message).toContain("this may not be written to");
+  for (const { error } of [fork, deletion, name])
+    expect(error?.message).toContain("Hermes has no permission to write there");
   expect(readdirSync(join(first.home, "vscode", "sessions"))).toEqual([`${id}.jsonl`]);
   unlock();
 });

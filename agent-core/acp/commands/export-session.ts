@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { messageOf } from "../../platform/errors.ts";
-import { writeExport } from "../../sessions/export-file.ts";
-import { exportName, exportSession } from "../../sessions/export-session.ts";
+import { exportName, exportSession, writeExport } from "../../sessions/export-session.ts";
 import { absolutePath, shownPath } from "../../tools/resolve-path.ts";
 import type { Command } from "./command.ts";
 

@@ -1,7 +1,6 @@
 import type { SessionSummary } from "../../sessions/index/queries.ts";
 import type { Building } from "../../sessions/index/questions.ts";
-import type { SessionIndex } from "../../sessions/index/session-index.ts";
-import { stillBuilding } from "../../sessions/index/still-building.ts";
+import { type SessionIndex, stillBuilding } from "../../sessions/index/session-index.ts";
 import { replay } from "../replay.ts";
 import type { Command, CommandSession } from "./command.ts";
 

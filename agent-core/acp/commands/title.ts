@@ -1,4 +1,4 @@
-import { titleLine } from "../../sessions/title-line.ts";
+import { titleLine } from "../../sessions/titles.ts";
 import type { Command } from "./command.ts";
 
 const MAX_TITLE_CHARS = 200;

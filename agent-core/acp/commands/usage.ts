@@ -1,4 +1,4 @@
-import { stillBuilding } from "../../sessions/index/still-building.ts";
+import { stillBuilding } from "../../sessions/index/session-index.ts";
 import type { UsageSum } from "../../sessions/usage-sum.ts";
 import type { Command } from "./command.ts";
 

@@ -14,7 +14,7 @@ export const method: Method = {
     app.onRequest(methods.agent.session.load, async ({ params, client }) => {
       const { session, stored } = await server.loadSession(client, sessionPlace(params), params.sessionId);
       const tail = readMeta(HermesLoadMeta, params._meta)?.tail;
-      const { said, earlier } = pageBefore(stored.conversation.said, stored.conversation.next, tail);
+      const { said, earlier } = pageBefore(stored.conversation.transcript, stored.conversation.next, tail);
       if (earlier !== null) session.send(earlierUpdate(earlier));
       await session.sendAll(replay(stored, said));
       if (stored.title !== undefined) session.send({ sessionUpdate: "session_info_update", title: stored.title });

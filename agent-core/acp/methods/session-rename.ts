@@ -2,7 +2,7 @@ import { RequestError } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import { messageOf } from "../../platform/errors.ts";
 import { type HermesRename, sessionMethods } from "../../protocol/sessions.ts";
-import { titleLine } from "../../sessions/title-line.ts";
+import { titleLine } from "../../sessions/titles.ts";
 import { paramsOf } from "../params-of.ts";
 import type { Method } from "./method.ts";
 

@@ -1,22 +1,22 @@
 /**
- * Imported sessions that the user has deleted since: without a word of theirs the next import would bring them back. A
- * file beside the journals, with an id a line, that only grows; a line that a dying process tore is passed over.
+ * List of imported sessions that the user deleted, so that the next import leaves them out. The file lies beside the
+ * journals, has one id per line and only grows. A torn line is skipped.
  */
 import { open, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { hasCode } from "../../platform/errors.ts";
 import { parseEntry } from "../entry.ts";
 import { readLines } from "../journal-lines.ts";
-import { isSessionId } from "../session-id.ts";
+import { isSessionId } from "../session-files.ts";
 
 const NAME = "deleted-imports";
 
-/** Notes that the session in `journal` (absolute) is deleted, if it was imported. Rejects with the system's error. */
+/** Records the deletion of the session in `journal` (absolute) if it was imported. Rejects with the system's error. */
 export async function noteDeletion(journal: string, id: string): Promise<void> {
   if (!(await wasImported(journal))) return;
   const file = await open(join(dirname(journal), NAME), "a", 0o600);
   try {
-    // On a line of its own, whatever the last one came to.
+    // The leading newline ends a torn line.
     await file.appendFile(`\n${id}\n`);
     await file.datasync();
   } finally {
@@ -24,10 +24,10 @@ export async function noteDeletion(journal: string, id: string): Promise<void> {
   }
 }
 
-/** Ids of the sessions that were imported into the folder `journals` (absolute) and deleted. Rejects when it cannot be read. */
+/** Ids of deleted imports in the folder `journals` (absolute). Rejects when the list cannot be read. */
 export async function deletedImports(journals: string): Promise<ReadonlySet<string>> {
   const text = await readFile(join(journals, NAME), "utf8").catch((error: unknown) => {
-    if (hasCode(error, "ENOENT")) return ""; // none was deleted
+    if (hasCode(error, "ENOENT")) return ""; // no deletion yet
     throw error;
   });
   return new Set(text.split("\n").filter(isSessionId));
@@ -35,7 +35,7 @@ export async function deletedImports(journals: string): Promise<ReadonlySet<stri
 
 async function wasImported(journal: string): Promise<boolean> {
   for await (const [head] of readLines(journal)) {
-    if (head === undefined) continue; // a line longer than what is read at once
+    if (head === undefined) continue; // the line is longer than one read
     const entry = parseEntry(head.bytes.toString("utf8"));
     return entry?.type === "session" && entry.source === "import";
   }

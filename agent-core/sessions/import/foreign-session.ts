@@ -1,24 +1,24 @@
-/** A session of the original Hermes Agent as the entries of a journal. */
+/** Converts a session of the original Hermes Agent to journal entries. */
+
 import { createHash } from "node:crypto";
+import type { Database, SqlValue } from "sql.js";
 import * as z from "zod";
 import type { ContentPart, Message, ToolCall } from "../../messages/message.ts";
 import { redact } from "../../providers/redact.ts";
 import type { EntryOf } from "../entry.ts";
-import { isSessionId, sessionIdOf } from "../session-id.ts";
-import { type MessageRow, numberOf, type SessionRow, textOf, timeOf } from "./state-rows.ts";
+import { isSessionId, sessionIdOf } from "../session-files.ts";
 
-/** Before content that is a list of parts, as JSON. */
+/** Prefix of content that is a JSON list of parts. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the original marks it by one.
 const PARTS_MARK = /^[\u0000\u0001]json:/;
-/** What the original puts in the place of messages that it has summed up. */
+/** Prefix of the original's summary of older messages. */
 const SUMMARY_MARK = "[CONTEXT COMPACTION";
 const MAX_TITLE_CHARS = 100;
 const ID_HASH_CHARS = 8;
 
-/** What was said, and how a tool call is shown. */
 export type ForeignEntry = EntryOf<"message" | "tool">;
 
-/** The tokens and dollars of the whole session. */
+/** Tokens and dollars of the whole session. */
 export type ForeignUsage = Omit<EntryOf<"usage">, "type" | "at">;
 
 const config = z.object({ cwd: z.string().optional(), _delegate_from: z.unknown() }).partial();
@@ -36,7 +36,7 @@ const parts = z.array(
 );
 const image = z.union([z.string(), z.object({ url: z.string() }).transform(({ url }) => url)]);
 
-/** Our id of the original's session: the same at every import. */
+/** Our id of the original's session, equal at every import. */
 export function foreignId(row: Pick<SessionRow, "id" | "started_at">): string {
   const name = textOf(row.id) ?? "";
   if (isSessionId(name)) return name;
@@ -44,12 +44,12 @@ export function foreignId(row: Pick<SessionRow, "id" | "started_at">): string {
   return sessionIdOf(timeOf(row.started_at), hash);
 }
 
-/** A run of a sub-agent: its result stands in the session that it worked for. */
+/** True for the run of a sub-agent. The session that started it holds its result. */
 export function isDelegated(row: SessionRow): boolean {
   return configOf(row)._delegate_from != null;
 }
 
-/** Where it worked; undefined when nothing says so. */
+/** Working folder; undefined when unknown. */
 export function foreignFolder(row: SessionRow): string | undefined {
   return textOf(row.cwd) || configOf(row).cwd || undefined;
 }
@@ -59,7 +59,7 @@ export function foreignUsage(row: SessionRow): ForeignUsage {
   const cost = row.actual_cost_usd ?? row.estimated_cost_usd;
   return {
     model: textOf(row.model) ?? "unknown",
-    // Ours counts what came from the cache as input, too; the original counts it apart.
+    // Our input tokens include cached ones; the original counts them separately.
     inputTokens: numberOf(row.input_tokens) + cached + numberOf(row.cache_write_tokens),
     outputTokens: numberOf(row.output_tokens),
     cachedInputTokens: cached,
@@ -68,7 +68,7 @@ export function foreignUsage(row: SessionRow): ForeignUsage {
   };
 }
 
-/** Its messages in order, and how its tool calls are shown. What the original took back stays there. */
+/** Messages and the displays of tool calls, in order, without messages taken back. */
 export function foreignEntries(rows: readonly MessageRow[], began: number): readonly ForeignEntry[] {
   const names = new Map<string, ToolCall>();
   return rows.flatMap((row): ForeignEntry[] => {
@@ -94,7 +94,7 @@ function shownCall(
   return { type: "tool", callId, name, ...shown, ok, durationMs: 0, at };
 }
 
-/** The tool and the first thing that it was told. */
+/** Name of the tool and its first argument. */
 function titleOf(name: string, json: string): string {
   const first = Object.values(parsed(json, z.record(z.string(), z.unknown())) ?? {}).find(
     (value) => typeof value === "string",
@@ -116,11 +116,11 @@ function messageOf(row: MessageRow): Message | undefined {
       return assistantMessage(plain(contentOf(content)), row);
     case "tool": {
       const id = textOf(row.tool_call_id);
-      // What tools print is stored without the secrets in it, here as everywhere.
+      // Stored tool output never contains secrets.
       return id ? { role: "tool", tool_call_id: id, content: redact(plain(contentOf(content))) } : undefined;
     }
     default:
-      return undefined; // what the original notes down for itself
+      return undefined; // a note of the original for itself
   }
 }
 
@@ -162,11 +162,110 @@ function configOf(row: SessionRow): z.infer<typeof config> {
   return parsed(textOf(row.model_config) ?? "", config) ?? {};
 }
 
-/** Undefined for what is no JSON, or other JSON. */
+/** Undefined when `json` does not parse or does not fit the schema. */
 function parsed<Value>(json: string, schema: z.ZodType<Value>): Value | undefined {
   try {
     return schema.safeParse(JSON.parse(json)).data;
   } catch {
-    return undefined; // not JSON: the caller goes on without
+    return undefined; // not JSON: handled like a missing value
+  }
+}
+
+/** Columns differ between versions of `state.db`. Missing ones read as null. */
+
+const SESSION_COLUMNS = [
+  "title",
+  "model",
+  "model_config",
+  "cwd",
+  "source",
+  "parent_session_id",
+  "started_at",
+  "input_tokens",
+  "output_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+  "reasoning_tokens",
+  "estimated_cost_usd",
+  "actual_cost_usd",
+] as const;
+
+const MESSAGE_COLUMNS = [
+  "role",
+  "content",
+  "tool_call_id",
+  "tool_calls",
+  "tool_name",
+  "timestamp",
+  "reasoning",
+  "reasoning_content",
+  "active",
+  "compacted",
+  "display_kind",
+] as const;
+
+export type SessionRow = Readonly<Record<"id" | (typeof SESSION_COLUMNS)[number], SqlValue>>;
+/** `row` is the row number, which grows with each message. */
+export type MessageRow = Readonly<Record<"row" | (typeof MESSAGE_COLUMNS)[number], SqlValue>>;
+
+/** Ordered by start time. Throws SQLite's error on a damaged file. */
+export function sessionRows(database: Database): readonly SessionRow[] {
+  const has = columnsOf(database, "sessions");
+  const order = has.has("started_at") ? "started_at, id" : "id";
+  return select(
+    database,
+    `SELECT id, ${selected(SESSION_COLUMNS, has)} FROM sessions ORDER BY ${order}`,
+  ) as SessionRow[];
+}
+
+export function messageRows(database: Database, session: SqlValue): readonly MessageRow[] {
+  const has = columnsOf(database, "messages");
+  const statement = `SELECT rowid AS row, ${selected(MESSAGE_COLUMNS, has)} FROM messages WHERE session_id = ? ORDER BY rowid`;
+  return select(database, statement, [session]) as MessageRow[];
+}
+
+/** Text of a value, or null. SQLite returns a text with a NUL as bytes. */
+export function textOf(value: SqlValue): string | null {
+  if (value === null) return null;
+  return value instanceof Uint8Array ? new TextDecoder().decode(value) : String(value);
+}
+
+/** Zero when the value is not a number. */
+export function numberOf(value: SqlValue): number {
+  const number = Number(value instanceof Uint8Array ? Number.NaN : value);
+  return Number.isFinite(number) ? number : 0;
+}
+
+/** Milliseconds since 1970, from seconds, milliseconds or a date; zero when there is none. */
+export function timeOf(value: SqlValue): number {
+  const number = typeof value === "string" && !/^[\d.]+$/.test(value) ? Date.parse(value) : numberOf(value);
+  if (!Number.isFinite(number) || number <= 0) return 0;
+  const isSeconds = number < 1e11 && !(typeof value === "string" && /[-:]/.test(value));
+  return Math.round(isSeconds ? number * 1_000 : number);
+}
+
+function columnsOf(database: Database, table: string): ReadonlySet<SqlValue> {
+  return new Set(database.exec(`SELECT name FROM pragma_table_info('${table}')`)[0]?.values.flat() ?? []);
+}
+
+/** Columns whose text may contain a NUL, which would cut it. */
+const AS_BYTES = ["content", "tool_calls", "reasoning", "reasoning_content"];
+
+function selected(columns: readonly string[], has: ReadonlySet<SqlValue>): string {
+  const value = (name: string): string => {
+    if (!has.has(name)) return "NULL";
+    return AS_BYTES.includes(name) ? `CAST(${name} AS BLOB)` : name;
+  };
+  return columns.map((name) => `${value(name)} AS ${name}`).join(", ");
+}
+
+function select(database: Database, statement: string, parameters: SqlValue[] = []): Record<string, SqlValue>[] {
+  const prepared = database.prepare(statement, parameters);
+  try {
+    const found: Record<string, SqlValue>[] = [];
+    while (prepared.step()) found.push(prepared.getAsObject());
+    return found;
+  } finally {
+    prepared.free();
   }
 }

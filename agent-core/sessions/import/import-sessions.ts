@@ -1,4 +1,4 @@
-/** Brings the sessions of an original Hermes home over into journals of ours; a second time only what is new. */
+/** Imports the sessions of an original Hermes home. A repeated import adds only new messages. */
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -6,11 +6,11 @@ import type { Database } from "sql.js";
 import { replaceFile } from "../../config/replace-file.ts";
 import { messageOf } from "../../platform/errors.ts";
 import { acquireLock } from "../../platform/locks/file-lock.ts";
-import { appendEntries } from "../append-entries.ts";
 import { type EntryOf, JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
 import { readEntries, readJournal } from "../read-journal.ts";
-import { journalPath } from "../session-id.ts";
-import { titleLine } from "../title-line.ts";
+import { journalPath } from "../session-files.ts";
+import { appendEntries } from "../stored-session.ts";
+import { titleLine } from "../titles.ts";
 import { sumUsage } from "../usage-sum.ts";
 import { deletedImports } from "./deleted-imports.ts";
 import {
@@ -21,20 +21,24 @@ import {
   foreignId,
   foreignUsage,
   isDelegated,
+  messageRows,
+  type SessionRow,
+  sessionRows,
+  textOf,
+  timeOf,
 } from "./foreign-session.ts";
 import { openState } from "./open-state.ts";
-import { messageRows, type SessionRow, sessionRows, textOf, timeOf } from "./state-rows.ts";
 
-/** What became of the sessions, counted; `failed` names those that could not be brought over, and why. */
+/** Counts of sessions by result. `failed` names sessions that could not be imported, with the reason. */
 export type ImportReport = {
   readonly imported: number;
-  /** They had gone on since they were imported. */
+  /** Sessions that gained messages since their last import. */
   readonly extended: number;
-  /** Everything of them is here already. */
+  /** Sessions without new messages. */
   readonly unchanged: number;
-  /** They went on here since they were imported, or are open, and are left as they are. */
+  /** Sessions left alone because they continued here or are open. */
   readonly diverged: number;
-  /** They were imported once and deleted here since, and are left out. */
+  /** Sessions left out because the user deleted their import. */
   readonly deleted: number;
   readonly failed: readonly { readonly id: string; readonly why: string }[];
 };
@@ -44,19 +48,19 @@ export type ImportOptions = {
   readonly from: string;
   /** Folder of the journals, absolute. */
   readonly journals: string;
-  /** Sessions that are open here: they are left as they are. */
+  /** Sessions that are open here. The import leaves them alone. */
   readonly open: readonly string[];
-  /** Also those that were imported once and deleted here since. */
+  /** True: also import sessions whose import was deleted. */
   readonly again: boolean;
-  /** Sessions that are done, and how many there are. */
+  /** Called with the counts of finished and of all sessions. */
   readonly progress: (done: number, total: number) => void;
-  /** Ends it between two sessions; those that are done stay. */
+  /** Stops the import between two sessions. Finished ones stay. */
   readonly signal: AbortSignal;
 };
 
 type Outcome = Exclude<keyof ImportReport, "failed">;
 
-/** Rejects with an Error in one line for people when nothing can be read at all. */
+/** Rejects with an Error in one line for people when nothing can be read. */
 export async function importSessions(options: ImportOptions): Promise<ImportReport> {
   const { from, journals, progress, signal } = options;
   const database = await openState(from);
@@ -90,7 +94,7 @@ type Target = Pick<ImportOptions, "journals" | "open"> & {
   readonly parent: string | undefined;
 };
 
-/** Undefined for a session in which nothing was said. */
+/** Undefined for a session without messages. */
 async function bringOver(database: Database, row: SessionRow, target: Target): Promise<Outcome | undefined> {
   const id = foreignId(row);
   const path = journalPath(target.journals, id);
@@ -123,7 +127,7 @@ function titleEntry(row: SessionRow): readonly EntryOf<"title">[] {
   return title ? [{ type: "title", title, at: timeOf(row.started_at) }] : [];
 }
 
-/** What it took altogether, without what the journal says already. */
+/** Usage of the session, minus the part that the journal has. */
 function usageEntry(
   row: SessionRow,
   entries: readonly ForeignEntry[],
@@ -143,7 +147,7 @@ function usageEntry(
   return [{ type: "usage", ...left, at: entries.at(-1)?.at ?? 0 }];
 }
 
-/** The whole journal at once, or none of it. */
+/** Writes the whole journal or nothing. */
 async function write(path: string, entries: readonly JournalEntry[]): Promise<void> {
   const lock = acquireLock(`${path}.lock`);
   if ("pid" in lock) throw new Error(`another Hermes (process ${lock.pid}) is writing it`);
@@ -162,7 +166,7 @@ async function extend(path: string, entries: readonly ForeignEntry[], row: Sessi
   if (last === undefined) return "diverged";
   const first = entries.findIndex((entry) => entry.type === "message" && (entry.imported ?? 0) > last);
   if (first < 0) return "unchanged";
-  // How a tool call is shown stands before its result.
+  // The display of a tool call precedes its result.
   const fresh = entries.slice(entries[first - 1]?.type === "tool" ? first - 1 : first);
   const usages = stored.filter((entry) => entry.type === "usage");
   const { costUsd, ...tokens } = sumUsage(usages);
@@ -171,7 +175,7 @@ async function extend(path: string, entries: readonly ForeignEntry[], row: Sessi
   return "extended";
 }
 
-/** The number of the last message that came from there; undefined when the session went on here. */
+/** Number of the last imported message; undefined when the session continued here. */
 function lastImported(entries: readonly JournalEntry[]): number | undefined {
   let last = 0;
   for (const entry of entries) {

@@ -1,12 +1,17 @@
-/** Brings the index up to the journals, reading only what they have grown by. */
+/** Updates the index from the journals. Reads only the bytes that a journal has gained. */
+
+import { readdirSync, statSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { basename, join } from "node:path";
 import type { Database } from "sql.js";
 import * as z from "zod";
+import { entriesIn } from "../damaged-line.ts";
+import type { JournalEntry } from "../entry.ts";
+import { isSessionId } from "../session-files.ts";
 import { EntryWriter } from "./entry-writer.ts";
-import type { JournalFile } from "./journal-folder.ts";
-import { readNewEntries } from "./read-new-entries.ts";
-import { rows } from "./rows.ts";
+import { rows } from "./open-database.ts";
 
-/** Read between two commits: full-text search merges what each of them adds, so few large ones are far quicker. */
+/** Bytes read per transaction. Full-text search merges its data at each commit, so few large ones are faster. */
 const COMMIT_BYTES = 4_194_304;
 
 const known = z.object({ id: z.string(), indexed_bytes: z.number() });
@@ -14,28 +19,28 @@ const known = z.object({ id: z.string(), indexed_bytes: z.number() });
 export type Growth = {
   readonly id: string;
   readonly path: string;
-  /** Where reading begins. Bytes. */
+  /** Offset of the first new byte. */
   readonly start: number;
   readonly bytes: number;
-  /** When the journal was written last, in milliseconds since 1970. */
+  /** Last change of the journal, in milliseconds since 1970. */
   readonly writtenAt: number;
 };
 
-/** `gone`: sessions without a journal, or with an older one than was read: they are forgotten first. */
+/** `gone`: sessions whose journal is missing or shorter than the index knows. They are removed first. */
 export type Changes = { readonly gone: readonly string[]; readonly growths: readonly Growth[] };
 
-/** How far each journal is read, by session. Bytes. */
+/** Indexed bytes of each journal, by session. */
 export type IndexedBytes = Map<string, number>;
 
-/** As the database says; every question needs it, so it is read once. Throws on a damaged index. */
+/** Read from the database once, since every question needs it. Throws on a damaged index. */
 export function indexedBytes(database: Database): IndexedBytes {
   const found = rows(database, known, "SELECT id, indexed_bytes FROM sessions");
   return new Map(found.map((row) => [row.id, row.indexed_bytes]));
 }
 
-/** What the journals have that the index has not; what was written last comes first. */
+/** Differences between the journals and the index, most recent journals first. */
 export function findChanges(indexed: IndexedBytes, files: ReadonlyMap<string, JournalFile>): Changes {
-  // Written anew: an older copy was put in its place.
+  // A shorter file replaced the journal.
   const gone = [...indexed].filter(([id, bytes]) => (files.get(id)?.size ?? -1) < bytes).map(([id]) => id);
   for (const id of gone) indexed.delete(id);
   const growths = [...files].flatMap(([id, { path, size, writtenAt }]): Growth[] => {
@@ -46,19 +51,19 @@ export function findChanges(indexed: IndexedBytes, files: ReadonlyMap<string, Jo
 }
 
 export type CatchUpWatch = {
-  /** Kept up to date. */
+  /** Updated by the run. */
   readonly indexed: IndexedBytes;
-  /** Journals that are done. */
+  /** Called with the count of finished journals. */
   readonly progress: (done: number) => void;
-  /** Called between two transactions, when the database may be saved; the promise is waited for. */
+  /** Awaited between two transactions, when the database can be saved. */
   readonly committed: () => Promise<void>;
-  /** Ends it early; what was read stays. */
+  /** Stops the run. Indexed entries stay. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Reads what has changed. Others may ask the database meanwhile: they find what is there. A journal that cannot be read
- * is left for the next time. Rejects on a damaged index.
+ * Reads the changes. Questions can use the database meanwhile. Skips unreadable journals until the next run. Rejects on
+ * a damaged index.
  */
 export async function catchUp(database: Database, { gone, growths }: Changes, watch: CatchUpWatch): Promise<void> {
   let transaction = begin(database);
@@ -102,17 +107,17 @@ function rollBack(database: Database, { writer }: Transaction): void {
     writer.free();
     database.run("ROLLBACK");
   } catch {
-    // SQLite has rolled back by itself, as it does on damage; what failed is what the caller is told
+    // SQLite rolls back by itself on damage; the caller gets the first error
   }
 }
 
-/** As far as the journal can be read. */
+/** Stops at the first unreadable part. */
 async function* piecesOf({ path, start }: Growth) {
   let before = start;
   const pieces = readNewEntries(path, start);
   try {
     for (;;) {
-      const next = await pieces.next().catch(() => undefined); // gone meanwhile, or not ours to read
+      const next = await pieces.next().catch(() => undefined); // deleted meanwhile, or not readable for this user
       if (next === undefined || next.done) return;
       yield { ...next.value, bytes: next.value.end - before };
       before = next.value.end;
@@ -120,4 +125,108 @@ async function* piecesOf({ path, start }: Growth) {
   } finally {
     await pieces.return(undefined);
   }
+}
+
+const NEWLINE = 10;
+/** Bytes per read. A longer line is read in one piece. */
+const PIECE_BYTES = 262_144;
+
+export type NewEntries = {
+  readonly entries: readonly JournalEntry[];
+  /** Offset after the last whole line. */
+  readonly end: number;
+};
+
+/**
+ * Reads from byte `start` to the last whole line, in pieces, since a journal can be larger than memory. Skips damaged
+ * lines. Throws the system's error.
+ */
+export async function* readNewEntries(path: string, start: number): AsyncGenerator<NewEntries> {
+  const file = await open(path, "r");
+  try {
+    let end = start;
+    let size = PIECE_BYTES;
+    for (;;) {
+      const bytes = Buffer.allocUnsafe(size);
+      const { bytesRead } = await file.read(bytes, 0, size, end);
+      const whole = bytes.subarray(0, bytes.subarray(0, bytesRead).lastIndexOf(NEWLINE) + 1);
+      if (whole.length > 0) {
+        end += whole.length;
+        const lines = whole.toString("utf8").split("\n");
+        yield { entries: lines.flatMap(entriesIn), end };
+      }
+      if (bytesRead < size) return;
+      size = whole.length > 0 ? PIECE_BYTES : size * 2;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+const EXTENSION = ".jsonl";
+/** Lock file beside the journal of an open session. */
+const LOCK_EXTENSION = ".jsonl.lock";
+/** Coarsest time stamp of a file system (FAT). A second change within this time may be invisible. Milliseconds. */
+const COARSEST_TIME_MS = 2_000;
+/** After this time every file is checked again, because someone may have edited one by hand. Milliseconds. */
+const TRUSTED_MS = 10_000;
+
+export type JournalFile = {
+  /** Absolute. */
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Milliseconds since 1970. */
+  readonly writtenAt: number;
+};
+
+/**
+ * The journals of a folder, without a `stat` of each file per question. A writer holds a lock file beside its journal,
+ * so while the folder is unchanged only locked journals can have changed. Synchronous calls are ten times faster here,
+ * and nothing else runs in this thread.
+ */
+export class JournalFolder {
+  readonly #path: string;
+  #files = new Map<string, JournalFile>();
+  #locked: readonly string[] = [];
+  /** Change time of the folder in nanoseconds; undefined while a further change could carry the same time. */
+  #changedAt: bigint | undefined;
+  #lookedAt = 0;
+
+  /** `path`: absolute. It need not exist. */
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** All current journals by session. Throws the system's error when the folder cannot be read. */
+  files(): ReadonlyMap<string, JournalFile> {
+    const changedAt = statSync(this.#path, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
+    const isTrusted = Math.abs(Date.now() - this.#lookedAt) < TRUSTED_MS;
+    if (isTrusted && changedAt !== undefined && changedAt === this.#changedAt)
+      for (const id of this.#locked) this.#look(id);
+    else this.#lookAtAll(changedAt);
+    return this.#files;
+  }
+
+  #lookAtAll(changedAt: bigint | undefined): void {
+    this.#files = new Map();
+    this.#lookedAt = Date.now();
+    this.#changedAt = changedAt !== undefined && isSettled(changedAt, this.#lookedAt) ? changedAt : undefined;
+    const names = changedAt === undefined ? [] : readdirSync(this.#path); // no folder: no session yet
+    for (const name of names) if (name.endsWith(EXTENSION)) this.#look(basename(name, EXTENSION));
+    this.#locked = names.filter((name) => name.endsWith(LOCK_EXTENSION)).map((name) => basename(name, LOCK_EXTENSION));
+  }
+
+  #look(id: string): void {
+    if (!isSessionId(id)) return;
+    const path = join(this.#path, `${id}${EXTENSION}`);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined)
+      this.#files.delete(id); // deleted meanwhile, or not created yet
+    else this.#files.set(id, { path, size: found.size, writtenAt: found.mtimeMs });
+  }
+}
+
+function isSettled(changedAt: bigint, now: number): boolean {
+  return now - Number(changedAt / 1_000_000n) > COARSEST_TIME_MS;
 }

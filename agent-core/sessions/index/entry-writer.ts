@@ -1,12 +1,10 @@
-/** Puts the entries of journals into the index's tables. */
+/** Writes journal entries into the tables of the index. */
 import type { Database, SqlValue, Statement } from "sql.js";
 import * as z from "zod";
 import { type EntryOf, JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
 import { type ShownAs, shownAs } from "../shown-message.ts";
-import { folded } from "./folded.ts";
-import { messageText } from "./message-text.ts";
-import { rows } from "./rows.ts";
-import { hasUnspaced, spaced } from "./unspaced-words.ts";
+import { rows } from "./open-database.ts";
+import { foldForSearch, hasUnspacedScript, messageText, spaceCharacters } from "./search-text.ts";
 
 const shown = z.enum(["prompt", "answer"]).nullable() satisfies z.ZodType<ShownAs>;
 
@@ -14,7 +12,7 @@ const stored = z.object({ id: z.number(), text: z.string() });
 
 const place = z.object({ number: z.number(), next: z.number(), count: z.number(), last: shown });
 
-/** How far a session, which `number` names, is: its next position, the messages that count, and of which kind the last of them is. */
+/** Progress of session `number`: its next position, the count of its shown messages, and the kind of the last one. */
 type Place = z.infer<typeof place>;
 
 export class EntryWriter {
@@ -32,7 +30,7 @@ export class EntryWriter {
     this.#indexText = database.prepare("INSERT INTO messages_fts(docid, text) VALUES(last_insert_rowid(), ?)");
   }
 
-  /** `end` is how far the journal is read with these entries. Throws on a damaged index. */
+  /** `end`: offset in the journal after these entries. Throws on a damaged index. */
   add(id: string, entries: readonly JournalEntry[], end: number): void {
     this.#run("INSERT OR IGNORE INTO sessions(id, root, indexed_bytes) VALUES(?, ?, 0)", [id, id]);
     let at = this.#placeOf(id);
@@ -48,18 +46,20 @@ export class EntryWriter {
     );
   }
 
-  /** Takes a session out of the index, with all of its messages. */
+  /** Removes a session and its messages from the index. */
   forget(id: string): void {
     const session = "(SELECT number FROM sessions WHERE id = ?)";
     const messages = `(SELECT id FROM messages WHERE session = ${session})`;
-    // Full-text search takes out the words that it reads in the text, which goes after them: as they were put in.
+    // Full-text search reads a text to find the words to remove. So the text must be the indexed form, and is deleted
+    // last.
     for (const { id: message, text } of rows(
       this.#database,
       stored,
       `SELECT id, text FROM texts WHERE id IN ${messages}`,
       [id],
     )) {
-      if (hasUnspaced(text)) this.#run("UPDATE texts SET text = ? WHERE id = ?", [spaced(text), message]);
+      if (hasUnspacedScript(text))
+        this.#run("UPDATE texts SET text = ? WHERE id = ?", [spaceCharacters(text), message]);
     }
     this.#run(`DELETE FROM messages_fts WHERE docid IN ${messages}`, [id]);
     this.#run(`DELETE FROM texts WHERE id IN ${messages}`, [id]);
@@ -67,7 +67,7 @@ export class EntryWriter {
     this.#run("DELETE FROM sessions WHERE id = ?", [id]);
   }
 
-  /** The database can be saved or closed afterwards, and this writer not be used any more. */
+  /** Ends the use of this writer. Afterwards the database can be saved or closed. */
   free(): void {
     this.#insertMessage.free();
     this.#insertText.free();
@@ -80,7 +80,7 @@ export class EntryWriter {
     const kind = shownAs(message);
     this.#insertMessage.run([before.number, place, message.role, kind, at]);
     this.#insertText.run([text]);
-    this.#indexText.run([spaced(text)]);
+    this.#indexText.run([spaceCharacters(text)]);
     return counted({ ...before, next: place + 1 }, kind);
   }
 
@@ -104,7 +104,7 @@ export class EntryWriter {
       case "title":
         this.#run("UPDATE sessions SET title = ?, folded_title = ? WHERE id = ?", [
           entry.title,
-          folded(entry.title),
+          foldForSearch(entry.title),
           id,
         ]);
         return;
@@ -115,7 +115,7 @@ export class EntryWriter {
         this.#addUsage(id, entry);
         return;
       default:
-        return; // nothing that one searches for
+        return; // no search needs the other entries
     }
   }
 
@@ -124,7 +124,7 @@ export class EntryWriter {
     const facts = [isReadable, cwd, at, source ?? null, id];
     this.#run("UPDATE sessions SET is_readable = ?, cwd = ?, started_at = ?, source = ? WHERE id = ?", facts);
     if (parent === undefined) return;
-    // Journals come in any order: what was forked from this session before its own origin was known moves along.
+    // Journals arrive in any order: forks of this session get its root now.
     this.#run("UPDATE sessions SET root = coalesce((SELECT root FROM sessions WHERE id = ?), ?) WHERE root = ?", [
       parent,
       parent,
@@ -155,7 +155,7 @@ export class EntryWriter {
   }
 }
 
-/** However often the agent speaks between its tool calls, what it says to a prompt is one answer. */
+/** The parts of one answer, between its tool calls, count as one message. */
 function counted(place: Place, kind: ShownAs): Place {
   if (kind === null || (kind === "answer" && place.last === "answer")) return place;
   return { ...place, count: place.count + 1, last: kind };

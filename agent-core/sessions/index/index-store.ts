@@ -1,31 +1,29 @@
 /**
- * The index over all sessions: derived from their journals, in memory, with a snapshot on disk that may be deleted.
- * Two processes may share a home: each reads what the other's journals have grown by, and whoever saves last leaves a
- * snapshot that the next one catches up from.
+ * The index over all sessions: an in-memory database derived from their journals, with a snapshot on disk that may be
+ * deleted. Several processes can share a home: each reads the growth of all journals, and the last save wins.
  */
 import { rm } from "node:fs/promises";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Database } from "sql.js";
 import * as z from "zod";
-import { type Changes, catchUp, findChanges, type IndexedBytes, indexedBytes } from "./catch-up.ts";
-import { JournalFolder } from "./journal-folder.ts";
+import { type Changes, catchUp, findChanges, type IndexedBytes, indexedBytes, JournalFolder } from "./catch-up.ts";
 import { openDatabase, saveDatabase } from "./open-database.ts";
 import type { Building } from "./questions.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** A snapshot is written at most this often. Milliseconds. */
+/** Least time between two saves of the snapshot. Milliseconds. */
 const SAVE_INTERVAL_MS = 30_000;
-/** Up to here an answer waits until the index has caught up; more is read while it answers from what is there. */
+/** An answer waits for changes up to these limits. Larger changes are indexed in the background. */
 const WAITED_JOURNALS = 100;
 const WAITED_BYTES = 4_194_304;
-/** So much of a longer reading is waited for: the sessions used last, or this time. */
+/** With a background build, the first answer waits for this many recent sessions or this time. */
 const FIRST_JOURNALS = 50;
 const FIRST_MS = 100;
-/** Progress is told this often at most. */
+/** Least time between two progress reports. */
 const TELL_INTERVAL_MS = 250;
-/** Of a snapshot so much is read between two questions once the first is answered: about a millisecond's worth. */
+/** Snapshot blocks read between two questions: about one millisecond of work. */
 const BLOCKS_A_TURN = 8;
-/** An index that cannot be built so often is not tried again. */
+/** After this many failures the index is not built again. */
 const MAX_FAILURES = 2;
 
 export type IndexStoreOptions = {
@@ -33,18 +31,18 @@ export type IndexStoreOptions = {
   readonly journals: string;
   /** The snapshot, absolute. */
   readonly file: string;
-  /** One line for the log: a snapshot that could not be written or read. */
+  /** Receives one line about a snapshot that could not be written or read. */
   readonly log: (line: string) => void;
-  /** Told when a long reading begins, how far it is, and when it is done (`done` is `total`). */
+  /** Called when a background build starts, progresses and ends (`done` equals `total`). */
   readonly building: (building: Building) => void;
 };
 
-/** A long reading in the background. */
+/** A build in the background. */
 type Build = {
   building: Building;
-  /** There is something to show. */
+  /** Settles when the first results exist. */
   readonly first: Promise<void>;
-  /** Settles when it is over, well or not. */
+  /** Settles at the end, after success or failure. */
   readonly over: Promise<void>;
 };
 
@@ -53,14 +51,14 @@ export class IndexStore {
   readonly #journals: JournalFolder;
   readonly #closing = new AbortController();
   #database: Database | undefined;
-  /** What the database was opened from. */
+  /** Source of the database. */
   #snapshot: Snapshot | undefined;
-  /** Settles when all of the snapshot is read, or none of it is needed any more. */
+  /** Settles when the whole snapshot is read or no longer needed. */
   #readingOn: Promise<void> | undefined;
-  /** What the database says, while nothing has failed. */
+  /** Cache of the database's own values; undefined after a failure. */
   #indexed: IndexedBytes | undefined;
   #build: Build | undefined;
-  /** Questions are answered one after the other. */
+  /** Questions run one at a time. */
   #queue: Promise<unknown> = Promise.resolve();
   #failures = 0;
   #isChanged = false as boolean;
@@ -72,14 +70,14 @@ export class IndexStore {
     this.#journals = new JournalFolder(options.journals);
   }
 
-  /** Catches up, or begins to, and answers. Rejects when SQLite cannot be loaded. */
+  /** Catches up with the journals, or starts to, and answers. Rejects when SQLite cannot be loaded. */
   ask<Value>(question: (database: Database) => Value): Promise<{ value: Value; building: Building | undefined }> {
     const answer = this.#queue.then(() => this.#answer(question));
-    this.#queue = answer.catch(() => undefined); // the asker is told
+    this.#queue = answer.catch(() => undefined); // the asker gets the error
     return answer;
   }
 
-  /** Ends what is being read, and saves what is not saved yet. */
+  /** Stops a build, and saves. */
   async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#saving);
@@ -94,9 +92,9 @@ export class IndexStore {
     try {
       return await this.#ask(question);
     } catch (error) {
-      // Damage in memory, or a row that an earlier defect put in, shows itself only when a statement comes upon it.
+      // Damage shows only when a statement reads the damaged part.
       if (!isDamage(error)) throw error;
-      await this.#build?.over; // it writes to what is to be closed
+      await this.#build?.over; // the build writes to the database that is closed next
       await this.#discard(error);
       return this.#ask(question);
     }
@@ -109,13 +107,13 @@ export class IndexStore {
     return { value, building: this.#build?.building };
   }
 
-  /** Nobody waits for what was not asked for; but it is read at last, so that the file need not stay. */
+  /** Reads the rest of the snapshot in the background, so that its file can be closed. */
   async #readOn(): Promise<void> {
     const { signal } = this.#closing;
     try {
       while (!signal.aborted && this.#snapshot?.readOn(BLOCKS_A_TURN) === false) await turn();
     } catch {
-      // Damage: whoever comes upon it by a question has the index built again.
+      // Damage: the question repeats the read, which rebuilds the index.
       if (!signal.aborted) void this.ask(() => this.#snapshot?.readOn(Number.POSITIVE_INFINITY)).catch(() => undefined);
     }
   }
@@ -181,13 +179,13 @@ export class IndexStore {
       if (Date.now() - this.#savedAt >= SAVE_INTERVAL_MS) await this.#save();
     };
     const indexed = this.#indexed ?? indexedBytes(database);
-    // Until it is through, what the map says may be rolled back.
+    // Until the run succeeds, a rollback may undo values of the map.
     this.#indexed = undefined;
     await catchUp(database, changes, { indexed, progress, committed, signal });
     this.#indexed = indexed;
   }
 
-  /** The journals have everything: the next question builds the index anew. */
+  /** Drops the index. The next question builds it again from the journals. */
   async #discard(error: unknown): Promise<void> {
     this.#options.log(`The index of sessions is built again: ${String(error)}`);
     this.#closeDatabase();
@@ -205,7 +203,7 @@ export class IndexStore {
   #saveSoon(): void {
     if (this.#closing.signal.aborted) return;
     this.#saving ??= setTimeout(() => {
-      // A long reading saves by itself.
+      // A background build saves by itself.
       this.#queue = this.#queue.then(() => (this.#build === undefined ? this.#save() : undefined));
     }, SAVE_INTERVAL_MS).unref();
   }
@@ -231,7 +229,7 @@ function isShort({ growths }: Changes): boolean {
 }
 
 function isDamage(error: unknown): boolean {
-  if (error instanceof z.ZodError) return true; // a row that we did not write like this
+  if (error instanceof z.ZodError) return true; // a row that this version does not write
   return (
     error instanceof Error &&
     /malformed|not a database|corrupt|disk I\/O error|vtable constructor failed/i.test(error.message)

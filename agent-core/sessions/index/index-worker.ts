@@ -1,20 +1,20 @@
-/** The thread of the index: SQLite stops whoever runs it for up to seconds, so it runs beside the agent. */
+/** The thread of the index. SQLite can block for seconds, so it runs outside the agent's thread. */
 import * as module from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "../../platform/errors.ts";
-import type { FromIndex, IndexPlace, ToIndex } from "./index-messages.ts";
+import type { FromIndex, IndexPlace, ToIndex } from "./questions.ts";
 
 const port = parentPort;
 if (port === null) throw new Error("The index of sessions runs as a worker thread.");
 
 const tell = (message: FromIndex): void => port.postMessage(message);
-module.enableCompileCache?.(); // for this thread, too; Node 22.0 has none
-// Its own chunk, beside which the WebAssembly lies. SQLite is compiled while the rest is loaded.
-const { loadSqlite } = await import("./load-sqlite.ts");
-void loadSqlite().catch(() => undefined); // whoever asks first is told
+module.enableCompileCache?.(); // for this thread too; Node 22.0 lacks the function
+// A chunk of its own beside the WebAssembly file. SQLite compiles while the other modules load.
+const { loadSqlite } = await import("./open-database.ts");
+void loadSqlite().catch(() => undefined); // the first question reports the failure
 const { IndexStore } = await import("./index-store.ts");
 const { questions } = await import("./questions.ts");
-const place = workerData as IndexPlace; // given by session-index.ts
+const place = workerData as IndexPlace; // set by session-index.ts
 const imports = new Map<number, AbortController>();
 const store = new IndexStore({
   ...place,
@@ -41,7 +41,7 @@ port.on("message", (message: ToIndex) => {
 });
 
 async function answer({ id, name, args }: Extract<ToIndex, { type: "ask" }>): Promise<void> {
-  // Typed where it is asked; a name and its arguments cross the border together.
+  // The asking side checks the types of a name and its arguments together.
   const question = questions[name] as (...given: unknown[]) => never;
   try {
     tell({ type: "answer", id, answer: await store.ask((database) => question(database, ...args)) });

@@ -1,24 +1,29 @@
-/** The index's database: in memory, with a snapshot on disk that it is opened from and saved to. */
+/** Opens and saves the in-memory database of the index. */
+
 import { randomBytes } from "node:crypto";
-import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
-import type { Database, SqlJsStatic } from "sql.js";
-import { loadSqlite } from "./load-sqlite.ts";
-import { INDEX_VERSION, SCHEMA } from "./schema.ts";
+import { fileURLToPath } from "node:url";
+import initSqlJs, { type BindParams, type Database, type SqlJsStatic, type SqlValue } from "sql.js";
+import type * as z from "zod";
 import { openSnapshot, type Snapshot, trailerOf } from "./snapshot.ts";
 
-/** What a process left behind that died while it saved; a save takes a second. Milliseconds. */
+/** Age of a temporary file whose process died during a save. A save takes about one second. Milliseconds. */
 const STALE_MS = 600_000;
 
 export type OpenedDatabase = {
   readonly database: Database;
-  /** What the database is read from as it is asked; undefined when it is new. Its damage shows when it is come upon. */
+  /**
+   * The file that the database reads on demand; undefined for a new database. Damage shows at the first read of the
+   * damaged part.
+   */
   readonly snapshot: Snapshot | undefined;
-  /** There is a snapshot, and it is damaged or of another version. */
+  /** True when a snapshot exists but is damaged or of another version. */
   readonly refused: boolean;
 };
 
-/** Opens the snapshot at `path`, else a new, empty database. Rejects when SQLite cannot be loaded. */
+/** Opens the snapshot at `path`, or a new empty database. Rejects when SQLite cannot be loaded. */
 export async function openDatabase(path: string): Promise<OpenedDatabase> {
   const sql = await loadSqlite();
   const found = snapshotAt(path);
@@ -30,7 +35,7 @@ export async function openDatabase(path: string): Promise<OpenedDatabase> {
   return { database: emptyDatabase(sql), snapshot: undefined, refused: found !== "missing" };
 }
 
-/** Puts a snapshot in the place of the last one, whole or not at all. Rejects with the system's error. */
+/** Replaces the snapshot, completely or not at all. Rejects with the system's error. */
 export async function saveDatabase(database: Database, path: string): Promise<void> {
   const bytes = database.export();
   const folder = dirname(path);
@@ -49,7 +54,7 @@ export async function saveDatabase(database: Database, path: string): Promise<vo
 async function removeStale(folder: string, prefix: string): Promise<void> {
   const left = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith(".tmp"));
   for (const path of left.map((name) => join(folder, name))) {
-    const written = (await stat(path).catch(() => undefined))?.mtimeMs; // gone: its process has done it
+    const written = (await stat(path).catch(() => undefined))?.mtimeMs; // its own process removed it
     if (written !== undefined && Date.now() - written > STALE_MS) await rm(path, { force: true });
   }
 }
@@ -67,7 +72,7 @@ function snapshotAt(path: string): Snapshot | "missing" | "damaged" {
   try {
     return openSnapshot(path) ?? "damaged";
   } catch {
-    return "missing"; // or unreadable: it is built again
+    return "missing"; // missing or unreadable: the index is built again
   }
 }
 
@@ -76,7 +81,7 @@ function fromSnapshot(sql: SqlJsStatic, snapshot: Snapshot): Database | undefine
   try {
     if (database.exec("PRAGMA user_version")[0]?.values[0]?.[0] === INDEX_VERSION) return database;
   } catch {
-    // damaged where it begins: it is refused as one of another version is
+    // damaged at the beginning: handled like another version
   }
   database.close();
   return undefined;
@@ -86,4 +91,94 @@ function emptyDatabase(sql: SqlJsStatic): Database {
   const database = new sql.Database();
   database.run(SCHEMA);
   return database;
+}
+
+/** Path of the WebAssembly file in the bundle, relative to this module's chunk; absent when the sources run. */
+declare const __SQL_WASM__: string | undefined;
+
+let loaded: Promise<SqlJsStatic> | undefined;
+
+/** Loads SQLite on first use, in the thread of the index. Rejects with the system's error. */
+export function loadSqlite(): Promise<SqlJsStatic> {
+  loaded ??= readFile(wasmPath()).then((bytes) => initSqlJs({ wasmBinary: new Uint8Array(bytes).buffer }));
+  return loaded;
+}
+
+function wasmPath(): string {
+  if (typeof __SQL_WASM__ === "string") return fileURLToPath(new URL(__SQL_WASM__, import.meta.url));
+  return createRequire(import.meta.url).resolve("sql.js/dist/sql-wasm.wasm");
+}
+
+/** Changes with the tables and their contents. SQLite keeps it as `user_version`. Another version is built again. */
+export const INDEX_VERSION = 7;
+
+/**
+ * `position` is the message's position in its session, from 0. Unlike a row id it survives a rebuild. `is_readable` is
+ * 0 for a journal of a later format. `cwd` is empty when the journal's first line is damaged. Times are milliseconds
+ * since 1970. `indexed_bytes` is the length of the indexed part. `root` is the first session of a chain of forks, or
+ * the session itself. `cost_usd` is NULL once a turn's cost is unknown. `shown_count` counts prompts and answers.
+ * `folded_title` is the title in its compared form. `source` is NULL for a session that began here. `shown` of a
+ * message is 'prompt', 'answer' or NULL. `stands` is 0 after the message was taken back. Texts have a table of their
+ * own: a search scans hundreds of messages and reads few texts.
+ */
+const SCHEMA = `
+CREATE TABLE sessions(
+  number INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  indexed_bytes INTEGER NOT NULL,
+  root TEXT NOT NULL,
+  is_readable INTEGER NOT NULL DEFAULT 1,
+  cwd TEXT NOT NULL DEFAULT '',
+  source TEXT,
+  title TEXT,
+  folded_title TEXT,
+  model TEXT,
+  started_at INTEGER NOT NULL DEFAULT 0,
+  updated_at INTEGER NOT NULL DEFAULT 0,
+  next_position INTEGER NOT NULL DEFAULT 0,
+  shown_count INTEGER NOT NULL DEFAULT 0,
+  last_shown TEXT,
+  input_tokens INTEGER NOT NULL DEFAULT 0,
+  output_tokens INTEGER NOT NULL DEFAULT 0,
+  cached_input_tokens INTEGER NOT NULL DEFAULT 0,
+  reasoning_tokens INTEGER NOT NULL DEFAULT 0,
+  cost_usd REAL DEFAULT 0
+);
+CREATE INDEX sessions_by_update ON sessions(updated_at DESC, id DESC);
+CREATE INDEX sessions_by_root ON sessions(root);
+CREATE TABLE messages(
+  id INTEGER PRIMARY KEY,
+  session INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  role TEXT NOT NULL,
+  shown TEXT,
+  stands INTEGER NOT NULL DEFAULT 1,
+  at INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX messages_by_place ON messages(session, position);
+CREATE TABLE texts(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+CREATE VIRTUAL TABLE messages_fts USING fts4(content="texts", text, tokenize=unicode61, order=desc);
+PRAGMA user_version = ${INDEX_VERSION};
+`;
+
+/** Runs `statement` and gives its rows, each parsed by `schema`. Throws on a damaged file or a row that does not fit. */
+export function rows<Row>(
+  database: Database,
+  schema: z.ZodType<Row>,
+  statement: string,
+  parameters: BindParams = [],
+): readonly Row[] {
+  const prepared = database.prepare(statement, parameters);
+  try {
+    const names = prepared.getColumnNames(); // asked for once: each of them is copied out of SQLite's memory
+    const found: Row[] = [];
+    while (prepared.step()) {
+      const row: Record<string, SqlValue | undefined> = {};
+      for (const [at, value] of prepared.get().entries()) row[names[at] ?? ""] = value;
+      found.push(schema.parse(row));
+    }
+    return found;
+  } finally {
+    prepared.free();
+  }
 }

@@ -1,9 +1,8 @@
-/** What the index is asked, but for searches in what was said. */
+/** Queries of the index, except the full-text search. */
 import type { Database } from "sql.js";
 import * as z from "zod";
-import { folded } from "./folded.ts";
-import { cutQuery } from "./match-expression.ts";
-import { rows } from "./rows.ts";
+import { rows } from "./open-database.ts";
+import { cutQuery, foldForSearch } from "./search-text.ts";
 
 const session = z.object({
   id: z.string(),
@@ -12,24 +11,24 @@ const session = z.object({
   model: z.string().nullable(),
   startedAt: z.number(),
   updatedAt: z.number(),
-  /** Prompts and answers that stand: what the user sees of it. */
+  /** Count of prompts and answers that were not taken back. */
   shownCount: z.number(),
-  /** The place that its next message has. */
+  /** Position of the session's next message. */
   nextPosition: z.number(),
-  /** Where it was brought over from; null: it began here. */
+  /** `import` for an imported session; null for one that began here. */
   source: z.string().nullable(),
   inputTokens: z.number(),
   outputTokens: z.number(),
-  /** In US dollars; null when it is unknown. */
+  /** US dollars; null when unknown. */
   costUsd: z.number().nullable(),
 });
 
-/** A session as lists show it; times are milliseconds since 1970. */
+/** A session as lists show it. Times are milliseconds since 1970. */
 export type SessionSummary = z.infer<typeof session>;
 
 const message = z.object({ position: z.number(), role: z.string(), text: z.string(), at: z.number() });
 
-/** `position` counts from 0 in its session; `text` is cut at 8,000 characters. */
+/** `position` counts from 0 in the session. `text` has at most 8,000 characters. */
 export type IndexedMessage = z.infer<typeof message>;
 
 const SESSION_COLUMNS = `id, cwd, title, model, started_at AS startedAt, updated_at AS updatedAt,
@@ -39,13 +38,13 @@ export type ListFilter = {
   readonly limit: number;
   /** Only sessions of this folder. */
   readonly cwd?: string | undefined;
-  /** Where the list goes on: behind the place that a session had when it was listed. */
+  /** The last session of the previous page. */
   readonly after?: Pick<SessionSummary, "id" | "updatedAt"> | undefined;
-  /** Not this session. */
+  /** Leaves out this session. */
   readonly except?: string | undefined;
 };
 
-/** Sessions with messages, the last used first. */
+/** Sessions with messages, the most recently used first. */
 export function listSessions(database: Database, { limit, cwd, after, except }: ListFilter): readonly SessionSummary[] {
   return rows(
     database,
@@ -64,21 +63,21 @@ export function listSessions(database: Database, { limit, cwd, after, except }: 
   );
 }
 
-/** Undefined when there is no such session, or none that can be read. */
+/** Undefined when the session is missing or unreadable. */
 export function findSession(database: Database, id: string): SessionSummary | undefined {
   return rows(database, session, `SELECT ${SESSION_COLUMNS} FROM sessions WHERE is_readable AND id = ?`, [id])[0];
 }
 
-/** A quoted phrase, else a word with what belongs to it, but for a `*` at its end: any part of a title is found anyway. */
+/** A quoted phrase, or a word without a final `*`: the search finds any part of a title anyway. */
 const TITLE_TERM = /"([^"]+)"|([^\s"]*[^\s"*])/g;
 
-/** Sessions whose title has all of these words and quoted phrases, the last used first. */
+/** Sessions whose title has all these words and phrases, the most recently used first. */
 export function titledSessions(
   database: Database,
   query: string,
   { cwd, limit }: Pick<ListFilter, "cwd" | "limit">,
 ): readonly SessionSummary[] {
-  const words = [...folded(cutQuery(query)).matchAll(TITLE_TERM)].map(([, phrase, word = ""]) => phrase ?? word);
+  const words = [...foldForSearch(cutQuery(query)).matchAll(TITLE_TERM)].map(([, phrase, word = ""]) => phrase ?? word);
   if (words.length === 0) return [];
   const conditions = words.map(() => "AND folded_title LIKE ? ESCAPE '!'").join(" ");
   return rows(
@@ -98,12 +97,12 @@ const usage = z.object({
   costUsd: z.number(),
 });
 
-/** `costUsd` is undefined when that of any session is unknown. */
+/** `costUsd` is undefined when the cost of any session is unknown. */
 export type IndexedUsage = Omit<z.infer<typeof usage>, "unpriced" | "costUsd"> & {
   readonly costUsd: number | undefined;
 };
 
-/** What the sessions took that were used at or after `at`, but for `except`: each as a whole. */
+/** Total usage of all sessions used at or after `at`, without session `except`. */
 export function usageSince(database: Database, at: number, except: string): IndexedUsage {
   const [sum] = rows(
     database,
@@ -129,7 +128,7 @@ export function messagesBetween(database: Database, id: string, from: number, to
   );
 }
 
-/** Titles of the sessions that share their beginning with this one, itself included. */
+/** Titles of this session and of all forks with the same origin. */
 export function relatedTitles(database: Database, id: string): readonly string[] {
   const statement = `SELECT title FROM sessions WHERE title IS NOT NULL
     AND root = (SELECT root FROM sessions WHERE id = ?)`;

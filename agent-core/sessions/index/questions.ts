@@ -1,5 +1,6 @@
-/** What the index can be asked by name: its thread has the database, who asks has not. */
+/** The protocol between the index's thread and the agent: named questions, answers and messages. */
 import type { Database } from "sql.js";
+import type { ImportOptions, ImportReport } from "../import/import-sessions.ts";
 import { findSession, listSessions, messagesBetween, relatedTitles, titledSessions, usageSince } from "./queries.ts";
 import { findSessions, searchMessages } from "./search-messages.ts";
 
@@ -18,15 +19,34 @@ type Questions = typeof questions;
 
 export type QuestionName = keyof Questions;
 
-/** What follows the database. */
+/** Arguments after the database. */
 export type QuestionArguments<Name extends QuestionName> =
   Parameters<Questions[Name]> extends [Database, ...infer Rest] ? Rest : never;
 
-/** Journals that are read, and how many there are to read. */
+/** Counts of indexed journals and of all journals to index. */
 export type Building = { readonly done: number; readonly total: number };
 
 export type Answer<Name extends QuestionName> = {
   readonly value: ReturnType<Questions[Name]>;
-  /** The index is being built: the answer tells of what is read so far. */
+  /** Set while the index is being built: the answer covers only the indexed part. */
   readonly building: Building | undefined;
 };
+
+/** Start data of the thread: absolute paths of the journals' folder and of the snapshot. */
+export type IndexPlace = { readonly journals: string; readonly file: string };
+
+export type ToIndex =
+  | { readonly type: "ask"; readonly id: number; readonly name: QuestionName; readonly args: readonly unknown[] }
+  /** Imports sessions from the `state.db` at `from`, since SQLite is loaded in this thread. */
+  | ({ readonly type: "import"; readonly id: number } & Pick<ImportOptions, "from" | "open" | "again">)
+  | { readonly type: "cancel"; readonly id: number }
+  /** Saves the index and ends the thread. */
+  | { readonly type: "close" };
+
+export type FromIndex =
+  | { readonly type: "answer"; readonly id: number; readonly answer: Answer<QuestionName> }
+  | { readonly type: "importing"; readonly id: number; readonly done: number; readonly total: number }
+  | { readonly type: "imported"; readonly id: number; readonly report: ImportReport }
+  | { readonly type: "failure"; readonly id: number; readonly message: string }
+  | { readonly type: "building"; readonly building: Building }
+  | { readonly type: "log"; readonly line: string };

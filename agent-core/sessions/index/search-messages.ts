@@ -1,15 +1,14 @@
-/** Searching in what was said: the rows that have the words are ranked first, and only the best are read. */
+/** Full-text search over messages. All matching rows are ranked; only the best are read. */
 import type { Database } from "sql.js";
 import * as z from "zod";
-import { bm25 } from "./bm25.ts";
-import { anyOf, matchExpression, whileTyped } from "./match-expression.ts";
+import { rows } from "./open-database.ts";
 import { findSession, type IndexedMessage, type SessionSummary, titledSessions } from "./queries.ts";
-import { rows } from "./rows.ts";
+import { matchAny, matchExpression, prefixQuery } from "./search-text.ts";
 
-/** The newest hits that are ranked: as many as the original looks at. */
+/** Count of newest hits that are ranked, as in the original Hermes Agent. */
 const RANKED_ROWS = 300;
 
-/** What is looked at of each row; `root` is that of its session. */
+/** `root`: the root of the message's session. */
 const match = z.object({ id: z.number(), root: z.string(), at: z.number(), info: z.instanceof(Uint8Array) });
 
 type Ranked = Pick<z.infer<typeof match>, "id" | "root" | "at"> & { readonly rank: number };
@@ -21,36 +20,36 @@ const found = z.object({
 
 export type SearchHit = IndexedMessage & { readonly sessionId: string; readonly rank: number };
 
-/** A session that was found by its title (`hit` is undefined) or by what was said in it. */
+/** A session found by its title (`hit` is undefined) or by one of its messages. */
 export type FoundSession = { readonly session: SessionSummary; readonly hit: SearchHit | undefined };
 
 export type SearchFilter = {
   readonly query: string;
-  /** Hits that are given; the rest is not even read. */
+  /** Count of hits to read. */
   readonly limit: number;
-  /** Not in this session, nor in what it shares its beginning with. */
+  /** Leaves out this session and all that share its origin. */
   readonly except: string;
-  /** By time instead of by rank. */
+  /** Order by time. Default: by rank. */
   readonly sort?: "newest" | "oldest" | undefined;
-  /** Only messages of these roles; default: of all. */
+  /** Only messages of these roles. Default: all. */
   readonly roles?: readonly string[] | undefined;
-  /** Also those that were taken back; default: yes. */
+  /** Includes messages that were taken back. Default: true. */
   readonly takenBack?: boolean | undefined;
-  /** Only in sessions of this folder. */
+  /** Only sessions of this folder. */
   readonly cwd?: string | undefined;
 };
 
 /**
- * The best hit of each session, forks counted as one with their origin, best first. When no message has all of the terms,
- * those that have any.
+ * The best hit of each session, best first; a session and its forks count as one. If no message has all terms, one term
+ * is enough.
  */
 export function searchMessages(database: Database, filter: SearchFilter): readonly SearchHit[] {
   return read(database, ranked(database, filter).slice(0, filter.limit));
 }
 
 /**
- * For a query as it is typed. Sessions whose title has all of the words come first, the last used first, then those in
- * which they were said, then those in which a longer word was said that begins with the last one.
+ * Sessions for a query that is still being typed: first those with all words in their title, most recent first; then
+ * those with a message that has the words; then those where the last word begins a longer one.
  */
 export function findSessions(
   database: Database,
@@ -60,7 +59,7 @@ export function findSessions(
   if (titled.length >= limit) return titled;
   const names = new Set(titled.map(({ session: { id } }) => id));
   const said = rankedWhileTyped(database, { query, except: "", roles: ["user", "assistant"], takenBack: false, cwd });
-  // So many that enough are left when all that have a title are among them.
+  // Enough hits remain when sessions found by title are removed.
   const hits = read(database, said.slice(0, limit)).filter(({ sessionId }) => !names.has(sessionId));
   const others = hits.slice(0, limit - titled.length).flatMap((hit) => {
     const session = findSession(database, hit.sessionId);
@@ -77,7 +76,7 @@ function ranked(database: Database, asked: Asked): readonly Ranked[] {
 }
 
 function rankedWhileTyped(database: Database, asked: Asked): readonly Ranked[] {
-  const begun = { ...asked, query: whileTyped(asked.query) };
+  const begun = { ...asked, query: prefixQuery(asked.query) };
   const whole = withAll(database, asked);
   const roots = new Set(whole.map(({ root }) => root));
   const isBegun = matchExpression(begun.query) !== matchExpression(asked.query);
@@ -91,10 +90,10 @@ function withAll(database: Database, { query, ...filter }: Asked): readonly Rank
   return expression === undefined ? [] : bestOfSessions(database, expression, filter);
 }
 
-/** None when there is but one term: then all of them are any of them. */
+/** Empty for a single term: the result would be the same. */
 function withAny(database: Database, { query, ...filter }: Asked): readonly Ranked[] {
   const expression = matchExpression(query);
-  const any = anyOf(expression ?? "");
+  const any = matchAny(expression ?? "");
   return any === (expression ?? "") ? [] : bestOfSessions(database, any, filter);
 }
 
@@ -123,7 +122,7 @@ function bestOfSessions(
   return [...best.values()].sort(order(sort));
 }
 
-/** Among equals the newer one, which full-text search gives first, stays first. */
+/** Of equal ranks the newer hit stays first, as full-text search returns it. */
 function order(sort: SearchFilter["sort"]): (one: Ranked, other: Ranked) => number {
   if (sort === undefined) return (one, other) => other.rank - one.rank;
   return sort === "newest" ? (one, other) => other.at - one.at : (one, other) => one.at - other.at;
@@ -138,5 +137,42 @@ function read(database: Database, hits: readonly Ranked[]): readonly SearchHit[]
   return hits.flatMap(({ id, rank }) => {
     const message = messages.get(id);
     return message === undefined ? [] : [{ ...message, rank }];
+  });
+}
+
+/** The usual constants of Okapi BM25: saturation of repeated words, and weight of the length. */
+const K1 = 1.2;
+const B = 0.75;
+/** Numbers before those of the phrases: phrases, columns, rows, average length, length of this row. */
+const HEAD_WORDS = 5;
+/** Numbers per phrase: hits in this row, hits in all rows, rows with hits. */
+const PHRASE_WORDS = 3;
+
+/**
+ * Okapi BM25 for one search over FTS4's `matchinfo(…, 'pcnalx')` of a table with one text column. Higher is better. A
+ * `matchinfo` is SQLite's blob in this machine's byte order. The first call computes what all rows share.
+ */
+export function bm25(): (matchinfo: Uint8Array) => number {
+  let rarities: readonly number[] | undefined;
+  return ({ buffer, byteOffset, byteLength }) => {
+    const words = new Uint32Array(buffer, byteOffset, byteLength / Uint32Array.BYTES_PER_ELEMENT);
+    rarities ??= raritiesOf(words);
+    const averageLength = Math.max(1, words[3] ?? 0);
+    const length = words[4] ?? 0;
+    const saturation = K1 * (1 - B + (B * length) / averageLength);
+    let rank = 0;
+    for (const [phrase, rarity] of rarities.entries()) {
+      const hits = words[HEAD_WORDS + phrase * PHRASE_WORDS] ?? 0;
+      rank += (rarity * hits * (K1 + 1)) / (hits + saturation);
+    }
+    return rank;
+  };
+}
+
+function raritiesOf(words: Uint32Array): readonly number[] {
+  const [phrases = 0, , rows = 0] = words;
+  return Array.from({ length: phrases }, (_, phrase) => {
+    const rowsWithHits = words[HEAD_WORDS + phrase * PHRASE_WORDS + 2] ?? 0;
+    return Math.log(1 + (rows - rowsWithHits + 0.5) / (rowsWithHits + 0.5));
   });
 }

@@ -1,20 +1,19 @@
 /**
- * The index over all sessions, as the agent has it: questions go to a thread of its own, so that no turn ever waits for
- * SQLite. Nothing is loaded before it is first asked.
+ * The agent's access to the index over all sessions. Questions go to a separate thread, so that no turn waits for
+ * SQLite. The first question starts the thread.
  */
-import type { Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import type { ImportOptions, ImportReport } from "../import/import-sessions.ts";
-import type { FromIndex, IndexPlace, ToIndex } from "./index-messages.ts";
-import type { Answer, Building, QuestionArguments, QuestionName } from "./questions.ts";
+import type { Answer, Building, FromIndex, IndexPlace, QuestionArguments, QuestionName, ToIndex } from "./questions.ts";
 
 export type SessionIndexOptions = IndexPlace & {
-  /** One line for the log: a snapshot that could not be written or read. */
+  /** Receives one line about a snapshot that could not be written or read. */
   readonly log: (line: string) => void;
-  /** Told when a long reading of journals begins, how far it is, and when it is done (`done` is `total`). */
+  /** Called when a long build starts, progresses and ends (`done` equals `total`). */
   readonly building?: (building: Building) => void;
 };
 
-/** `signal` ends it between two sessions: those that are done stay, and are in the report. */
+/** `signal` stops the import between two sessions. Finished ones stay and are in the report. */
 export type SessionImport = Pick<ImportOptions, "from" | "open" | "again" | "progress" | "signal">;
 
 type Waiting = { readonly resolve: (answer: never) => void; readonly reject: (error: Error) => void };
@@ -22,9 +21,9 @@ type Waiting = { readonly resolve: (answer: never) => void; readonly reject: (er
 export class SessionIndex {
   readonly #options: SessionIndexOptions;
   readonly #waiting = new Map<number, Waiting>();
-  /** Who is told how far an import is. */
+  /** Progress callbacks of running imports. */
   readonly #importing = new Map<number, SessionImport["progress"]>();
-  #worker: Promise<Worker> | undefined;
+  #worker: Worker | undefined;
   #asked = 0;
 
   constructor(options: SessionIndexOptions) {
@@ -32,16 +31,16 @@ export class SessionIndex {
   }
 
   /**
-   * Answers from the journals as they are. While so many of them are new that reading takes a while, it answers from
-   * what is read so far, and says so. Rejects when SQLite cannot be loaded.
+   * Answers from the current journals. During a long build the answer covers the indexed part and says so. Rejects when
+   * SQLite cannot be loaded.
    */
   async ask<Name extends QuestionName>(name: Name, ...args: QuestionArguments<Name>): Promise<Answer<Name>> {
-    return this.#request(await this.#start(), (id) => ({ type: "ask", id, name, args }));
+    return this.#request(this.#start(), (id) => ({ type: "ask", id, name, args }));
   }
 
-  /** Brings sessions over from an original Hermes home. Rejects with an Error in one line when it cannot be read. */
+  /** Imports sessions from an original Hermes home. Rejects with an Error in one line when it cannot be read. */
   async import({ from, open, again, progress, signal }: SessionImport): Promise<ImportReport> {
-    const worker = await this.#start();
+    const worker = this.#start();
     let cancel = (): void => undefined;
     const report = this.#request<ImportReport>(worker, (id) => {
       this.#importing.set(id, progress);
@@ -53,9 +52,9 @@ export class SessionIndex {
     return report.finally(() => signal.removeEventListener("abort", cancel));
   }
 
-  /** Saves what is not saved yet. */
+  /** Saves the index and ends the thread. */
   async close(): Promise<void> {
-    const worker = await this.#worker;
+    const worker = this.#worker;
     if (worker === undefined) return;
     const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
     worker.ref();
@@ -72,23 +71,19 @@ export class SessionIndex {
     return answer;
   }
 
-  #start(): Promise<Worker> {
-    this.#worker ??= this.#startWorker();
-    return this.#worker;
-  }
-
-  async #startWorker(): Promise<Worker> {
-    const { startIndexWorker } = await import("./start-index-worker.ts");
+  #start(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
     const { journals, file, log } = this.#options;
     const worker = startIndexWorker({ journals, file });
     worker.on("message", (message: FromIndex) => this.#receive(worker, message));
     worker.once("error", (error) => log(`The index of sessions stopped: ${String(error)}`));
     worker.once("exit", () => this.#ended());
     for (const stream of [worker.stdout, worker.stderr]) stream.resume();
+    this.#worker = worker;
     return worker;
   }
 
-  /** The next question starts it again. */
+  /** The next question starts a new thread. */
   #ended(): void {
     this.#worker = undefined;
     for (const { reject } of this.#waiting.values()) reject(new Error("The index of sessions stopped."));
@@ -105,13 +100,13 @@ export class SessionIndex {
         this.#options.building?.(message.building);
         return;
       case "answer":
-        this.#take(worker, message.id)?.resolve(message.answer as never); // what its question gives
+        this.#take(worker, message.id)?.resolve(message.answer as never); // the type that its question expects
         return;
       case "importing":
         this.#importing.get(message.id)?.(message.done, message.total);
         return;
       case "imported":
-        this.#take(worker, message.id)?.resolve(message.report as never); // what its import gives
+        this.#take(worker, message.id)?.resolve(message.report as never); // the type that its import expects
         return;
       case "failure":
         this.#take(worker, message.id)?.reject(new Error(message.message));
@@ -126,4 +121,19 @@ export class SessionIndex {
     if (this.#waiting.size === 0) worker.unref();
     return waiting;
   }
+}
+
+/** Path of the thread's script in the bundle, relative to this module's chunk; absent when the sources run. */
+declare const __INDEX_WORKER__: string | undefined;
+
+/** The thread's output is piped and dropped, since standard output belongs to the protocol. */
+function startIndexWorker(place: IndexPlace): Worker {
+  const script = typeof __INDEX_WORKER__ === "string" ? __INDEX_WORKER__ : "./index-worker.ts";
+  const options = { workerData: place, stdout: true, stderr: true, execArgv: [], name: "hermes-index" };
+  return new Worker(new URL(script, import.meta.url), options);
+}
+
+/** Sentence for an answer that the index gave while it was being built. */
+export function stillBuilding({ done, total }: Building): string {
+  return `The index of sessions is still being built (${done} of ${total}), so older sessions may be missing.`;
 }

@@ -1,23 +1,23 @@
 /**
- * The index's snapshot on disk: a database, then a hash of each of its blocks. A block is read, and held against its
- * hash, when it is first asked for: opening takes no longer with what is stored, and nothing damaged is ever answered from.
+ * The snapshot of the index on disk: a database, then a hash of each of its blocks. A block is read and verified on
+ * first use. So opening takes constant time, and damaged data never reaches an answer.
  */
 import { hash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
-/** A few of SQLite's pages: small against what one question needs, large against what reading one costs. */
+/** Several SQLite pages: small next to the data of one question, large next to the cost of a read. */
 const BLOCK_BYTES = 32_768;
-/** Against rot, not against people: the quickest that finds every flipped bit. */
+/** Detects damage, not attacks. SHA-1 was the fastest hash in Node. */
 const HASH = "sha1";
 const HASH_BYTES = 20;
-/** The database's length, before the last hash, which is that of all other hashes and this length. */
+/** Bytes of the database's length. The last hash covers all other hashes and this length. */
 const LENGTH_BYTES = 8;
 const FOOTER_BYTES = LENGTH_BYTES + HASH_BYTES;
-/** WASI's number of an input or output error, and the name by which SQLite's file system knows its own errors. */
+/** WASI's number for an I/O error, and the name by which SQLite's file system recognises its own errors. */
 const EIO = 29;
 const FILE_SYSTEM_ERROR = "ErrnoError";
 
-/** What follows the bytes of a database in its snapshot. */
+/** Bytes after the database in its snapshot. */
 export function trailerOf(database: Uint8Array): Buffer {
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeBigUInt64LE(BigInt(database.length));
@@ -27,7 +27,7 @@ export function trailerOf(database: Uint8Array): Buffer {
   return Buffer.concat([table, hashOf(table)]);
 }
 
-/** Undefined when the file at `path` is no whole snapshot. Throws the system's error when it cannot be read. */
+/** Undefined when the file at `path` is not a whole snapshot. Throws the system's error. */
 export function openSnapshot(path: string): Snapshot | undefined {
   const file = openSync(path, "r");
   try {
@@ -53,14 +53,14 @@ function tableOf(file: number, size: number): Table | undefined {
   return hashOf(table).equals(footer.subarray(LENGTH_BYTES)) ? { length, hashes: table } : undefined;
 }
 
-/** The bytes of the database; SQLite takes them for its file as they are. */
+/** The bytes of the database. SQLite uses them as its file. */
 export class Snapshot extends Uint8Array {
-  /** Undefined once everything is read. */
+  /** Undefined when everything is read. */
   #file: number | undefined;
   readonly #hashes: Buffer;
   readonly #isRead: boolean[];
   #unread: number;
-  /** Blocks before this one are read. */
+  /** All blocks before this one are read. */
   #next = 0;
 
   constructor(file: number, { length, hashes }: Table) {
@@ -71,7 +71,7 @@ export class Snapshot extends Uint8Array {
     this.#isRead = Array.from({ length: this.#unread }, () => false);
   }
 
-  /** Parts of it are plain bytes. */
+  /** A slice of it is a plain array. */
   static get [Symbol.species](): Uint8ArrayConstructor {
     return Uint8Array;
   }
@@ -82,16 +82,16 @@ export class Snapshot extends Uint8Array {
   }
 
   override set(bytes: ArrayLike<number>, start = 0): void {
-    this.#read(start, start + bytes.length); // else what is written here would be read over
+    this.#read(start, start + bytes.length); // otherwise a later read would overwrite these bytes
     super.set(bytes, start);
   }
 
-  /** SQLite's file system takes this as its own: it need not be another seventy megabytes. */
+  /** SQLite's file system copies its file with slice(); returning this saves seventy megabytes. */
   override slice(): this {
     return this;
   }
 
-  /** Reads up to `count` blocks that nobody has asked for yet; true when there are no more. Throws on damage. */
+  /** Reads up to `count` unread blocks. Returns true when none remain. Throws on damage. */
   readOn(count: number): boolean {
     for (let left = count; left > 0 && this.#unread > 0; this.#next += 1) {
       if (this.#isRead[this.#next]) continue;
@@ -101,7 +101,7 @@ export class Snapshot extends Uint8Array {
     return this.#unread === 0;
   }
 
-  /** What is not read yet never will be. */
+  /** Unread blocks become unreadable. */
   close(): void {
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;
@@ -127,7 +127,7 @@ export class Snapshot extends Uint8Array {
   }
 }
 
-/** SQLite, when it is the one that reads, makes an input or output error of it. */
+/** SQLite turns this error into an I/O error. */
 class SnapshotDamage extends Error {
   override readonly name = FILE_SYSTEM_ERROR;
   readonly errno = EIO;

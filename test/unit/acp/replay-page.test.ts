@@ -34,11 +34,11 @@ const END = Number.MAX_SAFE_INTEGER;
 const positions = (page: ReturnType<typeof pageBefore>): number[] => page.said.map(({ position }) => position);
 
 test("an empty session is one page, and nothing is earlier", () => {
-  expect(pageBefore(new Conversation().said, END, 10)).toEqual({ said: [], earlier: null });
+  expect(pageBefore(new Conversation().transcript, END, 10)).toEqual({ said: [], earlier: null });
 });
 
 test("a session that is no longer than its tail is one page", () => {
-  const { said } = turns(2);
+  const { transcript: said } = turns(2);
   for (const messages of [8, 9, undefined]) {
     const page = pageBefore(said, END, messages);
     expect([positions(page).length, page.earlier]).toEqual([8, null]);
@@ -46,7 +46,7 @@ test("a session that is no longer than its tail is one page", () => {
 });
 
 test("a page is whole turns, as few as hold what was asked for, and tells what is earlier as people count it", () => {
-  const { said } = turns(5);
+  const { transcript: said } = turns(5);
   const page = pageBefore(said, END, 5);
   expect(positions(page)).toEqual([12, 13, 14, 15, 16, 17, 18, 19]);
   expect(page.earlier).toEqual({ before: 12, messages: 6 });
@@ -54,7 +54,7 @@ test("a page is whole turns, as few as hold what was asked for, and tells what i
 });
 
 test("pages follow each other without a gap until nothing is earlier", () => {
-  const { said } = turns(25);
+  const { transcript: said } = turns(25);
   const pages: number[][] = [];
   let before: number | undefined = END;
   while (before !== undefined) {
@@ -72,7 +72,7 @@ test("a turn that is very long is cut between two of its steps, never between a 
     result(`a${step}`),
     result(`b${step}`),
   ]);
-  const { said } = talk([user("first"), answer("yes"), user("long"), ...steps.flat()]);
+  const { transcript: said } = talk([user("first"), answer("yes"), user("long"), ...steps.flat()]);
   const page = pageBefore(said, END, 10);
   expect(page.said[0]?.role).toBe("assistant");
   expect(page.said.length).toBe(12);
@@ -80,7 +80,7 @@ test("a turn that is very long is cut between two of its steps, never between a 
 });
 
 test("what the user said in the middle of a turn begins no page", () => {
-  const { said } = talk([
+  const { transcript: said } = talk([
     user("one"),
     calls("a"),
     result("a"),
@@ -93,21 +93,21 @@ test("what the user said in the middle of a turn begins no page", () => {
 });
 
 test("asked for up to the middle of a tool call, its results are on the page", () => {
-  const { said } = turns(3);
+  const { transcript: said } = turns(3);
   expect(positions(pageBefore(said, 6, 2))).toEqual([4, 5, 6]);
 });
 
 test("a position that was taken back leads to what is left before it", () => {
   const conversation = turns(5);
   conversation.rewind(8);
-  const page = pageBefore(conversation.said, 12, 4);
+  const page = pageBefore(conversation.transcript, 12, 4);
   expect(positions(page)).toEqual([4, 5, 6, 7]);
   expect(page.earlier).toEqual({ before: 4, messages: 2 });
   conversation.rewind(0);
-  expect(pageBefore(conversation.said, 12, 4)).toEqual({ said: [], earlier: null });
+  expect(pageBefore(conversation.transcript, 12, 4)).toEqual({ said: [], earlier: null });
 });
 
 test("what nobody would see as a message is no page of its own", () => {
-  const { said } = talk([{ role: "system", content: "be kind" }, user("one"), answer("two")]);
+  const { transcript: said } = talk([{ role: "system", content: "be kind" }, user("one"), answer("two")]);
   expect(pageBefore(said, END, 2)).toMatchObject({ said: { length: 3 }, earlier: null });
 });

@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { digest } from "../../../agent-core/context/digest.ts";
 import { Conversation } from "../../../agent-core/sessions/conversation.ts";
 
-function exchanges(from: number, count: number): Conversation["said"] {
+function exchanges(from: number, count: number): Conversation["transcript"] {
   const conversation = new Conversation();
   for (let index = from; index < from + count; index++) {
     conversation.append({ role: "user", content: `Question ${index}: ${"what about it ".repeat(10)}` });
     conversation.append({ role: "assistant", content: `Answer ${index}: ${"many words ".repeat(40)}` });
   }
-  return conversation.said;
+  return conversation.transcript;
 }
 
 test("what the user asked has its place however much the agent has said", () => {

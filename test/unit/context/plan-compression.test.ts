@@ -24,7 +24,7 @@ function talk(...messages: readonly Message[]): Conversation {
 }
 
 function room(conversation: Conversation, target: number, strategy = "summary"): Room {
-  const { said, compression } = conversation;
+  const { transcript: said, compression } = conversation;
   return { said, compression, target, enough: target, strategy: strategyOf(strategy) };
 }
 
@@ -158,7 +158,7 @@ function compressAtRandom(conversation: Conversation, random: Random, strategy: 
 
 /** Only ever before a message of the user's, or behind it, as the commands do. */
 function takeBackAtRandom(conversation: Conversation, random: Random): void {
-  const users = conversation.said.filter(({ message }) => message.role === "user");
+  const users = conversation.transcript.filter(({ message }) => message.role === "user");
   if (users.length > 0) conversation.rewind(random.pick(users).position + random.below(2));
 }
 

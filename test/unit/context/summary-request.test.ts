@@ -3,13 +3,13 @@ import { summaryParts, summaryRequest } from "../../../agent-core/context/summar
 import type { Message } from "../../../agent-core/messages/message.ts";
 import { Conversation } from "../../../agent-core/sessions/conversation.ts";
 
-function said(...messages: readonly Message[]): Conversation["said"] {
+function said(...messages: readonly Message[]): Conversation["transcript"] {
   const conversation = new Conversation();
   for (const message of messages) conversation.append(message);
-  return conversation.said;
+  return conversation.transcript;
 }
 
-const questions = (count: number, length: number): Conversation["said"] =>
+const questions = (count: number, length: number): Conversation["transcript"] =>
   said(
     ...Array.from(
       { length: count },

@@ -23,7 +23,7 @@ test("what is taken back is gone, and its positions are not used again", () => {
   conversation.rewind(2);
   expect(contents(conversation)).toEqual(["one", "two"]);
   expect(conversation.append(user("other"))).toBe(4);
-  expect(conversation.said.map(({ position }) => position)).toEqual([0, 1, 4]);
+  expect(conversation.transcript.map(({ position }) => position)).toEqual([0, 1, 4]);
 });
 
 test("a message that a damaged journal has lost leaves its position free", () => {
@@ -39,7 +39,7 @@ test("a summary stands where the first message was that it replaces", () => {
   conversation.compress({ dropped: [[2, 4]], summary: "sum", shortened: [] });
   expect(contents(conversation)).toEqual(["a", "b", "[COMPRESSED: 3 messages summarized]\nsum\n[END COMPRESSED]", "f"]);
   expect(conversation.messages[2]).toMatchObject({ role: "user", synthetic: true });
-  expect(conversation.said).toHaveLength(6);
+  expect(conversation.transcript).toHaveLength(6);
 });
 
 test("messages apart from each other give way to one summary", () => {
@@ -74,7 +74,7 @@ test("a tool result that was shortened keeps its call", () => {
   const position = conversation.append({ role: "tool", tool_call_id: "c1", content: "long" });
   conversation.compress({ dropped: [], summary: null, shortened: [{ position, content: "short" }] });
   expect(conversation.messages[1]).toEqual({ role: "tool", tool_call_id: "c1", content: "short" });
-  expect(conversation.said[1]?.message.content).toBe("long");
+  expect(conversation.transcript[1]?.message.content).toBe("long");
 });
 
 test("what was said after a compression is added to it", () => {

@@ -48,7 +48,9 @@ test("a full disk is told once; what was said meanwhile is written in order when
   await journal.sync();
   expect(stored()).toEqual(["one"]);
   expect(told).toEqual([
-    expect.stringMatching(/^This session is not being saved: the disk is full \(.*memory only\.$/),
+    expect.stringMatching(
+      /^This session is not being saved: the disk is full \(.*only in memory until it can be saved\.$/,
+    ),
   ]);
   isFull = false;
   journal.append(mode("five"));

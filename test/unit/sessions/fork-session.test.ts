@@ -61,7 +61,7 @@ test("a message behind zeros is read again when the model no longer gets it", as
 async function textsOf(path: string): Promise<unknown[]> {
   const read = await readJournal(path);
   if (!read.ok) throw new Error(read.message);
-  return read.session.conversation.said.map((one) => one.message.content);
+  return read.session.conversation.transcript.map((one) => one.message.content);
 }
 
 test("what the first session has cost is not counted for its fork once more", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { forkTitle } from "../../../agent-core/sessions/fork-title.ts";
+import { forkTitle } from "../../../agent-core/sessions/titles.ts";
 
 test.each([
   ["Mend the parser", [], "Mend the parser (2)"],

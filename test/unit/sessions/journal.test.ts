@@ -181,8 +181,8 @@ test("a file that another one took the place of while it was open is not written
   rmSync(path);
   writeFileSync(path, '{"type":"message","message":{"role":"user","content":"another"},"at":1}\n');
   journal.append(user("two"));
-  expect(failures).toEqual([expect.stringContaining("gone on elsewhere")]);
-  expect(journal.claim()).toContain("gone on elsewhere");
+  expect(failures).toEqual([expect.stringContaining("continued elsewhere")]);
+  expect(journal.claim()).toContain("continued elsewhere");
   journal.close();
   expect(await storedTexts()).toEqual(["another"]);
 });

@@ -171,10 +171,10 @@ test("what the model does not get any more is read from the journal when it is a
     "short",
     ...[4, 5, 6, 7].map((n) => `message ${n}`),
   ]);
-  expect(conversation.said.map(({ message }) => message.content)).toEqual(
+  expect(conversation.transcript.map(({ message }) => message.content)).toEqual(
     [0, 1, 2, 3, 4, 5, 6, 7].map((n) => `message ${n}`),
   );
-  expect(conversation.said.map(({ role }) => role)).toContain("tool");
+  expect(conversation.transcript.map(({ role }) => role)).toContain("tool");
   // It comes back whole with what it was compressed with.
   conversation.rewind(2);
   expect(conversation.messages.map(({ content }) => content)).toEqual(["message 0", "message 1"]);
@@ -184,7 +184,7 @@ test("a message that was let go of cannot be replaced by another behind the sess
   compressedSession();
   const { conversation } = await read();
   writeFileSync(path, "");
-  expect(() => conversation.said[0]?.message).toThrow("shorter than it was");
+  expect(() => conversation.transcript[0]?.message).toThrow("shorter than it was");
 });
 
 test("an export has everything, compressed or not, and every entry", async () => {
@@ -227,7 +227,7 @@ test("nothing is added to a journal that has grown since it was read, until it i
   appendFileSync(path, `${JSON.stringify(user("of another"))}\n`);
   mine.append({ type: "title", title: "Mine" });
   mine.close();
-  expect(told).toEqual([expect.stringContaining("it has gone on elsewhere")]);
+  expect(told).toEqual([expect.stringContaining("it continued elsewhere")]);
   expect(await contents()).toEqual(["one", "of another"]);
   expect(existsSync(`${path}.lock`)).toBe(false);
   const again = new Journal({ ...options, knownSize: (await read()).size });

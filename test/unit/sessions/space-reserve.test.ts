@@ -82,7 +82,7 @@ test.for([
     await journal.sync();
     expect(stored()).toEqual(["one", "two", "three"]);
     expect(told).toEqual([
-      expect.stringMatching(/^Make room soon: .*still saved, in space that was kept back for that\.$/),
+      expect.stringMatching(/^Free some disk space: .*still saved, in space that was reserved for that\.$/),
     ]);
     journal.close();
   },
@@ -92,7 +92,7 @@ test("a disk that fails otherwise costs no space that is kept", async () => {
   await new SpaceReserve(kept()).keep();
   const journal = journalOn(() => true, "write", "EIO");
   journal.append(mode("one"));
-  expect(told).toEqual([expect.stringContaining("This session is not being saved: the disk fails")]);
+  expect(told).toEqual([expect.stringContaining("This session is not being saved: the disk reports an error")]);
   expect(existsSync(kept())).toBe(true);
   journal.close();
 });

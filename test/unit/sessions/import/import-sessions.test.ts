@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Database } from "sql.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { deleteSession } from "../../../../agent-core/sessions/delete-session.ts";
 import type { JournalEntry } from "../../../../agent-core/sessions/entry.ts";
 import { importSessions } from "../../../../agent-core/sessions/import/import-sessions.ts";
 import { readEntries, readJournal, type StoredSession } from "../../../../agent-core/sessions/read-journal.ts";
+import { deleteSession } from "../../../../agent-core/sessions/stored-session.ts";
 import { addMessage, addSession, CONVERSATION, logBetween, newState } from "./state-fixture.ts";
 
 const LOCK_TAKER = join(import.meta.dirname, "../../platform/locks/support/lock-taker.ts");

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { JournalFolder } from "../../../../agent-core/sessions/index/journal-folder.ts";
+import { JournalFolder } from "../../../../agent-core/sessions/index/catch-up.ts";
 import { Journal } from "../../../../agent-core/sessions/journal.ts";
 
 const ONE = "20261120_120000_00000001";

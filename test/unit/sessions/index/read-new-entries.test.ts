@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readNewEntries } from "../../../../agent-core/sessions/index/read-new-entries.ts";
+import { readNewEntries } from "../../../../agent-core/sessions/index/catch-up.ts";
 
 const PIECE_BYTES = 262_144;
 const LINES = 40_000;

@@ -1,0 +1,97 @@
+/** Converts text for the full-text search: queries, message texts and titles. No query is a syntax error. */
+import type { Message } from "../../messages/message.ts";
+
+/** Shorter prefixes match too many words to be searched in time. Characters. */
+export const SHORTEST_PREFIX = 3;
+
+/** Longer queries are cut: SQLite limits the length. Characters. */
+const LONGEST_QUERY = 1_000;
+
+/** A quoted phrase, or a word with an optional `*`. */
+const TERM = /"([^"]+)"|([\p{L}\p{N}\p{M}_]+)(\*?)/gu;
+
+/** FTS4 expression for `query`; undefined when it has no words. All terms are required, except around OR. */
+export function matchExpression(query: string): string | undefined {
+  const terms = [...cutQuery(query).matchAll(TERM)].map(([, phrase, word = "", star = ""]) => {
+    if (phrase !== undefined) return wordsOf(phrase).length === 0 ? undefined : `"${wordsOf(phrase).join(" ")}"`;
+    if (word === "OR") return word;
+    if (word === "AND") return undefined;
+    if (hasUnspacedScript(word)) return `"${wordsOf(word).join(" ")}"`;
+    return `"${word}${star === "*" && word.length >= SHORTEST_PREFIX ? "*" : ""}"`;
+  });
+  const kept = terms.filter((term) => term !== undefined);
+  const joined = kept.filter((term, at) => term !== "OR" || isBetweenTerms(kept, at));
+  return joined.length === 0 ? undefined : joined.join(" ");
+}
+
+export function cutQuery(query: string): string {
+  return query.slice(0, LONGEST_QUERY);
+}
+
+/** Query for a text that is still being typed: its last word also matches longer words. */
+export function prefixQuery(query: string): string {
+  return /[\p{L}\p{N}\p{M}_]$/u.test(query) ? `${query}*` : query;
+}
+
+/** The same terms, any of which is enough. */
+export function matchAny(expression: string): string {
+  return expression.replaceAll('" "', '" OR "');
+}
+
+function isBetweenTerms(terms: readonly string[], at: number): boolean {
+  const [before, after] = [terms[at - 1], terms[at + 1]];
+  return before !== undefined && before !== "OR" && after !== undefined;
+}
+
+function wordsOf(text: string): readonly string[] {
+  return spaceCharacters(text).match(/[\p{L}\p{N}\p{M}_]+/gu) ?? [];
+}
+
+/** Accents after the decomposition of their letters. */
+const ACCENTS = /[\u0300-\u036f]+/g;
+
+export function foldForSearch(text: string): string {
+  return text.normalize("NFD").replaceAll(ACCENTS, "").normalize("NFC").toLowerCase();
+}
+
+/**
+ * Scripts without spaces between words. SQLite reads a run of them as one word. The index stores each character as a
+ * word, and a search for a run is a search for a phrase. Korean is included because its words carry endings.
+ */
+
+const SCRIPTS = ["Han", "Hira", "Kana", "Hang", "Bopo", "Thai", "Laoo", "Khmr", "Mymr"];
+/** One character with its combining marks. */
+const CHARACTER = `[${SCRIPTS.map((script) => `\\p{scx=${script}}`).join("")}]\\p{M}*`;
+const ANY = new RegExp(CHARACTER, "u");
+const EACH = new RegExp(CHARACTER, "gu");
+
+export function hasUnspacedScript(text: string): boolean {
+  return ANY.test(text);
+}
+
+/** Puts spaces around each character of such a script. */
+export function spaceCharacters(text: string): string {
+  return hasUnspacedScript(text) ? text.replaceAll(EACH, " $& ") : text;
+}
+
+/** The index stores only this much of a message; the journal has the rest. Characters. */
+const MAX_TEXT_CHARS = 8_000;
+
+export function messageText(message: Message): string {
+  return fullText(message).slice(0, MAX_TEXT_CHARS).toWellFormed();
+}
+
+function fullText(message: Message): string {
+  switch (message.role) {
+    case "system":
+    case "tool":
+      return message.content;
+    case "user":
+      if (typeof message.content === "string") return message.content;
+      return message.content.map((part) => (part.type === "text" ? part.text : "[image]")).join("\n");
+    case "assistant": {
+      const calls = (message.tool_calls ?? []).map(({ function: call }) => `[${call.name} ${call.arguments}]`);
+      return [message.content ?? "", ...calls].filter((text) => text !== "").join("\n");
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/** Names and files of sessions. Ids sort by time and are safe as file names. */
+import { randomBytes } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+const SESSION_ID = /^\d{8}_\d{6}_[0-9a-f]{8}$/;
+
+/** `20261120_224650_1f9c03ab`: UTC time and eight random hexadecimal digits. */
+export function newSessionId(now: number): string {
+  return sessionIdOf(now, randomBytes(4).toString("hex"));
+}
+
+/** `end`: eight hexadecimal digits. */
+export function sessionIdOf(now: number, end: string): string {
+  const [date = "", time = ""] = new Date(now).toISOString().split("T");
+  return `${date.replaceAll("-", "")}_${time.slice(0, 8).replaceAll(":", "")}_${end}`;
+}
+
+export function isSessionId(id: string): boolean {
+  return SESSION_ID.test(id);
+}
+
+/** Path of a session's journal in `folder`. Undefined when `id` is not a session id, and so no safe file name. */
+export function journalPath(folder: string, id: string): string | undefined {
+  return SESSION_ID.test(id) ? join(folder, `${id}.jsonl`) : undefined;
+}
+
+/**
+ * Writes a result that is too long for a message to `path` (absolute) on the agent's machine, and creates the folder.
+ * Rejects with the system's error.
+ */
+export async function writeSpillFile(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeFile(path, text, { mode: 0o600 });
+}

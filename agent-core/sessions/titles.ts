@@ -1,0 +1,23 @@
+/** Titles of sessions: one clean line, and a number for forks. */
+import { ESCAPE_SEQUENCES } from "../platform/ansi.ts";
+
+/** Control characters and marks that change text direction. The joiners of emoji and scripts stay. */
+const UNSEEN = /\p{Cc}|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/gu;
+
+/** One line of visible characters; empty when there are none. */
+export function titleLine(text: string): string {
+  const seen = text.replaceAll(ESCAPE_SEQUENCES, "").replaceAll(/\s+/g, " ").replaceAll(UNSEEN, "");
+  return seen.replaceAll(/ +/g, " ").trim().toWellFormed();
+}
+
+const NUMBER = / \((\d{1,4})\)$/;
+
+/** `Title (2)`, or the next number that is not in `taken`. Undefined without a title. */
+export function forkTitle(title: string | undefined, taken: readonly string[]): string | undefined {
+  if (title === undefined) return undefined;
+  const plain = title.replace(NUMBER, "");
+  const numbers = [title, ...taken]
+    .filter((other) => other.replace(NUMBER, "") === plain)
+    .map((other) => Number(NUMBER.exec(other)?.[1] ?? 1));
+  return `${plain} (${Math.max(...numbers) + 1})`;
+}
