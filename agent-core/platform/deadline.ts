@@ -10,13 +10,13 @@ const LARGEST_STEP = 2 / CHECKS;
  * the data that arrived meanwhile; an ordinary timeout would then end work that was never slow.
  */
 export class Deadline {
-  readonly #limitMs: number;
+  readonly limitMs: number;
   readonly #clock: Clock;
   #last: number;
   #elapsedMs = 0;
 
   constructor(limitMs: number, clock: Clock = systemClock) {
-    this.#limitMs = limitMs;
+    this.limitMs = limitMs;
     this.#clock = clock;
     this.#last = clock.monotonicNow();
   }
@@ -24,14 +24,14 @@ export class Deadline {
   /** Milliseconds awake since the start. A loop calls this after each step, as a long gap between two calls is a stall. */
   elapsed(): number {
     const now = this.#clock.monotonicNow();
-    this.#elapsedMs += Math.min(now - this.#last, this.#limitMs * LARGEST_STEP);
+    this.#elapsedMs += Math.min(now - this.#last, this.limitMs * LARGEST_STEP);
     this.#last = now;
     return this.#elapsedMs;
   }
 
   /** Milliseconds awake that are left. */
   remaining(): number {
-    return Math.max(0, this.#limitMs - this.elapsed());
+    return Math.max(0, this.limitMs - this.elapsed());
   }
 
   hasPassed(): boolean {
@@ -47,7 +47,7 @@ export class Deadline {
   /** Resolves with true once `work` settles, with false when the deadline passes first. Never rejects. */
   async waitFor(work: Promise<unknown>): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const stop = this.#clock.every(this.#limitMs / CHECKS, () => this.hasPassed() && resolve(false));
+    const stop = this.#clock.every(this.limitMs / CHECKS, () => this.hasPassed() && resolve(false));
     const settle = (): void => resolve(true);
     work.then(settle, settle);
     try {

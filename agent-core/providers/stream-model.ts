@@ -1,26 +1,25 @@
 /** One model call whatever the wire: exactly one last event, faults as events, an abort that never waits. */
+import { Deadline } from "../platform/deadline.ts";
 import { classify, faultOf } from "./classify.ts";
 import { table } from "./wire/table.gen.ts";
 import type { ApiMode, ModelEvent, ModelRequest } from "./wire/wire.ts";
 
-/** How long a stream may say nothing at all before it counts as dead; behaviour.md §API modes, Faults. */
-const DEFAULT_SILENCE_MS = 60_000;
-/** Silence is counted in steps: what comes while this process stands still is taken before the next one. */
-const SILENT_STEPS = 10;
+/** Idle timeout of a stream; a server that is alive sends something within a minute. */
+const DEFAULT_IDLE_MS = 60_000;
 
 /**
- * Streams the answer. Throws the signal's reason when it is aborted, even while the wire is stuck in a read. `silenceMs`
- * is the longest pause within the stream, in milliseconds.
+ * Streams the answer. Throws the signal's reason when it is aborted, even while the wire is stuck in a read. `idle` is the
+ * longest pause within the stream.
  */
 export function streamModel(
   request: ModelRequest,
   mode: ApiMode,
   signal: AbortSignal,
-  silenceMs = DEFAULT_SILENCE_MS,
+  idle = new Deadline(DEFAULT_IDLE_MS),
 ): AsyncGenerator<ModelEvent> {
   const wire = table.find((candidate) => candidate.mode === mode);
   if (wire === undefined) throw new Error(`There is no wire for the API mode ${mode}.`);
-  return guardStream((wireSignal) => wire.stream(request, wireSignal), request, signal, silenceMs);
+  return guardStream((wireSignal) => wire.stream(request, wireSignal), request, signal, idle);
 }
 
 /** What `streamModel` promises, around any stream; apart so that it can be shown with streams that misbehave. */
@@ -28,13 +27,13 @@ export async function* guardStream(
   open: (signal: AbortSignal) => AsyncIterable<ModelEvent>,
   request: Pick<ModelRequest, "endpoint" | "model">,
   signal: AbortSignal,
-  silenceMs = DEFAULT_SILENCE_MS,
+  idle = new Deadline(DEFAULT_IDLE_MS),
 ): AsyncGenerator<ModelEvent> {
   signal.throwIfAborted();
   // The wire's own signal also ends it when the caller stops listening. Not one that is made of others: those are kept as
   // long as anything listens to them, and the providers' libraries never stop.
   const stop = new AbortController();
-  const read = new GuardedRead({ signal, stop, silenceMs });
+  const read = new GuardedRead({ signal, stop, idle });
   let events: AsyncIterator<ModelEvent> | undefined;
   let isOver = false as boolean;
   try {
@@ -59,32 +58,31 @@ export async function* guardStream(
 }
 
 /**
- * Reads that reject when the signal fires or nothing comes for too long: one listener and one timer for the stream, none
- * left behind a read (a race leaves one).
+ * Reads that reject when the signal fires or the stream is idle for too long. One listener and one timer serve the whole
+ * stream; a race would leave one behind with each read.
  */
 class GuardedRead {
   readonly #signal: AbortSignal;
   readonly #stop: AbortController;
-  readonly #silence: NodeJS.Timeout;
-  /** Since something came. */
-  #silentSteps = 0;
+  readonly #idle: Deadline;
+  readonly #end = Promise.withResolvers<void>();
   #reject: (reason: unknown) => void = () => undefined;
 
-  /** What `signal` says goes on to `stop`. */
-  constructor({ signal, stop, silenceMs }: { signal: AbortSignal; stop: AbortController; silenceMs: number }) {
+  /** An abort of `signal` aborts `stop`. */
+  constructor({ signal, stop, idle }: { signal: AbortSignal; stop: AbortController; idle: Deadline }) {
     this.#signal = signal;
     this.#stop = stop;
     signal.addEventListener("abort", this.#onAbort, { once: true });
-    this.#silence = setInterval(() => {
-      this.#silentSteps += 1;
-      if (this.#silentSteps <= SILENT_STEPS) return; // the first one had begun before
-      this.#reject(new DOMException(`nothing came for ${Math.round(silenceMs / 1000)} s`, "TimeoutError"));
-    }, silenceMs / SILENT_STEPS);
+    this.#idle = idle;
+    void idle.waitFor(this.#end.promise).then((hasEnded) => {
+      const seconds = Math.round(idle.limitMs / 1000);
+      if (!hasEnded) this.#reject(new DOMException(`nothing came for ${seconds} s`, "TimeoutError"));
+    });
   }
 
   of<Value>(events: AsyncIterator<Value>): Promise<IteratorResult<Value>> {
     this.#signal.throwIfAborted();
-    this.#silentSteps = 0;
+    this.#idle.restart();
     return new Promise((resolve, reject) => {
       this.#reject = reject;
       events.next().then(resolve, reject);
@@ -92,7 +90,7 @@ class GuardedRead {
   }
 
   dispose(): void {
-    clearInterval(this.#silence);
+    this.#end.resolve();
     this.#signal.removeEventListener("abort", this.#onAbort);
   }
 

@@ -5,6 +5,7 @@
 import type { Message } from "../../messages/message.ts";
 import { repairMessages } from "../../messages/repair.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { Deadline } from "../../platform/deadline.ts";
 import { faultOf } from "../classify.ts";
 import type { Fault } from "../fault.ts";
 import type { ResolvedModel } from "../resolve.ts";
@@ -79,7 +80,7 @@ class PersistentCall {
   }
 
   #open(): AsyncGenerator<ModelEvent> {
-    const { chain, adaptations, editorModels, silenceMs } = this.#line;
+    const { chain, adaptations, clock, editorModels, silenceMs } = this.#line;
     const { tools, sampling } = this.#request;
     const { current } = chain;
     this.#attempts = { ...this.#attempts, tries: this.#attempts.tries + 1 };
@@ -92,7 +93,7 @@ class PersistentCall {
       omittedParameters: adaptations.parametersOf(current),
       ...(editorModels && { editorModels }),
     };
-    return streamModel(request, current.mode, this.#signal, silenceMs(current));
+    return streamModel(request, current.mode, this.#signal, new Deadline(silenceMs(current), clock));
   }
 
   /** An answer with nothing in it is a fault as well; a refusal needs no words. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { Deadline } from "../../../agent-core/platform/deadline.ts";
 import { guardStream, streamModel } from "../../../agent-core/providers/stream-model.ts";
 import type { ApiMode, ModelEvent } from "../../../agent-core/providers/wire/wire.ts";
 import { collect, transcript } from "../../conformance/collect.ts";
@@ -54,7 +55,7 @@ describe("silence", () => {
       yield text("a");
       await never;
     };
-    const events = guardStream(open, request, new AbortController().signal, SILENCE_MS);
+    const events = guardStream(open, request, new AbortController().signal, new Deadline(SILENCE_MS));
     expect(transcript(await collect(events))).toEqual(['text "a"', "fault timeout"]);
   });
 
@@ -70,7 +71,7 @@ describe("silence", () => {
       });
       yield finish;
     };
-    const events = guardStream(open, request, new AbortController().signal, SILENCE_MS);
+    const events = guardStream(open, request, new AbortController().signal, new Deadline(SILENCE_MS));
     expect(transcript(await collect(events))).toEqual(['text "a"', "finish stop ?"]);
   });
 });
