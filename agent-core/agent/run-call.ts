@@ -10,8 +10,10 @@ import type { PreparedCall, ShellView, Tool, ToolContext, ToolResult } from "../
 import { unknownToolText } from "../tools/unknown-tool.ts";
 import { type Asker, askUser, type Policy, type PolicyDecision } from "./approvals.ts";
 import type { Notifier } from "./notifier.ts";
-import { settleSoon } from "./settle-soon.ts";
 import type { ClearingRequest } from "./smart-approval.ts";
+
+/** Time for a running tool to stop by itself after a cancel; the turn must end within 250 ms. */
+const ABORT_GRACE_MS = 150;
 
 /** What a call needs from its agent; `contextFor` gives the ports of one call. */
 export type CallServices = {
@@ -88,7 +90,7 @@ export async function runCall(
   };
   try {
     const result = resolved.ok
-      ? await settleSoon(authorizeAndRun(resolved, services, signal), signal)
+      ? await awaitWithAbortGrace(authorizeAndRun(resolved, services, signal), signal)
       : failed(resolved.text);
     signal.throwIfAborted();
     const context = services.contextFor(call.id, signal);
@@ -173,4 +175,21 @@ function whereItRuns(effect: Effect, cwd: string, { host }: ToolContext): readon
 
 function failed(text: string): ToolResult {
   return { ok: false, text };
+}
+
+/** Settles as `work` does; rejects with the signal's reason when the work outlasts the grace after a cancel. */
+async function awaitWithAbortGrace<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise: overdue, reject } = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  const cancelled = (): void => {
+    timer = setTimeout(() => reject(signal.reason), ABORT_GRACE_MS);
+  };
+  if (signal.aborted) cancelled();
+  else signal.addEventListener("abort", cancelled, { once: true });
+  try {
+    return await Promise.race([work, overdue]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", cancelled);
+  }
 }
