@@ -1,10 +1,10 @@
 /** Variables that a command sets. */
 import type { Assignment } from "unbash";
+import { sensitiveVariable } from "../rules/sensitive-variables.ts";
 import { type Arg, isKnown, knownArg, UNKNOWN_ARG } from "./arg.ts";
 import { runsWhenEvaluated } from "./arithmetic.ts";
 import { expandValue, expandWords } from "./expand-word.ts";
 import { TooMuchToJudge } from "./recorder.ts";
-import { sensitiveVariable } from "./sensitive-variables.ts";
 import { type Setting, variable, type Walk } from "./shell-state.ts";
 
 /** Values that appending builds up; a longer one is as good as unknown (UTF-16 units). */

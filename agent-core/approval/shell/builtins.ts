@@ -3,7 +3,7 @@
 import type { TestExpression } from "unbash";
 import type { Call } from "../command-effect.ts";
 import { judgePath } from "../judge-path.ts";
-import { readOptions, valuesOf } from "../options.ts";
+import { readOptions, valuesOf } from "../rules/options.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { runsWhenEvaluated } from "./arithmetic.ts";
 import { assignText, forgetVariables, setVariable } from "./assignments.ts";

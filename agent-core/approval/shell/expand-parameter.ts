@@ -1,8 +1,8 @@
 /** `$x`, `${x:-y}`, `${x#y}` and their like, with the value as far as it is known. */
 import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
+import { sensitiveVariable } from "../rules/sensitive-variables.ts";
 import { type Arg, isKnown, knownArg, TOKEN, UNKNOWN, UNKNOWN_ARG, UNKNOWN_ARGS } from "./arg.ts";
 import { runsWhenEvaluated } from "./arithmetic.ts";
-import { sensitiveVariable } from "./sensitive-variables.ts";
 import { type Setting, variable, type Walk } from "./shell-state.ts";
 
 export type Expansion = {

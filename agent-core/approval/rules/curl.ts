@@ -1,7 +1,7 @@
 /** curl, wget and httpie: fetching a known address reads; sending anything, or writing a file, asks. */
 import { ask, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
-import { type Grammar, has, type Options, readOptions, valuesOf } from "../options.ts";
 import { type Arg, isKnown, shown } from "../shell/arg.ts";
+import { type Grammar, has, type Options, readOptions, valuesOf } from "./options.ts";
 
 const CURL: Grammar = {
   short: "0123456#aA:b:Bc:C:d:D:e:E:fF:gGhH:iIjJkK:lLm:MnNo:OpP:qQ:r:RsSt:T:u:U:vVw:x:X:y:Y:z:Z:",

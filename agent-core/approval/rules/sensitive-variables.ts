@@ -1,5 +1,5 @@
 /** Environment variables that change which program runs, what it loads or where it sends things. */
-import { type Arg, isKnown, shown } from "./arg.ts";
+import { type Arg, isKnown, shown } from "../shell/arg.ts";
 
 const EXACT = new Set(
   [

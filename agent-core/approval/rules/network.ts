@@ -1,7 +1,7 @@
 /** Programs that reach other machines. */
 import { ask, CHANGE, type CommandEffect, opaque, type Program, reads } from "../command-effect.ts";
-import { readOptions, valuesOf } from "../options.ts";
 import { type Arg, isKnown, shown } from "../shell/arg.ts";
+import { readOptions, valuesOf } from "./options.ts";
 
 const sends = (what: string): Program => {
   return ({ name, args }) => [ask(`${what} (${[name, ...args.slice(0, 4).map(shown)].join(" ")})`)];

@@ -1,7 +1,7 @@
 /** Archives: listing reads, packing writes one file, unpacking may write any. */
 import { ask, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
-import { type Grammar, has, readOptions, valuesOf } from "../options.ts";
 import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
+import { type Grammar, has, readOptions, valuesOf } from "./options.ts";
 
 const TAR: Grammar = {
   short: "cxtruAdf:C:zjJZavpkmoPOSwWhlnBiGUT:X:I:F:b:g:H:K:L:M:N:V:sz",

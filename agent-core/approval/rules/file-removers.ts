@@ -1,7 +1,7 @@
 /** Programs that delete files or change who may use them. */
 import { ask, block, CHANGE, type CommandEffect, type Program } from "../command-effect.ts";
-import { has, readOptions } from "../options.ts";
 import { type Arg, shown } from "../shell/arg.ts";
+import { has, readOptions } from "./options.ts";
 
 const rm: Program = ({ args }) => {
   const options = readOptions(args, {

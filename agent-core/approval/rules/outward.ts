@@ -3,13 +3,11 @@ import type { Call } from "../command-effect.ts";
 import { containers } from "./containers.ts";
 import { fetchers } from "./curl.ts";
 import { databases } from "./databases.ts";
-import { diskTools } from "./disks.ts";
-import { gits } from "./git.ts";
+import { gits } from "./git-rules.ts";
+import { diskTools, processTools, windowsTools } from "./machine-rules.ts";
 import { networkTools } from "./network.ts";
 import { nodePackages } from "./node-packages.ts";
 import { packageManagers } from "./packages.ts";
-import { processTools } from "./processes.ts";
-import { windowsTools } from "./windows.ts";
 
 const OUTWARD = [networkTools, fetchers, packageManagers, containers, databases, processTools, diskTools, windowsTools];
 /** Verbs of package managers that only run what is there. */

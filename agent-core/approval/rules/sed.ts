@@ -1,7 +1,7 @@
 /** sed: a script of its own, in which `e` runs commands and `w` writes files. */
 import { ask, askForCode, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
-import { has, readOptions, valuesOf } from "../options.ts";
 import { type Arg, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
+import { has, readOptions, valuesOf } from "./options.ts";
 
 /** A substitution's flags run from its third delimiter to the end of the command. */
 const PLAIN_FLAGS = /^[gpiImMeE\d]*/;

@@ -1,7 +1,7 @@
 /** xargs, parallel and watch: they run a command again and again, with words from their input. */
 import { ask, CHANGE, type CommandEffect, type Input, opaque, type Program, reads } from "../command-effect.ts";
-import { has, readOptions, valuesOf } from "../options.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARGS } from "../shell/arg.ts";
+import { has, readOptions, valuesOf } from "./options.ts";
 
 /** More words than this are as good as unknown. */
 const MAX_WORDS = 200;

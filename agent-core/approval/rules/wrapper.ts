@@ -1,7 +1,7 @@
 /** Programs that run another one: what stands before the command is read by a small option grammar. */
 import { type CommandEffect, type Input, opaque, type Program } from "../command-effect.ts";
-import { type Grammar, type Options, readOptions } from "../options.ts";
 import { type Arg, shown } from "../shell/arg.ts";
+import { type Grammar, type Options, readOptions } from "./options.ts";
 
 export type Wrapper = {
   /** Its options; they end where the command starts. */

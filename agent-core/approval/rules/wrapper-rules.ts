@@ -1,9 +1,9 @@
 /** Every wrapper, one grammar each. */
 import { ask, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
-import { has, readOptions, valuesOf } from "../options.ts";
 import { type Arg, afterPrefix, knownArg, shown } from "../shell/arg.ts";
-import { sensitiveVariable } from "../shell/sensitive-variables.ts";
 import { parallel, watch, xargs } from "./appending.ts";
+import { has, readOptions, valuesOf } from "./options.ts";
+import { sensitiveVariable } from "./sensitive-variables.ts";
 import { type Wrapper, wrapper } from "./wrapper.ts";
 
 const SUDO_LONG =

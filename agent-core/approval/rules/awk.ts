@@ -1,7 +1,7 @@
 /** awk: a language that can run commands and write files; a program that does neither only reads. */
 import { askForCode, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
-import { has, readOptions, valuesOf } from "../options.ts";
 import { type Arg, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
+import { has, readOptions, valuesOf } from "./options.ts";
 
 const awk: Program = ({ args }) => {
   const options = readOptions(args, {

@@ -1,27 +1,24 @@
 /** Every program that is known, by name: one line a group. A later line wins over an earlier one. */
 import type { Program } from "../command-effect.ts";
-import { wrappers } from "../wrappers/index.ts";
 import { archives } from "./archives.ts";
 import { awks } from "./awk.ts";
 import { buildTools } from "./build-tools.ts";
 import { containers } from "./containers.ts";
 import { fetchers } from "./curl.ts";
 import { databases } from "./databases.ts";
-import { diskTools } from "./disks.ts";
 import { fileRemovers } from "./file-removers.ts";
 import { fileWriters } from "./file-writers.ts";
 import { finders } from "./find.ts";
-import { gits } from "./git.ts";
+import { gits } from "./git-rules.ts";
 import { interpreters } from "./interpreters.ts";
+import { diskTools, processTools, windowsTools } from "./machine-rules.ts";
 import { networkTools } from "./network.ts";
 import { nodePackages } from "./node-packages.ts";
 import { packageManagers } from "./packages.ts";
-import { processTools } from "./processes.ts";
-import { readers } from "./readers.ts";
 import { editors } from "./sed.ts";
 import { shells } from "./shells.ts";
-import { textTools } from "./text-tools.ts";
-import { windowsTools } from "./windows.ts";
+import { readers, textTools } from "./text-rules.ts";
+import { wrappers } from "./wrapper-rules.ts";
 
 export const programs: ReadonlyMap<string, Program> = new Map(
   [

@@ -1,7 +1,7 @@
 /** Programs that make, copy, move and link files. */
 import { ask, block, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
-import { type Grammar, has, type Options, readOptions, valuesOf } from "../options.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
+import { type Grammar, has, type Options, readOptions, valuesOf } from "./options.ts";
 
 const COPY: Grammar = {
   short: "abdfHiLlnPpRrsS:t:TuvxZc",

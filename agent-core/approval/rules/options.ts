@@ -1,0 +1,141 @@
+/** Reader of a program's options, as getopt_long reads them: bundled letters, attached values, abbreviated names. */
+import { type Arg, afterPrefix, knownArg, UNKNOWN } from "../shell/arg.ts";
+
+export type Grammar = {
+  /** Letters; a colon after one means that it takes a value, two colons an attached value or none. */
+  readonly short?: string;
+  /** Names without dashes; `name=` takes a value, `name=?` an attached value or none. */
+  readonly long?: readonly string[];
+  /** Options end at the first operand, as they do for wrappers. */
+  readonly posix?: boolean;
+  /**
+   * Options outside of the grammar are flags; otherwise they are `strange`. Words after `--` count as options, too,
+   * because not every program ends its options there.
+   */
+  readonly open?: boolean;
+  /** The program reads no abbreviated names, no bundled letters and no `--`. */
+  readonly exact?: boolean;
+};
+
+export type Options = {
+  /** Letter or long name → its values in order; a flag's value is an empty word. `--` is among the names. */
+  readonly given: ReadonlyMap<string, readonly Arg[]>;
+  /** Letter or long name → the last word that gave it. */
+  readonly written: ReadonlyMap<string, Arg>;
+  readonly operands: readonly Arg[];
+  /** Options outside of the grammar, and unknown words that may be options. */
+  readonly strange: readonly Arg[];
+};
+
+const FLAG = knownArg("");
+
+type Reader = {
+  readonly args: readonly Arg[];
+  position: number;
+  readonly given: Map<string, Arg[]>;
+  readonly written: Map<string, Arg>;
+  readonly strange: Arg[];
+};
+
+export function readOptions(args: readonly Arg[], grammar: Grammar): Options {
+  const reader: Reader = { args, position: 0, given: new Map(), written: new Map(), strange: [] };
+  const operands: Arg[] = [];
+  for (let arg = take(reader); arg !== undefined; arg = take(reader)) {
+    if (readOption(reader, arg, grammar)) continue;
+    const isEnd = arg.text === "--";
+    if (isEnd) give(reader, "--", FLAG, arg);
+    else operands.push(arg);
+    if (!isEnd && arg.text.startsWith(UNKNOWN)) reader.strange.push(arg);
+    if (!isEnd && grammar.posix !== true) continue;
+    const rest = args.slice(reader.position);
+    operands.push(...rest);
+    if (!isEnd || grammar.open !== true) break;
+    for (const word of rest) if (readOption(reader, word, grammar)) reader.position = args.length;
+    break;
+  }
+  const { given, written, strange } = reader;
+  return { given, written, operands, strange };
+}
+
+/** Reads a word as an option; false when it is an operand. */
+function readOption(reader: Reader, arg: Arg, grammar: Grammar): boolean {
+  if (grammar.exact && /^-(?:-?|[^-].+)$/s.test(arg.text)) {
+    reader.strange.push(arg);
+    return true;
+  }
+  if (!arg.text.startsWith("-") || arg.text === "-" || arg.text === "--") return false;
+  if (arg.text.startsWith("--")) readLong(reader, arg, grammar);
+  else readShort(reader, arg, grammar);
+  return true;
+}
+
+/** True when one of these letters or long names was given. */
+export function has(options: Options, ...names: readonly string[]): boolean {
+  return names.some((name) => options.given.has(name));
+}
+
+/** Values of these letters or long names. */
+export function valuesOf(options: Options, ...names: readonly string[]): readonly Arg[] {
+  return names.flatMap((name) => options.given.get(name) ?? []);
+}
+
+function take(reader: Reader): Arg | undefined {
+  const arg = reader.args[reader.position];
+  reader.position += 1;
+  return arg;
+}
+
+function give(reader: Reader, name: string, value: Arg, written: Arg): void {
+  const values = reader.given.get(name);
+  if (values) values.push(value);
+  else reader.given.set(name, [value]);
+  reader.written.set(name, written);
+}
+
+function readLong(reader: Reader, arg: Arg, grammar: Grammar): void {
+  const equals = arg.text.indexOf("=");
+  const written = arg.text.slice(2, equals < 0 ? undefined : equals);
+  const known = longNames(written, grammar.long ?? [], grammar.exact === true);
+  const candidates = known.length === 0 && grammar.open ? [written] : known;
+  if (candidates.length === 0) {
+    reader.strange.push(arg);
+    return;
+  }
+  const attached = equals < 0 ? undefined : afterPrefix(arg, equals + 1);
+  const takesValue = candidates.some((name) => name.endsWith("="));
+  const value = attached ?? (takesValue ? take(reader) : undefined) ?? FLAG;
+  // An ambiguous abbreviation counts as every option that it may mean.
+  for (const name of candidates) give(reader, name.replace(/=\??$/, ""), value, arg);
+}
+
+function longNames(written: string, names: readonly string[], exactly: boolean): readonly string[] {
+  const plain = (name: string) => name.replace(/=\??$/, "");
+  const exact = names.filter((name) => plain(name) === written);
+  return exact.length > 0 || exactly || written === "" ? exact : names.filter((name) => name.startsWith(written));
+}
+
+function readShort(reader: Reader, arg: Arg, grammar: Grammar): void {
+  const letters = grammar.short ?? "";
+  let isListed = true;
+  for (let index = 1; index < arg.text.length; index += 1) {
+    const letter = arg.text[index] ?? "";
+    const at = letter === ":" ? -1 : letters.indexOf(letter);
+    if (at < 0 && !grammar.open) {
+      reader.strange.push(arg);
+      return;
+    }
+    // After an unlisted letter the values of the others are not known: they count as flags.
+    isListed &&= at >= 0;
+    const takesValue = isListed && letters[at + 1] === ":";
+    if (takesValue) {
+      give(reader, letter, shortValue(reader, arg, index, letters[at + 2] === ":"), arg);
+      return;
+    }
+    give(reader, letter, FLAG, arg);
+  }
+}
+
+function shortValue(reader: Reader, arg: Arg, index: number, onlyAttached: boolean): Arg {
+  if (index + 1 < arg.text.length) return afterPrefix(arg, index + 1);
+  return (onlyAttached ? undefined : take(reader)) ?? FLAG;
+}

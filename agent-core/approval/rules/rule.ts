@@ -1,0 +1,187 @@
+/** Rules as data: one record says what a program's options, operands and verbs do. */
+import { type Call, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
+import { type Arg, isKnown, shown } from "../shell/arg.ts";
+import { type Grammar, type Options, readOptions } from "./options.ts";
+
+/**
+ * Meaning of an option: its value is a file that is read or written, or shell code; or fixed effects. A reason may name
+ * `{name}` (program and verb), `{option}`, `{value}`, `{operands}` and `{line}` (the first words of the call).
+ */
+type OptionEffect = "read" | "write" | "shell" | CommandEffect | readonly CommandEffect[];
+
+/** Meaning of the operands. `in-out`: the first is read, the others are written. `last`: only the last is written. */
+type Operands = "read" | "write" | "delete" | "in-out";
+
+export type Rule = {
+  /** Letters of the options that have no entry in `options`; a colon marks a value. */
+  readonly short?: string;
+  /** Long names of the options that have no entry in `options`, without dashes; `name=` takes a value. */
+  readonly long?: string;
+  /** Options end at the first operand. */
+  readonly posix?: boolean;
+  /** The program reads no abbreviated names, no bundled letters and no `--`. */
+  readonly exact?: boolean;
+  /** Effect of an option that the rule does not list. Without it such an option is a harmless flag. */
+  readonly unlisted?: CommandEffect;
+  /** Option names, separated by spaces → their meaning: `{ "o: output=": "write" }`. */
+  readonly options?: Readonly<Record<string, OptionEffect>>;
+  /**
+   * Options with which the call only reads, in the notation of `options`. They count where the call starts with an
+   * option, every word is known, and every other option is listed in `short` or `long`.
+   */
+  readonly harmless?: string;
+  readonly operands?: Operands;
+  /** Effects of every call. */
+  readonly does?: CommandEffect | readonly CommandEffect[];
+  /** First operand, several separated by spaces → the rule for the words after it. */
+  readonly verbs?: Readonly<Record<string, Rule>>;
+  /** Rule for any other first operand. */
+  readonly otherwise?: Rule;
+  /** Effects that depend on more than one word. */
+  readonly effects?: (call: Call, options: Options) => readonly CommandEffect[];
+};
+
+type Compiled = {
+  readonly rule: Rule;
+  readonly grammar: Grammar;
+  readonly options: readonly (readonly [names: readonly string[], effect: OptionEffect])[];
+  readonly harmless: readonly string[];
+  /** Names of the options without a meaning of their own. */
+  readonly plain: ReadonlySet<string>;
+  readonly verbs: ReadonlyMap<string, Program> | undefined;
+  readonly otherwise: Program | undefined;
+};
+
+/** The program that a rule describes. */
+export function programOf(rule: Rule): Program {
+  let compiled: Compiled | undefined;
+  return (call) => {
+    compiled ??= compile(rule);
+    return effectsOf(call, compiled);
+  };
+}
+
+/** Programs by name; a key may hold several names, separated by spaces. */
+export function ruleTable(rules: Readonly<Record<string, Rule | Program>>): ReadonlyMap<string, Program> {
+  const table = new Map<string, Program>();
+  for (const [names, rule] of Object.entries(rules)) {
+    const program = typeof rule === "function" ? rule : programOf(rule);
+    for (const name of names.split(" ")) table.set(name, program);
+  }
+  return table;
+}
+
+function compile(rule: Rule): Compiled {
+  const options = Object.entries(rule.options ?? {}).map(([names, effect]) => [names.split(" "), effect] as const);
+  const harmless = rule.harmless?.split(" ") ?? [];
+  const listed = [...options.flatMap(([names]) => names), ...harmless];
+  const short = listed.filter((name) => /^[^-]:{0,2}$/.test(name)).join("");
+  const long = listed.filter((name) => !/^[^-]:{0,2}$/.test(name));
+  return {
+    rule,
+    grammar: {
+      short: short + (rule.short ?? ""),
+      long: [...long, ...(rule.long?.split(" ") ?? [])],
+      posix: rule.posix === true || rule.verbs !== undefined,
+      exact: rule.exact === true,
+      open: rule.unlisted === undefined,
+    },
+    options: options.map(([names, effect]) => [names.map(plainName), effect]),
+    harmless: harmless.map(plainName),
+    plain: new Set([...(rule.short ?? ""), ...(rule.long?.split(" ") ?? []), ...harmless].map(plainName)),
+    verbs: rule.verbs && ruleTable(rule.verbs),
+    otherwise: rule.otherwise && programOf(rule.otherwise),
+  };
+}
+
+/** The name without the marks of its value. */
+function plainName(name: string): string {
+  return name.replace(/=\??$|(?<=^.):{1,2}$/, "");
+}
+
+function effectsOf(call: Call, compiled: Compiled) {
+  const { rule, grammar, options: meanings, verbs, otherwise } = compiled;
+  const options = readOptions(call.args, grammar);
+  const filled = (effects: readonly CommandEffect[], option?: Arg, value?: Arg) =>
+    effects.map((effect) => fill(effect, { call, options, option, value }));
+  const effects: CommandEffect[] = [];
+  for (const [names, meaning] of meanings) effects.push(...optionEffects(names, meaning, options, filled));
+  if (isHarmless(call, options, compiled)) return effects;
+  if (rule.unlisted) for (const arg of options.strange) effects.push(...filled(listOf(rule.unlisted), arg));
+  effects.push(...operandEffects(rule.operands, options.operands));
+  effects.push(...filled(listOf(rule.does)));
+  if (rule.effects) effects.push(...rule.effects(call, options));
+  if (!verbs) return effects;
+  const at = options.operands.findIndex(({ text }) => !text.startsWith("-"));
+  const verb = options.operands[at];
+  if (!verb) return effects;
+  const rest = options.operands.slice(at + 1);
+  if (!isKnown(verb)) return [...effects, opaque(`Runs a command of ${call.name} that is not known before it runs`)];
+  const found = verbs.get(verb.text);
+  if (found) return [...effects, ...found({ ...call, name: `${call.name} ${verb.text}`, args: rest })];
+  return otherwise ? [...effects, ...otherwise(call)] : effects;
+}
+
+function isHarmless({ args }: Call, { given }: Options, { harmless, plain }: Compiled): boolean {
+  if (!args[0]?.text.startsWith("-") || !harmless.some((name) => given.has(name))) return false;
+  return args.every(isKnown) && [...given.keys()].every((name) => plain.has(name));
+}
+
+type Filler = (effects: readonly CommandEffect[], option?: Arg, value?: Arg) => readonly CommandEffect[];
+
+function optionEffects(names: readonly string[], meaning: OptionEffect, options: Options, filled: Filler) {
+  const name = names.find((each) => options.given.has(each));
+  if (name === undefined) return [];
+  const values = names.flatMap((each) => options.given.get(each) ?? []);
+  if (meaning === "read") return reads(values);
+  if (meaning === "write") return writes(values);
+  if (meaning === "shell") return values.map(({ text }): CommandEffect => ({ kind: "shell", code: text }));
+  return filled(listOf(meaning), options.written.get(name), values[0]);
+}
+
+function operandEffects(role: Operands | undefined, operands: readonly Arg[]): readonly CommandEffect[] {
+  switch (role) {
+    case undefined:
+      return [];
+    case "read":
+      return reads(operands);
+    case "write":
+      return writes(operands);
+    case "delete":
+      return operands.map((path) => ({ kind: "delete", path, recursive: true }));
+    case "in-out":
+      return [...reads(operands.slice(0, 1)), ...writes(operands.slice(1))];
+  }
+}
+
+function listOf(effects: CommandEffect | readonly CommandEffect[] | undefined): readonly CommandEffect[] {
+  if (effects === undefined) return [];
+  return "kind" in effects ? [effects] : effects;
+}
+
+type Filling = {
+  readonly call: Call;
+  readonly options: Options;
+  readonly option: Arg | undefined;
+  readonly value: Arg | undefined;
+};
+
+/** The effect with the call's own words in its reason. */
+function fill(effect: CommandEffect, { call, options, option, value }: Filling): CommandEffect {
+  if (!("reason" in effect) || !effect.reason.includes("{")) return effect;
+  const words: Readonly<Record<string, string>> = {
+    name: call.name,
+    option: shown(option ?? ""),
+    value: shown(value ?? ""),
+    operands: options.operands.slice(0, 4).map(shown).join(" "),
+    line: [call.name, ...call.args.slice(0, 4).map(shown)].join(" "),
+  };
+  const reason = effect.reason.replace(/\{(\w+)\}/g, (whole, word: string) => words[word] ?? whole);
+  return { ...effect, reason };
+}
+
+/** A rule that changes something ordinary in a workspace and does not ask. */
+export const CHANGES: Rule = { does: CHANGE };
+
+/** A rule that only reads. */
+export const LOOKS: Rule = {};
