@@ -3,7 +3,8 @@
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import * as esbuild from "esbuild";
 import { grammars } from "./agent-core/host/syntax/grammars.ts";
-import { lazyAcpSchemas } from "./scripts/lazy-acp-schemas.mjs";
+import { lazySchemas } from "./scripts/lazy-schemas.mjs";
+import { bundledToolParameters } from "./scripts/tool-parameters.mjs";
 
 const watch = process.argv.includes("--watch");
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -54,7 +55,7 @@ const bundles = {
     format: "esm",
     splitting: true,
     banner: { js: requireForCommonJs },
-    plugins: [lazyAcpSchemas],
+    plugins: watch ? [] : [bundledToolParameters, lazySchemas],
     // Seen from dist/chunks, where the lazily loaded index and the parsers are.
     define: {
       ...shared.define,

@@ -3,7 +3,7 @@
  * its name, schema, title, ACP kind and approval facts stand in that file and nowhere else.
  * The way of a call: prepare (arguments) → stage (what it would do) → approval → run.
  */
-import * as z from "zod";
+import type * as z from "zod";
 import type { Effect } from "../approval/policy.ts";
 import type { Host } from "../host/host.ts";
 import type { ToldProblem } from "../host/problems.ts";
@@ -14,6 +14,7 @@ import type { FileMemory } from "./file-memory.ts";
 import type { Processes } from "./terminal/processes.ts";
 import type { SessionShell } from "./terminal/session-shell.ts";
 import type { TodoList } from "./todo-list.ts";
+import { toolParameters } from "./tool-parameters.ts";
 
 /** ACP's tool kinds (`session/update` → `tool_call.kind`). */
 export type ToolKind = "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "other";
@@ -162,8 +163,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
     interactive,
     largeOutput,
     get schema() {
-      // Built on first use: forty schemas cost 6 ms, which start-up should not pay.
-      schema ??= { name, description, parameters: parametersOf(definition.input) };
+      schema ??= { name, description, parameters: toolParameters(name, definition.input) };
       return schema;
     },
     prepare(raw, cwd, shell = { folder: cwd, process: () => undefined }) {
@@ -191,12 +191,6 @@ function prepareCall<Schema extends z.ZodType>(
         ? definition.stage(input, fixed(context))
         : Promise.resolve({ ok: true, diffs: [], run: () => definition.run(input, fixed(context)) }),
   };
-}
-
-function parametersOf(input: z.ZodType): Record<string, unknown> {
-  // io "input": otherwise fields with a default would be listed as required.
-  const { $schema: _, ...parameters } = z.toJSONSchema(input, { io: "input" });
-  return parameters;
 }
 
 function explainArguments(tool: string, error: z.ZodError): string {

@@ -1,0 +1,129 @@
+/**
+ * Builds zod schemas at their first use in the bundles. In the sources each module builds its schemas while it loads:
+ * that takes a fifth of the time from the agent's start to its first request, and most starts use few of them.
+ */
+import { readFileSync } from "node:fs";
+import ts from "typescript";
+
+/** Module of the bundle that exports `lazySchema`. */
+const RUNTIME = "hermes:lazy-schema";
+
+/** `lazySchema(build)` acts as the schema that `build` returns, and calls it when something of the schema is read. */
+const runtime = `
+const built = (holder) => (holder.schema ??= holder.build());
+const handler = {
+  get: (holder, key) => built(holder)[key],
+  set: (holder, key, value) => Reflect.set(built(holder), key, value),
+  has: (holder, key) => key in built(holder),
+  getPrototypeOf: (holder) => Object.getPrototypeOf(built(holder)),
+};
+export const lazySchema = (build) => new Proxy({ build, schema: undefined }, handler);
+`;
+
+/** Members of zod and of its schemas that give no schema. */
+const GIVES_NONE = /^(?:config|core|globalRegistry|parse|prettifyError|registry|safeParse|toJSONSchema)$/;
+/** Members of schemas that give a schema made from one that has a name. */
+const DERIVES =
+  /^(?:and|array|catch|default|extend|nullable|nullish|optional|or|partial|pick|refine|strict|transform)$/;
+
+/** Statement of the ACP library's generated file: the name of a schema, and the expression that builds it. */
+const GENERATED = /^export const (z\w+) = ([\s\S]*?);$(?=\n(?:\/\*\*|export |\/\/#))/gm;
+
+/** Parses after which zod compiles a schema of an object: compiling takes as long as some 50 parses without it. */
+const PARSES_BEFORE_COMPILING = 20;
+
+export const lazySchemas = {
+  name: "lazy-schemas",
+  setup(build) {
+    build.onResolve({ filter: /^hermes:lazy-schema$/ }, () => ({ path: RUNTIME, namespace: "lazy-schemas" }));
+    build.onLoad({ filter: /.*/, namespace: "lazy-schemas" }, () => ({ contents: runtime }));
+    build.onLoad({ filter: /[\\/]agent-core[\\/].*\.ts$/ }, ({ path }) => {
+      const source = readFileSync(path, "utf8");
+      return source.includes('from "zod"') ? { contents: deferSchemas(path, source), loader: "ts" } : undefined;
+    });
+    build.onLoad({ filter: /agent-client-protocol[\\/]dist[\\/]v1[\\/]schema[\\/]guards\.gen\.js$/ }, ({ path }) => ({
+      contents: deferSchemas(path, readFileSync(path, "utf8")),
+    }));
+    build.onLoad({ filter: /agent-client-protocol[\\/]dist[\\/]v1[\\/]schema[\\/]zod\.gen\.js$/ }, ({ path }) => ({
+      contents: deferGeneratedSchemas(readFileSync(path, "utf8")),
+    }));
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]schemas\.js$/ }, ({ path }) => ({
+      contents: compileLater(readFileSync(path, "utf8")),
+    }));
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]memoizer\.js$/ }, ({ path }) => ({
+      contents: withoutCycles(readFileSync(path, "utf8")),
+    }));
+  },
+};
+
+/** The module with each schema that it would build while it loads made lazy. */
+export function deferSchemas(path, source) {
+  const expressions = [];
+  const schemas = new Set(["validate"]); // the ACP library's name for all schemas of a file
+  const visit = (node) => {
+    if (ts.isFunctionLike(node) || ts.isTypeNode(node)) return;
+    if (buildsSchema(node, schemas)) expressions.push(node);
+    else ts.forEachChild(node, visit);
+    if (ts.isVariableDeclaration(node) && node.initializer === expressions.at(-1)) schemas.add(node.name.text);
+  };
+  const file = ts.createSourceFile(path, source, ts.ScriptTarget.Latest);
+  visit(file);
+  if (expressions.length === 0) return source;
+  let text = source;
+  for (const expression of expressions.toReversed()) {
+    const [start, end] = [expression.getStart(file), expression.end];
+    text = `${text.slice(0, start)}lazySchema(() => ${text.slice(start, end)})${text.slice(end)}`;
+  }
+  return `import { lazySchema } from "${RUNTIME}";${text}`;
+}
+
+/** True for a call such as `z.object({ … }).strict()`, or `base.extend({ … })` with a schema of the file. */
+function buildsSchema(node, schemas) {
+  const members = [];
+  let root = node;
+  while (ts.isCallExpression(root) && ts.isPropertyAccessExpression(root.expression)) {
+    members.push(root.expression.name.text);
+    root = root.expression.expression;
+  }
+  if (members.length === 0) return false;
+  if (ts.isIdentifier(root) && root.text === "z") return !members.some((member) => GIVES_NONE.test(member));
+  if (ts.isPropertyAccessExpression(root)) root = root.expression; // `validate.zName`
+  return ts.isIdentifier(root) && schemas.has(root.text) && members.every((member) => DERIVES.test(member));
+}
+
+/** Throws when the file has another form than this pattern expects: a new version of the library must not undo it. */
+function deferGeneratedSchemas(source) {
+  const all = source.match(/^export /gm)?.length ?? 0;
+  let deferred = 0;
+  const lazy = source.replace(GENERATED, (_, name, schema) => {
+    deferred += 1;
+    return `export const ${name} = /* @__PURE__ */ lazySchema(() => ${schema});`;
+  });
+  if (deferred === 0 || deferred !== all) throw new Error(`${deferred} of ${all} schemas of the ACP library are lazy.`);
+  return `import { lazySchema } from "${RUNTIME}";${lazy}`;
+}
+
+/**
+ * zod asks each schema at its first parse whether it contains itself, to follow cycles in the input; that would build
+ * every schema it refers to. All input here is parsed JSON or YAML, and no schema contains itself.
+ */
+function withoutCycles(source) {
+  const [current, replacement] = [
+    "return memo;",
+    "return { alloc: (_, __, empty) => empty, guard() {}, attach() {} };",
+  ];
+  if (!source.includes(current))
+    throw new Error("zod's memoizer has another form than scripts/lazy-schemas.mjs expects.");
+  return source.replace(current, replacement);
+}
+
+/** Most schemas parse a message or two; zod compiles each at its first parse otherwise. Throws as the function above. */
+function compileLater(source) {
+  const [state, condition] = ["    let fastpass;\n", "if (jit && fastEnabled && "];
+  if (!source.includes(state) || source.split(condition).length !== 2) {
+    throw new Error("zod compiles schemas of objects in another way than scripts/lazy-schemas.mjs expects.");
+  }
+  return source
+    .replace(state, `${state}    let parses = 0;\n`)
+    .replace(condition, `${condition}(parses += 1) > ${PARSES_BEFORE_COMPILING} && `);
+}
