@@ -3,8 +3,8 @@
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import * as esbuild from "esbuild";
 import { grammars } from "./agent-core/host/syntax/grammars.ts";
-import { lazySchemas } from "./scripts/lazy-schemas.mjs";
-import { bundledToolParameters } from "./scripts/tool-parameters.mjs";
+import { lazySchemas } from "./scripts/lazy-schemas.ts";
+import { bundledToolParameters } from "./scripts/tool-parameters.ts";
 
 const watch = process.argv.includes("--watch");
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -37,6 +37,7 @@ const bundles = {
     target: "node22",
     format: "cjs",
     external: ["vscode"],
+    plugins: watch ? [] : [lazySchemas],
   },
   core: {
     ...shared,

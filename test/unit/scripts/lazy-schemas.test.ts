@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { deferSchemas } from "../../../scripts/lazy-schemas.mjs";
+import { deferSchemas } from "../../../scripts/lazy-schemas.ts";
 
 const deferred = (source: string): string => deferSchemas("a.ts", source).replace(/^import .*?;/, "");
 

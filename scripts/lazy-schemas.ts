@@ -3,6 +3,7 @@
  * that takes a fifth of the time from the agent's start to its first request, and most starts use few of them.
  */
 import { readFileSync } from "node:fs";
+import type { Plugin } from "esbuild";
 import ts from "typescript";
 
 /** Module of the bundle that exports `lazySchema`. */
@@ -32,12 +33,12 @@ const GENERATED = /^export const (z\w+) = ([\s\S]*?);$(?=\n(?:\/\*\*|export |\/\
 /** Parses after which zod compiles a schema of an object: compiling takes as long as some 50 parses without it. */
 const PARSES_BEFORE_COMPILING = 20;
 
-export const lazySchemas = {
+export const lazySchemas: Plugin = {
   name: "lazy-schemas",
   setup(build) {
     build.onResolve({ filter: /^hermes:lazy-schema$/ }, () => ({ path: RUNTIME, namespace: "lazy-schemas" }));
     build.onLoad({ filter: /.*/, namespace: "lazy-schemas" }, () => ({ contents: runtime }));
-    build.onLoad({ filter: /[\\/]agent-core[\\/].*\.ts$/ }, ({ path }) => {
+    build.onLoad({ filter: /[\\/](?:agent-core|extension)[\\/].*\.ts$/ }, ({ path }) => {
       const source = readFileSync(path, "utf8");
       return source.includes('from "zod"') ? { contents: deferSchemas(path, source), loader: "ts" } : undefined;
     });
@@ -57,14 +58,15 @@ export const lazySchemas = {
 };
 
 /** The module with each schema that it would build while it loads made lazy. */
-export function deferSchemas(path, source) {
-  const expressions = [];
+export function deferSchemas(path: string, source: string): string {
+  const expressions: ts.Expression[] = [];
   const schemas = new Set(["validate"]); // the ACP library's name for all schemas of a file
-  const visit = (node) => {
+  const visit = (node: ts.Node): void => {
     if (ts.isFunctionLike(node) || ts.isTypeNode(node)) return;
     if (buildsSchema(node, schemas)) expressions.push(node);
     else ts.forEachChild(node, visit);
-    if (ts.isVariableDeclaration(node) && node.initializer === expressions.at(-1)) schemas.add(node.name.text);
+    if (!ts.isVariableDeclaration(node) || !ts.isIdentifier(node.name)) return;
+    if (node.initializer !== undefined && node.initializer === expressions.at(-1)) schemas.add(node.name.text);
   };
   const file = ts.createSourceFile(path, source, ts.ScriptTarget.Latest);
   visit(file);
@@ -78,8 +80,8 @@ export function deferSchemas(path, source) {
 }
 
 /** True for a call such as `z.object({ … }).strict()`, or `base.extend({ … })` with a schema of the file. */
-function buildsSchema(node, schemas) {
-  const members = [];
+function buildsSchema(node: ts.Node, schemas: ReadonlySet<string>): node is ts.CallExpression {
+  const members: string[] = [];
   let root = node;
   while (ts.isCallExpression(root) && ts.isPropertyAccessExpression(root.expression)) {
     members.push(root.expression.name.text);
@@ -92,7 +94,7 @@ function buildsSchema(node, schemas) {
 }
 
 /** Throws when the file has another form than this pattern expects: a new version of the library must not undo it. */
-function deferGeneratedSchemas(source) {
+function deferGeneratedSchemas(source: string): string {
   const all = source.match(/^export /gm)?.length ?? 0;
   let deferred = 0;
   const lazy = source.replace(GENERATED, (_, name, schema) => {
@@ -107,21 +109,21 @@ function deferGeneratedSchemas(source) {
  * zod asks each schema at its first parse whether it contains itself, to follow cycles in the input; that would build
  * every schema it refers to. All input here is parsed JSON or YAML, and no schema contains itself.
  */
-function withoutCycles(source) {
+function withoutCycles(source: string): string {
   const [current, replacement] = [
     "return memo;",
     "return { alloc: (_, __, empty) => empty, guard() {}, attach() {} };",
   ];
   if (!source.includes(current))
-    throw new Error("zod's memoizer has another form than scripts/lazy-schemas.mjs expects.");
+    throw new Error("zod's memoizer has another form than scripts/lazy-schemas.ts expects.");
   return source.replace(current, replacement);
 }
 
 /** Most schemas parse a message or two; zod compiles each at its first parse otherwise. Throws as the function above. */
-function compileLater(source) {
+function compileLater(source: string): string {
   const [state, condition] = ["    let fastpass;\n", "if (jit && fastEnabled && "];
   if (!source.includes(state) || source.split(condition).length !== 2) {
-    throw new Error("zod compiles schemas of objects in another way than scripts/lazy-schemas.mjs expects.");
+    throw new Error("zod compiles schemas of objects in another way than scripts/lazy-schemas.ts expects.");
   }
   return source
     .replace(state, `${state}    let parses = 0;\n`)
