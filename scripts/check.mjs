@@ -1,23 +1,43 @@
-// Everything that can be said of the code without running it; stops at nothing, fails when anything does.
-import { spawnSync } from "node:child_process";
+// npm run check: all checks that run none of the project's code, as many at once as there are cores. Prints each one's
+// time, and its output only if it fails.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { availableParallelism } from "node:os";
+import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 
+// TypeScript 7 needs a third of the time of TypeScript 6, which dependency-cruiser still reads the code with.
+const typescript = dirname(fileURLToPath(import.meta.resolve("typescript-7/package.json")));
+const tsc = ["node", join(typescript, "bin", "tsc"), "-p"];
+
+/** Name and command line; the longest checks first. */
 const checks = [
-  ["tables", "node", "scripts/tables.mjs", "--check"],
-  ["manifest", "node", "scripts/manifest.mjs"],
-  ["biome", "biome", "ci", "."],
-  ["types: core", "tsc", "-p", "."],
-  ["types: extension", "tsc", "-p", "extension"],
-  ["types: webview", "tsc", "-p", "webview"],
+  ["types: extension", ...tsc, "extension"],
+  ["biome", "biome", "ci", "--diagnostic-level=error", "."],
+  ["types: core", ...tsc, "."],
   ["floors", "node", "scripts/floors.mjs"],
   ["dead code", "knip", "--no-progress"],
+  ["types: webview", ...tsc, "webview"],
+  ["tables", "node", "scripts/tables.mjs", "--check"],
+  ["manifest", "node", "scripts/manifest.mjs"],
 ];
 
-const failed = checks.filter(([name, program, ...args]) => {
-  const begin = performance.now();
-  const { status } = spawnSync(program, args, { stdio: "inherit" });
-  const seconds = ((performance.now() - begin) / 1000).toFixed(1);
-  console.log(`${status === 0 ? "ok  " : "FAIL"} ${name} (${seconds} s)`);
-  return status !== 0;
-});
-if (failed.length > 0) console.error(`\n${failed.length} of ${checks.length} checks failed.`);
-process.exitCode = failed.length > 0 ? 1 : 0;
+async function run([name, program, ...args]) {
+  const start = performance.now();
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  console.log(`${code === 0 ? "ok  " : "FAIL"} ${name.padEnd(16)} ${seconds.padStart(5)} s`);
+  if (code !== 0) console.log(output + errors);
+  return code === 0;
+}
+
+const queue = checks.values();
+let failed = 0;
+async function work() {
+  for (const check of queue) if (!(await run(check))) failed += 1;
+}
+await Promise.all(Array.from({ length: availableParallelism() }, work));
+if (failed > 0) console.error(`${failed} of ${checks.length} checks failed.`);
+process.exitCode = failed > 0 ? 1 : 0;

@@ -28,7 +28,7 @@ export async function startSshServer(loginShell?: string): Promise<SshServer> {
   writeFileSync(
     at("sshd_config"),
     `Port ${port}\nListenAddress 127.0.0.1\nHostKey ${at("host")}\nAuthorizedKeysFile ${at("authorized")}\n` +
-      `PidFile none\nUsePAM no\nStrictModes no\nPasswordAuthentication no\nPermitRootLogin prohibit-password\n${force}`,
+      `PidFile none\nSetEnv TMPDIR=${tmpdir()}\nUsePAM no\nStrictModes no\nPasswordAuthentication no\nPermitRootLogin prohibit-password\n${force}`,
   );
   const [type, hostKey] = execFileSync("cat", [at("host.pub")], { encoding: "utf8" }).split(" ");
   writeFileSync(at("known"), `[127.0.0.1]:${port} ${type} ${hostKey}\n`);

@@ -1,5 +1,6 @@
 /** Commands on another machine, by the system's `ssh`: its configuration, keys and agent are the user's. */
 import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../platform/errors.ts";
 import { type ScriptProgram, type Transport, whyNot } from "./remote-backend.ts";
@@ -40,8 +41,7 @@ export function sshTransport({ host, user, port, key, cwd }: SshOptions): Transp
     place,
     firstFolder: cwd,
     async open(signal) {
-      // In /tmp itself: the path of a socket may not be longer than about a hundred characters.
-      folder ??= await mkdtemp(join("/tmp", "hermes-ssh-"));
+      folder ??= await mkdtemp(join(socketParent(), "hermes-ssh-"));
       const { program, args } = ssh([], "exit 0");
       const result = await runProgram(program, args, { signal }).catch((error: unknown) => {
         throw new Error(`ssh could not be started: ${messageOf(error)}`);
@@ -58,6 +58,11 @@ export function sshTransport({ host, user, port, key, cwd }: SshOptions): Transp
       folder = undefined;
     },
   };
+}
+
+/** A macOS user's temporary folder is too long: ssh's socket has a path of at most 103 bytes, 43 of them below it. */
+function socketParent(): string {
+  return Buffer.byteLength(tmpdir()) <= 60 ? tmpdir() : "/tmp";
 }
 
 /**

@@ -38,7 +38,7 @@ while [ $# -gt 0 ]; do
 done
 [ "$1" = nobody@nowhere ] && { echo "ssh: connect to host nowhere port 22: Connection refused" >&2; exit 255; }
 shift
-run() { cd "$STUB/home" && exec env -i HOME="$STUB/home" PATH="$PATH" SSH_CLIENT=x setsid -w "$@"; }
+run() { cd "$STUB/home" && exec env -i HOME="$STUB/home" PATH="$PATH" TMPDIR="$TMPDIR" SSH_CLIENT=x setsid -w "$@"; }
 if [ -n "$tty" ]; then run script -qec "$1" /dev/null; else run sh -c "$1"; fi
 `;
 
@@ -52,7 +52,7 @@ case $1 in
     if [ "$1" = --interactive ]; then shift; else exec < /dev/null; fi
     [ "$1" = container-1 ] || exit 1
     shift
-    exec env -i HOME=/tmp PATH="$PATH" setsid -w "$@" ;;
+    exec env -i HOME=/tmp PATH="$PATH" TMPDIR="$TMPDIR" setsid -w "$@" ;;
 esac
 `;
 
@@ -167,7 +167,7 @@ test("ssh asks nothing, shares one connection and ends it", async () => {
   for (const call of calls) {
     expect(call).toContain("-o BatchMode=yes");
     expect(call).toContain("-o ControlMaster=auto");
-    expect(call).toMatch(/-o ControlPath=\/tmp\/hermes-ssh-\w+\/control -p 2222 -i \/k .*me@host/);
+    expect(call).toMatch(/-o ControlPath=\/\S+\/hermes-ssh-\w+\/control -p 2222 -i \/k .*me@host/);
   }
   expect(calls.at(-1)).toContain("-O exit");
   expect(readdirSync(join(stub, "home"))).toEqual(["project"]);
