@@ -1,6 +1,5 @@
 /** Builds everything the extension is made of and ties it together. */
 import * as vscode from "vscode";
-import { KeyedQueue } from "../agent-core/platform/keyed-queue.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
 import { ChatSession } from "./chat/chat-session.ts";
 import { ChatView } from "./chat/chat-view.ts";
@@ -52,7 +51,6 @@ export function buildServices(context: vscode.ExtensionContext): Services {
       sessionLists,
       processesChanged: (changed) => panel.setProcesses(changed),
       editReview,
-      fileQueue: new KeyedQueue(),
       problems,
     },
     () => environment.variables(),

@@ -1,16 +1,32 @@
-/** HostFiles through the client: its open, unsaved text is what the agent reads, its documents take the edits. */
+/** HostFiles through the client: the agent reads its unsaved text, and its documents take the edits. */
 import { isAbsolute, relative } from "node:path";
 import { type AgentContext, methods, RequestError } from "@zed-industries/agent-client-protocol";
-import { conflictWith } from "../host/conflict-with.ts";
-import type { ExpectedText, FileFailure, FileMove, FileText, FileWritten, HostFiles } from "../host/host.ts";
+import { BYTE_ORDER_MARK } from "../host/decode-file.ts";
+import { conflictWith, encode, entryBehind, entryOf } from "../host/guarded-write.ts";
+import type {
+  DiskAfter,
+  DiskEntry,
+  FileFailure,
+  FileMove,
+  FileText,
+  FileWrite,
+  FileWritten,
+  HostFiles,
+} from "../host/host.ts";
 import {
   fileMethods,
+  HermesConflict,
+  type HermesMove,
   type HermesPutBack,
+  type HermesReadMeta,
+  HermesReadResult,
+  type HermesRemove,
   type HermesWriteMeta,
-  reviewResponse,
+  type HermesWriteResult,
   WRITE_CONFLICT,
+  writeResponse,
 } from "../protocol/files.ts";
-import { call } from "../protocol/method.ts";
+import { readMeta } from "../protocol/meta.ts";
 
 export type ClientFilesOptions = {
   readonly client: AgentContext;
@@ -19,154 +35,183 @@ export type ClientFilesOptions = {
   readonly roots: readonly string[];
   readonly canRead: boolean;
   readonly canWrite: boolean;
+  /** The client can be asked for unsaved text alone. */
+  readonly givesUnsaved: boolean;
   /** The client checks the expected text itself. */
   readonly checksExpected: boolean;
   /** The client removes and moves files itself. */
   readonly movesFiles: boolean;
-  /** The client puts earlier texts back itself. */
-  readonly putsBack: boolean;
+  /** The client reverts files itself. */
+  readonly reverts: boolean;
   /** This machine's own files. */
   readonly disk: HostFiles;
 };
 
-/** What client and disk said of a file when it was last read. */
-type Seen = { readonly client: string; readonly disk: string };
+/** Texts of a file at its last read. `client` is undefined when the client had no unsaved text. */
+type Seen = { readonly client: string | undefined; readonly disk: FileText };
 
 export function clientFiles(options: ClientFilesOptions): HostFiles {
-  const { disk, roots, canRead, canWrite } = options;
-  const seen = new Map<string, Seen>();
+  const { disk, roots, canRead, canWrite, movesFiles } = options;
+  const files = new ClientFiles(options);
   const isClients = (path: string): boolean => roots.some((root) => isInside(path, root));
-  const guarded = async (path: string, expected: ExpectedText, signal: AbortSignal) => {
-    const present = canRead ? await readThrough(options, seen, path, signal) : await disk.readText(path, signal);
-    return conflictWith(path, present, expected);
-  };
   return {
     stat: (path) => disk.stat(path),
     list: (folder) => disk.list(folder),
-    readText(path, signal) {
-      return canRead && isClients(path) ? readThrough(options, seen, path, signal) : disk.readText(path, signal);
-    },
-    async writeText(path, text, expected, signal) {
-      if (!canWrite || !isClients(path)) return disk.writeText(path, text, expected, signal);
-      if (!options.checksExpected) {
-        const conflict = await guarded(path, expected, signal);
-        if (conflict !== undefined) return conflict;
-      }
-      return writeThrough(options, { path, content: text, expected }, signal);
-    },
-    async remove(path, expected, signal) {
-      if (canWrite && options.movesFiles && isClients(path)) return removeThrough(options, path, expected, signal);
-      const conflict = isClients(path) ? await guarded(path, { kind: "text", text: expected }, signal) : undefined;
-      return conflict ?? disk.remove(path, expected, signal);
-    },
+    readText: (path, signal) => (canRead && isClients(path) ? files.read(path, signal) : disk.readText(path, signal)),
+    guardedWrite: (write, signal) =>
+      isClients(write.path) ? files.write(write, signal) : disk.guardedWrite(write, signal),
     async rename(move, signal) {
       const { from, to, expected } = move;
-      if (canWrite && options.movesFiles && isClients(from) && isClients(to)) return moveThrough(options, move, signal);
-      const conflict = isClients(from) ? await guarded(from, { kind: "text", text: expected }, signal) : undefined;
+      if (canWrite && movesFiles && isClients(from) && isClients(to)) return files.move(move, signal);
+      const conflict = isClients(from) ? await files.conflict(from, expected, signal) : undefined;
       return conflict ?? disk.rename(move, signal);
-    },
-    async putBack(path, text, expected, signal) {
-      if (!canWrite || !isClients(path)) return disk.putBack(path, text, expected, signal);
-      if (options.putsBack) return putBackThrough(options, { path, text, expected }, signal);
-      const conflict = await guarded(path, expected, signal);
-      if (conflict !== undefined) return conflict;
-      // ACP has no way to take a file away.
-      if (text === null) return disk.putBack(path, null, expected, signal);
-      return writeThrough(options, { path, content: text, expected }, signal);
     },
   };
 }
 
-async function readThrough(
-  { client, sessionId, disk }: ClientFilesOptions,
-  seen: Map<string, Seen>,
-  path: string,
-  signal: AbortSignal,
-): Promise<FileText | FileFailure> {
-  const onDisk = await disk.readText(path, signal);
-  // What the disk refuses (binary, folder, too large) the client would only show worse; what is missing there may
-  // still be an unsaved document.
-  if (!onDisk.ok && onDisk.reason !== "missing") return onDisk;
-  const text = await clientText(client, sessionId, path);
-  signal.throwIfAborted();
-  if (text === undefined) return onDisk;
-  if (!onDisk.ok) return text === "" ? onDisk : { ok: true, text, source: "editor" };
-  const before = seen.get(path);
-  seen.set(path, { client: text, disk: onDisk.text });
-  if (text === onDisk.text) return onDisk;
-  // The same client text over a changed disk is a stale copy, not unsaved work.
-  const stale = before !== undefined && before.client === text && before.disk !== onDisk.text;
-  return stale ? onDisk : { ok: true, text, source: "editor" };
-}
+/** Request to the client for a change; `isGuarded` when the client refuses any text but the expected one. */
+type ClientRequest = { readonly method: string; readonly params: Record<string, unknown>; readonly isGuarded: boolean };
 
-/** Undefined when the client cannot give the file. */
-async function clientText(client: AgentContext, sessionId: string, path: string): Promise<string | undefined> {
-  try {
-    return (await client.request(methods.client.fs.readTextFile, { sessionId, path })).content;
-  } catch (error) {
-    if (error instanceof RequestError) return undefined;
-    throw error; // the connection is gone
+class ClientFiles {
+  readonly #options: ClientFilesOptions;
+  readonly #seen = new Map<string, Seen>();
+
+  constructor(options: ClientFilesOptions) {
+    this.#options = options;
   }
-}
 
-type Write = { readonly path: string; readonly content: string; readonly expected: ExpectedText };
-
-function writeThrough(
-  { client, sessionId }: ClientFilesOptions,
-  { path, content, expected }: Write,
-  signal: AbortSignal,
-): Promise<FileWritten | FileFailure> {
-  const hermes: HermesWriteMeta = { expected };
-  const request = { sessionId, path, content, _meta: { hermes } };
-  const { writeTextFile } = methods.client.fs;
-  // Where the user decides first this waits for them, and a stopped turn withdraws it.
-  const answer = client.request(writeTextFile, request, { cancellationSignal: signal });
-  return settled(answer, `${path} was not written by the editor`, signal);
-}
-
-function removeThrough(
-  { client, sessionId }: ClientFilesOptions,
-  path: string,
-  expected: string,
-  signal: AbortSignal,
-): Promise<FileWritten | FileFailure> {
-  const answer = call(client, fileMethods.remove, { sessionId, path, expected }, { cancellationSignal: signal });
-  return settled(answer, `${path} was not removed by the editor`, signal);
-}
-
-function moveThrough(
-  { client, sessionId }: ClientFilesOptions,
-  move: FileMove,
-  signal: AbortSignal,
-): Promise<FileWritten | FileFailure> {
-  const answer = call(client, fileMethods.rename, { sessionId, ...move }, { cancellationSignal: signal });
-  return settled(answer, `${move.from} was not moved by the editor`, signal);
-}
-
-/** Outcome of a change by the client; `failed` begins the message of a refusal. */
-async function settled(
-  response: Promise<unknown>,
-  failed: string,
-  signal: AbortSignal,
-): Promise<FileWritten | FileFailure> {
-  try {
-    const review = reviewResponse.safeParse(await response).data?._meta.hermes.review;
-    return { ok: true, ...(review && { review }) };
-  } catch (error) {
+  async read(path: string, signal: AbortSignal): Promise<FileText | FileFailure> {
+    const onDisk = await this.#options.disk.readText(path, signal);
+    // The client would show a binary file or a folder only worse; a missing file may still be an unsaved document.
+    if (!onDisk.ok && onDisk.reason !== "missing") return onDisk;
+    const text = await this.#clientText(path);
     signal.throwIfAborted();
-    if (!(error instanceof RequestError)) throw error;
-    const reason = error.code === WRITE_CONFLICT ? "conflict" : "failed";
-    return { ok: false, reason, message: `${failed}: ${error.message}` };
+    const last = this.#seen.get(path);
+    if (onDisk.ok) this.#seen.set(path, { client: text, disk: onDisk });
+    if (text === undefined || (!onDisk.ok && text === "")) return onDisk;
+    if (!onDisk.ok) return { ok: true, text, source: "editor" };
+    if (text === onDisk.text) return onDisk;
+    // The same text of a foreign client over a changed disk is a stale copy, not unsaved work.
+    const isStale = !this.#options.givesUnsaved && last?.client === text && last.disk.text !== onDisk.text;
+    return isStale ? onDisk : { ok: true, text, source: "editor" };
+  }
+
+  async write(write: FileWrite, signal: AbortSignal): Promise<FileWritten | FileFailure> {
+    const { path, expected } = write;
+    const request = this.#requestFor(write);
+    if (request?.isGuarded !== true) {
+      const conflict = await this.conflict(path, expected, signal);
+      if (conflict !== undefined) return conflict;
+    }
+    if (request === undefined) return this.#options.disk.guardedWrite(write, signal);
+    const before = write.keep === undefined ? null : await this.#entryBefore(write, signal);
+    await write.keep?.(before);
+    const answer = await this.#request(
+      request,
+      `${path} was not ${write.after === null ? "removed" : "written"}`,
+      signal,
+    );
+    if (!answer.ok) return answer;
+    const { review, shown } = answer.result ?? {};
+    const disk = shown && (await diskAfter(path, before, shown));
+    return { ok: true, ...(review && { review }), ...(disk && { disk }) };
+  }
+
+  async move(move: FileMove, signal: AbortSignal): Promise<FileWritten | FileFailure> {
+    const params = { ...move } satisfies Omit<HermesMove, "sessionId">;
+    const request = { method: fileMethods.rename.name, params, isGuarded: true };
+    const answer = await this.#request(request, `${move.from} was not moved`, signal);
+    return answer.ok ? { ok: true } : answer;
+  }
+
+  /** For clients that check nothing themselves. */
+  async conflict(path: string, expected: string | null, signal: AbortSignal): Promise<FileFailure | undefined> {
+    const { canRead, disk } = this.#options;
+    return conflictWith(path, canRead ? await this.read(path, signal) : await disk.readText(path, signal), expected);
+  }
+
+  /** Undefined when the client has no method for the change. */
+  #requestFor({ path, expected, after, purpose }: FileWrite): ClientRequest | undefined {
+    const { canWrite, checksExpected, movesFiles, reverts } = this.#options;
+    if (!canWrite) return undefined;
+    const guard = expectedOf(expected);
+    if (purpose === "revert" && reverts) {
+      const params = { path, text: after, expected: guard } satisfies Omit<HermesPutBack, "sessionId">;
+      return { method: fileMethods.putBack.name, params, isGuarded: true };
+    }
+    if (after !== null) {
+      const params = { path, content: after, _meta: { hermes: { expected: guard } satisfies HermesWriteMeta } };
+      return { method: methods.client.fs.writeTextFile, params, isGuarded: checksExpected };
+    }
+    if (purpose === "revert" || !movesFiles) return undefined; // ACP has no method that removes a file
+    const params = { path, expected: expected ?? "" } satisfies Omit<HermesRemove, "sessionId">;
+    return { method: fileMethods.remove.name, params, isGuarded: true };
+  }
+
+  /** `refused` begins the message of a refusal. */
+  async #request(
+    { method, params }: ClientRequest,
+    refused: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly ok: true; readonly result: HermesWriteResult | undefined } | FileFailure> {
+    const { client, sessionId } = this.#options;
+    try {
+      // The request may wait for the user's decision; a stopped turn withdraws it.
+      const answer = await client.request(method, { sessionId, ...params }, { cancellationSignal: signal });
+      return { ok: true, result: writeResponse.safeParse(answer).data?._meta.hermes };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof RequestError)) throw error;
+      const message = `${refused} by the editor: ${error.message}`;
+      if (error.code !== WRITE_CONFLICT) return { ok: false, reason: "failed", message };
+      const present = HermesConflict.safeParse(error.data).data;
+      return { ok: false, reason: "conflict", message, ...present };
+    }
+  }
+
+  /** Undefined when the client cannot give the file, or has no unsaved text of it. */
+  async #clientText(path: string): Promise<string | undefined> {
+    const { client, sessionId, givesUnsaved } = this.#options;
+    const hermes: HermesReadMeta = { unsavedOnly: true };
+    try {
+      const { readTextFile } = methods.client.fs;
+      const answer = await client.request(readTextFile, {
+        sessionId,
+        path,
+        ...(givesUnsaved && { _meta: { hermes } }),
+      });
+      return readMeta(HermesReadResult, answer._meta) === undefined ? answer.content : undefined;
+    } catch (error) {
+      if (error instanceof RequestError) return undefined;
+      throw error; // the connection is gone
+    }
+  }
+
+  /** The disk's content, read again only where the expected text is not the one that the disk had. */
+  async #entryBefore({ path, expected, after }: FileWrite, signal: AbortSignal): Promise<DiskEntry | null> {
+    const last = this.#seen.get(path)?.disk;
+    const onDisk = last?.text === expected ? last : await this.#options.disk.readText(path, signal);
+    if (onDisk === undefined || !onDisk.ok) return null;
+    const bytes = encode(onDisk.text, onDisk.hasMark === true);
+    return after === null ? entryOf(path, bytes).catch(() => null) : entryBehind(path, bytes);
   }
 }
 
-function putBackThrough(
-  { client, sessionId }: ClientFilesOptions,
-  back: Omit<HermesPutBack, "sessionId">,
-  signal: AbortSignal,
-): Promise<FileWritten | FileFailure> {
-  const answer = call(client, fileMethods.putBack, { sessionId, ...back }, { cancellationSignal: signal });
-  return settled(answer, `${back.path} was not written by the editor`, signal);
+/** Content of the disk after a write of the client, which says what it shows and if it saved that. */
+async function diskAfter(
+  path: string,
+  before: DiskEntry | null,
+  { text, isSaved }: NonNullable<HermesWriteResult["shown"]>,
+): Promise<DiskAfter | undefined> {
+  if (!isSaved) return { entry: before, ...(text !== null && { unsaved: text }) };
+  if (text === null) return { entry: null };
+  const hasMark = before?.kind === "file" && before.bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+  const entry = await entryBehind(path, encode(text, hasMark));
+  return entry === null ? undefined : { entry };
+}
+
+function expectedOf(text: string | null): HermesWriteMeta["expected"] {
+  return text === null ? { kind: "absent" } : { kind: "text", text };
 }
 
 function isInside(path: string, root: string): boolean {

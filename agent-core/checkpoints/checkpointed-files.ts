@@ -1,11 +1,11 @@
-/** Files as the tools of one call change them: what stood there is kept before, what stands there is noted after. */
+/** Files as the tools of one call change them: keeps a copy before each change and logs the change after it. */
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { ExpectedText, FileFailure, FileWritten, HostFiles } from "../host/host.ts";
+import type { FileFailure, FileMove, FileWrite, FileWritten, HostFiles } from "../host/host.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { FileState } from "../sessions/entry.ts";
 import { type ChangeLog, isSameContent } from "./change-log.ts";
-import { contentOf, lookAt, type OnDisk, stateOf, textOf } from "./look.ts";
+import { contentOf, lookAt, MAX_KEPT_BYTES, type OnDisk, stateOf, textOf } from "./look.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { hashOf } from "./object-store.ts";
 import { entryName, fileName } from "./real-path.ts";
@@ -18,155 +18,180 @@ export type CheckpointedFiles = {
   readonly roots: readonly string[];
   /** Id of the tool call. */
   readonly source: string;
-  /** Settles when what commands have changed is noted. */
+  /** Settles when the changes of earlier commands are logged. */
   readonly settled: () => Promise<void>;
-  /** Told in a line for people when no earlier copy could be kept. */
+  /** Gets a line for people when no earlier copy could be kept. */
   readonly tell: (problem: string) => void;
 };
+
+type Outcome = FileWritten | FileFailure | undefined;
 
 export function checkpointedFiles(options: CheckpointedFiles): HostFiles {
   const { files } = options;
   return {
     ...files,
-    writeText: (path, text, expected, signal) =>
-      noted(options, [{ path, text, expected }], signal, () => files.writeText(path, text, expected, signal)),
-    putBack: (path, text, expected, signal) =>
-      noted(options, [{ path, text, expected }], signal, () => files.putBack(path, text, expected, signal)),
-    async remove(path, text, signal) {
-      const expected = { kind: "text", text } as const;
-      const change = { path, text: null, expected, isEntry: true };
-      const removed = await noted(options, [change], signal, () => files.remove(path, text, signal));
-      if (!removed.ok || removed.bringBack === undefined) return removed;
-      const { bringBack } = removed;
-      const back = { path, text, expected: { kind: "absent" }, isEntry: true } as const;
-      return { ...removed, bringBack: () => noted(options, [back], new AbortController().signal, bringBack) };
-    },
-    rename(move, signal) {
-      const { from, to, expected: text } = move;
-      const changes: readonly Wanted[] = [
-        { path: from, text: null, expected: { kind: "text", text }, isEntry: true },
-        { path: to, text, expected: { kind: "absent" } },
-      ];
-      return noted(options, changes, signal, () => files.rename(move, signal));
+    guardedWrite: (write, signal) => loggedWrite(options, write, signal),
+    rename: (move, signal) => loggedMove(options, move, signal),
+  };
+}
+
+/** Content of a file before a change, and the copy of it that is kept. */
+type Kept = { readonly found: OnDisk; readonly state: FileState | null | "unknown" };
+
+type Change = {
+  /** The one name that the file has. */
+  readonly path: string;
+  /** Texts before and after the change as the user sees them; null: no file. */
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly kept: Kept;
+  /** Folders that the change creates. */
+  readonly folders: readonly string[];
+};
+
+async function loggedWrite(
+  options: CheckpointedFiles,
+  write: FileWrite,
+  signal: AbortSignal,
+): Promise<FileWritten | FileFailure> {
+  await options.settled();
+  const { expected, after } = write;
+  const path = await (after === null ? entryName : fileName)(write.path, options.roots);
+  const folders = expected === null ? await missingFolders(path) : [];
+  let changing: Change | undefined;
+  const keep: FileWrite["keep"] = async (before) => {
+    const kept = await keepCopy(options, write.path, before ?? { kind: "absent" });
+    changing = { path, before: expected, after, kept, folders };
+  };
+  let written: Outcome;
+  try {
+    written = await options.files.guardedWrite({ ...write, keep }, signal);
+  } finally {
+    // Also after a failure: the file may have changed before it. A conflict is found before any change.
+    const isUnchanged = written?.ok === false && written.reason === "conflict";
+    if (changing !== undefined && !isUnchanged) await log(options, changing, written, signal);
+  }
+  if (!written.ok || written.restore === undefined) return written;
+  const { restore } = written;
+  const back = {
+    path,
+    before: null,
+    after: expected,
+    kept: { found: { kind: "absent" }, state: null },
+    folders: [],
+  } as const;
+  return {
+    ...written,
+    async restore() {
+      const restored = await restore();
+      await log(options, back, restored, new AbortController().signal);
+      return restored;
     },
   };
 }
 
-/** What a file shall hold (null: it goes), and what it held. */
-type Wanted = {
-  readonly path: string;
-  readonly text: string | null;
-  readonly expected: ExpectedText;
-  /** Of a link the link itself is meant, not what it points to. */
-  readonly isEntry?: boolean;
-};
-
-/** Runs a change of files with what they held kept before and what they hold noted after. */
-async function noted<Done extends FileWritten>(
+async function loggedMove(
   options: CheckpointedFiles,
-  changes: readonly Wanted[],
+  move: FileMove,
   signal: AbortSignal,
-  change: () => Promise<Done | FileFailure>,
-): Promise<Done | FileFailure> {
+): Promise<FileWritten | FileFailure> {
   await options.settled();
-  const begun: Begun[] = [];
-  for (const wanted of changes) begun.push(await begin(options, wanted));
-  let written: Done | FileFailure | undefined;
+  const { files, roots } = options;
+  const { from, to, expected } = move;
+  const [oldPath, newPath] = [await entryName(from, roots), await fileName(to, roots)];
+  const changes: readonly Change[] = [
+    { ...(await foundAt(options, oldPath)), before: expected, after: null },
+    { ...(await foundAt(options, newPath)), before: null, after: expected },
+  ];
+  let moved: Outcome;
   try {
-    written = await change();
-    return written;
+    moved = await files.rename(move, signal);
+    return moved;
   } finally {
-    // Also after a failure: it may have come when the file was changed already.
-    for (const [index, { text, expected }] of changes.entries()) {
-      const one = begun[index];
-      if (one !== undefined) await finish(options, one, { text, expected, written, signal });
-    }
+    for (const change of changes) await log(options, change, moved, signal);
   }
 }
 
-type Begun = {
-  /** The one name that the file has. */
-  readonly path: string;
-  readonly found: OnDisk;
-  readonly kept: FileState | null | "unknown";
-  readonly folders: readonly string[];
-};
+async function foundAt(options: CheckpointedFiles, path: string): Promise<Pick<Change, "path" | "kept" | "folders">> {
+  const found = await lookAt(path);
+  const folders = found.kind === "absent" ? await missingFolders(path) : [];
+  return { path, kept: await keepCopy(options, path, found), folders };
+}
 
-type Outcome = {
-  readonly text: string | null;
-  readonly expected: ExpectedText;
-  readonly written: FileWritten | FileFailure | undefined;
-  readonly signal: AbortSignal;
-};
-
-async function begin({ store, roots, tell }: CheckpointedFiles, { path, isEntry }: Wanted): Promise<Begun> {
-  const name = await (isEntry ? entryName : fileName)(path, roots);
-  const found = await lookAt(name);
-  const state = stateOf(found);
-  let kept: Begun["kept"] = state === undefined || found.kind === "large" ? "unknown" : state;
+/** `path` is for the message that no copy could be kept. */
+async function keepCopy({ store, tell }: CheckpointedFiles, path: string, found: OnDisk): Promise<Kept> {
   const content = contentOf(found);
-  if (content !== undefined) {
-    kept = await store.put(content).then(
-      () => kept,
-      (error: unknown) => {
-        tell(`${path} is changed without a copy of what it held: ${messageOf(error)}`);
-        return "unknown" as const;
-      },
-    );
+  if (found.kind === "absent") return { found, state: null };
+  if (content === undefined || content.length > MAX_KEPT_BYTES) return { found, state: "unknown" };
+  const state = stateOf(found) ?? "unknown";
+  try {
+    await store.put(content);
+    return { found, state };
+  } catch (error) {
+    tell(`${path} is changed without a copy of its content: ${messageOf(error)}`);
+    return { found, state: "unknown" };
   }
-  return { path: name, found, kept, folders: found.kind === "absent" ? await missingFolders(name) : [] };
 }
 
-async function finish(options: CheckpointedFiles, begun: Begun, outcome: Outcome): Promise<void> {
-  const { log, source } = options;
-  const { path, kept, folders } = begun;
-  const after = await stateAfter(options, path, outcome);
+async function log(options: CheckpointedFiles, change: Change, written: Outcome, signal: AbortSignal): Promise<void> {
+  const { path, kept, folders } = change;
+  const after = await stateAfter(options, change, written, signal);
   if (after === undefined) return;
-  const before = await stateBefore(options, begun, outcome);
+  const before = await stateBefore(options, change, written);
   if (before !== "unknown" && isSameContent(before, after)) return;
-  const isNew = kept === null && folders.length > 0;
-  log.add({ path, by: "edit", source, before, after, ...(isNew && { folders: [...folders] }) });
+  const isNew = kept.state === null && folders.length > 0;
+  options.log.add({ path, by: "edit", source: options.source, before, after, ...(isNew && { folders: [...folders] }) });
 }
 
-/** What was on the disk, with the text that the editor held over it. */
+/** State of the disk, with the text that the editor held over it. */
 async function stateBefore(
   { store, tell }: CheckpointedFiles,
-  { path, found, kept }: Begun,
-  { expected, written }: Outcome,
-): Promise<Begun["kept"]> {
-  if (kept === "unknown" || written?.ok !== true || found.kind === "link") return kept;
-  const shown = shownBefore(expected, written);
+  { path, before, kept }: Change,
+  written: Outcome,
+): Promise<Kept["state"]> {
+  const { found, state } = kept;
+  if (state === "unknown" || written?.ok !== true || found.kind === "link") return state;
+  // A review may have waited while the user went on typing.
+  const shown = written.review?.before === undefined ? before : written.review.before;
   const onDisk = found.kind === "file" ? textOf(found.bytes) : undefined;
-  if (shown === null || shown === onDisk) return kept;
+  if (shown === null || shown === onDisk) return state;
   const unsaved = await store.put(Buffer.from(shown)).catch((error: unknown) => {
     tell(`${path} is changed without a copy of its unsaved text: ${messageOf(error)}`);
     return undefined;
   });
   if (unsaved === undefined) return "unknown";
-  return { ...(kept ?? { hash: null, mode: 0 }), unsaved };
+  return { ...(state ?? { hash: null, mode: 0 }), unsaved };
 }
 
 async function stateAfter(
   { files }: CheckpointedFiles,
-  path: string,
-  { text, written, signal }: Outcome,
+  { path, after }: Change,
+  written: Outcome,
+  signal: AbortSignal,
 ): Promise<FileState | null | undefined> {
+  const known = written?.ok === true ? written.disk : undefined;
+  if (known !== undefined && !isLarge(known.entry)) {
+    const state = stateOf(known.entry ?? { kind: "absent" });
+    return known.unsaved === undefined ? state : withUnsaved(state, known.unsaved);
+  }
   const found = await lookAt(path);
   const state = stateOf(found);
   if (state === undefined || written?.ok !== true) return state;
-  const shown = written.review === undefined ? text : written.review.text;
-  // An editor may go on showing a file that is gone.
+  const shown = written.review === undefined ? after : written.review.text;
+  // An editor may go on showing a file that no longer exists.
   if (shown === null || (found.kind === "file" && textOf(found.bytes) === shown)) return state;
   // The disk holds something else: the editor has the text, in its own line ends, and has not saved it.
   const read = await files.readText(path, signal).catch(() => undefined);
-  if (read?.ok !== true || read.source !== "editor") return state;
-  return { ...(state ?? { hash: null, mode: 0 }), unsaved: hashOf(read.text) };
+  return read?.ok === true && read.source === "editor" ? withUnsaved(state, read.text) : state;
 }
 
-/** A review may have waited while the user went on typing. */
-function shownBefore(expected: ExpectedText, { review }: FileWritten): string | null {
-  if (review?.before !== undefined) return review.before;
-  return expected.kind === "text" ? expected.text : null;
+function withUnsaved(state: FileState | null | undefined, text: string): FileState {
+  return { ...(state ?? { hash: null, mode: 0 }), unsaved: hashOf(text) };
+}
+
+/** Large files are known by size and date, which only the disk has. */
+function isLarge(entry: OnDisk | null): boolean {
+  return entry?.kind === "file" && entry.bytes.length > MAX_KEPT_BYTES;
 }
 
 /** Folders that do not exist yet, the outermost first. */

@@ -1,5 +1,6 @@
 /** What stands at a path on the disk, whole: contents, links, permissions. */
 import { lstat, readFile, readlink } from "node:fs/promises";
+import type { DiskEntry } from "../host/host.ts";
 import { hasCode } from "../platform/errors.ts";
 import type { FileState } from "../sessions/entry.ts";
 import { hashOf } from "./object-store.ts";
@@ -11,9 +12,7 @@ const BYTE_ORDER_MARK = "\ufeff";
 
 export type OnDisk =
   | { readonly kind: "absent" }
-  | { readonly kind: "file"; readonly bytes: Buffer; readonly mode: number }
-  /** `target` is what the link says, as it is. */
-  | { readonly kind: "link"; readonly target: string; readonly mode: number }
+  | DiskEntry
   /** Too large to keep; the mark changes with its content. */
   | { readonly kind: "large"; readonly mark: string; readonly mode: number }
   /** A folder, a device, or what cannot be read. */

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, rename, rm, rmdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { ExpectedText, FileFailure, HostFiles } from "../host/host.ts";
+import type { FileFailure, FileWrite, HostFiles } from "../host/host.ts";
 import { messageOf } from "../platform/errors.ts";
 import { isSameContent } from "./change-log.ts";
 import { lookAt, stateOf } from "./look.ts";
@@ -41,7 +41,7 @@ async function putContent(
     return undefined;
   }
   if (text !== present.text) {
-    const failure = reasonOf(await files.putBack(path, text, expectedOf(present), signal));
+    const failure = reasonOf(await files.guardedWrite(revertOf(path, text, present), signal));
     if (failure !== undefined) return failure;
   }
   await finishDisk(path, wanted, present.isUnsaved || state.unsaved !== undefined);
@@ -62,7 +62,7 @@ async function remove(path: string, present: ShownFile, { files, signal }: Ports
     await rm(path);
     return undefined;
   }
-  return reasonOf(await files.putBack(path, null, expectedOf(present), signal));
+  return reasonOf(await files.guardedWrite(revertOf(path, null, present), signal));
 }
 
 const CHANGED = "it was changed at this moment";
@@ -72,8 +72,8 @@ async function isAsShown(path: string, { state }: ShownFile): Promise<boolean> {
   return state !== undefined && now !== undefined && isSameContent(now, state);
 }
 
-function expectedOf({ text }: ShownFile): ExpectedText {
-  return text === null || text === undefined ? { kind: "absent" } : { kind: "text", text };
+function revertOf(path: string, after: string | null, { text }: ShownFile): FileWrite {
+  return { path, expected: text ?? null, after, purpose: "revert" };
 }
 
 function reasonOf(written: { readonly ok: true } | FileFailure): string | undefined {

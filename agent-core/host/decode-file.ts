@@ -41,7 +41,8 @@ async function readBytes(path: string, size: number, signal: AbortSignal): Promi
   return size > 0 && size <= SMALL_FILE_BYTES ? readFileSync(path) : readFile(path, { signal });
 }
 
-function decode(path: string, bytes: Buffer): DecodedFile | FileFailure {
+/** `path` is for messages. */
+export function decode(path: string, bytes: Buffer): DecodedFile | FileFailure {
   if (bytes[0] === 0xff && bytes[1] === 0xfe)
     return failure("encoding", `${path} is UTF-16 text, which cannot be edited here.`);
   if (bytes[0] === 0xfe && bytes[1] === 0xff)

@@ -7,11 +7,13 @@
 import type { HostProblems } from "./problems.ts";
 import type { HostTerminals } from "./terminals/terminals.ts";
 
-/** Why a file could not be read or written; `message` is one sentence for the model, naming the path. */
+/** Reason why a file could not be read or written; `message` is one sentence for the model, naming the path. */
 export type FileFailure = {
   readonly ok: false;
   readonly reason: "missing" | "directory" | "binary" | "encoding" | "too-large" | "denied" | "conflict" | "failed";
   readonly message: string;
+  /** For `conflict`: text that the file holds instead of the expected one; null where there is no file. */
+  readonly present?: string | null;
 };
 
 /** A text file as the user sees it: without its byte order mark, line endings as they are. */
@@ -20,27 +22,57 @@ export type FileText = {
   readonly text: string;
   /** `editor` when the text came from an open, possibly unsaved document. */
   readonly source: "disk" | "editor";
+  /** A byte order mark precedes the text on the disk. */
+  readonly hasMark?: true;
 };
 
 export type FileStat = { readonly kind: "file" | "directory" | "other"; readonly size: number };
 
-/** What the file must hold at the moment of writing; anything else is refused with `conflict`. */
-export type ExpectedText = { readonly kind: "absent" } | { readonly kind: "text"; readonly text: string };
+/** Content of a path on the disk; a link is its own content, not that of its target. */
+export type DiskEntry =
+  | { readonly kind: "file"; readonly bytes: Buffer; readonly mode: number }
+  | { readonly kind: "link"; readonly target: string; readonly mode: number };
 
-/** What the user let be written of an edit; `text` is what the file holds now (null: there is none). Hunks are counted. */
+/**
+ * A change of one file, made only where the file holds `expected`. Null stands for no file: `expected` null creates it,
+ * `after` null removes it (of a symbolic link the link itself).
+ */
+export type FileWrite = {
+  /** Absolute. */
+  readonly path: string;
+  readonly expected: string | null;
+  readonly after: string | null;
+  /** A revert is never up for review, and a file that is already gone counts as removed. */
+  readonly purpose: "edit" | "revert";
+  /** Gets the content that the write replaces, before anything changes; the write waits for it. */
+  readonly keep?: (before: DiskEntry | null) => Promise<void>;
+};
+
+/** The user's decision about an edit; `text` is the file's text now (null: no file). Hunks are counted. */
 export type WriteReview = {
   readonly text: string | null;
-  /** What it held at the moment of writing; absent where that is not told. */
+  /** Text at the moment of writing; absent where the editor does not say. */
   readonly before?: string | null;
   readonly kept: number;
   readonly rejected: number;
 };
 
-/** `review` is there when the user decided before anything was written; otherwise the whole text was. */
-export type FileWritten = { readonly ok: true; readonly review?: WriteReview };
+/** Content of the disk after a write; `entry` null: no file. */
+export type DiskAfter = {
+  readonly entry: DiskEntry | null;
+  /** Text that an editor shows and has not saved. */
+  readonly unsaved?: string;
+};
 
-/** `bringBack` gives back what stood there, to the byte and as it was (mode, link), where that is known here. */
-export type FileRemoved = FileWritten & { readonly bringBack?: () => Promise<FileWritten | FileFailure> };
+export type FileWritten = {
+  readonly ok: true;
+  /** Present when the user decided before anything was written; otherwise the whole text was written. */
+  readonly review?: WriteReview;
+  /** Absent where the writer does not know the disk. */
+  readonly disk?: DiskAfter;
+  /** Restores a removed file to the byte, with its mode or as a link. */
+  readonly restore?: () => Promise<FileWritten | FileFailure>;
+};
 
 /** Paths are absolute; `expected` is the text that the file must hold. */
 export type FileMove = { readonly from: string; readonly to: string; readonly expected: string };
@@ -49,32 +81,16 @@ export type HostFiles = {
   /** Reads a whole UTF-8 text file (at most 50 MB). `path` is absolute. */
   readText(path: string, signal: AbortSignal): Promise<FileText | FileFailure>;
   /**
-   * Replaces a file's text, creating it and its folders when absent. Keeps byte order mark and mode, writes through
-   * symbolic links. Never overwrites anything but `expected`.
+   * The only way to change a file's text. Decides, as the last step before the change, that the file holds `expected`;
+   * refuses with `conflict` and the present text otherwise. Creates missing folders, keeps byte order mark and mode,
+   * writes through symbolic links. Writes of one file run one after the other.
    */
-  writeText(
-    path: string,
-    text: string,
-    expected: ExpectedText,
-    signal: AbortSignal,
-  ): Promise<FileWritten | FileFailure>;
-  /** Removes a file that holds `expected`; of a symbolic link the link itself, never what it points to. */
-  remove(path: string, expected: string, signal: AbortSignal): Promise<FileRemoved | FileFailure>;
+  guardedWrite(write: FileWrite, signal: AbortSignal): Promise<FileWritten | FileFailure>;
   /**
-   * Gives a file that holds `expected` another path, where nothing is; makes folders that are missing. A symbolic link
-   * moves itself, and is refused where it would no longer lead to its file.
+   * Moves a file that holds `expected` to a free path; creates missing folders. A symbolic link moves itself, and is
+   * refused where it would no longer lead to its file.
    */
   rename(move: FileMove, signal: AbortSignal): Promise<FileWritten | FileFailure>;
-  /**
-   * Gives a file an earlier text again, or takes it away (null): as `writeText`, but never up for review. Never
-   * touches anything but `expected`.
-   */
-  putBack(
-    path: string,
-    text: string | null,
-    expected: ExpectedText,
-    signal: AbortSignal,
-  ): Promise<FileWritten | FileFailure>;
   /** Undefined when nothing is there. */
   stat(path: string): Promise<FileStat | undefined>;
   /** Names in a folder, empty when it cannot be read. */

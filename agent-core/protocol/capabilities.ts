@@ -7,6 +7,8 @@ const flag = z.boolean().exactOptional();
 export const HermesClientCapabilities = z.object({
   /** `fs/write_text_file` honours `_meta.hermes.expected`. */
   expectedText: flag,
+  /** `fs/read_text_file` honours `_meta.hermes.unsavedOnly`. */
+  unsavedText: flag,
   /** The client handles `_hermes/fs/remove` and `_hermes/fs/rename`. */
   fileMoves: flag,
   /** `terminal/create` honours `_meta.hermes`, and the client handles `_hermes/terminal/input`. */

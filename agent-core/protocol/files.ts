@@ -1,34 +1,54 @@
 /** Whole files through the client: guarded writes, moves and deletions, and files that the user saves. */
 import * as z from "zod";
 
-const expectedText = z.discriminatedUnion("kind", [
+/** Text that a file must hold; `absent`: there must be no file. */
+export const ExpectedText = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("absent") }),
   z.object({ kind: z.literal("text"), text: z.string() }),
 ]);
 
+/**
+ * `_meta.hermes` of `fs/read_text_file`: the agent reads the disk itself and asks for unsaved text alone. Without any the
+ * response's `content` is empty, and its `_meta.hermes` is `HermesReadResult`.
+ */
+export const HermesReadMeta = z.object({ unsavedOnly: z.literal(true) });
+export type HermesReadMeta = z.infer<typeof HermesReadMeta>;
+
+export const HermesReadResult = z.object({ isSaved: z.literal(true) });
+export type HermesReadResult = z.infer<typeof HermesReadResult>;
+
 /** `_meta.hermes` of `fs/write_text_file`: the client refuses the write (-32010) when the document holds another text. */
-export const HermesWriteMeta = z.object({ expected: expectedText });
+export const HermesWriteMeta = z.object({ expected: ExpectedText });
 export type HermesWriteMeta = z.infer<typeof HermesWriteMeta>;
 
-/** `_meta.hermes` of the response to a write or deletion that the user reviewed first. Counts are hunks. */
+/** `_meta.hermes` of the response to a guarded change of a file. */
 export const HermesWriteResult = z.object({
-  review: z.object({
-    /** Text of the file after the write; null: there is no file. */
-    text: z.string().nullable(),
-    /** Text of the file at the moment of writing. */
-    before: z.string().nullable().exactOptional(),
-    kept: z.number(),
-    rejected: z.number(),
-  }),
+  /** Present when the user reviewed the change first. Counts are hunks. */
+  review: z
+    .object({
+      /** Text of the file after the write; null: there is no file. */
+      text: z.string().nullable(),
+      /** Text of the file at the moment of writing. */
+      before: z.string().nullable().exactOptional(),
+      kept: z.number(),
+      rejected: z.number(),
+    })
+    .exactOptional(),
+  /** Text that the client shows after the write (null: no file); `isSaved`: the disk has it, in UTF-8. */
+  shown: z.object({ text: z.string().nullable(), isSaved: z.boolean() }).exactOptional(),
 });
 export type HermesWriteResult = z.infer<typeof HermesWriteResult>;
+
+/** `data` of a refused change: the file's present text; null: there is no file. */
+export const HermesConflict = z.object({ present: z.string().nullable() });
+export type HermesConflict = z.infer<typeof HermesConflict>;
 
 /** `text`: null removes the file. */
 export const HermesPutBack = z.object({
   sessionId: z.string(),
   path: z.string(),
   text: z.string().nullable(),
-  expected: expectedText,
+  expected: ExpectedText,
 });
 export type HermesPutBack = z.infer<typeof HermesPutBack>;
 
@@ -46,21 +66,21 @@ export type HermesMove = z.infer<typeof HermesMove>;
 export const HermesFileSaved = z.object({ path: z.string() });
 export type HermesFileSaved = z.infer<typeof HermesFileSaved>;
 
-/** A response of a client that reviewed the change. */
-export const reviewResponse = z.object({ _meta: z.object({ hermes: HermesWriteResult }) });
+/** A response of a client that says what became of the change. */
+export const writeResponse = z.object({ _meta: z.object({ hermes: HermesWriteResult }) });
 const nothing = z.unknown();
 
-/** JSON-RPC error code of a refused change; `message` says what differs. */
+/** JSON-RPC error code of a refused change; `message` says what differs, `data` is `HermesConflict`. */
 export const WRITE_CONFLICT = -32010;
 
 /** Every request of the agent is refused (-32010) when the document holds anything but `expected`. */
 export const fileMethods = {
-  /** Agent → client: delete a file. The response carries `HermesWriteResult` when the user reviewed it first. */
-  remove: { name: "_hermes/fs/remove", params: HermesRemove, result: z.union([reviewResponse, nothing]) },
+  /** Agent → client: delete a file. */
+  remove: { name: "_hermes/fs/remove", params: HermesRemove, result: z.union([writeResponse, nothing]) },
   /** Agent → client: move a file. */
   rename: { name: "_hermes/fs/rename", params: HermesMove, result: nothing },
   /** Agent → client: give a file an earlier text, through its document and without review. */
-  putBack: { name: "_hermes/fs/put_back", params: HermesPutBack, result: nothing },
+  putBack: { name: "_hermes/fs/put_back", params: HermesPutBack, result: z.union([writeResponse, nothing]) },
   /** Client → agent: the user saved a file. The agent does not count it as a change of a command that runs. */
   saved: { name: "_hermes/file_saved", params: HermesFileSaved },
 };

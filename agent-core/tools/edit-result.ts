@@ -1,17 +1,6 @@
-/** What the model gets back of an edit: a unified diff, cut when it is long. */
+/** Unified diff of an edit for the model, cut when it is long. */
 import { type StructuredPatchHunk, structuredPatch } from "diff";
 import { diffIslands } from "./diff-islands.ts";
-
-/** What a tool wants to write. */
-export type Edit = {
-  /** For messages. */
-  readonly tool: string;
-  /** Absolute. */
-  readonly path: string;
-  /** Null for a new file. */
-  readonly oldText: string | null;
-  readonly newText: string;
-};
 
 const MAX_DIFF_LINES = 200;
 /** Of both texts; a comparison of so much takes about a millisecond. */
@@ -21,20 +10,27 @@ const CONTEXT_LINES = 3;
 /** Comparing two large, different texts can take for ever: a diff of more, which is half a second, is left out. */
 const MAX_CHANGED_LINES = 2_000;
 
-/** Empty when the texts are equal; at most `maxLines` of it. `path` is what to show. */
+/** Empty when the texts are equal; at most `maxLines` of it. `path` is the one to show. */
 export function unifiedDiff(path: string, oldText: string, newText: string, maxLines = MAX_DIFF_LINES): string {
-  if (oldText === newText) return "";
+  const lines = diffLines(path, oldText, newText);
+  if (lines === undefined) return "[the diff is too large to show]";
+  if (lines.length <= maxLines) return lines.join("\n").trimEnd();
+  return `${lines.slice(0, maxLines).join("\n")}\n[… ${lines.length - maxLines} more lines of diff]`;
+}
+
+/** Lines of the whole diff; undefined when the texts are too different to compare. */
+export function diffLines(path: string, oldText: string, newText: string): readonly string[] | undefined {
+  if (oldText === newText) return [];
   const lines = [`--- ${path}`, `+++ ${path}`];
   for (const part of partsOf(oldText, newText)) {
     const patch = structuredPatch("", "", part.oldText, part.newText, undefined, undefined, {
       context: CONTEXT_LINES,
       maxEditLength: MAX_CHANGED_LINES,
     });
-    if (patch === undefined) return "[the diff is too large to show]";
+    if (patch === undefined) return undefined;
     lines.push(...patch.hunks.flatMap((hunk) => hunkLines(hunk, part)));
   }
-  if (lines.length <= maxLines) return lines.join("\n").trimEnd();
-  return `${lines.slice(0, maxLines).join("\n")}\n[… ${lines.length - maxLines} more lines of diff]`;
+  return lines;
 }
 
 type Part = {

@@ -1,14 +1,13 @@
 import * as z from "zod";
+import { deletedReason, rebaseEdit, stageEdit, staleReason } from "./file-edit.ts";
 import { nearFiles } from "./missing-file.ts";
 import { refusedEdit } from "./patch/refusal.ts";
-import { replaceText } from "./patch/replace.ts";
+import { type ReplaceRequest, replaceExactly, replaceText } from "./patch/replace.ts";
 import { candidatePaths } from "./patch/v4a/candidate-paths.ts";
 import { parsePatch } from "./patch/v4a/parse-patch.ts";
 import type { FileSection } from "./patch/v4a/patch-text.ts";
 import { stagePatch } from "./patch/v4a/stage-patch.ts";
 import { absolutePath, shortTitle } from "./resolve-path.ts";
-import { stageEdit } from "./stage-edit.ts";
-import { deletedReason, staleReason } from "./stale-text.ts";
 import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";
 
 const input = z
@@ -89,9 +88,10 @@ async function stageReplace(call: Call, context: ToolContext): Promise<StagedCal
     const why = (isMissing && deletedReason(path, context)) || read.message;
     return { ok: false, text: `patch: ${why}${isMissing ? await nearFiles(path, cwd, host) : ""}` };
   }
+  const request = { oldString, newString, replaceAll };
   const stale = staleReason(path, read.text, context);
-  if (stale !== undefined) return { ok: false, text: `patch: ${stale}` };
-  const replaced = replaceText(read.text, { oldString, newString, replaceAll });
+  if (stale !== undefined) return stageRebased(path, read.text, request, { context, stale });
+  const replaced = replaceText(read.text, request);
   switch (replaced.kind) {
     case "refused":
       return refusedEdit(path, `${written}: ${replaced.text}`, context);
@@ -99,10 +99,28 @@ async function stageReplace(call: Call, context: ToolContext): Promise<StagedCal
       return { ok: true, diffs: [], run: () => Promise.resolve({ ok: true, text: replaced.text }) };
     case "changed":
       return noted(
-        stageEdit({ tool: "patch", path, oldText: read.text, newText: replaced.newText }, context),
+        stageEdit({ ...editOf(path, request), oldText: read.text, newText: replaced.newText }, context),
         replaced.how,
       );
   }
+}
+
+/** The file has changed since the model read it: only an exact match, unique in both texts, is applied. */
+function stageRebased(
+  path: string,
+  present: string,
+  request: ReplaceRequest,
+  { context, stale }: { readonly context: ToolContext; readonly stale: string },
+): StagedCall {
+  const base = context.files.recall(path) ?? present;
+  const edit = editOf(path, request);
+  const newText = rebaseEdit(edit, { base, present });
+  if (newText === undefined) return { ok: false, text: `patch: ${stale}` };
+  return stageEdit({ ...edit, base, oldText: present, newText }, context);
+}
+
+function editOf(path: string, request: ReplaceRequest) {
+  return { tool: "patch", path, exactly: (text: string) => replaceExactly(text, request) } as const;
 }
 
 /** The model is told when its text does not stand in the file to the letter: it should read again what it goes on with. */

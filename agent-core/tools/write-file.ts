@@ -1,8 +1,7 @@
 import * as z from "zod";
+import { deletedReason, stageEdit, staleReason } from "./file-edit.ts";
 import { inFileEndings } from "./file-endings.ts";
 import { absolutePath, shortTitle } from "./resolve-path.ts";
-import { stageEdit } from "./stage-edit.ts";
-import { deletedReason, staleReason } from "./stale-text.ts";
 import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";
 
 const input = z.object({

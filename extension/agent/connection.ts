@@ -17,6 +17,7 @@ import { table } from "../client/table.gen.ts";
 
 const OURS: HermesClientCapabilities = {
   expectedText: true,
+  unsavedText: true,
   fileMoves: true,
   putBack: true,
   problems: true,

@@ -1,40 +1,29 @@
 /** What an ACP client method of ours is: one file in this folder that exports `clientMethod`. */
 import type { ClientApp, SessionNotification } from "@zed-industries/agent-client-protocol";
-import type { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
 import type { HermesProcessesChanged } from "../../agent-core/protocol/processes.ts";
 import type { HermesBuilding } from "../../agent-core/protocol/sessions.ts";
+import type { ReviewedWrite } from "../documents/expected-edit.ts";
+import type { GuardedEdit, WrittenFile } from "../documents/guarded-write.ts";
 import type { EditProblems } from "../problems/edit-problems.ts";
 import type { Requests } from "../requests/requests.ts";
 import type { AgentTerminals } from "../terminals/agent-terminals.ts";
 
-/** An edit of the agent. Paths are absolute; `before` is null for a new file, `after` for one that goes. */
-export type AgentEdit = { readonly path: string; readonly before: string | null; readonly after: string | null };
-
-/** What may be written of an edit. */
-export type Verdict =
-  /** All of it; it is reviewed when it has landed. */
-  | { readonly kind: "after" }
-  /** What the user accepted: `before` is the file by now, `after` what shall be in it (the same: nothing is written). */
-  | {
-      readonly kind: "decided";
-      readonly before: string | null;
-      readonly after: string | null;
-      /** Hunks. */
-      readonly kept: number;
-      readonly undone: number;
-    };
-
-/** Who reviews the agent's edits. */
+/** Writer of the agent's changes: reviewed, and one after the other for each file. */
 export type EditReview = {
-  /** Waits for the user where they decide first. */
-  verdict(edit: AgentEdit, signal: AbortSignal): Promise<Verdict>;
-  /** Runs the write of an edit and puts what it changes up for review. Rejects as `write` does. */
-  landing(edit: AgentEdit, write: () => Promise<void>): Promise<void>;
-  /** Runs a move and takes what is up for review along. Rejects as `move` does. */
-  moving(from: string, to: string, move: () => Promise<void>): Promise<void>;
-  /** Runs a write that gives a file an earlier text (null: takes it away), with the review that it had then. */
-  puttingBack(path: string, after: string | null, write: () => Promise<void>): Promise<void>;
+  /**
+   * Writes an edit: where the user decides first, what they accept of it, otherwise all, which is then up for review.
+   * `writing` is called right before the file changes. Rejects with ConflictError when the file holds another text than
+   * expected, with the signal's reason when it is aborted.
+   */
+  write(edit: GuardedEdit, signal: AbortSignal, writing: () => void): Promise<ReviewedWrite>;
+  /** Gives a file an earlier text (`after` null removes it), with the review that it had then. Rejects as `write`. */
+  revert(edit: GuardedEdit): Promise<WrittenFile>;
+  /** Moves a file that holds `expected`, with its review. Rejects as `write`, and as `move`. */
+  move(file: FileMove, move: () => Promise<void>): Promise<void>;
 };
+
+/** Paths are absolute. */
+export type FileMove = { readonly from: string; readonly to: string; readonly expected: string };
 
 export type ClientServices = {
   readonly terminals: AgentTerminals;
@@ -50,8 +39,6 @@ export type ClientServices = {
   /** Who shows what runs in the background of a session. */
   readonly processesChanged: (changed: HermesProcessesChanged) => void;
   readonly editReview: EditReview;
-  /** Changes of one file wait for each other. */
-  readonly fileQueue: KeyedQueue;
   readonly problems: EditProblems;
 };
 

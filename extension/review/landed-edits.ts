@@ -2,11 +2,21 @@
 import { sep } from "node:path";
 import * as vscode from "vscode";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
-import type { AgentEdit } from "../client/client-method.ts";
+import type { FileMove } from "../client/client-method.ts";
 import { findDocument } from "../documents/find-document.ts";
+import {
+  BYTE_ORDER_MARK,
+  ConflictError,
+  expectedEdit,
+  type FileEdit,
+  type GuardedEdit,
+  guardedWrite,
+  hasMark,
+  presentText,
+  type WrittenFile,
+} from "../documents/guarded-write.ts";
 import { differsInLineEndsOnly } from "../documents/line-ends.ts";
 import { readText } from "../documents/read-text.ts";
-import { BYTE_ORDER_MARK, ConflictError, hasMark, readNow, writeNow } from "../documents/write-document.ts";
 import type { Hunk } from "./hunks.ts";
 import type { ReviewStore } from "./review-store.ts";
 import type { Reviewable } from "./reviewable.ts";
@@ -36,7 +46,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   readonly #texts = new Map<string, ReviewedText>();
   /** Writes on their way: a change that gives their text is theirs, not the user's. */
   readonly #planned = new Map<string, Planned>();
-  /** Writes of one file wait for each other, whoever wants them; the user's for nothing else of the agent's. */
+  /** By path. Every write of this window to a file, the agent's and the user's, goes through it. */
   readonly #writes = new KeyedQueue();
   /** Earlier states by path, since the last verdict "keep". */
   readonly #states = new Map<string, ReviewedText[]>();
@@ -80,39 +90,55 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     if (failed !== undefined) throw failed.reason;
   }
 
-  /** Runs the write of an edit and puts what it changes up for review. Rejects as `write` does. */
-  async landing(edit: AgentEdit, write: () => Promise<void>): Promise<void> {
-    await this.#writes.run(edit.path, async () => {
-      const goesWithMark = edit.after === null && (await hasMark(vscode.Uri.file(edit.path)));
-      const planned = { text: edit.after ?? undefined, noted: () => this.#land(edit, goesWithMark) };
-      await this.#plan(edit.path, planned, write);
+  /** Writes an edit of the agent and puts the change up for review. Rejects with ConflictError, or when VS Code refuses. */
+  land(edit: GuardedEdit): Promise<WrittenFile> {
+    const { path, after } = edit;
+    return this.#writes.run(path, async () => {
+      const goesWithMark = after === null && (await hasMark(vscode.Uri.file(path)).catch(() => false));
+      return this.#write(edit, (change) => ({
+        text: change.after ?? undefined,
+        noted: () => this.#land(change, goesWithMark),
+      }));
     });
   }
 
-  /** Runs the move of a file and takes its review along. Rejects as `move` does. */
-  async moving(from: string, to: string, move: () => Promise<void>): Promise<void> {
+  /** Writes an edit that the user has accepted: nothing of it is up for review. Rejects as `land`. */
+  write(edit: GuardedEdit): Promise<WrittenFile> {
+    return this.#writes.run(edit.path, () => guardedWrite(edit));
+  }
+
+  /** Moves a file that holds `expected`, and its review with it. Rejects as `land`, and as `move`. */
+  async move({ from, to, expected }: FileMove, move: () => Promise<void>): Promise<void> {
     await this.#writes.run(from, async () => {
+      await expectedEdit({ path: from, expected, after: null });
       await move();
       this.#moved(from, to);
     });
   }
 
   /**
-   * Runs a write that gives a file an earlier text (null: takes it away). The review that it had with that text comes
-   * back, else the change counts as the user's own: nothing new is up. Rejects as `write` does.
+   * Gives a file an earlier text (`after` null removes it). The review that it had with that text comes back, otherwise
+   * the change counts as the user's own: nothing new is up. Rejects as `land`.
    */
-  puttingBack(path: string, after: string | null, write: () => Promise<void>): Promise<void> {
-    return this.#writes.run(path, () => this.#putBackWith(path, after, write));
+  revert(edit: GuardedEdit): Promise<WrittenFile> {
+    const { path } = edit;
+    return this.#writes.run(path, async () => {
+      const text = this.#texts.get(path);
+      let reverted: FileEdit | undefined;
+      const written = await guardedWrite(edit, (change) => {
+        reverted = change;
+        if (text !== undefined && change.before !== change.after) this.#remember(text); // Ctrl+Z brings it back
+      });
+      if (reverted !== undefined && reverted.before !== reverted.after) this.#reverted(reverted, text);
+      return written;
+    });
   }
 
-  async #putBackWith(path: string, after: string | null, write: () => Promise<void>): Promise<void> {
-    const before = this.#texts.get(path);
-    if (before !== undefined) this.#remember(before); // Ctrl+Z brings it back
-    await write();
+  #reverted({ path, after }: FileEdit, before: ReviewedText | undefined): void {
     if (!this.#texts.has(path)) return;
     if (after === null) this.#forget(path);
     else if (before?.isGone) this.#set(reviewedText({ path, baseline: before.baseline, present: after }));
-    // A file that no document shows tells of no change.
+    // A file that no document shows emits no change event.
     else this.#follow(path, after);
   }
 
@@ -169,7 +195,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     const undone = text && putBack(text);
     if (text === undefined || undone === undefined) return true; // a verdict before this one has taken it
     try {
-      await this.#write(text, undone, putBack);
+      await this.#writeUndone(text, undone, putBack);
       return true;
     } catch (error) {
       await this.#catchUp(path);
@@ -180,7 +206,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   }
 
   /** Puts text back through the document; a file that the agent created goes when nothing of it is left. */
-  async #write(text: ReviewedText, undone: ReviewedText, putBack: PuttingBack): Promise<void> {
+  async #writeUndone(text: ReviewedText, undone: ReviewedText, putBack: PuttingBack): Promise<void> {
     const { path, present } = undone;
     const goes = text.baseline === null && present === "";
     const noted = (): void => {
@@ -192,15 +218,21 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
       else this.#set(undoneNow?.present === present ? undoneNow : undone);
     };
     const written = (text.hasMark ? BYTE_ORDER_MARK : "") + present;
-    await this.#plan(path, { text: present, noted }, () => writeNow(path, textInFile(text), goes ? null : written));
+    const edit = { path, expected: textInFile(text), after: goes ? null : written };
+    await this.#write(edit, () => ({ text: present, noted }));
   }
 
-  /** Runs a write of our own: when its text is there, `noted` takes it into the review. */
-  async #plan(path: string, planned: Planned, write: () => Promise<void>): Promise<void> {
-    this.#planned.set(path, planned);
+  /** A write of our own: when its text is there, `noted` takes it into the review. */
+  async #write(edit: GuardedEdit, plan: (change: FileEdit) => Planned): Promise<WrittenFile> {
+    const { path } = edit;
+    let planned: Planned | undefined;
     try {
-      await write();
-      if (this.#planned.get(path) === planned) planned.noted();
+      const written = await guardedWrite(edit, (change) => {
+        planned = plan(change);
+        this.#planned.set(path, planned);
+      });
+      if (planned !== undefined && this.#planned.get(path) === planned) planned.noted();
+      return written;
     } finally {
       this.#planned.delete(path);
     }
@@ -208,7 +240,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
 
   /** After a write that found another text than the review knew. */
   async #catchUp(path: string): Promise<void> {
-    const { text: present } = await readNow(path);
+    const present = await presentText(path);
     const text = this.#texts.get(path);
     if (text === undefined || present === textInFile(text)) return;
     if (present === null) this.#forget(path);
@@ -245,7 +277,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     else if (text !== undefined) this.#set(followed(text, present));
   }
 
-  #land({ path, before, after }: AgentEdit, goesWithMark: boolean): void {
+  #land({ path, before, after }: FileEdit, goesWithMark: boolean): void {
     const last = this.#texts.get(path);
     // The file may have been changed where no document told of it.
     const known = last === undefined || textInFile(last) === before ? last : followed(last, before ?? "");

@@ -1,7 +1,9 @@
 /** Edits that wait for the user's verdict before anything is written; only the hunks they accept will be. */
 import * as vscode from "vscode";
-import type { AgentEdit, Verdict } from "../client/client-method.ts";
+import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
+import type { ReviewedWrite } from "../documents/expected-edit.ts";
 import { findDocument } from "../documents/find-document.ts";
+import { expectedEdit, type FileEdit, type GuardedEdit, type WrittenFile } from "../documents/guarded-write.ts";
 import { type Carried, carryChange } from "./carry-change.ts";
 import { type Hunk, hunksBetween } from "./hunks.ts";
 import type { Reviewable } from "./reviewable.ts";
@@ -14,11 +16,23 @@ type Proposal = {
   file: string | null;
   kept: number;
   undone: number;
-  readonly settle: (verdict: Verdict) => void;
+  readonly settle: (decision: Decision) => void;
+};
+
+/** The user's decision: `before` is the file's text now, `after` the text to write (the same: nothing). Hunks are counted. */
+type Decision = Required<ReviewedWrite>["review"];
+
+export type Proposing = {
+  /** Aborted when the agent withdraws the edit. */
+  readonly signal: AbortSignal;
+  /** Called when the proposal can be seen. */
+  readonly proposed: () => void;
 };
 
 export class Proposals implements Reviewable, vscode.Disposable {
   readonly #proposals = new Map<string, Proposal>();
+  /** Proposals of one file, by path. */
+  readonly #queue = new KeyedQueue();
   readonly #changed = new vscode.EventEmitter<string>();
   readonly #typing: vscode.Disposable;
 
@@ -37,20 +51,35 @@ export class Proposals implements Reviewable, vscode.Disposable {
   }
 
   /**
-   * Settles when every hunk has its verdict. There is one proposal for a path at a time.
-   * Rejects with the signal's reason when the agent withdraws the edit.
+   * Proposes an edit and writes what the user accepts of it. One edit of a file is proposed at a time; the next one waits
+   * and is compared with the text that this one leaves. Rejects with ConflictError, or with the signal's reason.
    */
-  async propose(
-    { path, before, after }: AgentEdit & { readonly after: string },
-    signal: AbortSignal,
-  ): Promise<Verdict> {
+  decide(
+    guarded: GuardedEdit,
+    proposing: Proposing,
+    write: (decided: GuardedEdit) => Promise<WrittenFile>,
+  ): Promise<ReviewedWrite> {
+    const { path } = guarded;
+    return this.#queue.run(path, async () => {
+      const decision = await this.#propose(await expectedEdit(guarded), proposing);
+      // Lines that the user keeps keep their file.
+      const after = guarded.after === null && decision.after === "" ? null : decision.after;
+      const review = { ...decision, after };
+      if (after === decision.before) return { written: undefined, review };
+      return { written: await write({ path, expected: decision.before, after }), review };
+    });
+  }
+
+  /** Settles when every hunk is decided. */
+  async #propose({ path, before, after }: FileEdit, { signal, proposed }: Proposing): Promise<Decision> {
     signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
+    const { promise, resolve, reject } = Promise.withResolvers<Decision>();
     const withdraw = (): void => reject(signal.reason);
     signal.addEventListener("abort", withdraw, { once: true });
-    const text = reviewedText({ path, baseline: before, present: after });
+    const text = reviewedText({ path, baseline: before, present: after ?? "" });
     this.#proposals.set(path, { text, file: before, kept: 0, undone: 0, settle: resolve });
     this.#changed.fire(path);
+    proposed();
     try {
       return await promise;
     } finally {
@@ -106,7 +135,7 @@ export class Proposals implements Reviewable, vscode.Disposable {
       return;
     }
     const { file, kept, undone } = proposal;
-    proposal.settle({ kind: "decided", before: file, after: kept === 0 ? file : text.present, kept, undone });
+    proposal.settle({ before: file, after: kept === 0 ? file : text.present, kept, undone });
   }
 
   /** The user goes on typing in the file: theirs is part of what will be written, else the write is refused. */

@@ -69,7 +69,7 @@ async function edits({ files }: Host, path: string): Promise<readonly number[]> 
   const times: number[] = [];
   for (let at = 0; at < EDITS; at += 1) {
     const start = performance.now();
-    await files.writeText(path, text(at + 1), { kind: "text", text: text(at) }, signal);
+    await files.guardedWrite({ path, expected: text(at), after: text(at + 1), purpose: "edit" }, signal);
     times.push(performance.now() - start);
   }
   return times;

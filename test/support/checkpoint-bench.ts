@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } fro
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Checkpoints, type CheckpointsOptions } from "../../agent-core/checkpoints/checkpoints.ts";
-import type { ExpectedText, Host } from "../../agent-core/host/host.ts";
+import type { Host } from "../../agent-core/host/host.ts";
 import { nodeHost } from "../../agent-core/host/node-host.ts";
 import type { JournalEntry } from "../../agent-core/sessions/entry.ts";
 
@@ -63,8 +63,9 @@ export class CheckpointBench {
     this.position += 1;
     const { files } = this.checkpoints.hostFor(`call_${this.#calls++}`);
     const present = await files.readText(this.path(name), signal);
-    const expected: ExpectedText = present.ok ? { kind: "text", text: present.text } : { kind: "absent" };
-    const written = await files.writeText(this.path(name), text, expected, signal);
+    const expected = present.ok ? present.text : null;
+    const write = { path: this.path(name), expected, after: text, purpose: "edit" } as const;
+    const written = await files.guardedWrite(write, signal);
     this.position += 1;
     if (!written.ok) throw new Error(written.message);
   }
@@ -73,7 +74,10 @@ export class CheckpointBench {
   async remove(name: string): Promise<void> {
     this.position += 1;
     const { files } = this.checkpoints.hostFor(`call_${this.#calls++}`);
-    const removed = await files.remove(this.path(name), this.read(name), signal);
+    const removed = await files.guardedWrite(
+      { path: this.path(name), expected: this.read(name), after: null, purpose: "edit" },
+      signal,
+    );
     this.position += 1;
     if (!removed.ok) throw new Error(removed.message);
   }

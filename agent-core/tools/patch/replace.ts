@@ -29,6 +29,14 @@ export function replaceText(text: string, request: ReplaceRequest): Replacement 
   return { kind: "changed", newText, count: apart.length };
 }
 
+/** The text with its one exact place replaced; undefined unless there is exactly one. */
+export function replaceExactly(text: string, request: ReplaceRequest): string | undefined {
+  const { oldString, newString } = inFileEndings(text, request);
+  const [start, ...others] = findAll(text, oldString);
+  if (start === undefined || others.length > 0 || oldString === newString) return undefined;
+  return splice(text, [{ start, end: start + oldString.length, replacement: newString }]);
+}
+
 /** Not there to the letter: the ladder's first strategy that finds anything decides. */
 function replaceInexact(text: string, request: ReplaceRequest): Replacement {
   const { oldString, newString, replaceAll } = request;

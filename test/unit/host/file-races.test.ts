@@ -33,8 +33,8 @@ test("two agents that write one file at the same moment lose nothing of each oth
         for (let turns = random.below(12); turns > 0; turns -= 1) await new Promise(setImmediate);
         const read = await files.readText(path, signal);
         if (!read.ok) throw new Error(read.message);
-        const expected = { kind: "text" as const, text: read.text };
-        const written = await files.writeText(path, `${read.text}agent ${index}\n`, expected, signal);
+        const after = `${read.text}agent ${index}\n`;
+        const written = await files.guardedWrite({ path, expected: read.text, after, purpose: "edit" }, signal);
         return written.ok ? [`agent ${index}\n`] : [];
       }),
     );

@@ -6,14 +6,15 @@ import { nodeFiles } from "../../../agent-core/host/node-files.ts";
 
 const files = nodeFiles();
 const { signal } = new AbortController();
+const removal = { after: null, purpose: "revert" } as const;
 let path: string;
 beforeEach(() => {
   path = join(mkdtempSync(join(tmpdir(), "hermes-put-back-")), "file");
 });
 
 test("a file that is gone already is as it shall be", async () => {
-  expect(await files.putBack(path, null, { kind: "absent" }, signal)).toEqual({ ok: true });
-  expect(await files.putBack(path, null, { kind: "text", text: "of the agent" }, signal)).toEqual({ ok: true });
+  expect(await files.guardedWrite({ ...removal, path, expected: null }, signal)).toEqual({ ok: true });
+  expect(await files.guardedWrite({ ...removal, path, expected: "of the agent" }, signal)).toEqual({ ok: true });
 });
 
 test.each([
@@ -23,7 +24,7 @@ test.each([
   "where somebody else has put a file of %s there is none to be taken away, which is said",
   async (_, text, reason) => {
     writeFileSync(path, text);
-    expect(await files.putBack(path, null, { kind: "absent" }, signal)).toMatchObject({ ok: false, reason });
+    expect(await files.guardedWrite({ ...removal, path, expected: null }, signal)).toMatchObject({ ok: false, reason });
     expect(existsSync(path)).toBe(true);
   },
 );

@@ -56,13 +56,13 @@ test("write_file refuses the output of read_file as content", async () => {
   expect((await bench.run(writeFile, { path: "a.txt", content: "1|one\n2|two" })).text).toContain("line numbers");
 });
 
-test("an edit of a file that changed since it was read is refused with what changed", async () => {
+test("an edit of lines that changed since they were read, or of a whole changed text, is refused with the changes", async () => {
   put("a.txt", "one\ntwo\n");
   await bench.run(readFile, { path: "a.txt" });
   put("a.txt", "one\n2\n");
   for (const result of [
     await bench.run(writeFile, { path: "a.txt", content: "x\n" }),
-    await bench.run(patch, { path: "a.txt", old_string: "one", new_string: "1" }),
+    await bench.run(patch, { path: "a.txt", old_string: "one\ntwo", new_string: "1" }),
   ]) {
     expect(result.ok).toBe(false);
     expect(result.text).toContain("-two\n+2");

@@ -12,7 +12,7 @@ function reviewedBench(review: WriteReview) {
   const path = join(bench.folder, "a.txt");
   writeFileSync(path, "one\ntwo\nthree\n");
   const { host } = bench.context;
-  const files = { ...host.files, writeText: () => Promise.resolve({ ok: true as const, review }) };
+  const files = { ...host.files, guardedWrite: () => Promise.resolve({ ok: true as const, review }) };
   const context = { ...bench.context, host: { ...host, files } };
   return {
     path,

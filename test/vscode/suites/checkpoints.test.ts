@@ -7,6 +7,7 @@ import { Checkpoints } from "../../../agent-core/checkpoints/checkpoints.ts";
 import type { JournalEntry } from "../../../agent-core/sessions/entry.ts";
 import { CheckpointDocuments } from "../../../extension/review/checkpoint-documents.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { agentWrite } from "../support/agent-write.ts";
 import { closeEditors, openEditor, typeAt } from "../support/editors.ts";
 import { ReviewDesk } from "../support/review-desk.ts";
 
@@ -62,8 +63,7 @@ suite("checkpoints", () => {
   async function edit(name: string, before: string | null, after: string): Promise<void> {
     position += 2;
     const { files } = checkpoints.hostFor("call_1");
-    const expected = before === null ? { kind: "absent" as const } : { kind: "text" as const, text: before };
-    assert.deepEqual(await files.writeText(pathOf(name), after, expected, signal), { ok: true });
+    assert.deepEqual(await agentWrite(files, pathOf(name), { expected: before, after }, signal), { ok: true });
   }
 
   async function restore(to: number): Promise<readonly (string | undefined)[]> {
@@ -150,7 +150,9 @@ suite("checkpoints", () => {
     for (const name of ["a.txt", "b.txt"]) writeFileSync(pathOf(name), ORIGINAL);
     const first = turn();
     await edit("a.txt", ORIGINAL, "one\nthree\n");
-    assert.deepEqual(await checkpoints.hostFor("call_2").files.remove(pathOf("b.txt"), ORIGINAL, signal), { ok: true });
+    const { files } = checkpoints.hostFor("call_2");
+    const removed = await agentWrite(files, pathOf("b.txt"), { expected: ORIGINAL, after: null }, signal);
+    assert.ok(removed.ok, removed.ok ? "" : removed.message);
     position += 2;
     assert.equal(existsSync(pathOf("b.txt")), false);
     assert.deepEqual(await restore(first), [undefined, undefined]);

@@ -11,7 +11,6 @@ import {
 import * as vscode from "vscode";
 import { serve } from "../../../agent-core/acp/serve.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
-import { KeyedQueue } from "../../../agent-core/platform/keyed-queue.ts";
 import { connect } from "../../../extension/agent/connection.ts";
 import { EditProblems } from "../../../extension/problems/edit-problems.ts";
 import { Requests } from "../../../extension/requests/requests.ts";
@@ -51,7 +50,6 @@ suite("editor model", () => {
         sessionLists: { building: nobody, importing: nobody, changed: nobody },
         processesChanged: nobody,
         editReview: unreviewed,
-        fileQueue: new KeyedQueue(),
         problems: new EditProblems(),
       },
     );

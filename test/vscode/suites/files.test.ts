@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
-import type { ExpectedText, HostFiles } from "../../../agent-core/host/host.ts";
+import type { HostFiles } from "../../../agent-core/host/host.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { agentWrite } from "../support/agent-write.ts";
 import { closeEditors, openEditor, typeAt } from "../support/editors.ts";
 
 // What the agent reads and writes through the documents of a real editor.
@@ -34,7 +35,7 @@ suite("files", () => {
   }
 
   const write = (path: string, text: string, expected: string | null) =>
-    files.writeText(path, text, expectedText(expected), signal);
+    agentWrite(files, path, { expected, after: text }, signal);
 
   async function readText(path: string): Promise<string> {
     const read = await files.readText(path, signal);
@@ -161,7 +162,3 @@ suite("files", () => {
     assert.deepEqual(readFileSync(path), bytes);
   });
 });
-
-function expectedText(text: string | null): ExpectedText {
-  return text === null ? { kind: "absent" } : { kind: "text", text };
-}

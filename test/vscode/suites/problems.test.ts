@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 import type { EditedFile, FileProblems } from "../../../agent-core/host/problems.ts";
 import { newProblems } from "../../../agent-core/tools/problems/new-problems.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { agentWrite } from "../support/agent-write.ts";
 import { closeEditors } from "../support/editors.ts";
 
 // What the linters of a real editor find in an edit of the agent, and when.
@@ -51,8 +52,7 @@ suite("problems", () => {
   async function edit(path: string, oldText: string | null, newText: string): Promise<readonly FileProblems[]> {
     calls += 1;
     const watch = await side.host.problems.watch(`call ${calls}`);
-    const expected = oldText === null ? ({ kind: "absent" } as const) : ({ kind: "text", text: oldText } as const);
-    const written = await side.host.files.writeText(path, newText, expected, signal);
+    const written = await agentWrite(side.host.files, path, { expected: oldText, after: newText }, signal);
     assert.ok(written.ok, written.ok ? "" : written.message);
     return watch.settled([{ path, oldText, newText }], signal);
   }
@@ -142,7 +142,7 @@ suite("problems", () => {
     const path = join(folder, "stop.todo");
     writeFileSync(path, "one\n");
     const watch = await side.host.problems.watch("stopped");
-    await side.host.files.writeText(path, "BAD\n", { kind: "text", text: "one\n" }, signal);
+    await agentWrite(side.host.files, path, { expected: "one\n", after: "BAD\n" }, signal);
     const cancel = new AbortController();
     const settled = watch.settled([{ path, oldText: "one\n", newText: "BAD\n" }], cancel.signal);
     cancel.abort(new Error("stopped"));

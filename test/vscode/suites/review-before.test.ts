@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import { proposalUri } from "../../../extension/review/review.ts";
 import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { agentWrite } from "../support/agent-write.ts";
 import { openEditor, typeAt } from "../support/editors.ts";
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
 import type { ReviewDesk } from "../support/review-desk.ts";
@@ -42,8 +43,7 @@ suite("review before writing", () => {
         resolve();
       });
     });
-    const expected = before === null ? { kind: "absent" as const } : { kind: "text" as const, text: before };
-    const written = side.host.files.writeText(path, after, expected, cancel.signal);
+    const written = agentWrite(side.host.files, path, { expected: before, after }, cancel.signal);
     await Promise.race([waits, written]);
     return { written };
   }
@@ -121,8 +121,7 @@ suite("review before writing", () => {
 
   test("a second edit of the same file waits until the first has its verdict, and sees what that left", async () => {
     const { written } = await propose();
-    const expected = { kind: "text" as const, text: ORIGINAL };
-    const second = side.host.files.writeText(path, "other\n", expected, cancel.signal);
+    const second = agentWrite(side.host.files, path, { expected: ORIGINAL, after: "other\n" }, cancel.signal);
     desk.review.keepFile(uri);
     assert.ok((await written).ok);
     const result = await second;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import { GONE_SCHEME } from "../../../extension/review/review.ts";
 import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { agentWrite } from "../support/agent-write.ts";
 import { openEditor, typeAt } from "../support/editors.ts";
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
 import type { ReviewDesk } from "../support/review-desk.ts";
@@ -59,8 +60,8 @@ suite("bytes of reviewed files", () => {
   async function agentWrites({ fsPath }: vscode.Uri, after: string): Promise<void> {
     const read = await side.host.files.readText(fsPath, signal);
     assert.ok(read.ok);
-    const expected = { kind: "text" as const, text: read.text };
-    assert.deepEqual(await side.host.files.writeText(fsPath, withoutMark(after), expected, signal), { ok: true });
+    const edit = { expected: read.text, after: withoutMark(after) };
+    assert.deepEqual(await agentWrite(side.host.files, fsPath, edit, signal), { ok: true });
   }
 
   for (const [form, [before, after]] of Object.entries(FORMS)) {
@@ -87,7 +88,7 @@ suite("bytes of reviewed files", () => {
 
     test(`a file that the agent removed comes back with every byte: ${form}`, async () => {
       const uri = file(before);
-      await side.host.files.remove(uri.fsPath, withoutMark(before), signal);
+      await agentWrite(side.host.files, uri.fsPath, { expected: withoutMark(before), after: null }, signal);
       if (before !== "") desk = await desk.reloaded();
       await desk.review.undoAll();
       // An empty file has no line to decide about.

@@ -6,6 +6,7 @@ import { decideHunk } from "../../../extension/review/decide-hunk.ts";
 import { revealHunk } from "../../../extension/review/reveal-hunk.ts";
 import { proposalUri } from "../../../extension/review/review.ts";
 import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { agentWrite } from "../support/agent-write.ts";
 import { closeEditors, openEditor } from "../support/editors.ts";
 import { HunkModel, type Key, ModelFile, type Random, randomOf } from "../support/hunk-model.ts";
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
@@ -42,7 +43,7 @@ suite("keys of the review in a row", () => {
       : revealHunk(desk.review, desk.opener, key === "next" ? 1 : -1, []);
 
   const agentWrites = (path: string, before: string, after: string) =>
-    side.host.files.writeText(path, after, { kind: "text", text: before }, signal);
+    agentWrite(side.host.files, path, { expected: before, after }, signal);
 
   function modelOf(round: number, random: Random): HunkModel {
     const names = ["a.txt", "b.txt", "c.txt"];

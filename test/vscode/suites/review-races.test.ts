@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import * as vscode from "vscode";
 import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { agentWrite } from "../support/agent-write.ts";
 import { closeEditors, openEditor } from "../support/editors.ts";
 import { type Random, randomOf } from "../support/hunk-model.ts";
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
@@ -40,8 +41,8 @@ suite("races for a reviewed file", () => {
   async function agentWrites(path: string, line: string): Promise<boolean> {
     const read = await side.host.files.readText(path, signal);
     assert.ok(read.ok);
-    const expected = { kind: "text" as const, text: read.text };
-    const written = await side.host.files.writeText(path, `${read.text}${line}\n`, expected, signal);
+    const edit = { expected: read.text, after: `${read.text}${line}\n` };
+    const written = await agentWrite(side.host.files, path, edit, signal);
     if (!written.ok) assert.equal(written.reason, "conflict", written.message);
     return written.ok;
   }

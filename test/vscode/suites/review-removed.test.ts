@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import { GONE_SCHEME } from "../../../extension/review/review.ts";
 import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { agentWrite } from "../support/agent-write.ts";
 import { openEditor, typeAt } from "../support/editors.ts";
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
 import type { ReviewDesk } from "../support/review-desk.ts";
@@ -31,7 +32,7 @@ suite("review of files that the agent removes and moves", () => {
   });
 
   test("a removed file is up for review, and undo puts it back as it was", async () => {
-    assert.deepEqual(await side.host.files.remove(path, TEXT, signal), { ok: true });
+    assert.deepEqual(await agentWrite(side.host.files, path, { expected: TEXT, after: null }, signal), { ok: true });
     assert.equal(existsSync(path), false);
     assert.deepEqual(desk.review.documents.map(String), [gone.toString()]);
     const [file] = desk.review.files;
@@ -43,14 +44,14 @@ suite("review of files that the agent removes and moves", () => {
   });
 
   test("keeping ends the review, and the file stays away", async () => {
-    await side.host.files.remove(path, TEXT, signal);
+    await agentWrite(side.host.files, path, { expected: TEXT, after: null }, signal);
     desk.review.keepFile(gone);
     assert.deepEqual(desk.review.documents, []);
     assert.equal(existsSync(path), false);
   });
 
   test("a removal is still up for review after a reload", async () => {
-    await side.host.files.remove(path, TEXT, signal);
+    await agentWrite(side.host.files, path, { expected: TEXT, after: null }, signal);
     desk = await desk.reloaded();
     assert.deepEqual(desk.review.documents.map(String), [gone.toString()]);
     await desk.review.undoFile(gone);
@@ -59,21 +60,21 @@ suite("review of files that the agent removes and moves", () => {
 
   test("a file that the agent made and removes leaves nothing to review", async () => {
     const fresh = join(folder, "fresh.txt");
-    await side.host.files.writeText(fresh, "x\n", { kind: "absent" }, signal);
-    await side.host.files.remove(fresh, "x\n", signal);
+    await agentWrite(side.host.files, fresh, { expected: null, after: "x\n" }, signal);
+    await agentWrite(side.host.files, fresh, { expected: "x\n", after: null }, signal);
     assert.deepEqual(desk.review.documentsOf(fresh), []);
   });
 
   test("a file with unsaved text of the user is not removed", async () => {
     await typeAt(await openEditor(path), 0, "mine\n");
-    const refused = await side.host.files.remove(path, TEXT, signal);
+    const refused = await agentWrite(side.host.files, path, { expected: TEXT, after: null }, signal);
     assert.equal(refused.ok, false);
     assert.equal(readFileSync(path, "utf8"), TEXT);
   });
 
   test("where the user decides first, a removal waits, and a line that they keep keeps its file", async () => {
     await vscode.workspace.getConfiguration("hermes").update("review.mode", "before", true);
-    const removal = side.host.files.remove(path, TEXT, signal);
+    const removal = agentWrite(side.host.files, path, { expected: TEXT, after: null }, signal);
     await new Promise<void>((resolve) => {
       const subscription = desk.review.onDidChange(() => {
         subscription.dispose();
@@ -90,7 +91,7 @@ suite("review of files that the agent removes and moves", () => {
 
   test("a moved file takes its open editor and its hunks along", async () => {
     const to = join(folder, "deeper", "b.txt");
-    await side.host.files.writeText(path, TEXT.replace("two", "TWO"), { kind: "text", text: TEXT }, signal);
+    await agentWrite(side.host.files, path, { expected: TEXT, after: TEXT.replace("two", "TWO") }, signal);
     await openEditor(path);
     const moved = await side.host.files.rename({ from: path, to, expected: TEXT.replace("two", "TWO") }, signal);
     assert.deepEqual(moved, { ok: true });

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
-import { writeNow } from "../../../extension/documents/write-document.ts";
 import { revealHunk } from "../../../extension/review/reveal-hunk.ts";
 import { workspaceFolder } from "../support/agent-side.ts";
 import { closeEditors } from "../support/editors.ts";
@@ -26,7 +25,7 @@ suite("review speed", () => {
       const path = join(folder, `file-${String(file).padStart(2, "0")}.txt`);
       writeFileSync(path, before.join(""));
       const edit = { path, before: before.join(""), after };
-      await desk.landed.landing(edit, () => writeNow(path, edit.before, edit.after));
+      await desk.landed.land({ path, expected: edit.before, after: edit.after });
     }
   });
 

@@ -6,6 +6,7 @@ import { hunkAt, hunkOfChange } from "../../../extension/review/hunk-at.ts";
 import { revealHunk } from "../../../extension/review/reveal-hunk.ts";
 import { originalUri } from "../../../extension/review/review.ts";
 import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
+import { agentWrite } from "../support/agent-write.ts";
 import { openEditor, typeAt } from "../support/editors.ts";
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
 import type { ReviewDesk } from "../support/review-desk.ts";
@@ -33,8 +34,7 @@ suite("review of landed edits", () => {
   const pathOf = (name: string): string => join(folder, name);
 
   async function agentWrites(path: string, before: string | null, after: string): Promise<void> {
-    const expected = before === null ? { kind: "absent" as const } : { kind: "text" as const, text: before };
-    assert.deepEqual(await side.host.files.writeText(path, after, expected, signal), { ok: true });
+    assert.deepEqual(await agentWrite(side.host.files, path, { expected: before, after }, signal), { ok: true });
   }
 
   /** a.txt with the original text, then edited by the agent. */

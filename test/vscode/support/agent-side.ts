@@ -6,9 +6,9 @@ import type { Host } from "../../../agent-core/host/host.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import type { CommandVariables } from "../../../agent-core/host/terminals/command-variables.ts";
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
-import { KeyedQueue } from "../../../agent-core/platform/keyed-queue.ts";
 import { connect } from "../../../extension/agent/connection.ts";
 import type { EditReview } from "../../../extension/client/client-method.ts";
+import { expectedEdit, guardedWrite } from "../../../extension/documents/guarded-write.ts";
 import { EditProblems } from "../../../extension/problems/edit-problems.ts";
 import { Requests } from "../../../extension/requests/requests.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
@@ -36,10 +36,12 @@ export function workspaceFolder(): string {
 
 /** Lets every write pass. */
 export const unreviewed: EditReview = {
-  verdict: () => Promise.resolve({ kind: "after" }),
-  landing: (_edit, write) => write(),
-  moving: (_from, _to, move) => move(),
-  puttingBack: (_path, _after, write) => write(),
+  write: async (edit) => ({ written: await guardedWrite(edit) }),
+  revert: (edit) => guardedWrite(edit),
+  async move({ from, expected }, move) {
+    await expectedEdit({ path: from, expected, after: null });
+    await move();
+  },
 };
 
 /** Connects to the extension's real client methods. */
@@ -78,7 +80,6 @@ export async function connectAgentSide(
       sessionLists: { building: nobody, importing: nobody, changed: nobody },
       processesChanged: nobody,
       editReview,
-      fileQueue: new KeyedQueue(),
       problems,
     },
   );

@@ -2,7 +2,7 @@
 import { fitLines, type Margins, usualBreak } from "../fit-lines.ts";
 import { TextLines } from "../lines.ts";
 import { nearestText } from "../nearest-text.ts";
-import { findHunk, type HunkPlace, isApplied } from "./find-hunk.ts";
+import { findHunk, type HunkPlace, isApplied, isUnique } from "./find-hunk.ts";
 import type { Hunk } from "./patch-text.ts";
 
 export type Applied =
@@ -34,6 +34,14 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
     changes.push(change);
   }
   return { ok: true, text: changed(file, changes), how };
+}
+
+/** The text with all hunks applied; undefined unless the lines of each are there to the letter, exactly once. */
+export function applyHunksExactly(text: string, hunks: readonly Hunk[]): string | undefined {
+  const file = new TextLines(text);
+  if (!hunks.every((hunk) => isUnique(file, hunk))) return undefined;
+  const applied = applyHunks(text, hunks);
+  return applied.ok && applied.how.length === 0 ? applied.text : undefined;
 }
 
 function changeAt(place: HunkPlace): Change {

@@ -1,6 +1,8 @@
 /** Carries out what a patch has planned: all of it, or nothing when something cannot be done. */
 import type { FileFailure, FileWritten, HostFiles, WriteReview } from "../../../host/host.ts";
 import { messageOf } from "../../../platform/errors.ts";
+import { writeEdit } from "../../file-edit.ts";
+import type { ToolContext } from "../../tool.ts";
 import type { FileChange } from "./plan-changes.ts";
 
 /** What became of a change; `review` is there when the user decided about it first. */
@@ -18,7 +20,10 @@ export type Outcome =
       readonly decided: readonly CarriedOut[];
     };
 
-type Done = FileWritten | FileFailure;
+/** `change` is there when another one was made than planned: the same edit of a text that has changed since. */
+type Done = (FileWritten & { readonly change?: FileChange }) | FileFailure;
+
+type Ports = Pick<ToolContext, "host" | "signal">;
 
 /** One change of one file, and what takes it back. */
 type Step = {
@@ -29,16 +34,12 @@ type Step = {
   readonly isMove?: true;
 };
 
-type RunStep = { readonly step: Step; readonly review: WriteReview | undefined };
+type RunStep = CarriedOut & { readonly step: Step };
 
 /** What goes is gone last: until then nothing is lost. A cancelled turn takes everything back, and rejects. */
-export async function carryOut(
-  changes: readonly FileChange[],
-  files: HostFiles,
-  signal: AbortSignal,
-): Promise<Outcome> {
+export async function carryOut(changes: readonly FileChange[], ports: Ports): Promise<Outcome> {
   const steps = changes
-    .flatMap((change) => stepsOf(change, files, signal))
+    .flatMap((change) => stepsOf(change, ports))
     .toSorted((one, other) => Number(one.change.newText === null) - Number(other.change.newText === null));
   const done: RunStep[] = [];
   for (const step of steps) {
@@ -49,7 +50,7 @@ export async function carryOut(
         if (result.reason !== "conflict") await takeBackBroken(step);
         return { ok: false, message: result.message, left: await takeBack(done), decided: carriedOut(done, true) };
       }
-      done.push({ step, review: result.review });
+      done.push({ step, change: result.change ?? step.change, review: result.review });
     } catch (error) {
       await takeBackBroken(step);
       await takeBack(done);
@@ -62,7 +63,7 @@ export async function carryOut(
 function carriedOut(done: readonly RunStep[], isOnlyDecided: boolean): readonly CarriedOut[] {
   return done
     .filter(({ step, review }) => !step.isMove && !(isOnlyDecided && review === undefined))
-    .map(({ step: { change }, review }) => ({ change, review }));
+    .map(({ change, review }) => ({ change, review }));
 }
 
 /** Gives what could not be put back. */
@@ -88,56 +89,52 @@ function rejected(error: unknown): FileFailure {
 /** Taking back is not cancelled. */
 const never = new AbortController().signal;
 
-function stepsOf(change: FileChange, files: HostFiles, signal: AbortSignal): readonly Step[] {
+function stepsOf(change: FileChange, ports: Ports): readonly Step[] {
   const { path, oldText, newText, movedFrom } = change;
-  if (oldText === null) return newText === null ? [] : [creation(change, newText, files, signal)];
-  if (newText === null) return [removal(change, oldText, files, signal)];
-  if (movedFrom === undefined) return [writing({ ...change, oldText, newText }, files, signal)];
+  const { files } = ports.host;
+  if (oldText === null) return newText === null ? [] : [writing(change, newText, ports)];
+  if (newText === null) return [removal(change, oldText, files, ports.signal)];
+  if (movedFrom === undefined) return [writing(change, newText, ports)];
   const move: Step = {
     change,
     isMove: true,
-    run: () => files.rename({ from: movedFrom, to: path, expected: oldText }, signal),
+    run: () => files.rename({ from: movedFrom, to: path, expected: oldText }, ports.signal),
     undo: () => files.rename({ from: path, to: movedFrom, expected: oldText }, never),
   };
-  return [move, writing({ ...change, oldText, newText }, files, signal)];
+  return [move, writing(change, newText, ports)];
 }
 
-function creation(change: FileChange, newText: string, files: HostFiles, signal: AbortSignal): Step {
-  const { path } = change;
-  return {
-    change,
-    run: () => files.writeText(path, newText, { kind: "absent" }, signal),
-    undo: () => files.putBack(path, null, { kind: "text", text: newText }, never),
-  };
-}
-
-/** Brought back as it was where the host can; else as a file with its text. */
+/** Restored as it was where the host can; else as a file with its text. */
 function removal(change: FileChange, oldText: string, files: HostFiles, signal: AbortSignal): Step {
   const { path } = change;
-  let bringBack = (): Promise<Done> => files.putBack(path, oldText, { kind: "absent" }, never);
+  let restore = (): Promise<Done> => revert(files, path, null, oldText);
   return {
     change,
     async run() {
-      const removed = await files.remove(path, oldText, signal);
-      if (removed.ok && removed.bringBack !== undefined) bringBack = removed.bringBack;
+      const removed = await files.guardedWrite({ path, expected: oldText, after: null, purpose: "edit" }, signal);
+      if (removed.ok && removed.restore !== undefined) restore = removed.restore;
       return removed;
     },
-    undo: () => bringBack(),
+    undo: () => restore(),
   };
 }
 
-function writing(
-  change: FileChange & { readonly oldText: string; readonly newText: string },
-  files: HostFiles,
-  signal: AbortSignal,
-): Step {
-  const { path, oldText, newText } = change;
-  if (oldText === newText) return { change, run: nothing, undo: nothing };
+function writing(change: FileChange, newText: string, ports: Ports): Step {
+  if (change.oldText === newText) return { change, run: nothing, undo: nothing };
+  let written: FileChange = change;
   return {
     change,
-    run: () => files.writeText(path, newText, { kind: "text", text: oldText }, signal),
-    undo: () => files.putBack(path, oldText, { kind: "text", text: newText }, never),
+    async run() {
+      const done = await writeEdit({ ...change, tool: "patch", newText }, ports);
+      if (done.ok) written = { ...change, ...done.edit };
+      return done.ok ? { ...done, change: written } : done;
+    },
+    undo: () => revert(ports.host.files, written.path, written.newText, written.oldText),
   };
+}
+
+function revert(files: HostFiles, path: string, expected: string | null, after: string | null): Promise<Done> {
+  return files.guardedWrite({ path, expected, after, purpose: "revert" }, never);
 }
 
 function nothing(): Promise<FileWritten> {

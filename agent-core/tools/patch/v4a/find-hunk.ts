@@ -54,6 +54,11 @@ export function isApplied(file: TextLines, hunk: Hunk): boolean {
   return saysSomething && exactPlaces(file, editOf(hunk).newLines).length === 1;
 }
 
+/** True when the hunk names lines, and they are in the file to the letter exactly once. */
+export function isUnique(file: TextLines, hunk: Hunk): boolean {
+  return exactPlaces(file, editOf(hunk).oldLines).length === 1;
+}
+
 function editOf({ lines }: Hunk): LineEdit {
   return {
     oldLines: lines.flatMap(({ kind, text }) => (kind === "added" ? [] : [text])),

@@ -1,12 +1,12 @@
 /** From the sections of a patch to what becomes of each file: everything is read and checked, nothing is changed yet. */
 import type { FileFailure } from "../../../host/host.ts";
+import { deletedReason, rebaseEdit, staleReason } from "../../file-edit.ts";
 import { nearFiles } from "../../missing-file.ts";
 import { absolutePath, shownPath } from "../../resolve-path.ts";
-import { deletedReason, staleReason } from "../../stale-text.ts";
 import type { ToolContext } from "../../tool.ts";
-import { applyHunks } from "./apply-hunks.ts";
+import { applyHunks, applyHunksExactly } from "./apply-hunks.ts";
 import { candidatePaths } from "./candidate-paths.ts";
-import type { FileSection } from "./patch-text.ts";
+import type { FileSection, Hunk } from "./patch-text.ts";
 
 /** What becomes of one file; null: there is no file. `movedFrom`: its path before, then `oldText` stood there. */
 export type FileChange = {
@@ -14,6 +14,10 @@ export type FileChange = {
   readonly oldText: string | null;
   readonly newText: string | null;
   readonly movedFrom?: string;
+  /** Text that the model knows, where the file holds another one: then every hunk must fit both exactly. */
+  readonly base?: string;
+  /** Makes the same change in another text of the file; undefined where a hunk is not there exactly once. */
+  readonly exactly?: (text: string) => string | undefined;
 };
 
 export type PlannedPatch =
@@ -21,6 +25,13 @@ export type PlannedPatch =
   | { readonly ok: true; readonly changes: readonly FileChange[]; readonly notes: readonly string[] }
   /** `path`: of the file that is at fault, absolute. */
   | { readonly ok: false; readonly path: string; readonly text: string };
+
+type FoundFile = {
+  readonly ok: true;
+  readonly path: string;
+  readonly text: string;
+  readonly stale: string | undefined;
+};
 
 type Refusal = { readonly ok: false; readonly text: string };
 
@@ -75,7 +86,8 @@ class Plan {
   async #delete(written: string): Promise<Refusal | undefined> {
     const found = await this.#find(written);
     if (!found.ok) return found;
-    const { path, text } = found;
+    const { path, text, stale } = found;
+    if (stale !== undefined) return refused(stale);
     const known = this.#files.get(path);
     this.#files.delete(path);
     // A file that this patch has added is not there at all then; one that it has moved goes from its old path.
@@ -85,23 +97,46 @@ class Plan {
     return undefined;
   }
 
-  async #update({
-    path: written,
-    moveTo,
-    hunks,
-  }: Extract<FileSection, { kind: "update" }>): Promise<Refusal | undefined> {
-    const found = await this.#find(written);
+  async #update(section: Extract<FileSection, { kind: "update" }>): Promise<Refusal | undefined> {
+    const { moveTo, hunks } = section;
+    const found = await this.#find(section.path);
     if (!found.ok) return found;
-    const { path, text } = found;
+    const { path, text, stale } = found;
+    if (stale !== undefined) return moveTo === undefined ? this.#rebase(path, text, { hunks, stale }) : refused(stale);
     const applied = applyHunks(text, hunks);
     if (!applied.ok) return applied;
     if (hunks.length === 0 && moveTo === undefined) return refused("its section holds no change.");
     this.notes.push(...applied.how.map((how) => `${shownPath(path, this.#context.cwd)}: ${how}.`));
-    const known = this.#files.get(path);
-    const change = { ...(known ?? { path, oldText: text }), newText: applied.text };
+    const known = this.#files.get(path) ?? { path, oldText: text };
+    const change = { ...known, newText: applied.text, exactly: this.#exactly(path, hunks) };
     if (moveTo !== undefined) return this.#move(change, moveTo);
     this.#set(change);
     return undefined;
+  }
+
+  /** The model does not know the file's present text: its hunks must fit that and the known one exactly. */
+  #rebase(
+    path: string,
+    text: string,
+    { hunks, stale }: { readonly hunks: readonly Hunk[]; readonly stale: string },
+  ): Refusal | undefined {
+    const { files } = this.#context;
+    const known = this.#files.get(path);
+    const [base = text, present = text] = [known?.base ?? files.recall(path), known?.oldText ?? text];
+    const exactly = this.#exactly(path, hunks);
+    const newText = rebaseEdit({ exactly }, { base, present });
+    if (newText === undefined || hunks.length === 0) return refused(stale);
+    this.#set({ path, oldText: present, newText, base, exactly });
+    return undefined;
+  }
+
+  /** Hunks after those that this patch has for the file already. */
+  #exactly(path: string, hunks: readonly Hunk[]): (text: string) => string | undefined {
+    const known = this.#files.get(path);
+    return (text) => {
+      const earlier = known === undefined ? text : known.exactly?.(text);
+      return earlier === undefined ? undefined : applyHunksExactly(earlier, hunks);
+    };
   }
 
   async #move(change: FileChange, moveTo: string): Promise<Refusal | undefined> {
@@ -125,15 +160,17 @@ class Plan {
     return undefined;
   }
 
-  /** The file that a path of the patch means, with the text that it has by now. */
-  async #find(written: string): Promise<{ readonly ok: true; readonly path: string; readonly text: string } | Refusal> {
+  /** The file that a path of the patch means, with its text so far; `stale` when the model does not know the file's text. */
+  async #find(written: string): Promise<FoundFile | Refusal> {
     const { cwd, host } = this.#context;
     for (const path of candidatePaths(written, cwd)) {
       const present = await this.#present(path);
       if (!present.ok && present.reason !== "missing") return refused(present.message);
       if (!present.ok) continue;
-      const stale = this.#files.has(path) ? undefined : staleReason(path, present.text, this.#context);
-      return stale === undefined ? { ok: true, path, text: present.text } : refused(stale);
+      const known = this.#files.get(path);
+      const isKnown = known !== undefined && known.base === undefined;
+      const stale = isKnown ? undefined : staleReason(path, known?.oldText ?? present.text, this.#context);
+      return { ok: true, path, text: present.text, stale };
     }
     const path = absolutePath(written, cwd);
     const why = deletedReason(path, this.#context) ?? "it does not exist.";

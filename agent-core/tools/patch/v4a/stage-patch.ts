@@ -1,7 +1,6 @@
 /** The tool's mode `patch`: from the patch's text to a call that can be shown, approved and run. */
-import { unifiedDiff } from "../../edit-result.ts";
+import { editResult, reviewedResult, verbFor } from "../../file-edit.ts";
 import { shownPath } from "../../resolve-path.ts";
-import { reviewedResult, verbFor } from "../../reviewed-edit.ts";
 import type { FileDiff, StagedCall, ToolContext, ToolResult } from "../../tool.ts";
 import { refusedEdit } from "../refusal.ts";
 import { type CarriedOut, carryOut, type Outcome } from "./carry-out.ts";
@@ -22,7 +21,7 @@ export async function stagePatch(patch: string, context: ToolContext): Promise<S
     ok: true,
     diffs: changes.flatMap(diffsOf),
     async run() {
-      const outcome = await carryOut(changes, context.host.files, context.signal);
+      const outcome = await carryOut(changes, context);
       if (!outcome.ok) return failed(outcome, context);
       const results = outcome.done.map((done) => resultOf(done, context));
       return {
@@ -61,23 +60,25 @@ function resultOf({ change, review }: CarriedOut, context: ToolContext): ToolRes
   const { path, oldText, newText, movedFrom } = change;
   const { files, cwd } = context;
   if (movedFrom !== undefined) files.forget(movedFrom);
+  const moved = movedFrom === undefined ? "" : `Moved ${shownPath(movedFrom, cwd)} to ${shownPath(path, cwd)}`;
+  const edit = { ...change, tool: "patch", newText: newText ?? "" };
   if (review !== undefined) {
-    const result = reviewedResult({ tool: "patch", path, oldText, newText: newText ?? "" }, review, context);
+    const result = reviewedResult(edit, review, context);
     if (movedFrom === undefined) return result;
     return {
       ...result,
-      text: `Moved ${shownPath(movedFrom, cwd)} to ${shownPath(path, cwd)}. ${result.text}`,
+      text: `${moved}. ${result.text}`,
       ...(result.diffs && { diffs: result.diffs.map((diff) => ({ ...diff, movedFrom })) }),
     };
   }
-  if (newText === null) files.forget(path);
-  else files.wrote(path, oldText ?? "", newText);
-  const shown = shownPath(path, cwd);
-  const diff = newText === null ? "" : unifiedDiff(shown, oldText ?? "", newText);
-  return { ok: true, text: `${said(change, shown, cwd)}\n${diff}`.trimEnd(), diffs: diffsOf(change) };
-}
-
-function said({ oldText, newText, movedFrom }: FileChange, shown: string, cwd: string): string {
-  if (movedFrom === undefined) return `${verbFor(oldText, newText)} ${shown}.`;
-  return `Moved ${shownPath(movedFrom, cwd)} to ${shown}${oldText === newText ? "" : " and changed it"}.`;
+  if (newText === null) {
+    files.forget(path);
+    return { ok: true, text: `${verbFor(oldText, newText)} ${shownPath(path, cwd)}.`, diffs: diffsOf(change) };
+  }
+  const isMoveOnly = oldText === newText;
+  const what = movedFrom === undefined ? `${verbFor(oldText, newText)} ${shownPath(path, cwd)}` : moved;
+  return {
+    ...editResult(edit, context, `${what}${movedFrom === undefined || isMoveOnly ? "" : " and changed it"}.`),
+    diffs: diffsOf(change),
+  };
 }

@@ -24,8 +24,8 @@ function failingFiles(files: HostFiles, failing: number, fail: () => Promise<Fil
     changes++ === failing ? fail() : change();
   return {
     ...files,
-    writeText: (...call) => orFail(() => files.writeText(...call)),
-    remove: (...call) => orFail(() => files.remove(...call)),
+    guardedWrite: (write, signal) =>
+      write.purpose === "revert" ? files.guardedWrite(write, signal) : orFail(() => files.guardedWrite(write, signal)),
     rename: (...call) => orFail(() => files.rename(...call)),
   };
 }
@@ -115,8 +115,8 @@ test.each([0, 1, 2, 3, 4, 5])(
     };
     const forgetful: HostFiles = {
       ...files,
-      writeText: (...call) => orLost(files.writeText(...call)),
-      remove: (...call) => orLost(files.remove(...call)),
+      guardedWrite: (write, signal) =>
+        write.purpose === "revert" ? files.guardedWrite(write, signal) : orLost(files.guardedWrite(write, signal)),
       rename: (...call) => orLost(files.rename(...call)),
     };
     await expect(run(bench, forgetful)).rejects.toThrow("The connection is gone.");
@@ -135,12 +135,12 @@ test("what the user had decided about stays when a later change fails, and is sa
   const { files } = bench.context.host;
   const reviewing: HostFiles = {
     ...files,
-    async writeText(path, text, expected, signal) {
-      const written = await files.writeText(path, text, expected, signal);
-      const review: WriteReview = { text, kept: 1, rejected: 0 };
+    async guardedWrite(write, signal) {
+      if (write.purpose === "edit" && write.after === null) return FAILED;
+      const written = await files.guardedWrite(write, signal);
+      const review: WriteReview = { text: write.after, kept: 1, rejected: 0 };
       return written.ok ? ({ ok: true, review } satisfies FileWritten) : written;
     },
-    remove: () => Promise.resolve(FAILED),
   };
   const result = await run(bench, reviewing);
   expect(result.ok).toBe(false);
@@ -154,10 +154,7 @@ test("a moved file whose change the user rejects is said to have moved", async (
   const { files } = bench.context.host;
   const rejecting: HostFiles = {
     ...files,
-    writeText: (_path, _text, expected) => {
-      const text = expected.kind === "text" ? expected.text : null;
-      return Promise.resolve({ ok: true, review: { text, kept: 0, rejected: 1 } });
-    },
+    guardedWrite: ({ expected }) => Promise.resolve({ ok: true, review: { text: expected, kept: 0, rejected: 1 } }),
   };
   const result = await run(bench, rejecting);
   expect(result.text).toContain("Moved b.txt to c/b.txt. patch: the user reviewed and rejected the change");
@@ -169,8 +166,12 @@ test("what cannot be put back either is said", async () => {
   let changes = 0;
   const stubborn: HostFiles = {
     ...files,
-    writeText: (...call) => (changes++ < 1 ? files.writeText(...call) : Promise.resolve(FAILED)),
-    putBack: () => Promise.resolve({ ok: false, reason: "denied", message: "new/d.txt cannot be removed." }),
+    guardedWrite(write, signal) {
+      if (write.purpose === "revert") {
+        return Promise.resolve({ ok: false, reason: "denied", message: "new/d.txt cannot be removed." });
+      }
+      return changes++ < 1 ? files.guardedWrite(write, signal) : Promise.resolve(FAILED);
+    },
   };
   const result = await run(bench, stubborn);
   expect(result.text).toContain("Not everything could be put back: new/d.txt cannot be removed. Look at these files.");

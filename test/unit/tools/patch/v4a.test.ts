@@ -222,7 +222,7 @@ test("a file that changed since it was read is refused with what changed", async
   put("a.txt", "one\ntwo\n");
   await bench.run(readFile, { path: "a.txt" });
   put("a.txt", "one\nzwei\n");
-  const result = await apply("*** Update File: a.txt", "-one", "+ONE");
+  const result = await apply("*** Update File: a.txt", "-one", "-two", "+ONE");
   expect(result.text).toContain("+zwei");
   expect(text("a.txt")).toBe("one\nzwei\n");
 });

@@ -1,4 +1,4 @@
-/** Reading and changing a file through its document, so that the change can be undone and passes over nothing. */
+/** Guarded change of a file through its document: undoable, and refused where the file holds another text than expected. */
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import { Deadline } from "../../agent-core/platform/deadline.ts";
@@ -24,15 +24,28 @@ export const BYTE_ORDER_MARK = "\ufeff";
 /** When the file of a document was last saved from here, in its own date. */
 const savedAt = new WeakMap<vscode.TextDocument, number>();
 
-/** The text is not the one that the change was made for: somebody changed the file meanwhile. */
-export class ConflictError extends Error {}
+/** The file holds another text than the change was made for; `present` null: there is no file. */
+export class ConflictError extends Error {
+  readonly present: string | null;
 
-/** What stands at a path now; `text` is null when nothing is there. */
-export type FileNow = {
-  readonly text: string | null;
-  /** Gives a text the line ends of the file: a document has one kind only. */
-  readonly inItsEndings: (text: string) => string;
+  constructor(message: string, present: string | null) {
+    super(message);
+    this.present = present;
+  }
+}
+
+/** Null stands for no file; `expected` undefined accepts any text. */
+export type GuardedEdit = {
+  readonly path: string;
+  readonly expected: string | null | undefined;
+  readonly after: string | null;
 };
+
+/** Texts of a file before and after a change, in its own line ends; null: no file. */
+export type FileEdit = { readonly path: string; readonly before: string | null; readonly after: string | null };
+
+/** Text that the file shows after a change. `isSaved` is undefined when the disk has it in another encoding than UTF-8. */
+export type WrittenFile = { readonly text: string | null; readonly isSaved: boolean | undefined };
 
 type Place =
   | { readonly kind: "absent" }
@@ -43,41 +56,62 @@ type Place =
    */
   | { readonly kind: "disk"; readonly text: string };
 
-/** Reads the file's document, or the disk where the document lags behind it. */
-export async function readNow(path: string): Promise<FileNow> {
+/**
+ * Changes a file that holds `expected` with the smallest edit, and saves where there were no unsaved changes. `begin` is
+ * called when the text is found to be the expected one, right before the change.
+ * @throws ConflictError when the file holds anything else; Error when VS Code refuses.
+ */
+export async function guardedWrite(guarded: GuardedEdit, begin?: (edit: FileEdit) => void): Promise<WrittenFile> {
+  const { path } = guarded;
   const place = await openPlace(path);
-  switch (place.kind) {
-    case "absent":
-      return { text: null, inItsEndings: (text) => text };
-    case "disk":
-      return { text: place.text, inItsEndings: (text) => text };
-    case "document": {
-      const { document } = place;
-      return { text: document.getText(), inItsEndings: (text) => inEndingsOf(document, text) };
-    }
+  const edit = editAt(place, guarded);
+  const { before, after } = edit;
+  begin?.(edit);
+  const uri = vscode.Uri.file(path);
+  if (after === null) {
+    if (before !== null) await deleteFile(uri);
+    return { text: null, isSaved: true };
   }
+  if (place.kind === "document") return writeDocument(place.document, after);
+  if (place.kind === "disk" && before !== after) await writeDisk(uri, after);
+  if (place.kind === "absent") await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(after));
+  return { text: after, isSaved: true };
 }
 
 /**
- * Turns `before` into `after` with the smallest edit, and saves where there were no unsaved changes; null stands for no
- * file. `after` null deletes the file.
- * @throws ConflictError when the file holds anything but `before`; Error when VS Code refuses.
+ * The change in the file's line ends, if it were made now.
+ * @throws ConflictError
  */
-export async function writeNow(path: string, before: string | null, after: string | null): Promise<void> {
-  const uri = vscode.Uri.file(path);
-  const place = await openPlace(path);
-  if (place.kind === "absent") {
-    if (before !== null) throw new ConflictError(`${path} is gone by now`);
-    if (after !== null) await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(after));
-    return;
+export async function expectedEdit(guarded: GuardedEdit): Promise<FileEdit> {
+  return editAt(await openPlace(guarded.path), guarded);
+}
+
+/** Text of the file now; null: there is none. */
+export async function presentText(path: string): Promise<string | null> {
+  return textOf(await openPlace(path));
+}
+
+/** The one place where a file's text is compared with the text that a change was made for. */
+function editAt(place: Place, { path, expected, after }: GuardedEdit): FileEdit {
+  const before = textOf(place);
+  const inEndings = (text: string): string => (place.kind === "document" ? inEndingsOf(place.document, text) : text);
+  if (expected === null && before !== null) throw new ConflictError(`${path} already exists`, before);
+  if (typeof expected === "string" && before === null) throw new ConflictError(`${path} no longer exists`, null);
+  if (typeof expected === "string" && inEndings(expected) !== before) {
+    throw new ConflictError(`${path} has changed since it was read`, before);
   }
-  if (before === null) throw new ConflictError(`${path} exists by now`);
-  const same =
-    place.kind === "disk" ? place.text === before : place.document.getText() === inEndingsOf(place.document, before);
-  if (!same) throw new ConflictError(`${path} has changed`);
-  if (after === null) await deleteFile(uri);
-  else if (place.kind === "disk") await writeDisk(uri, after);
-  else await writeDocument(place.document, after);
+  return { path, before, after: after === null ? null : inEndings(after) };
+}
+
+function textOf(place: Place): string | null {
+  switch (place.kind) {
+    case "absent":
+      return null;
+    case "disk":
+      return place.text;
+    case "document":
+      return place.document.getText();
+  }
 }
 
 async function openPlace(path: string): Promise<Place> {
@@ -117,18 +151,21 @@ function changeOf(document: vscode.TextDocument): Promise<boolean> {
   ]);
 }
 
-async function writeDocument(document: vscode.TextDocument, text: string): Promise<void> {
-  const wanted = inEndingsOf(document, text);
-  const edit = minimalEdit(document.getText(), wanted);
-  if (edit === undefined) return;
+async function writeDocument(document: vscode.TextDocument, text: string): Promise<WrittenFile> {
+  const edit = minimalEdit(document.getText(), text);
   const wasDirty = document.isDirty;
-  if (!(await apply(document, edit))) {
-    throw new ConflictError(`${document.uri.fsPath} was being changed at the same moment`);
+  if (edit !== undefined && !(await apply(document, edit))) {
+    throw new ConflictError(`${document.uri.fsPath} was being changed at the same moment`, document.getText());
   }
-  // What the user has typed since is theirs to save.
-  if (wasDirty || document.isUntitled || document.getText() !== wanted) return;
-  await save(document);
-  savedAt.set(document, (await vscode.workspace.fs.stat(document.uri)).mtime);
+  // The user saves what they have typed since.
+  const isTheirs = wasDirty || document.isUntitled || document.getText() !== text;
+  if (edit !== undefined && !isTheirs) {
+    await save(document);
+    savedAt.set(document, (await vscode.workspace.fs.stat(document.uri)).mtime);
+  }
+  const isUtf8 = ["utf8", "utf8bom"].includes(document.encoding);
+  if (document.isDirty || document.isUntitled) return { text: document.getText(), isSaved: false };
+  return { text: document.getText(), isSaved: isUtf8 ? true : undefined };
 }
 
 /**

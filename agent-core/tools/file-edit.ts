@@ -1,0 +1,200 @@
+/** An edit of one file by a tool: worked out from the text that the model knows, applied to the text that is there. */
+import { structuredPatch } from "diff";
+import type { FileFailure, FileWritten, WriteReview } from "../host/host.ts";
+import { diffLines, unifiedDiff } from "./edit-result.ts";
+import { shownPath } from "./resolve-path.ts";
+import type { FileDiff, StagedCall, ToolContext, ToolResult } from "./tool.ts";
+
+export type FileEdit = {
+  /** For messages. */
+  readonly tool: string;
+  /** Absolute. */
+  readonly path: string;
+  /** Null for a new file. */
+  readonly oldText: string | null;
+  readonly newText: string;
+  /** Text that the edit was made for, where the file holds another one by now: `oldText`. */
+  readonly base?: string;
+  /** Makes the same change in another text of the file; undefined where its place is not there exactly once. */
+  readonly exactly?: (text: string) => string | undefined;
+};
+
+/** Lines of a diff that shows changes by others: enough to see what they are about. */
+const SHOWN_LINES = 40;
+/** A person who types can change the file between two writes; a program that never stops must not hold the call. */
+const WRITE_ATTEMPTS = 5;
+/** Comparing two large, different texts can take for ever: beyond this, half a second, undone edits go unrecognised. */
+const MAX_CHANGED_LINES = 2_000;
+
+type Ports = Pick<ToolContext, "files" | "cwd">;
+
+/** Reason to refuse an edit of a text that the model has not seen; undefined when it knows the text, or never read it. */
+export function staleReason(path: string, present: string, { files, cwd }: Ports): string | undefined {
+  const known = files.recall(path);
+  if (known === undefined || known === present) return undefined;
+  const shown = shownPath(path, cwd);
+  const what = `What changed:\n${unifiedDiff(shown, known, present, SHOWN_LINES)}`;
+  const undone = countUndone(known, present, files.textsBefore(path));
+  if (undone === 0) return `${shown} has changed since you read it; nothing was written. Read it again. ${what}`;
+  return `The user (or a command) undid ${editsOf(undone)} in ${shown}; nothing was written now. Do not repeat what was undone unless asked to, and read the file again before you change it. ${what}`;
+}
+
+/** Undefined when the model never read the missing file. Given once: after it the model may create the file anew. */
+export function deletedReason(path: string, { files, cwd }: Ports): string | undefined {
+  if (files.recall(path) === undefined) return undefined;
+  files.forget(path);
+  return `${shownPath(path, cwd)} has been deleted or moved since you read it; nothing was written.`;
+}
+
+/**
+ * Text of the file after an edit that was made for `base`, where `present` is there now. Undefined unless the edit has its
+ * place exactly once in both, and when it would restore what somebody else has changed.
+ */
+export function rebaseEdit(
+  { exactly }: Pick<FileEdit, "exactly">,
+  { base, present }: { readonly base: string; readonly present: string },
+): string | undefined {
+  if (exactly?.(base) === undefined) return undefined;
+  const rebased = exactly(present);
+  if (rebased === undefined) return undefined;
+  const restoring = new Set(changes(present, base));
+  return changes(present, rebased).some((change) => restoring.has(change)) ? undefined : rebased;
+}
+
+export function stageEdit(edit: FileEdit, context: ToolContext): StagedCall {
+  const { tool, path, oldText, newText } = edit;
+  return {
+    ok: true,
+    diffs: [{ path, oldText, newText }],
+    async run() {
+      const done = await writeEdit(edit, context);
+      if (!done.ok) return { ok: false, text: `${tool}: ${done.message}` };
+      if (done.review !== undefined) return reviewedResult(done.edit, done.review, context);
+      return editResult(done.edit, context);
+    },
+  };
+}
+
+/** `edit` is the one that was written, which may be a rebased one. */
+type WrittenEdit = FileWritten & { readonly edit: FileEdit };
+
+/** Writes an edit; where the file has changed since, and the edit fits its present text exactly, writes it to that. */
+export async function writeEdit(
+  edit: FileEdit,
+  { host, signal }: Pick<ToolContext, "host" | "signal">,
+): Promise<WrittenEdit | FileFailure> {
+  const base = edit.base ?? edit.oldText;
+  let fitted = edit;
+  for (let attemptsLeft = WRITE_ATTEMPTS - 1; ; attemptsLeft -= 1) {
+    const { path, oldText: expected, newText: after } = fitted;
+    const written = await host.files.guardedWrite({ path, expected, after, purpose: "edit" }, signal);
+    if (written.ok) return { ...written, edit: fitted };
+    const present = written.reason === "conflict" ? written.present : undefined;
+    if (attemptsLeft === 0 || base === null || typeof present !== "string") return written;
+    const newText = rebaseEdit(edit, { base, present });
+    if (newText === undefined) return written;
+    fitted = { ...edit, base, oldText: present, newText };
+  }
+}
+
+/** Result of an edit that was written whole; `what` begins it. */
+export function editResult(edit: FileEdit, context: Ports, what = done(edit, context)): ToolResult {
+  const { path, oldText, newText } = edit;
+  const shown = shownPath(path, context.cwd);
+  const rebase = notedRebase(edit, newText, context);
+  const text = `${what}${rebase.note}\n${unifiedDiff(shown, oldText ?? "", newText)}`.trimEnd();
+  return { ok: true, text: text + rebase.unseen, diffs: [{ path, oldText, newText }] };
+}
+
+function done({ path, oldText, newText }: FileEdit, { cwd }: Ports): string {
+  const lines = oldText === null ? ` (${countLines(newText)} lines)` : "";
+  return `${verbFor(oldText, newText)} ${shownPath(path, cwd)}${lines}.`;
+}
+
+/** Result of an edit about which the user decided before it was written. */
+export function reviewedResult(edit: FileEdit, { text, kept, rejected }: WriteReview, context: Ports): ToolResult {
+  const { tool, path, oldText, newText } = edit;
+  const shown = shownPath(path, context.cwd);
+  const rebase = text === null ? forgotten(path, context) : notedRebase(edit, text, context);
+  const hunks = kept + rejected === 1 ? "the change" : `all ${kept + rejected} changes`;
+  if (kept === 0) {
+    return { ok: false, text: `${tool}: the user reviewed and rejected ${hunks}; nothing was written to ${shown}.` };
+  }
+  const diffs: readonly FileDiff[] = [{ path, oldText, newText: text }];
+  const what = verbFor(oldText, text);
+  const written = unifiedDiff(shown, oldText ?? "", text ?? "");
+  if (rejected === 0) {
+    const accepted = `${what} ${shown}; the user accepted ${hunks}.${rebase.note}\n${written}`;
+    return { ok: true, text: accepted + rebase.unseen, diffs };
+  }
+  const missing = unifiedDiff(shown, text ?? "", newText);
+  const decision = `the user accepted ${kept} of ${kept + rejected} changes`;
+  const partly = `${what} ${shown}, but ${decision}.${rebase.note} Written:\n${written}\nRejected by the user, not in the file:\n${missing}`;
+  return { ok: true, text: partly + rebase.unseen, diffs };
+}
+
+/** Verb for a change of a file; null stands for no file. */
+export function verbFor(oldText: string | null, text: string | null): string {
+  if (text === null) return "Deleted";
+  return oldText === null ? "Created" : "Changed";
+}
+
+/** Sentence about changes by others under an edit, and their diff; both empty when there were none. */
+type RebaseNote = { readonly note: string; readonly unseen: string };
+
+const NO_NOTE: RebaseNote = { note: "", unseen: "" };
+
+function forgotten(path: string, { files }: Ports): RebaseNote {
+  files.forget(path);
+  return NO_NOTE;
+}
+
+/** Notes the text that the model knows from now on: all of the file only when it is shown all that others changed. */
+function notedRebase(
+  { path, oldText, base, exactly }: Omit<FileEdit, "tool" | "newText">,
+  written: string,
+  { files, cwd }: Ports,
+): RebaseNote {
+  if (base === undefined || oldText === null) {
+    files.wrote(path, oldText ?? "", written);
+    return NO_NOTE;
+  }
+  const undone = countUndone(base, oldText, files.textsBefore(path));
+  const shown = shownPath(path, cwd);
+  const unseen = diffLines(shown, base, oldText);
+  const isShownWhole = unseen !== undefined && unseen.length <= SHOWN_LINES;
+  files.wrote(path, oldText, isShownWhole ? written : (exactly?.(base) ?? base));
+  const again = isShownWhole ? "" : "\nRead the file again before you edit those parts.";
+  const repeat = undone === 0 ? "" : ` They undid ${editsOf(undone)}: do not repeat what was undone unless asked to.`;
+  return {
+    note: ` The file had changed since it was read: your edit was applied to its current text, and the other changes were kept.${repeat}`,
+    unseen: `\nChanges by the user or a command that you had not seen:\n${unifiedDiff(shown, base, oldText, SHOWN_LINES)}${again}`,
+  };
+}
+
+function editsOf(count: number): string {
+  return count === 1 ? "1 of your edits" : `${count} of your edits`;
+}
+
+function countLines(text: string): number {
+  return text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
+}
+
+/**
+ * Number of changes from `known` (the text that the model left) to `present` that restore lines as one of the texts
+ * before its edits had them.
+ */
+function countUndone(known: string, present: string, textsBefore: readonly string[]): number {
+  if (textsBefore.length === 0) return 0;
+  const undoing = new Set(textsBefore.flatMap((before) => changes(known, before)));
+  return changes(known, present).filter((change) => undoing.has(change)).length;
+}
+
+/** Each change as its place in the old text and its lines. */
+function changes(from: string, to: string): readonly string[] {
+  const patch = structuredPatch("", "", from, to, undefined, undefined, {
+    context: 0,
+    maxEditLength: MAX_CHANGED_LINES,
+  });
+  return (patch?.hunks ?? []).map(({ oldStart, lines }) => [oldStart, ...lines].join("\n"));
+}
