@@ -33,7 +33,7 @@ import { DEFAULT_MODE, modeOf, modeOption } from "./modes.ts";
 import { askPermission } from "./permission.ts";
 import { userMessage } from "./prompt-content.ts";
 import { askQuestion } from "./question.ts";
-import { runCommand } from "./run-command.ts";
+import { availableCommands, runCommand } from "./run-command.ts";
 import { sessionHost } from "./session-host.ts";
 import { SessionModel } from "./session-model.ts";
 import type { SessionPlace } from "./session-place.ts";
@@ -190,6 +190,13 @@ export class AcpSession {
       count += 1;
       if (count % SENT_AT_ONCE === 0) await sent;
     }
+  }
+
+  /** Sends the slash commands after the current response: a client drops updates of a session it does not know yet. */
+  announceCommands(): void {
+    setImmediate(() =>
+      this.send({ sessionUpdate: "available_commands_update", availableCommands: availableCommands() }),
+    );
   }
 
   setMode(mode: ApprovalMode): void {

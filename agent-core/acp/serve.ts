@@ -1,19 +1,37 @@
-/** The agent as an ACP app, built from the table of methods; and the same over a stream. */
+/** The agent as an ACP app, and the same over a stream. */
 import { type AgentApp, type AgentConnection, agent, type Stream } from "@zed-industries/agent-client-protocol";
 import { AgentServer, type AgentServerOptions } from "./agent-server.ts";
-import { table } from "./methods/table.gen.ts";
+import { registerConnectionMethods } from "./methods/connection-methods.ts";
+import { registerConversationMethods } from "./methods/conversation-methods.ts";
+import { registerEditorNotifications } from "./methods/editor-notifications.ts";
+import { registerHistoryMethods } from "./methods/history-methods.ts";
+import { registerProcessMethods } from "./methods/process-methods.ts";
+import { registerSessionMethods } from "./methods/session-methods.ts";
+import { registerSettingsMethods } from "./methods/settings-methods.ts";
+import { registerTurnMethods } from "./methods/turn-methods.ts";
+
+const registrations: readonly ((app: AgentApp, server: AgentServer) => void)[] = [
+  registerConnectionMethods,
+  registerSessionMethods,
+  registerTurnMethods,
+  registerConversationMethods,
+  registerHistoryMethods,
+  registerProcessMethods,
+  registerSettingsMethods,
+  registerEditorNotifications,
+];
 
 export type AgentService = {
   readonly app: AgentApp;
-  /** Ends every session and what it runs. */
+  /** Ends every session with its processes. */
   dispose(): Promise<void>;
 };
 
-/** For one connection: sessions belong to the client that opened them. */
+/** An app for one connection: sessions belong to the client that opened them. */
 export function agentApp(options: AgentServerOptions): AgentService {
   const server = new AgentServer(options);
   const app = agent({ name: "hermes" });
-  for (const method of table) method.register(app, server);
+  for (const register of registrations) register(app, server);
   return { app, dispose: () => server.dispose() };
 }
 

@@ -13,7 +13,10 @@ import { editorModelMethods } from "../../agent-core/protocol/editor-models.ts";
 import { fileMethods } from "../../agent-core/protocol/files.ts";
 import { notify } from "../../agent-core/protocol/method.ts";
 import type { ClientServices } from "../client/client-method.ts";
+import { registerEditorRequests } from "../client/editor-requests.ts";
+import { registerSessionRequests } from "../client/session-requests.ts";
 import { table } from "../client/table.gen.ts";
+import { registerTerminalRequests } from "../client/terminal-requests.ts";
 
 const OURS: HermesClientCapabilities = {
   expectedText: true,
@@ -40,6 +43,9 @@ const CAPABILITIES: ClientCapabilities = {
 export async function connect(stream: Stream, services: ClientServices): Promise<ClientConnection> {
   const app = client({ name: "hermes-vscode" });
   for (const method of table) method.register(app, services);
+  registerTerminalRequests(app, services);
+  registerSessionRequests(app, services);
+  registerEditorRequests(app, services);
   const connection = app.connect(stream);
   await connection.agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,

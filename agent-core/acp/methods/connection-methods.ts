@@ -1,0 +1,73 @@
+/** `initialize` and `authenticate`. */
+import {
+  type AgentApp,
+  type AuthMethod,
+  type ClientCapabilities,
+  methods,
+  PROTOCOL_VERSION,
+} from "@zed-industries/agent-client-protocol";
+import type { HermesAgentCapabilities } from "../../protocol/capabilities.ts";
+import { invalidParams } from "../../protocol/handle.ts";
+import type { AgentServer } from "../agent-server.ts";
+import { authRequired } from "../faults.ts";
+
+/** Reads the home again, for a key that somebody has stored there meanwhile. */
+const HOME_METHOD = "hermes-home";
+
+/** Asks for provider, key and model in a terminal (entry/setup.ts). */
+const SETUP_METHOD = "hermes-setup";
+const SETUP_ARGUMENT = "--setup";
+
+/** Older editors declare the terminal with this field of `_meta`, and need the whole command line in it. */
+const TERMINAL_AUTH = "terminal-auth";
+
+const OURS: HermesAgentCapabilities = { steer: true, restore: true, processes: true, tail: true };
+
+export function registerConnectionMethods(app: AgentApp, server: AgentServer): void {
+  app.onRequest(methods.agent.initialize, ({ params, client }) => {
+    const { clientCapabilities = {}, clientInfo } = params;
+    server.identify({ capabilities: clientCapabilities, title: clientInfo?.title ?? clientInfo?.name }, client);
+    return {
+      protocolVersion: PROTOCOL_VERSION,
+      agentInfo: { name: "hermes", title: "Hermes", version: server.options.version },
+      agentCapabilities: {
+        loadSession: true,
+        promptCapabilities: { image: true, embeddedContext: true },
+        sessionCapabilities: { close: {}, list: {}, resume: {}, delete: {}, fork: {}, additionalDirectories: {} },
+        _meta: { hermes: OURS },
+      },
+      authMethods: authMethods(clientCapabilities),
+    };
+  });
+  app.onRequest(methods.agent.authenticate, async ({ params: { methodId } }) => {
+    if (methodId !== HOME_METHOD) {
+      const known = `there is no method ${JSON.stringify(methodId)} to be called; there is: ${HOME_METHOD}`;
+      throw invalidParams("methodId", known);
+    }
+    await server.reconfigure();
+    const model = server.directory.resolve(undefined);
+    if (!model.ok) throw authRequired(model.message);
+    return {};
+  });
+}
+
+/** Offers the terminal only to clients that can run this program in one. */
+function authMethods({ auth, _meta }: ClientCapabilities): AuthMethod[] {
+  const home: AuthMethod = {
+    id: HOME_METHOD,
+    name: "Use the key in the Hermes home",
+    description: "Reads ~/.hermes/.env and config.yaml again. `hermes-acp --setup` in a terminal writes them.",
+  };
+  if (auth?.terminal !== true && _meta?.[TERMINAL_AUTH] !== true) return [home];
+  const name = "Set up a model in the terminal";
+  const command = { command: process.execPath, args: [...process.argv.slice(1), SETUP_ARGUMENT], env: {}, label: name };
+  const terminal: AuthMethod = {
+    id: SETUP_METHOD,
+    type: "terminal",
+    name,
+    description: "Asks for provider, key and model, and tries them.",
+    args: [SETUP_ARGUMENT],
+    _meta: { [TERMINAL_AUTH]: command },
+  };
+  return [terminal, home];
+}

@@ -1,8 +1,0 @@
-import { methods } from "@zed-industries/agent-client-protocol";
-import type { ClientMethod } from "./client-method.ts";
-
-export const clientMethod: ClientMethod = {
-  register(app, { terminals }) {
-    app.onRequest(methods.client.terminal.waitForExit, ({ params }) => terminals.waitForExit(params.terminalId));
-  },
-};
