@@ -21,7 +21,7 @@ import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { lockHolder } from "../platform/locks/file-lock.ts";
 import type { HermesImport, HermesImported } from "../protocol/sessions.ts";
 import { findEditorModels } from "../providers/catalogue/editor-models.ts";
-import { deployments } from "../providers/deployment/deployments.ts";
+import { deployments } from "../providers/deployments.ts";
 import { forkSession } from "../sessions/fork-session.ts";
 import { SessionIndex } from "../sessions/index/session-index.ts";
 import type { Journal } from "../sessions/journal.ts";

@@ -1,11 +1,8 @@
 /** Providers that take a key, and how a key of theirs is tried. */
-
 import type { HermesKey, HermesKeyCheck, HermesProvider } from "../protocol/settings.ts";
 import { checkKey } from "../providers/catalogue/check-key.ts";
 import { choiceId } from "../providers/choice.ts";
-import { custom } from "../providers/deployment/custom.ts";
-import type { Deployment } from "../providers/deployment/deployment.ts";
-import { deployments } from "../providers/deployment/deployments.ts";
+import { custom, type Deployment, deployments } from "../providers/deployments.ts";
 
 /** Of any endpoint that has no variable of its own. */
 const ANY_KEY = "HERMES_API_KEY";

@@ -15,8 +15,7 @@ import { findThreat } from "../prompt/injection-scan.ts";
 import { type ContextFiles, projectContext } from "../prompt/project-context.ts";
 import { SubfolderContext } from "../prompt/subfolder-context.ts";
 import { systemPrompt } from "../prompt/system-prompt.ts";
-import type { CallEvent } from "../providers/call/call-event.ts";
-import { callModel, type ModelLine } from "../providers/call/call-model.ts";
+import { type CallEvent, callModel, type ModelRoute } from "../providers/call/call-model.ts";
 import { ModelChain } from "../providers/call/model-chain.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
 import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
@@ -150,7 +149,7 @@ export type AgentSetup = {
   readonly auxiliary: Auxiliary;
   readonly subfolderContext: SubfolderContext;
   /** What a request that was refused as too long gives way to; the agent puts it here. */
-  shorten: ModelLine["shorten"];
+  shorten: ModelRoute["shorten"];
   /** Told what a call beside the conversation took; the agent puts it here. */
   usedBeside: AuxiliaryOptions["used"];
   readonly engine: ContextEngine;

@@ -3,7 +3,7 @@
  * chain of its own; without one the conversation's model answers.
  */
 import type { Message, ToolCall } from "../messages/message.ts";
-import { callModel, type ModelLine } from "../providers/call/call-model.ts";
+import { callModel, type ModelRoute } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling, ToolSchema, Usage } from "../providers/wire/wire.ts";
@@ -42,16 +42,16 @@ export type AuxiliaryOptions = {
   /** Undefined when there is no such model. */
   resolve(settings: ModelSettings): ResolvedModel | undefined;
   /** A way to the first of these models, the others behind it. */
-  lineTo(first: ResolvedModel, others: readonly ResolvedModel[]): ModelLine;
+  lineTo(first: ResolvedModel, others: readonly ResolvedModel[]): ModelRoute;
   /** Told what each answer took, and whose it was. */
   used(usage: Usage, model: ResolvedModel): void;
   /** The conversation's. */
-  readonly main: ModelLine;
+  readonly main: ModelRoute;
 };
 
 export class Auxiliary {
   readonly #options: AuxiliaryOptions;
-  readonly #lines = new Map<AuxiliaryTask, ModelLine>();
+  readonly #lines = new Map<AuxiliaryTask, ModelRoute>();
 
   constructor(options: AuxiliaryOptions) {
     this.#options = options;
@@ -88,12 +88,12 @@ export class Auxiliary {
   }
 
   /** A stand-in that the task takes in the conversation's place is none for the conversation. */
-  #lineFor(task: AuxiliaryTask): ModelLine {
+  #lineFor(task: AuxiliaryTask): ModelRoute {
     const line = this.#line(task);
     return line === this.#options.main ? { ...line, chain: line.chain.copy() } : line;
   }
 
-  #line(task: AuxiliaryTask): ModelLine {
+  #line(task: AuxiliaryTask): ModelRoute {
     const known = this.#lines.get(task);
     if (known !== undefined) return known;
     const { tasks, resolve, lineTo, main } = this.#options;
@@ -105,7 +105,7 @@ export class Auxiliary {
 }
 
 async function collect(
-  line: ModelLine,
+  line: ModelRoute,
   { messages, tools, sampling, signal }: Required<AuxiliaryRequest>,
 ): Promise<AuxiliaryAnswer> {
   let text = "";

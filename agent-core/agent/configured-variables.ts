@@ -2,7 +2,7 @@
 import type { Environment } from "../config/home.ts";
 import type { Config, ModelEntry } from "../config/sections.ts";
 import type { CommandVariables } from "../host/terminals/command-variables.ts";
-import { deployments } from "../providers/deployment/deployments.ts";
+import { deployments } from "../providers/deployments.ts";
 
 /** `environment` is the process's own over the home's `.env`: what is passed on may stand in either. */
 export function commandVariables(config: Config, environment: Environment): CommandVariables {

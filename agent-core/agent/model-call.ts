@@ -1,6 +1,6 @@
 /** One call of the model: its stream goes straight out as deltas; what remains is the message for the history. */
 import type { AssistantMessage, ToolCall } from "../messages/message.ts";
-import type { CallEvent } from "../providers/call/call-event.ts";
+import type { CallEvent } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { FinishReason, ModelEvent, Usage } from "../providers/wire/wire.ts";
 import type { Notifier } from "./notifier.ts";

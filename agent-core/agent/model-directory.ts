@@ -11,8 +11,7 @@ import { localDetails } from "../providers/catalogue/local-details.ts";
 import { type Found, findLocalServers, isLocalServer, localPlaces } from "../providers/catalogue/local-servers.ts";
 import { type Source, sourcesOf } from "../providers/catalogue/sources.ts";
 import { choiceId, choiceOf, type ModelChoice, resolveChoice } from "../providers/choice.ts";
-import { editor } from "../providers/deployment/editor.ts";
-import { offline } from "../providers/deployment/offline.ts";
+import { editor, offline } from "../providers/deployments.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
 import {
   type ModelSettings,

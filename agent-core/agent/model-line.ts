@@ -2,7 +2,7 @@
 import type { Environment } from "../config/home.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { Adaptations } from "../providers/call/adaptations.ts";
-import type { ModelLine } from "../providers/call/call-model.ts";
+import type { ModelRoute } from "../providers/call/call-model.ts";
 import type { ModelChain } from "../providers/call/model-chain.ts";
 import { type ResolvedModel, resolveModel } from "../providers/resolve.ts";
 import type { EditorModels } from "../providers/wire/wire.ts";
@@ -21,8 +21,8 @@ export type ModelLineOptions = {
 export function modelLine(
   options: ModelLineOptions,
   chain: ModelChain,
-  shorten: ModelLine["shorten"] = () => Promise.resolve(undefined),
-): ModelLine {
+  shorten: ModelRoute["shorten"] = () => Promise.resolve(undefined),
+): ModelRoute {
   const { clock = systemClock, editorModels, silenceMs, refreshEnvironment } = options;
   return {
     chain,

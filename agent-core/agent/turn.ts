@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { Message, ToolCall, ToolMessage, UserMessage } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
-import type { CallEvent } from "../providers/call/call-event.ts";
+import type { CallEvent } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import { budgetWarning, type IterationBudget, SUMMARY_REQUEST } from "./budget.ts";

@@ -1,5 +1,4 @@
 /** `--setup`: asks in the terminal for provider, key and model, tries them, and writes them into the home. */
-
 import { loadConfig } from "../config/config.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import { setHomeModel, setHomeVariable } from "../config/write-home.ts";
@@ -7,9 +6,7 @@ import { messageOf } from "../platform/errors.ts";
 import { checkKey } from "../providers/catalogue/check-key.ts";
 import type { ListedModel } from "../providers/catalogue/listing.ts";
 import { findLocalServers, localPlaces } from "../providers/catalogue/local-servers.ts";
-import { custom } from "../providers/deployment/custom.ts";
-import type { Deployment } from "../providers/deployment/deployment.ts";
-import { deployments } from "../providers/deployment/deployments.ts";
+import { custom, type Deployment, deployments } from "../providers/deployments.ts";
 import type { Dialog } from "./terminal-dialog.ts";
 
 /** Of any endpoint that has no variable of its own. */

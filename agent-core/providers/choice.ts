@@ -1,6 +1,5 @@
 /** A model as it is chosen from a list: provider and name, and one word for both. */
-import type { Deployment } from "./deployment/deployment.ts";
-import { offline } from "./deployment/offline.ts";
+import { type Deployment, offline } from "./deployments.ts";
 import { type ModelSettings, type Resolution, type ResolvedModel, resolveModel } from "./resolve.ts";
 
 export type ModelChoice = { readonly provider: string; readonly model: string };

@@ -1,5 +1,5 @@
 /** A fault as one line for people: what happened, to what, what to do. The only place that words them. */
-import { keyVariableOf } from "./deployment/deployments.ts";
+import { keyVariableOf } from "./deployments.ts";
 import type { FaultKind } from "./fault.ts";
 import { redact } from "./redact.ts";
 import type { Endpoint } from "./wire/wire.ts";

@@ -1,11 +1,5 @@
 /** Which model, reached how: from what was asked for and what the environment holds. */
-
-import { custom } from "./deployment/custom.ts";
-import type { Deployment } from "./deployment/deployment.ts";
-import { deploymentAt, deployments } from "./deployment/deployments.ts";
-import { editor } from "./deployment/editor.ts";
-import { offline } from "./deployment/offline.ts";
-import { openai } from "./deployment/openai.ts";
+import { custom, type Deployment, deploymentAt, deployments, editor, offline, openai } from "./deployments.ts";
 import { keyAdvice } from "./fault-sentence.ts";
 import { isOpenAiReasoningModel } from "./openai-reasoning.ts";
 import type { ApiMode, Endpoint } from "./wire/wire.ts";

@@ -366,7 +366,7 @@ const standIns: readonly FaultCase[] = [
     check: ({ bodies, notices }) => {
       const models = bodies.map(({ model }) => model).join(" ");
       if (models !== "test-model test-model test-model stand-in stand-in") throw new Error(models);
-      if (!notices.some((notice) => notice.includes("Going on with stand-in"))) throw new Error("it was not told");
+      if (!notices.some((notice) => notice.includes("Continuing with stand-in"))) throw new Error("it was not told");
     },
   },
   {

@@ -1,23 +1,23 @@
-/** What a conversation has learnt about its models: what must be left out of requests to them. */
+/** Request parts that a conversation's models have refused, and that later requests omit. */
 import type { AssistantMessage, ContentPart, Message } from "../../messages/message.ts";
 import type { ResolvedModel } from "../resolve.ts";
 
-/** Stands where an image stood that the model cannot take. */
+/** Replacement of an image for a model without vision. */
 const NO_IMAGE = "[An image was here, which this model cannot see.]";
 
-type Learnt = { readonly parameters: Set<string>; noImages: boolean };
+type Refusals = { readonly parameters: Set<string>; noImages: boolean };
 
 export class Adaptations {
-  readonly #models = new Map<string, Learnt>();
-  /** Messages before this one go out without their opaque reasoning. */
+  readonly #models = new Map<string, Refusals>();
+  /** Messages before this index are sent without their opaque reasoning. */
   #reasoningFrom = 0;
 
-  /** Parameters of the API that this model does not take. */
+  /** Parameters that this model refuses. */
   parametersOf(model: ResolvedModel): readonly string[] {
     return [...this.#of(model).parameters];
   }
 
-  /** False when it was left out already, so that leaving it out again cannot help. */
+  /** Returns false when the parameter is omitted already, so that a repeated request cannot help. */
   dropParameter(model: ResolvedModel, parameter: string): boolean {
     const { parameters } = this.#of(model);
     if (parameters.has(parameter)) return false;
@@ -29,12 +29,12 @@ export class Adaptations {
     this.#of(model).noImages = true;
   }
 
-  /** `count` messages were sent when their reasoning was refused; later reasoning goes out again. */
+  /** Omits the reasoning of the first `count` messages. Later reasoning is sent again. */
   dropReasoningBefore(count: number): void {
     this.#reasoningFrom = count;
   }
 
-  /** The messages as this model takes them; the same ones where nothing must change. */
+  /** The messages for this model; the same array when nothing changes. */
   apply(model: ResolvedModel, messages: readonly Message[]): readonly Message[] {
     const { noImages } = this.#of(model);
     if (!noImages && this.#reasoningFrom === 0) return messages;
@@ -47,7 +47,7 @@ export class Adaptations {
     });
   }
 
-  #of({ mode, endpoint, model }: ResolvedModel): Learnt {
+  #of({ mode, endpoint, model }: ResolvedModel): Refusals {
     const key = `${mode} ${endpoint.baseUrl} ${model}`;
     const learnt = this.#models.get(key) ?? { parameters: new Set<string>(), noImages: false };
     this.#models.set(key, learnt);

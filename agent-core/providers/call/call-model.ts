@@ -1,6 +1,6 @@
 /**
- * One model call that persists: waits and tries again, mends its request, goes on to the next model. Ends with exactly
- * one `finish` or `fault`, or throws the signal's reason.
+ * One model call with recovery: it waits and retries, repairs its request, or falls back to the next model. It ends
+ * with exactly one `finish` or `fault`, or throws the signal's reason.
  */
 import type { Message } from "../../messages/message.ts";
 import { repairMessages } from "../../messages/repair.ts";
@@ -12,50 +12,63 @@ import type { ResolvedModel } from "../resolve.ts";
 import { streamModel } from "../stream-model.ts";
 import type { EditorModels, ModelEvent, ModelRequest, Sampling, ToolSchema } from "../wire/wire.ts";
 import type { Adaptations } from "./adaptations.ts";
-import type { CallEvent } from "./call-event.ts";
 import type { ModelChain } from "./model-chain.ts";
 import { type Attempts, MAX_TRIES, type Remedy, recoveryOf } from "./recovery.ts";
 
-/** A wait is told of when it is longer; behaviour.md §API modes, Faults. */
+/** Longer waits are announced. Milliseconds. */
 const SILENT_WAIT_MS = 2_000;
 
-/** Goes with the request after an empty answer, and nowhere else. */
+/** Added only to the request after an empty answer. */
 const NUDGE = "Your last answer was empty. Go on with the task: answer in words, or call a tool.";
 
-export type ModelLine = {
+export type ModelRoute = {
   readonly chain: ModelChain;
   readonly adaptations: Adaptations;
   readonly clock: Clock;
   readonly editorModels: EditorModels | undefined;
-  /** Longest silence of a stream, in milliseconds. */
+  /** Idle timeout of a stream, in milliseconds. */
   silenceMs(model: ResolvedModel): number;
-  /** The same model with a key that is new; undefined when there is none. */
+  /** The same model with a new key; undefined when there is none. */
   refreshKey(model: ResolvedModel): Promise<ResolvedModel | undefined>;
-  /** A shorter conversation of the same meaning; undefined when it cannot be made shorter. */
+  /** A shorter version of the conversation; undefined when it cannot be shortened. */
   shorten(messages: readonly Message[], signal: AbortSignal): Promise<readonly Message[] | undefined>;
 };
 
 export type CallRequest = {
-  /** System message first; already repaired. */
+  /** Repaired messages, the system message first. */
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSchema[];
   readonly sampling: Sampling;
 };
 
-export function callModel(request: CallRequest, line: ModelLine, signal: AbortSignal): AsyncGenerator<CallEvent> {
+/** Events of a call: those of the model, and the handling of faults. */
+
+export type CallEvent =
+  | ModelEvent
+  /** The answer so far is void; another one begins. */
+  | { readonly type: "restart" }
+  /** A text for people. `waitMs`: the length of the wait that follows. */
+  | {
+      readonly type: "notice";
+      readonly severity: "info" | "warning";
+      readonly message: string;
+      readonly waitMs?: number;
+    };
+
+export function callModel(request: CallRequest, line: ModelRoute, signal: AbortSignal): AsyncGenerator<CallEvent> {
   return new PersistentCall(request, line, signal).run();
 }
 
 class PersistentCall {
   readonly #request: CallRequest;
-  readonly #line: ModelLine;
+  readonly #route: ModelRoute;
   readonly #signal: AbortSignal;
   #messages: readonly Message[];
   #attempts: Attempts = { tries: 0, waitedMs: 0, used: new Set() };
 
-  constructor(request: CallRequest, line: ModelLine, signal: AbortSignal) {
+  constructor(request: CallRequest, line: ModelRoute, signal: AbortSignal) {
     this.#request = request;
-    this.#line = line;
+    this.#route = line;
     this.#signal = signal;
     this.#messages = request.messages;
   }
@@ -71,7 +84,7 @@ class PersistentCall {
           yield event;
         }
       }
-      if (last === undefined) throw new Error("The model's stream ended without its last event."); // streamModel promises one
+      if (last === undefined) throw new Error("The model's stream ended without its last event."); // streamModel always ends with such an event
       const fault = this.#faultOf(last, hasContent);
       if (fault === undefined) return void (yield last);
       if (!(yield* this.#recover(fault))) return void (yield { type: "fault", fault });
@@ -80,7 +93,7 @@ class PersistentCall {
   }
 
   #open(): AsyncGenerator<ModelEvent> {
-    const { chain, adaptations, clock, editorModels, silenceMs } = this.#line;
+    const { chain, adaptations, clock, editorModels, silenceMs } = this.#route;
     const { tools, sampling } = this.#request;
     const { current } = chain;
     this.#attempts = { ...this.#attempts, tries: this.#attempts.tries + 1 };
@@ -96,15 +109,15 @@ class PersistentCall {
     return streamModel(request, current.mode, this.#signal, new Deadline(silenceMs(current), clock));
   }
 
-  /** An answer with nothing in it is a fault as well; a refusal needs no words. */
+  /** An empty answer is a fault too, except a refusal. */
   #faultOf(last: Extract<ModelEvent, { type: "finish" | "fault" }>, hasContent: boolean): Fault | undefined {
     if (last.type === "fault") return last.fault;
-    return hasContent || last.reason === "refusal" ? undefined : faultOf("empty", this.#line.chain.current);
+    return hasContent || last.reason === "refusal" ? undefined : faultOf("empty", this.#route.chain.current);
   }
 
-  /** True when another request is worth it, which is prepared then. */
+  /** Returns true after preparing another request. */
   async *#recover(fault: Fault): AsyncGenerator<CallEvent, boolean> {
-    const recovery = recoveryOf(fault, this.#attempts, this.#line.clock.random());
+    const recovery = recoveryOf(fault, this.#attempts, this.#route.clock.random());
     if (recovery.kind === "wait") {
       yield* this.#wait(fault, recovery.delayMs);
       return true;
@@ -113,7 +126,7 @@ class PersistentCall {
       this.#attempts = { ...this.#attempts, used: new Set([...this.#attempts.used, recovery.remedy]) };
       if (await this.#apply(recovery.remedy, fault)) return true;
     }
-    return yield* this.#goOn(fault);
+    return yield* this.#fallBack(fault);
   }
 
   async *#wait({ message }: Fault, delayMs: number): AsyncGenerator<CallEvent> {
@@ -121,15 +134,15 @@ class PersistentCall {
     if (delayMs > SILENT_WAIT_MS) {
       const seconds = Math.round(delayMs / 1000);
       const next = `Waiting ${seconds} s, then try ${tries + 1} of ${MAX_TRIES}.`;
-      yield { type: "notice", severity: "info", message: `${factOf(message)} ${next}`, waitMs: delayMs };
+      yield { type: "notice", severity: "info", message: `${firstSentence(message)} ${next}`, waitMs: delayMs };
     }
-    await this.#line.clock.wait(delayMs, this.#signal);
+    await this.#route.clock.wait(delayMs, this.#signal);
     this.#attempts = { ...this.#attempts, waitedMs: waitedMs + delayMs };
   }
 
-  /** False when the remedy is not to be had. */
+  /** Returns false when the remedy is not available. */
   async #apply(remedy: Remedy, fault: Fault): Promise<boolean> {
-    const { chain, adaptations, refreshKey, shorten } = this.#line;
+    const { chain, adaptations, refreshKey, shorten } = this.#route;
     switch (remedy) {
       case "refresh-key": {
         const fresh = await refreshKey(chain.current);
@@ -156,18 +169,18 @@ class PersistentCall {
     }
   }
 
-  /** On to the next model, when there is one; it stays for the conversation. */
-  async *#goOn({ message }: Fault): AsyncGenerator<CallEvent, boolean> {
-    const next = this.#line.chain.advance();
+  /** Falls back to the next model, if any, for the rest of the conversation. */
+  async *#fallBack({ message }: Fault): AsyncGenerator<CallEvent, boolean> {
+    const next = this.#route.chain.advance();
     if (next === undefined) return false;
     this.#attempts = { tries: 0, waitedMs: this.#attempts.waitedMs, used: new Set() };
-    const onwards = `Going on with ${next.model} at ${next.endpoint.provider}.`;
-    yield { type: "notice", severity: "warning", message: `${factOf(message)} ${onwards}` };
+    const onwards = `Continuing with ${next.model} at ${next.endpoint.provider}.`;
+    yield { type: "notice", severity: "warning", message: `${firstSentence(message)} ${onwards}` };
     return true;
   }
 }
 
-/** A fault's sentence without its advice, which is for the end. */
-function factOf(message: string): string {
+/** First sentence of a fault's message, without the advice. */
+function firstSentence(message: string): string {
   return /^.*?[.:!?](?=\s[A-Z]|$)/.exec(message)?.[0] ?? message;
 }

@@ -1,10 +1,10 @@
-/** The model that a conversation uses: the chosen one, and those that stand in for it when it fails. */
+/** The models of a conversation: the chosen one and its fallbacks. */
 import type { ResolvedModel } from "../resolve.ts";
 
 export class ModelChain {
   #current: ResolvedModel;
   readonly #fallbacks: readonly ResolvedModel[];
-  /** Stand-ins that were taken, or passed over. */
+  /** Count of fallbacks that were used or skipped. */
   #taken = 0;
 
   constructor(chosen: ResolvedModel, fallbacks: readonly ResolvedModel[] = []) {
@@ -16,23 +16,26 @@ export class ModelChain {
     return this.#current;
   }
 
-  /** As it stands now; where the copy goes on to, this one does not follow. */
+  /** An independent copy of the current state. */
   copy(): ModelChain {
     return new ModelChain(this.#current, this.#fallbacks.slice(this.#taken));
   }
 
-  /** The user chose: from the next call on it is this one, with the whole chain behind it again. */
+  /** Applies the user's choice from the next call on, with all fallbacks available again. */
   choose(model: ResolvedModel): void {
     this.#current = model;
     this.#taken = 0;
   }
 
-  /** The model in use, reached in another way: with a fresh key. */
+  /** Replaces the access to the current model, such as its key. */
   replaceCurrent(model: ResolvedModel): void {
     this.#current = model;
   }
 
-  /** Goes on to the next stand-in, which stays for the conversation; undefined, and nothing changes, when there is none. */
+  /**
+   * Moves to the next fallback for the rest of the conversation. Returns undefined, without a change, when there is
+   * none.
+   */
   advance(): ResolvedModel | undefined {
     while (this.#taken < this.#fallbacks.length) {
       const next = this.#fallbacks[this.#taken];

@@ -1,6 +1,5 @@
 /** Tries a key where it will be used: by a look-up that only a good key is answered, or by the shortest request there is. */
-
-import type { Deployment } from "../deployment/deployment.ts";
+import type { Deployment } from "../deployments.ts";
 import type { Fault } from "../fault.ts";
 import { streamModel } from "../stream-model.ts";
 import type { Endpoint } from "../wire/wire.ts";

@@ -1,6 +1,6 @@
 /** The editor's models as something that answers here: no key, and no address either. */
 import { Deadline } from "../../platform/deadline.ts";
-import { editor } from "../deployment/editor.ts";
+import { editor } from "../deployments.ts";
 import type { EditorModels } from "../wire/wire.ts";
 import type { Found } from "./local-servers.ts";
 

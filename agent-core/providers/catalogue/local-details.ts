@@ -1,8 +1,6 @@
 /** What local servers tell of a model only when they are asked for it: the context they really give it. */
 import * as z from "zod";
-import { llamacpp } from "../deployment/llamacpp.ts";
-import { lmstudio } from "../deployment/lmstudio.ts";
-import { ollama } from "../deployment/ollama.ts";
+import { llamacpp, lmstudio, ollama } from "../deployments.ts";
 import type { ModelFacts } from "../model-info.ts";
 import type { ResolvedModel } from "../resolve.ts";
 import { askEndpoint } from "./ask-endpoint.ts";

@@ -1,9 +1,6 @@
 /** Model servers on this machine: looked for on their usual ports, on the loopback only. */
 import { Deadline } from "../../platform/deadline.ts";
-import type { Deployment } from "../deployment/deployment.ts";
-import { llamacpp } from "../deployment/llamacpp.ts";
-import { lmstudio } from "../deployment/lmstudio.ts";
-import { ollama } from "../deployment/ollama.ts";
+import { type Deployment, llamacpp, lmstudio, ollama } from "../deployments.ts";
 import { listModels } from "./list-models.ts";
 import type { ListedModel } from "./listing.ts";
 

@@ -1,6 +1,5 @@
 /** Which endpoints a user can choose models from: the configured one, those described, all whose key is set. Pure. */
-import { deployments } from "../deployment/deployments.ts";
-import { offline } from "../deployment/offline.ts";
+import { deployments, offline } from "../deployments.ts";
 import { type ModelSettings, resolveModel } from "../resolve.ts";
 import type { Place } from "./ask-endpoint.ts";
 

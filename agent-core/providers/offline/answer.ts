@@ -1,22 +1,20 @@
-/** What the offline interpreter says or calls next, from the conversation alone: it has no other state. */
+/** The next answer or tool call of the offline interpreter. The conversation is its only input. */
 import type { Message, ToolMessage, UserMessage } from "../../messages/message.ts";
-import type { OfflineStep } from "./form.ts";
-import { helpText, notUnderstoodText } from "./help.ts";
+import { grammar, type OfflineStep } from "./grammar.ts";
 import { parseRequest } from "./parse-request.ts";
-import { isFailure, reportOf } from "./report.ts";
 
 export type OfflineAnswer = {
   readonly text: string;
-  /** Left out when the text is all. */
+  /** Absent when the text is the whole answer. */
   readonly call?: OfflineCall;
 };
 
 type OfflineCall = Pick<OfflineStep, "tool" | "input">;
 
-/** The tool that shows a plan. */
+/** Tool that shows a plan. */
 const PLAN_TOOL = "todo";
 
-/** Decides from the last user message and the results that came since. `tools` are the names on offer. */
+/** Decides from the last user message and the results since. `tools`: names of the available tools. */
 export function answerOffline(messages: readonly Message[], tools: readonly string[]): OfflineAnswer {
   const start = messages.findLastIndex(({ role }) => role === "user");
   const request = parseRequest(requestText(messages[start]));
@@ -46,7 +44,7 @@ function nextOf(
   return isPlanned(steps, tools) ? withPlan(steps, results) : withoutPlan(steps, results);
 }
 
-/** A plan of the user's own is not overwritten by ours. */
+/** A plan that the user asked for is not overwritten. */
 function isPlanned(steps: readonly OfflineStep[], tools: readonly string[]): boolean {
   return steps.length > 1 && tools.includes(PLAN_TOOL) && steps.every(({ tool }) => tool !== PLAN_TOOL);
 }
@@ -57,7 +55,7 @@ function withoutPlan(steps: readonly OfflineStep[], results: readonly ToolMessag
   return { text: results.length === 0 ? `${next.title}.` : "", call: next };
 }
 
-/** The plan's calls and the steps' take turns: plan, step, plan, step … plan. */
+/** Calls alternate: plan, step, plan, step … plan. */
 function withPlan(steps: readonly OfflineStep[], results: readonly ToolMessage[]): OfflineAnswer {
   const done = stepResults(results);
   const isPlansTurn = results.length % 2 === 0;
@@ -68,7 +66,7 @@ function withPlan(steps: readonly OfflineStep[], results: readonly ToolMessage[]
   return isOver ? { text: reportOf(steps, done) } : { text: "", call: next };
 }
 
-/** The whole plan at first, then only what changed. */
+/** The whole plan first, then only its changes. */
 function planCall(steps: readonly OfflineStep[], done: readonly ToolMessage[]): OfflineCall {
   const hasFailed = done.some(isFailure);
   const todos = steps.map(({ title }, index) => ({
@@ -88,7 +86,7 @@ function statusOf(index: number, done: readonly ToolMessage[], hasFailed: boolea
   return index === done.length ? "in_progress" : "pending";
 }
 
-/** Without tools the agent wants a summary: of the request before, which could not be finished. */
+/** A request without tools asks for a summary of the request before it. */
 function stoppedText(earlier: readonly Message[]): string | undefined {
   const start = earlier.findLastIndex(({ role }) => role === "user");
   const request = parseRequest(requestText(earlier[start]));
@@ -110,7 +108,7 @@ function resultsOf(messages: readonly Message[]): readonly ToolMessage[] {
   return messages.filter((message) => message.role === "tool");
 }
 
-/** What was typed, without what the editor attached. */
+/** The typed text, without the editor's attachments. */
 function requestText(message: Message | undefined): string {
   if (message?.role !== "user") return "";
   return textParts(message)
@@ -125,7 +123,77 @@ function textParts({ content }: UserMessage): string {
   return withoutNotes(text);
 }
 
-/** The agent puts notes of its own below what the user says, each a paragraph in brackets. */
+/** The agent appends its notes as paragraphs in brackets. */
 function withoutNotes(text: string): string {
   return text.replace(/(?:\n\n\[[^\]]*\])+$/, "");
+}
+
+const LABEL = "I am the built-in **offline** interpreter, not a language model.";
+
+const HOW_TO_GET_A_MODEL = [
+  "For a real model set a key: `OPENAI_API_KEY`, `OPENROUTER_API_KEY`, `ANTHROPIC_API_KEY`, or `HERMES_API_KEY` with `HERMES_BASE_URL` and `HERMES_MODEL`",
+  "(in the environment or in `~/.hermes/.env`), or run **Hermes: Set API Key** in VS Code.",
+  "A local server needs no key: `HERMES_PROVIDER=ollama` (or `lmstudio`, `llamacpp`) and `HERMES_MODEL`.",
+].join(" ");
+
+/** Longest quote of a request. Characters. */
+const SHOWN_CHARS = 120;
+
+function helpText(): string {
+  const examples = grammar.flatMap(({ usage }) => usage).map((usage) => `- \`${usage}\``);
+  return [
+    `${LABEL} I understand a few requests in plain words:`,
+    "",
+    ...examples,
+    "",
+    'Several may be joined with "then". Put quotes around a text or a path where it could be misread.',
+    "",
+    HOW_TO_GET_A_MODEL,
+  ].join("\n");
+}
+
+/** Help, preceded by the words that the interpreter does not understand. */
+function notUnderstoodText(words: string): string {
+  return words === "" ? helpText() : `I do not understand: ${shortened(words)}\n\n${helpText()}`;
+}
+
+function shortened(words: string): string {
+  const line = words.slice(0, SHOWN_CHARS).toWellFormed().replace(/\s+/g, " ");
+  return words.length > SHOWN_CHARS ? `${line}…` : line;
+}
+
+/** Prefix of a failed call's result. */
+const FAILED = "Error: ";
+/** Tools that edit files. */
+const EDITS: ReadonlySet<string> = new Set(["patch", "write_file"]);
+/** Result of an edit that the user reviewed before it was written. */
+const REVIEWED = /^(?:Changed|Created) .*the user accepted/;
+/** Longest quote of a result. Characters. */
+const QUOTED_CHARS = 1_500;
+
+function isFailure({ content }: ToolMessage): boolean {
+  return content.startsWith(FAILED);
+}
+
+/** `results`: the results of the first steps, in order. */
+function reportOf(steps: readonly OfflineStep[], results: readonly ToolMessage[]): string {
+  const parts = steps.slice(0, results.length).map((step, index) => outcome(step, results[index]?.content ?? ""));
+  const left = steps.slice(results.length);
+  if (left.length > 0) parts.push(`Not done: ${left.map(({ title }) => title).join("; ")}.`);
+  return parts.join("\n\n");
+}
+
+function outcome({ tool, title, report }: OfflineStep, content: string): string {
+  if (content.startsWith(FAILED)) return `**${title}** did not work:\n\n${quote(content.slice(FAILED.length))}`;
+  if (report !== undefined) return report(content);
+  // The card of the edit shows its diff already.
+  if (EDITS.has(tool) && !REVIEWED.test(content)) return `**${title}**: done.`;
+  return `**${title}**: done.\n\n${quote(content)}`;
+}
+
+function quote(text: string): string {
+  const cut = text.length > QUOTED_CHARS ? `${text.slice(0, QUOTED_CHARS).toWellFormed()}\n…` : text;
+  const longest = Math.max(2, ...(cut.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}text\n${cut}\n${fence}`;
 }

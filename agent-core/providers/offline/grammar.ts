@@ -1,14 +1,230 @@
-/** All forms of request. Written by hand: the first that fits decides. */
-import type { OfflineForm } from "./form.ts";
-import { ask } from "./forms/ask.ts";
-import { create } from "./forms/create.ts";
-import { list } from "./forms/list.ts";
-import { plan } from "./forms/plan.ts";
-import { read } from "./forms/read.ts";
-import { remember } from "./forms/remember.ts";
-import { replace } from "./forms/replace.ts";
-import { run } from "./forms/run.ts";
-import { search } from "./forms/search.ts";
+/** The grammar of the offline interpreter: all forms of request. */
+import { END, formPattern, PATH, TEXT, unquoteCommand, unquotePath, unquoteText } from "./quoting.ts";
 
-/** `list` before `read` (`show the files`), `plan` before `create` (`make a plan`). */
+/** A tool call and its description. */
+export type OfflineStep = {
+  /** Title in the plan, such as `Read a.txt`. */
+  readonly title: string;
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Text for the user about the result. Default: the result as a quote. */
+  report?(result: string): string;
+};
+
+export type OfflineForm = {
+  /** Examples for the help, the usual wording first. */
+  readonly usage: readonly string[];
+  /** First words of such a request, in lower case. */
+  readonly verbs: readonly string[];
+  /** Returns the requested step; undefined when `words` have another form. */
+  parse(words: string): OfflineStep | undefined;
+};
+
+const IN_WORDS = String.raw`\s+(?:in|of|under)`;
+const LISTED_FOLDER = String.raw`(?:\s+the)?(?:\s+(?:folder|directory))?`;
+const listWords = formPattern(
+  String.raw`(?:list|ls)(?:\s+all)?(?:\s+the)?(?:\s+files)?(?:${IN_WORDS})?${LISTED_FOLDER}(?:\s+(${PATH}))?${END}`,
+);
+const showWords = formPattern(
+  String.raw`show(?:\s+me)?(?:\s+all)?(?:\s+the)?\s+files(?:${IN_WORDS}${LISTED_FOLDER}\s+(${PATH}))?${END}`,
+);
+
+/** `list`, `list src`, `show the files in src`. */
+const list: OfflineForm = {
+  usage: ["list", "list src"],
+  verbs: ["list", "ls", "show"],
+  parse(request) {
+    const found = listWords.exec(request) ?? showWords.exec(request);
+    if (found === null) return undefined;
+    const path = unquotePath(found[1] ?? ".");
+    return {
+      title: path === "." ? "List the files" : `List the files in ${path}`,
+      tool: "search_files",
+      input: { target: "files", pattern: "*", path },
+    };
+  },
+};
+
+const readWords = formPattern(
+  String.raw`(?:read|show|open|cat|print|view)\s+(?:me\s+)?(?:the\s+)?(?:contents?\s+of\s+)?(?:the\s+)?(?:file\s+)?(${PATH})(?:\s+from\s+line\s+(\d+))?${END}`,
+);
+
+/** `read a.txt`, `show a.txt from line 20`. */
+const read: OfflineForm = {
+  usage: ["read a.txt", "show a.txt from line 20"],
+  verbs: ["read", "show", "open", "cat", "print", "view"],
+  parse(request) {
+    const [, path, line] = readWords.exec(request) ?? [];
+    if (path === undefined) return undefined;
+    return {
+      title: `Read ${unquotePath(path)}`,
+      tool: "read_file",
+      input: { path: unquotePath(path), ...(line !== undefined && { offset: Number(line) }) },
+    };
+  },
+};
+
+const IN_FOLDER = String.raw`(?:\s+in\s+(?:the\s+)?(?:folder\s+|file\s+)?(${PATH}))?`;
+const searchTextWords = formPattern(
+  String.raw`(?:search(?:\s+for)?|grep|find|look\s+for)\s+(${TEXT})${IN_FOLDER}${END}`,
+);
+const searchNameWords = formPattern(
+  String.raw`(?:search(?:\s+for)?|find|look\s+for)\s+(?:all\s+)?files\s+(?:named|called)\s+(${TEXT})${IN_FOLDER}${END}`,
+);
+
+/** `search "total" in src` for plain text, or `find files named *.md`. */
+const search: OfflineForm = {
+  usage: ['search "total" in src', "find files named *.md"],
+  verbs: ["search", "grep", "find", "look"],
+  parse(request) {
+    const names = searchNameWords.exec(request);
+    if (names?.[1] !== undefined) return searchStep("files", unquoteText(names[1]), names[2]);
+    const texts = searchTextWords.exec(request);
+    return texts?.[1] === undefined ? undefined : searchStep("content", unquoteText(texts[1]), texts[2]);
+  },
+};
+
+function searchStep(target: "files" | "content", wanted: string, folder: string | undefined) {
+  const path = folder === undefined ? undefined : unquotePath(folder);
+  return {
+    title: `${target === "files" ? "Find" : "Search"} ${wanted}${path === undefined ? "" : ` in ${path}`}`,
+    tool: "search_files",
+    input: {
+      target,
+      pattern: target === "files" ? wanted : wanted.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"),
+      ...(path !== undefined && { path }),
+    },
+  };
+}
+
+const replaceWords = formPattern(
+  String.raw`(?:replace|change)\s+((?:every|all)\s+)?(${TEXT})\s+(?:with|to|by)\s+(${TEXT})\s+in\s+(?:the\s+)?(?:file\s+)?(${PATH})${END}`,
+);
+
+/** `replace two with TWO in a.txt`, once or everywhere. */
+const replace: OfflineForm = {
+  usage: ["replace two with TWO in a.txt", "replace every foo with bar in a.txt"],
+  verbs: ["replace", "change"],
+  parse(request) {
+    const [, every, oldText, newText, path] = replaceWords.exec(request) ?? [];
+    if (oldText === undefined || newText === undefined || path === undefined) return undefined;
+    return {
+      title: `Replace ${every === undefined ? "" : "every "}${oldText} with ${newText} in ${unquotePath(path)}`,
+      tool: "patch",
+      input: {
+        mode: "replace",
+        path: unquotePath(path),
+        old_string: unquoteText(oldText),
+        new_string: unquoteText(newText),
+        ...(every !== undefined && { replace_all: true }),
+      },
+    };
+  },
+};
+
+const planWords = formPattern(String.raw`(?:make\s+a\s+)?plan\s*:?\s+(\S[\s\S]*)$`);
+
+/** `plan look around; change the code; run the tests`. The list is only kept, not carried out. */
+const plan: OfflineForm = {
+  usage: ["plan look around; change the code; run the tests"],
+  verbs: ["plan", "make a plan"],
+  parse(request) {
+    const listed = planWords.exec(request)?.[1];
+    if (listed === undefined) return undefined;
+    const todos = listed
+      .split(/\s*;\s*|\n+/)
+      .map((item) => unquoteText(item.replace(/\.$/, "")))
+      .filter((content) => content !== "")
+      .map((content, index) => ({ id: String(index + 1), content, status: "pending" }));
+    if (todos.length === 0) return undefined;
+    return {
+      title: "Make a plan",
+      tool: "todo",
+      input: { todos },
+      report: () => `The plan:\n\n${todos.map(({ id, content }) => `${id}. ${content}`).join("\n")}`,
+    };
+  },
+};
+
+const FILE = String.raw`(?:a\s+|the\s+)?(?:new\s+)?`;
+const WITH = String.raw`\s+(?:with|containing|saying)\s+(?:the\s+)?(?:text\s+|content\s+)?(\S[\s\S]*)$`;
+const createWords = formPattern(
+  String.raw`(?:create|(?:write|make)(?=\s+${FILE}file\s))\s+${FILE}(?:file\s+)?(${PATH})${WITH}`,
+);
+/** These verbs require a word that looks like a path: "write tests with vitest" names no file. */
+const writeWords = formPattern(String.raw`(?:write|make)\s+${FILE}(?=["'\x60“]|\S*[./]\S)(${PATH})${WITH}`);
+
+/** `create notes.txt with Hello`. The file ends with a newline. */
+const create: OfflineForm = {
+  usage: ["create notes.txt with Hello", 'create notes.txt with "first line\\nsecond line"'],
+  verbs: ["create", "write", "make"],
+  parse(request) {
+    const [, path, content] = createWords.exec(request) ?? writeWords.exec(request) ?? [];
+    if (path === undefined || content === undefined) return undefined;
+    const text = unquoteText(content);
+    return {
+      title: `Create ${unquotePath(path)}`,
+      tool: "write_file",
+      input: { path: unquotePath(path), content: text.endsWith("\n") ? text : `${text}\n` },
+    };
+  },
+};
+
+const runWords = formPattern(String.raw`(?:run|execute)\s+(?:the\s+)?(?:command\s+)?(\S[\s\S]*)$`);
+
+/** `run npm test`. A command that contains `then` needs quotes. */
+const run: OfflineForm = {
+  usage: ["run npm test", 'run "if true; then cat a.txt; fi"'],
+  verbs: ["run", "execute"],
+  parse(request) {
+    const written = runWords.exec(request)?.[1];
+    if (written === undefined) return undefined;
+    const command = unquoteCommand(written);
+    return { title: `Run ${command}`, tool: "terminal", input: { command } };
+  },
+};
+
+/** Limit of the clarify tool. */
+const MAX_CHOICES = 4;
+
+const askWords = formPattern(
+  String.raw`ask\s+me\s*:?\s+(\S[\s\S]*?)(?:\s*[,:]?\s+(?:with\s+)?(?:the\s+)?(?:choices|options)\s*:?\s+(\S[\s\S]*?))?\s*$`,
+);
+
+/** `ask me which colour? choices red, green or blue`. */
+const ask: OfflineForm = {
+  usage: ["ask me which colour? choices red, green or blue"],
+  verbs: ["ask"],
+  parse(request) {
+    const [, asked, listed = ""] = askWords.exec(request) ?? [];
+    if (asked === undefined) return undefined;
+    const question = unquoteText(asked);
+    const choices = listed
+      .split(/\s*,\s*(?:or\s+)?|\s+or\s+/i)
+      .map((choice) => unquoteText(choice.replace(/[.?!]$/, "")))
+      .filter((choice) => choice !== "");
+    return {
+      title: `Ask: ${question}`,
+      tool: "clarify",
+      input: { question, choices: choices.slice(0, MAX_CHOICES) },
+      report: (result) => `${question} ${result}`,
+    };
+  },
+};
+
+const rememberWords = formPattern(String.raw`remember\s+(?:that\s+)?(\S[\s\S]*)$`);
+
+/** `remember that I like tabs`: a note about the user. */
+const remember: OfflineForm = {
+  usage: ["remember that I like tabs"],
+  verbs: ["remember"],
+  parse(request) {
+    const fact = rememberWords.exec(request)?.[1];
+    if (fact === undefined) return undefined;
+    const content = unquoteText(fact);
+    return { title: `Remember: ${content}`, tool: "memory", input: { action: "add", target: "user", content } };
+  },
+};
+
+/** The first form that fits decides: `list` precedes `read` (`show the files`), `plan` precedes `create` (`make a plan`). */
 export const grammar: readonly OfflineForm[] = [list, read, search, replace, plan, create, run, ask, remember];

@@ -1,29 +1,29 @@
-/** From a message in plain words to steps. */
-import type { OfflineStep } from "./form.ts";
+/** Parses a message in plain words into steps. */
+import type { OfflineStep } from "./grammar.ts";
 import { grammar } from "./grammar.ts";
-import { maskQuotes } from "./words.ts";
+import { maskQuotes } from "./quoting.ts";
 
 export type ParsedRequest =
   | { readonly kind: "steps"; readonly steps: readonly OfflineStep[] }
   | { readonly kind: "help" }
-  /** `words` is the part that fits no form. */
+  /** `words`: the part without a known form. */
   | { readonly kind: "unknown"; readonly words: string };
 
-/** Longer texts are not requests in plain words, and would keep the patterns busy. Characters, quoted texts included. */
+/** Longer texts are not parsed, because the patterns would take too long. Characters, with quoted texts. */
 const MAX_CHARS = 50_000;
-/** The same, without what is quoted. */
+/** The same limit without quoted texts. */
 const MAX_PLAIN_CHARS = 5_000;
 
 const VERBS = grammar.flatMap(({ verbs }) => verbs).join("|");
 const POLITE = String.raw`(?:(?:please|first|finally|also|now|(?:can|could|would)\s+you)[,\s]+)*`;
-/** "then", or a new line, but only before a verb: `replace now and then with never in a.txt` is one step. */
+/** "then" or a new line, before a verb only: `replace now and then with never in a.txt` is one step. */
 const joint = new RegExp(String.raw`(?:[\s,;.]*\s(?:and\s+)?then[,\s]+|\s*\n\s*)(?=${POLITE}(?:${VERBS})\b)`, "i");
 const polite = new RegExp(`^${POLITE}`, "i");
 const helpWords = /^(?:\/?help|\?|what can you do|what do you understand|hi|hello)(?:\s+me)?[.!?\s]*$/i;
 
 /**
- * Reads the last thing that was asked. Messages that were never answered stand before it in paragraphs of their own, so
- * the shortest run of paragraphs from the end that makes sense is taken.
+ * Parses the last request. Earlier unanswered messages precede it as paragraphs, so the shortest run of final
+ * paragraphs that parses wins.
  */
 export function parseRequest(text: string): ParsedRequest {
   if (text.length > MAX_CHARS) return { kind: "unknown", words: text };

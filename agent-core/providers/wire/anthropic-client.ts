@@ -3,8 +3,7 @@
  * first use only; its base class alone, because the whole one brings 300 kB of other parts of the API with it.
  */
 import { BaseAnthropic } from "@anthropic-ai/sdk";
-import { anthropic } from "../deployment/anthropic.ts";
-import { deploymentAt } from "../deployment/deployments.ts";
+import { anthropic, deploymentAt } from "../deployments.ts";
 import type { AnthropicMessagesBody } from "./anthropic-messages-request.ts";
 import type { Endpoint } from "./wire.ts";
 

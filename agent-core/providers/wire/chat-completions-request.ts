@@ -6,7 +6,7 @@ import type {
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
-import type { ChatQuirks } from "../deployment/deployment.ts";
+import type { ChatQuirks } from "../deployments.ts";
 import { isReasoningDetail } from "./reasoning-details.ts";
 import { sentArguments, sentCallId, sentName } from "./sent-call.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";

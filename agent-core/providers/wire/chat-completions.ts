@@ -1,5 +1,5 @@
 /** OpenAI's chat completions, and every endpoint that speaks them. */
-import { quirksOf } from "../deployment/deployments.ts";
+import { quirksOf } from "../deployments.ts";
 import { type FoldState, finishFold, startFold, step, streamDone } from "./chat-completions-fold.ts";
 import { chatCompletionsBody } from "./chat-completions-request.ts";
 import { foldResponse } from "./fold-response.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { lmstudio } from "../../../agent-core/providers/deployment/lmstudio.ts";
-import { ollama } from "../../../agent-core/providers/deployment/ollama.ts";
+import { lmstudio, ollama } from "../../../agent-core/providers/deployments.ts";
 import {
   type ModelSettings,
   namesNoModel,

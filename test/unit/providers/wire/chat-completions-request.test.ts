@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../../../agent-core/messages/message.ts";
-import { quirksOf } from "../../../../agent-core/providers/deployment/deployments.ts";
+import { quirksOf } from "../../../../agent-core/providers/deployments.ts";
 import { chatCompletionsBody } from "../../../../agent-core/providers/wire/chat-completions-request.ts";
 import { requestTo } from "../../../conformance/wire.ts";
 

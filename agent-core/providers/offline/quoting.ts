@@ -1,6 +1,6 @@
-/** Quoting in requests: straight, curly or back quotes, or a fence, where a word may begin and end. */
+/** Quotes in requests: straight, curly or back quotes, or a fence, around whole words. */
 
-/** A quoted piece, as the source of a regular expression without groups. Double quotes know escapes. */
+/** Pattern of a quoted piece, without groups. Double quotes allow escapes. */
 const QUOTED = [
   String.raw`\x60{3}[^\n\x60]*\n(?:(?!\x60{3})[\s\S])*\x60{3}`,
   String.raw`"(?:[^"\\]|\\.)*"`,
@@ -9,30 +9,30 @@ const QUOTED = [
   "“[^“”]*”",
 ].join("|");
 
-/** Text in quotes, or as few words as do. */
+/** Text in quotes, or as few words as possible. */
 export const TEXT = String.raw`(?:${QUOTED}|\S[\s\S]*?)`;
-/** A path in quotes, or one word without the full stop of the sentence. */
+/** A path in quotes, or one word without the sentence's full stop. */
 export const PATH = String.raw`(?:${QUOTED}|\S+?)`;
-/** How a sentence may end; the dots of `..` are no full stop. */
+/** End of a sentence. The dots of `..` are no full stop. */
 export const END = String.raw`(?:(?<![./])[.!?])?\s*$`;
 
 const quotedPiece = new RegExp(String.raw`(?<=^|[\s(:])(?:${QUOTED})(?=$|[\s.,;:!?)])`, "g");
 const isQuoted = new RegExp(`^(?:${QUOTED})$`);
 const fence = /^```[^\n]*\n([\s\S]*?)\n?```$/;
 
-/** Builds the regular expression of a form; capital letters do not matter. */
-export function formOf(source: string): RegExp {
+/** Builds the pattern of a form. Case is ignored. */
+export function formPattern(source: string): RegExp {
   return new RegExp(`^${source}`, "i");
 }
 
-/** A path as it was meant: without its quotes. */
-export function pathOf(words: string): string {
+/** Removes the quotes around a path. */
+export function unquotePath(words: string): string {
   const trimmed = words.trim();
   return isQuoted.test(trimmed) ? trimmed.slice(1, -1) : trimmed;
 }
 
-/** A text as it was meant: without its quotes; in double quotes `\n`, `\t`, `\"` and `\\` are escapes. */
-export function textOf(words: string): string {
+/** Removes the quotes around a text. Double quotes resolve the escapes `\n`, `\t`, `\"` and `\\`. */
+export function unquoteText(words: string): string {
   const trimmed = words.trim();
   const fenced = fence.exec(trimmed)?.[1];
   if (fenced !== undefined) return fenced;
@@ -45,15 +45,15 @@ export function textOf(words: string): string {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", '"': '"', "\\": "\\" };
 
-/** A shell command as it was meant: quotes around all of it are ours, everything else is the shell's. */
-export function commandOf(words: string): string {
+/** Removes quotes around a whole shell command. All other quotes belong to the shell. */
+export function unquoteCommand(words: string): string {
   const trimmed = words.trim();
-  if (fence.test(trimmed)) return textOf(trimmed);
-  const inner = pathOf(trimmed);
+  if (fence.test(trimmed)) return unquoteText(trimmed);
+  const inner = unquotePath(trimmed);
   return inner !== trimmed && trimmed.startsWith('"') ? inner.replaceAll('\\"', '"') : inner;
 }
 
-/** Text with its quoted pieces hidden, so that splitting cannot cut them. */
+/** Text with hidden quotes, so that splitting cannot cut them. */
 export type Masked = {
   readonly text: string;
   unmask(part: string): string;
@@ -61,7 +61,7 @@ export type Masked = {
 
 export function maskQuotes(text: string): Masked {
   const pieces: string[] = [];
-  // Private-use characters: nobody types them.
+  // Private-use characters never occur in typed text.
   const masked = text.replace(quotedPiece, (piece) => `\u{e000}${pieces.push(piece) - 1}\u{e001}`);
   return {
     text: masked,

@@ -1,0 +1,170 @@
+/** The known deployments: address, key and peculiarities of every service that offers models. Data only. */
+import type { ApiMode, Endpoint } from "./wire/wire.ts";
+
+/** Differences of a chat completions endpoint from most others. */
+export type ChatQuirks = {
+  /** Name of the token limit. Default: `max_tokens`. */
+  readonly maxTokensField?: "max_completion_tokens";
+  /** True when unknown message fields lead to status 400. */
+  readonly refusesUnknownFields?: boolean;
+};
+
+export type Deployment = {
+  /** Name in settings and messages. */
+  readonly name: string;
+  /** Name in the vendor's spelling, for lists. */
+  readonly title: string;
+  readonly mode: ApiMode;
+  /** Undefined when the user must set it. */
+  readonly baseUrl?: string;
+  /** Environment variable that overrides the address. */
+  readonly urlVariable?: string;
+  /** Hosts, with a port where it matters, that identify this deployment. */
+  readonly hosts: readonly string[];
+  /** Environment variable of the key; undefined when no key is needed. */
+  readonly keyVariable?: string;
+  /** Page where users get a key. */
+  readonly keyPage?: string;
+  /** Path under the base URL that requires a valid key. Default: the list of models. */
+  readonly keyCheckPath?: string;
+  /** Model for a request that names none. */
+  readonly defaultModel?: string;
+  /** Models to offer, best first: until the endpoint has listed its own, and at the top of a long list. */
+  readonly knownModels?: readonly string[];
+  readonly quirks?: ChatQuirks;
+};
+
+export const openai: Deployment = {
+  name: "openai",
+  title: "OpenAI",
+  mode: "chat_completions",
+  baseUrl: "https://api.openai.com/v1",
+  urlVariable: "OPENAI_BASE_URL",
+  hosts: ["api.openai.com"],
+  keyVariable: "OPENAI_API_KEY",
+  // Streams without a verified organisation, unlike its successors.
+  defaultModel: "gpt-4.1",
+  // Reasoning models refuse max_tokens; all others accept both names.
+  quirks: { maxTokensField: "max_completion_tokens", refusesUnknownFields: true },
+  keyPage: "https://platform.openai.com/api-keys",
+  // From the SDK's type `ChatModel`.
+  knownModels: [
+    "gpt-4.1",
+    "gpt-4.1-mini",
+    "gpt-5.6-sol",
+    "gpt-5.6-terra",
+    "gpt-5.6-luna",
+    "gpt-5.4",
+    "gpt-5.4-mini",
+    "o4-mini",
+  ],
+};
+
+export const openrouter: Deployment = {
+  name: "openrouter",
+  title: "OpenRouter",
+  mode: "chat_completions",
+  baseUrl: "https://openrouter.ai/api/v1",
+  hosts: ["openrouter.ai"],
+  keyVariable: "OPENROUTER_API_KEY",
+  defaultModel: "openrouter/auto",
+  keyPage: "https://openrouter.ai/settings/keys",
+  // Its list of models is public, so it does not verify a key.
+  keyCheckPath: "/key",
+  knownModels: [
+    "openrouter/auto",
+    "anthropic/claude-sonnet-5.5",
+    "anthropic/claude-opus-5.5",
+    "openai/gpt-5.4",
+    "openai/gpt-4.1",
+    "google/gemini-2.5-pro",
+    "x-ai/grok-code-fast-1",
+    "deepseek/deepseek-chat",
+    "moonshotai/kimi-k2",
+    "qwen/qwen3-coder",
+  ],
+};
+
+export const anthropic: Deployment = {
+  name: "anthropic",
+  title: "Anthropic",
+  mode: "anthropic_messages",
+  baseUrl: "https://api.anthropic.com",
+  urlVariable: "ANTHROPIC_BASE_URL",
+  hosts: ["api.anthropic.com"],
+  keyVariable: "ANTHROPIC_API_KEY",
+  // The balanced model on Anthropic's models page of November 2026, and a member of the SDK's type `Model`.
+  defaultModel: "claude-sonnet-5-5",
+  keyPage: "https://platform.claude.com/settings/keys",
+  knownModels: ["claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5", "claude-fable-5-2"],
+};
+
+/** The editor's own models, under the user's account there. The editor also chooses the default. */
+export const editor: Deployment = { name: "editor", title: "VS Code", mode: "editor_model", hosts: [] };
+
+export const ollama: Deployment = {
+  name: "ollama",
+  title: "Ollama",
+  mode: "chat_completions",
+  baseUrl: "http://127.0.0.1:11434/v1",
+  hosts: ["127.0.0.1:11434", "localhost:11434"],
+};
+
+export const lmstudio: Deployment = {
+  name: "lmstudio",
+  title: "LM Studio",
+  mode: "chat_completions",
+  baseUrl: "http://127.0.0.1:1234/v1",
+  hosts: ["127.0.0.1:1234", "localhost:1234"],
+};
+
+export const llamacpp: Deployment = {
+  name: "llamacpp",
+  title: "llama.cpp",
+  mode: "chat_completions",
+  baseUrl: "http://127.0.0.1:8080/v1",
+  hosts: ["127.0.0.1:8080", "localhost:8080"],
+  // The server has one model and ignores the name in the request.
+  defaultModel: "default",
+};
+
+/** Any other endpoint. The user sets its address. */
+export const custom: Deployment = { name: "custom", title: "Other endpoint", mode: "chat_completions", hosts: [] };
+
+/** The built-in interpreter, without a network. */
+export const offline: Deployment = {
+  name: "offline",
+  title: "Offline",
+  mode: "offline",
+  hosts: [],
+  defaultModel: "offline",
+};
+
+/** The order decides which key wins when several are set. */
+export const deployments: readonly Deployment[] = [
+  openai,
+  openrouter,
+  anthropic,
+  editor,
+  ollama,
+  lmstudio,
+  llamacpp,
+  custom,
+  offline,
+];
+
+/** The deployment at an address; `custom` for an unknown one. */
+export function deploymentAt(baseUrl: string): Deployment {
+  const host = URL.canParse(baseUrl) ? new URL(baseUrl).host : "";
+  return deployments.find(({ hosts }) => hosts.includes(host)) ?? custom;
+}
+
+/** Quirks belong to the address: a proxy under OpenAI's name may differ from OpenAI. */
+export function quirksOf({ baseUrl }: Endpoint): ChatQuirks {
+  return deploymentAt(baseUrl ?? "").quirks ?? {};
+}
+
+/** Environment variable of a provider's key, if it needs one. */
+export function keyVariableOf(provider: string): string | undefined {
+  return deployments.find(({ name }) => name === provider)?.keyVariable;
+}
