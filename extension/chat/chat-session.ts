@@ -1,386 +1,319 @@
-/** The session in the panel: its prompts, their queue, and what the panel is shown of them. */
+/** One session of the agent: its log for the panel, and the effects of its state. */
 import { randomUUID } from "node:crypto";
 import {
   type ClientContext,
-  type ContentBlock,
   methods,
-  type NewSessionResponse,
   RequestError,
   type SessionConfigOption,
-  type SessionNotification,
+  type SessionConfigSelectOption,
+  type SessionUpdate,
 } from "@zed-industries/agent-client-protocol";
-import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import { waitForEvent } from "../../agent-core/platform/waiting.ts";
 import { steerMethod } from "../../agent-core/protocol/conversation.ts";
-import { call } from "../../agent-core/protocol/method.ts";
+import { type HermesProcesses, processMethods } from "../../agent-core/protocol/processes.ts";
 import {
-  forkMethod,
   type HermesLoadMeta,
   type HermesRewind,
+  type HermesRewound,
+  type HermesSessionMeta,
   sessionMethods,
 } from "../../agent-core/protocol/sessions.ts";
-import type { AgentWorker } from "../agent/agent-worker.ts";
-import type { ModelMemory } from "../models/model-memory.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
-import type { EventLog } from "./event-log.ts";
-import { leaveSession } from "./leave-session.ts";
-import type { PanelConnection } from "./panel-connection.ts";
-import { PromptQueue } from "./prompt-queue.ts";
-import { type SelectedOption, SessionOptions } from "./session-options.ts";
-import { type SessionPlace, sessionPlace } from "./session-place.ts";
-import { takenBackPrompt } from "./taken-back.ts";
+import { EventLog } from "./event-log.ts";
+import { closedSession, reduceSession, type SessionEffect, type SessionEvent } from "./session-state.ts";
 
-/** Where the window remembers which session it showed. */
-const MEMENTO_KEY = "hermes.sessionId";
-
-/** A message that chooses a model, as the picker would. */
-const CHOOSES_MODEL = /^\s*\/model\s+\S/;
-
-/** A cancelled turn has ended within this time, its commands with it; one that has not is left to itself. Milliseconds. */
+/** Limit for a cancelled turn to end, its commands included, before a session that was left closes. Milliseconds. */
 const TURN_END_MS = 5_000;
 
-export type ChatState = "idle" | "running";
+/** Folders of the session and the facts that a new session starts with. */
+export type SessionPlace = {
+  readonly cwd: string;
+  readonly additionalDirectories: string[];
+  readonly mcpServers: never[];
+  readonly _meta: { readonly hermes: HermesSessionMeta };
+};
 
-type SessionOutputs = { readonly log: EventLog; readonly panel: PanelConnection };
+export type SessionPorts = {
+  readonly agent: () => Promise<ClientContext>;
+  /** Throws an Error in one line when no folder is open. */
+  readonly place: () => SessionPlace;
+  /** Puts text into the composer, before the draft. */
+  readonly compose: (text: string) => void;
+  /** New sessions start with this model. */
+  readonly rememberModel: (choice: string) => void;
+  /** The session has an id and an empty log: it was opened, or opened again under another id. */
+  readonly began: (session: ChatSession, previousId: string | undefined) => void;
+  /** A turn started or ended, or options have changed. */
+  readonly changed: (session: ChatSession) => void;
+  /** The session was left. `isOpen`: background processes keep it open in the agent. */
+  readonly closed: (session: ChatSession, isOpen: boolean) => void;
+};
 
-export class ChatSession implements vscode.Disposable {
-  readonly #worker: AgentWorker;
-  readonly #log: EventLog;
-  readonly #panel: PanelConnection;
-  readonly #memory: vscode.Memento;
-  readonly #models: ModelMemory;
-  readonly #options = new SessionOptions();
-  readonly #began = new vscode.EventEmitter<void>();
-  readonly #changed = new vscode.EventEmitter<ChatState>();
-  readonly #subscription: vscode.Disposable;
-  #sessionId: string | undefined;
-  #opening: Promise<string> | undefined;
-  /** Settles when the panel has the session that it is to have: what the user says meanwhile is meant for that one. */
-  #changing: Promise<unknown> = Promise.resolve();
-  /** Why the last session that was to be loaded could not be. */
-  #notLoaded: string | undefined;
-  #running = false as boolean;
-  /** The last message chose a model. */
-  #isChoosing = false as boolean;
-  /** The turn is being stopped so that the next message can be sent. */
-  #sendsNext = false as boolean;
-  /** The last turn came to its own end: what waits may be sent. */
-  #isDone = false as boolean;
+/** A stored session to load. */
+export type StoredSession = {
+  readonly sessionId: string;
+  /** The user chose it: the panel reports a failure to load it. */
+  readonly isChosen: boolean;
+  /** Settles when the agent may load it. */
+  readonly ready?: Promise<unknown> | undefined;
+};
 
-  readonly queue: PromptQueue;
-  /** What the panel does not show yet of a long session. */
+/** An option that is a choice from a list. */
+export type SelectedOption = {
+  readonly id: string;
+  readonly currentValue: string;
+  readonly currentName: string;
+  readonly choices: readonly SessionConfigSelectOption[];
+};
+
+export class ChatSession {
+  readonly log = new EventLog();
+  /** The part of a long session that the panel does not have. */
   readonly earlier: EarlierMessages;
+  readonly #ports: SessionPorts;
+  #stored: StoredSession | undefined;
+  #state = closedSession;
+  #sessionId: string | undefined;
+  #options: readonly SessionConfigOption[] = [];
+  #opening: Promise<void> = Promise.resolve();
+  #leaveTimer: NodeJS.Timeout | undefined;
 
-  readonly onDidChange = this.#changed.event;
-  /** Mode, model and reasoning effort may be others. */
-  readonly onDidChangeOptions = this.#options.onDidChange;
-  /** Another session has the panel. */
-  readonly onDidBegin = this.#began.event;
-
-  constructor(worker: AgentWorker, { log, panel }: SessionOutputs, memory: vscode.Memento, models: ModelMemory) {
-    this.#worker = worker;
-    this.#log = log;
-    this.#panel = panel;
-    this.#memory = memory;
-    this.#models = models;
-    this.earlier = new EarlierMessages(worker, log);
-    this.queue = new PromptQueue((prompts) => log.push({ kind: "queue", prompts }));
-    this.#subscription = worker.onDidChange(({ state, message }) => {
-      panel.setFacts({ agent: { state, ...(message !== undefined && { message }) } });
-      // Background processes end with the worker.
-      if (state === "restarting" || state === "failed") panel.setFacts({ processes: [] });
-      if (state === "restarting") this.#reopen();
-    });
+  /** Opens nothing yet. `stored`: the session to load; default: a new one. */
+  constructor(ports: SessionPorts, stored?: StoredSession) {
+    this.#ports = ports;
+    this.#stored = stored;
+    this.earlier = new EarlierMessages(ports.agent, this.log);
   }
 
-  /** The session in the panel; undefined until it is open. */
+  /** Undefined until the session has begun. */
   get sessionId(): string | undefined {
     return this.#sessionId;
   }
 
   get isRunning(): boolean {
-    return this.#running;
+    const { kind } = this.#state.turn;
+    return kind === "starting" || kind === "running";
   }
 
-  /** Makes a session ready to type into: the one this window had, else a new one. */
+  /** Resolves when the session is open, or the log says why it is not. */
   async open(): Promise<void> {
-    await this.#session().catch((error: unknown) => this.#fail(error));
+    this.dispatch({ type: "open" });
+    await this.#opening;
   }
 
-  async prompt(text: string): Promise<void> {
-    await this.#changing;
-    if (this.#running) {
-      this.queue.add(text);
-      return;
-    }
-    this.#setRunning(true);
-    this.#isChoosing = CHOOSES_MODEL.test(text);
-    // A session that opens clears the panel: the message must come after that. The turn tells why it could not be opened.
-    await this.#session().catch(() => undefined);
-    this.#log.push({ kind: "prompt", id: randomUUID(), text });
-    // After a stop or an error what waits is the user's to send, unless the stop was made for it.
-    this.#isDone = (await this.#runTurn(text)) || this.#sendsNext;
-    this.#sendsNext = false;
-    this.#setRunning(false);
-    await this.sendHeldUp();
+  /** `now`: into the running turn. Without a running turn the prompt starts one. */
+  prompt(text: string, now = false): void {
+    this.dispatch({ type: "prompt", id: randomUUID(), text, now });
   }
 
-  /** Says something in the running turn; without one it begins a turn. */
-  async promptNow(text: string): Promise<void> {
-    await this.#changing;
-    return this.#running ? this.sendQueued(this.queue.add(text)) : this.prompt(text);
+  dispatch(event: SessionEvent): void {
+    const wasRunning = this.isRunning;
+    const [next, effects] = reduceSession(this.#state, event);
+    this.#state = next;
+    for (const effect of effects) this.#run(effect);
+    if (this.isRunning !== wasRunning) this.#ports.changed(this);
+    if (!this.isRunning) clearTimeout(this.#leaveTimer);
   }
 
-  /** Sends the next message of the queue, when the last turn came to its own end and nobody changes that message. */
-  async sendHeldUp(): Promise<void> {
-    if (this.#running || !this.#isDone) return;
-    const next = this.queue.take();
-    if (next !== undefined) await this.prompt(next.text);
+  /** Takes an update of the agent. */
+  receive(update: SessionUpdate): void {
+    if (update.sessionUpdate === "config_option_update") this.#setOptions(update.configOptions);
+    this.dispatch({ type: "update", update });
   }
 
-  /** Takes the user's message at this position back, with all that followed, and says `text` instead. */
-  async resend(position: number, text: string): Promise<void> {
-    if (this.#sessionId === undefined) return;
-    if (this.#running) return this.#notice("warning", "Stop the running turn before you change what was said.");
-    try {
-      const agent = await this.#worker.agent();
-      const rewind: HermesRewind = { sessionId: this.#sessionId, position };
-      await call(agent, sessionMethods.rewind, rewind);
-    } catch (error) {
-      return this.#notice("error", `The message cannot be taken back. ${messageOf(error)}`);
-    }
-    this.#log.push({ kind: "rewind", position });
-    await this.prompt(text);
+  /** The panel shows another session: stops the turn and closes this session. */
+  leave(): void {
+    this.dispatch({ type: "leave" });
+    if (this.isRunning) this.#leaveTimer = setTimeout(() => this.dispatch({ type: "leave-timeout" }), TURN_END_MS);
   }
 
-  /** Gives a queued message to the model in the middle of the running turn; without one it begins a turn. */
-  async sendQueued(id: string): Promise<void> {
-    if (!this.#running || this.#sessionId === undefined) {
-      this.queue.move(id, 0);
-      const next = this.queue.take();
-      return next && this.prompt(next.text);
-    }
-    const text = this.queue.steer(id);
-    if (text === undefined) return;
-    try {
-      const agent = await this.#worker.agent();
-      await call(agent, steerMethod, { sessionId: this.#sessionId, prompt: [{ type: "text", text }] });
-    } catch (error) {
-      this.queue.unsteer(id);
-      // The turn came to its end while the message was on its way.
-      if (!this.#running && this.#isDone) return this.sendHeldUp();
-      const what = "The message could not be sent into the running turn and waits in the queue.";
-      this.#notice("warning", `${what} ${messageOf(error)}`);
-    }
-  }
-
-  /** Stops the running turn and begins another with this queued message. */
-  async interruptWith(id: string): Promise<void> {
-    this.queue.move(id, 0);
-    if (!this.#running) return this.sendQueued(id);
-    this.#sendsNext = true;
-    await this.cancel();
-  }
-
-  /** Stops the running turn; prompts that wait are kept for the user to send or remove. */
-  async cancel(): Promise<void> {
-    if (!this.#running || this.#sessionId === undefined) return;
-    const agent = await this.#worker.agent();
-    await agent.notify(methods.agent.session.cancel, { sessionId: this.#sessionId });
-  }
-
-  newSession(): Promise<void> {
-    return this.#change(undefined);
-  }
-
-  /** Goes on with a stored session; when it cannot be opened, a new one is begun and the panel says why. */
-  async openStored(sessionId: string): Promise<void> {
-    if (sessionId === this.#sessionId) return;
-    await this.#change(sessionId);
-  }
-
-  /** Stores a new session with the messages of `sessionId` before `position` (default: all); resolves to its id. */
-  async fork(sessionId: string, position?: number): Promise<string> {
-    const agent = await this.#worker.agent();
-    const { _meta, ...place } = sessionPlace(this.#models.chosen);
-    const hermes = { ..._meta.hermes, ...(position !== undefined && { position }) };
-    const forked = await call(agent, forkMethod, { sessionId, ...place, _meta: { hermes } });
-    return forked.sessionId;
-  }
-
-  /** Tells the panel whether the workspace is trusted. */
-  showTrust(): void {
-    this.#panel.setFacts({ isTrusted: vscode.workspace.isTrusted });
-  }
-
-  /** The option of this category; undefined when the session has none. */
+  /** The option of an ACP category: `mode`, `model`, `thought_level`. */
   option(category: string): SelectedOption | undefined {
-    return this.#options.get(category);
+    const option = this.#options.find((candidate) => candidate.category === category);
+    if (option?.type !== "select") return undefined;
+    const { id, currentValue } = option;
+    const choices = option.options.flatMap((item) => ("group" in item ? item.options : [item]));
+    const currentName = choices.find(({ value }) => value === currentValue)?.name ?? currentValue;
+    return { id, currentValue, currentName, choices };
   }
 
-  /** Sets an option of the session; a model is remembered for new ones. A refusal is shown in the panel. */
+  /** Sets an option. New sessions start with the same model. The panel shows a refusal. */
   async setConfig(configId: string, value: string): Promise<void> {
+    await this.open();
+    const sessionId = this.#sessionId;
+    if (sessionId === undefined) return;
     try {
-      const sessionId = await this.#session();
-      const agent = await this.#worker.agent();
+      const agent = await this.#ports.agent();
       const response = await agent.request(methods.agent.session.setConfigOption, { sessionId, configId, value });
       this.#showOptions(response.configOptions);
-      if (configId === this.#options.get("model")?.id) this.#rememberModel();
+      if (configId === this.option("model")?.id) this.#rememberModel();
     } catch (error) {
-      this.#notice("error", messageOf(error));
+      this.log.push({ kind: "notice", severity: "error", text: messageOf(error) });
     }
   }
 
-  /** Shows what the agent sent, as it came. */
-  show({ sessionId, update }: SessionNotification): void {
-    if (sessionId !== this.#sessionId && this.#sessionId !== undefined) return;
-    if (update.sessionUpdate === "config_option_update") {
-      this.#options.set(update.configOptions);
-      if (this.#isChoosing) this.#rememberModel();
+  #run(effect: SessionEffect): void {
+    switch (effect.type) {
+      case "open":
+        this.#opening = this.#open(effect.attempt);
+        break;
+      case "emit":
+        this.log.push(effect.event);
+        break;
+      case "send-prompt":
+        void this.#sendPrompt(effect.text);
+        break;
+      case "steer":
+        void this.#steer(effect.id, effect.text);
+        break;
+      case "rewind":
+        void this.#rewind(effect.position, effect.text);
+        break;
+      case "cancel":
+        void this.#cancel();
+        break;
+      case "compose":
+        this.#ports.compose(effect.text);
+        break;
+      case "remember-model":
+        this.#rememberModel();
+        break;
+      case "close":
+        void this.#close();
+        break;
     }
-    if (this.#running && update.sessionUpdate === "user_message_chunk") this.queue.arrived();
-    this.#log.push({ kind: "update", update });
-    const takenBack = takenBackPrompt(update);
-    if (takenBack !== undefined) this.#panel.command({ kind: "compose", text: takenBack });
   }
 
-  dispose(): void {
-    this.#subscription.dispose();
-    this.#changed.dispose();
-    this.#began.dispose();
-    this.#options.dispose();
-  }
-
-  /** True when the turn came to its own end. */
-  async #runTurn(text: string): Promise<boolean> {
+  async #open(attempt: number): Promise<void> {
+    // The panel keeps the session that it shows until this one is there as a whole.
+    this.log.hold();
     try {
-      const sessionId = await this.#session();
-      const agent = await this.#worker.agent();
-      const prompt: ContentBlock[] = [{ type: "text", text }];
-      const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt });
-      this.#log.push({ kind: "turn-end", stopReason });
-      return stopReason !== "cancelled";
+      const place = this.#ports.place();
+      const agent = await this.#ports.agent();
+      const loadError = await this.#loadOrCreate(agent, place);
+      this.dispatch({ type: "opened", attempt, ...(loadError !== undefined && { loadError }) });
     } catch (error) {
-      this.#fail(error);
-      return false;
-    }
-  }
-
-  /** Lets go of the session in the panel and opens another one, or a new one. */
-  async #change(sessionId: string | undefined): Promise<void> {
-    const changed = this.#changing.then(() => this.#goTo(sessionId));
-    this.#changing = changed.catch(() => undefined); // whoever asked for it is told
-    const left = await changed;
-    if (left !== undefined && left !== this.#sessionId) {
-      await leaveSession(this.#worker, left).then(
-        (isClosed) => isClosed && this.#panel.setProcesses({ sessionId: left, processes: [] }),
-        (error: unknown) => this.#fail(error),
-      );
-    }
-    if (sessionId === undefined || this.#sessionId === sessionId || this.#notLoaded === undefined) return;
-    this.#notice("error", `The session cannot be opened: ${this.#notLoaded}`);
-  }
-
-  /** Gives the session that the panel had. What its turn still says must not run into the next one. */
-  async #goTo(sessionId: string | undefined): Promise<string | undefined> {
-    const left = this.#sessionId;
-    const unsaid = this.queue.clear();
-    await this.cancel();
-    await this.#turnEnd();
-    this.#sessionId = undefined;
-    this.#opening = undefined;
-    await this.#memory.update(MEMENTO_KEY, sessionId);
-    await this.open();
-    // What the user wrote is not lost with the session that it was written for.
-    if (unsaid.length > 0) this.#panel.command({ kind: "compose", text: unsaid.join("\n\n") });
-    return left;
-  }
-
-  /** Resolves when no turn runs, or when one does not end although it was cancelled. */
-  async #turnEnd(): Promise<void> {
-    if (!this.#running) return;
-    await waitForEvent(TURN_END_MS, (done) => [this.onDidChange((state) => state === "idle" && done())]);
-  }
-
-  #session(): Promise<string> {
-    this.#opening ??= this.#openSession().catch((error: unknown) => {
-      this.#opening = undefined;
-      throw error;
-    });
-    return this.#opening;
-  }
-
-  async #openSession(): Promise<string> {
-    const place = sessionPlace(this.#models.chosen);
-    const agent = await this.#worker.agent();
-    const remembered = this.#memory.get<string>(MEMENTO_KEY);
-    if (remembered !== undefined && (await this.#load(agent, remembered, place))) return remembered;
-    this.#sessionId = undefined;
-    const created = await agent.request(methods.agent.session.new, place);
-    this.#begin(created.sessionId, place.cwd, created.configOptions ?? []);
-    return created.sessionId;
-  }
-
-  async #load(agent: ClientContext, sessionId: string, place: SessionPlace): Promise<boolean> {
-    // The panel shows the end of a long session at once, instead of the whole of it running past.
-    this.#log.hold();
-    try {
-      this.#begin(sessionId, place.cwd, []);
-      const hermes: HermesLoadMeta = { ...place._meta.hermes, ...this.earlier.tailOf(sessionId) };
-      const load = { sessionId, ...place, _meta: { hermes } };
-      const { configOptions } = await agent.request(methods.agent.session.load, load);
-      this.#showOptions(configOptions ?? []);
-      return true;
-    } catch (error) {
-      this.#notLoaded = error instanceof RequestError ? error.message : undefined;
-      if (error instanceof RequestError) return false; // nothing was stored, or it is gone: a new one is begun
-      throw error;
+      this.dispatch({ type: "open-failed", attempt, message: messageOf(error) });
     } finally {
-      this.#log.release();
+      this.log.release();
     }
   }
 
-  #begin(sessionId: NewSessionResponse["sessionId"], cwd: string, configOptions: readonly SessionConfigOption[]): void {
-    this.#sessionId = sessionId;
-    this.#memory.update(MEMENTO_KEY, sessionId).then(undefined, () => undefined); // forgotten at the next start, no more
-    this.#log.clear();
-    this.earlier.begin(sessionId);
-    this.#options.set(configOptions);
-    this.#log.push({ kind: "session", sessionId, cwd, agentName: "Hermes", configOptions, commands: [] });
-    this.#panel.setFacts({ agent: { state: "ready" } });
-    this.#log.push({ kind: "queue", prompts: this.queue.prompts });
-    this.#began.fire();
+  /** Resolves to the reason why a session that the user chose could not be loaded; a new one is open then. */
+  async #loadOrCreate(agent: ClientContext, place: SessionPlace): Promise<string | undefined> {
+    const stored = this.#stored;
+    await stored?.ready;
+    const failure = stored && (await this.#load(agent, stored.sessionId, place));
+    if (stored !== undefined && failure === undefined) return undefined;
+    const { sessionId, configOptions } = await agent.request(methods.agent.session.new, place);
+    this.#begin(sessionId, place.cwd, configOptions ?? []);
+    return stored?.isChosen ? failure : undefined;
   }
 
-  #rememberModel(): void {
-    const choice = this.#options.get("model")?.currentValue;
-    // Forgotten at the next start, no more.
-    if (choice !== undefined) this.#models.remember(choice).then(undefined, () => undefined);
+  /** Resolves to the agent's reason when it cannot load the session. */
+  async #load(agent: ClientContext, sessionId: string, place: SessionPlace): Promise<string | undefined> {
+    this.#begin(sessionId, place.cwd, []);
+    try {
+      const hermes: HermesLoadMeta = { ...place._meta.hermes, ...this.earlier.tail };
+      const { configOptions } = await agent.request(methods.agent.session.load, {
+        ...{ sessionId, ...place },
+        _meta: { hermes },
+      });
+      this.#showOptions(configOptions ?? []);
+      return undefined;
+    } catch (error) {
+      if (error instanceof RequestError) return error.message;
+      throw error;
+    }
+  }
+
+  /** Starts the log again: the replay of the agent follows. */
+  #begin(sessionId: string, cwd: string, configOptions: readonly SessionConfigOption[]): void {
+    const previousId = this.#sessionId;
+    this.#sessionId = sessionId;
+    // After a restart of the agent this session is loaded again.
+    this.#stored = { sessionId, isChosen: false };
+    this.log.clear();
+    this.earlier.begin(sessionId);
+    this.log.push({ kind: "session", sessionId, cwd, agentName: "Hermes", configOptions, commands: [] });
+    this.log.push({ kind: "queue", prompts: this.#state.queue });
+    this.#ports.began(this, previousId);
+    this.#setOptions(configOptions);
+  }
+
+  async #sendPrompt(text: string): Promise<void> {
+    try {
+      const { stopReason } = await this.#request((agent, sessionId) =>
+        agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] }),
+      );
+      this.dispatch({ type: "turn-ended", stopReason });
+    } catch (error) {
+      this.dispatch({ type: "turn-failed", message: messageOf(error) });
+    }
+  }
+
+  async #steer(id: string, text: string): Promise<void> {
+    try {
+      const prompt = [{ type: "text", text }];
+      await this.#request((agent, sessionId) => agent.request(steerMethod.name, { sessionId, prompt }));
+    } catch (error) {
+      this.dispatch({ type: "steer-failed", id, message: messageOf(error) });
+    }
+  }
+
+  async #rewind(position: number, text: string): Promise<void> {
+    try {
+      await this.#request((agent, sessionId) => {
+        const rewind: HermesRewind = { sessionId, position };
+        return agent.request<HermesRewound>(sessionMethods.rewind.name, rewind);
+      });
+      this.dispatch({ type: "rewound", id: randomUUID(), position, text });
+    } catch (error) {
+      this.dispatch({ type: "rewind-failed", message: messageOf(error) });
+    }
+  }
+
+  async #cancel(): Promise<void> {
+    try {
+      await this.#request((agent, sessionId) => agent.notify(methods.agent.session.cancel, { sessionId }));
+    } catch (error) {
+      this.log.push({ kind: "notice", severity: "error", text: `The turn could not be stopped. ${messageOf(error)}` });
+    }
+  }
+
+  /** Closes the session in the agent, unless it has background processes, which would end with it. */
+  async #close(): Promise<void> {
+    const isOpen = this.#sessionId !== undefined && (await this.#request(closeUnlessBusy).catch(() => false));
+    this.#ports.closed(this, isOpen);
+  }
+
+  async #request<Result>(
+    send: (agent: ClientContext, sessionId: string) => Promise<Result>,
+  ): Promise<Result> {
+    if (this.#sessionId === undefined) throw new Error("The session is not open.");
+    return send(await this.#ports.agent(), this.#sessionId);
+  }
+
+  #setOptions(options: readonly SessionConfigOption[]): void {
+    this.#options = options;
+    this.#ports.changed(this);
   }
 
   #showOptions(configOptions: SessionConfigOption[]): void {
-    this.#options.set(configOptions);
-    this.#log.push({ kind: "update", update: { sessionUpdate: "config_option_update", configOptions } });
+    this.#setOptions(configOptions);
+    this.log.push({ kind: "update", update: { sessionUpdate: "config_option_update", configOptions } });
   }
 
-  /** After the worker died: the session goes on from its journal. */
-  #reopen(): void {
-    this.#opening = undefined;
-    this.queue.unsteerAll();
-    setImmediate(() => void this.open());
+  #rememberModel(): void {
+    const choice = this.option("model")?.currentValue;
+    if (choice !== undefined) this.#ports.rememberModel(choice);
   }
+}
 
-  #fail(error: unknown): void {
-    this.#log.push({ kind: "turn-end", error: messageOf(error) });
-  }
-
-  #notice(severity: "warning" | "error", text: string): void {
-    this.#log.push({ kind: "notice", severity, text });
-  }
-
-  #setRunning(running: boolean): void {
-    this.#running = running;
-    this.#changed.fire(running ? "running" : "idle");
-  }
+/** True when the session stays open. */
+async function closeUnlessBusy(agent: ClientContext, sessionId: string): Promise<boolean> {
+  const { processes } = await agent.request<HermesProcesses>(processMethods.list.name, { sessionId });
+  if (processes.some(({ state }) => state !== "ended")) return true;
+  await agent.request(methods.agent.session.close, { sessionId });
+  return false;
 }

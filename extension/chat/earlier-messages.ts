@@ -1,36 +1,40 @@
-/** What the panel does not show yet of a long session: fetched from the agent as the user scrolls up. */
+/** Earlier messages of a long session: the panel asks for a page when the user scrolls up. */
+
+import type { ClientContext } from "@zed-industries/agent-client-protocol";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import { call } from "../../agent-core/protocol/method.ts";
-import { type HermesEarlierRequest, type HermesLoadMeta, sessionMethods } from "../../agent-core/protocol/sessions.ts";
-import type { AgentWorker } from "../agent/agent-worker.ts";
+import {
+  type HermesEarlierPage,
+  type HermesEarlierRequest,
+  type HermesLoadMeta,
+  sessionMethods,
+} from "../../agent-core/protocol/sessions.ts";
 import type { EventLog } from "./event-log.ts";
 
-/** A page: more than any screen shows, little enough to be there at once. Messages, tool results included. */
+/** Size of a page: more than a screen shows, and loaded at once. Messages, tool results included. */
 export const PAGE_MESSAGES = 200;
 
 export class EarlierMessages {
-  readonly #worker: AgentWorker;
+  readonly #agent: () => Promise<ClientContext>;
   readonly #log: EventLog;
   #sessionId: string | undefined;
-  /** Messages that the panel has been given of the session; undefined: all. */
+  /** Number of messages that the panel has; undefined: all. */
   #given: number | undefined = PAGE_MESSAGES;
-  /** The page that is on its way is one of this opening of the session. */
+  /** Changes when the session is loaded again: pages requested before are dropped. */
   #opening = {};
-  /** Position that it is asked for with. */
+  /** Position of the page on its way. */
   #asked: number | undefined;
 
-  constructor(worker: AgentWorker, log: EventLog) {
-    this.#worker = worker;
+  constructor(agent: () => Promise<ClientContext>, log: EventLog) {
+    this.#agent = agent;
     this.#log = log;
   }
 
-  /** How much of a session is asked for: when its agent was restarted, as much as the panel had of it. */
-  tailOf(sessionId: string): Pick<HermesLoadMeta, "tail"> {
-    const tail = sessionId === this.#sessionId ? this.#given : PAGE_MESSAGES;
-    return tail === undefined ? {} : { tail };
+  /** The part of the session to load: after a restart of the agent as much as the panel had. */
+  get tail(): Pick<HermesLoadMeta, "tail"> {
+    return this.#given === undefined ? {} : { tail: this.#given };
   }
 
-  /** The panel has this session from now on, from its end. */
+  /** The panel gets the end of this session. */
   begin(sessionId: string): void {
     if (sessionId !== this.#sessionId) this.#given = PAGE_MESSAGES;
     this.#sessionId = sessionId;
@@ -38,7 +42,7 @@ export class EarlierMessages {
     this.#asked = undefined;
   }
 
-  /** Gives the panel what was said before this position: a page of it, or all. */
+  /** Sends the panel a page of the messages before this position, or all of them. */
   async show(before: number, all: boolean): Promise<void> {
     if (this.#sessionId === undefined || this.#asked === before) return;
     const opening = this.#opening;
@@ -55,8 +59,8 @@ export class EarlierMessages {
   async #fetch(request: HermesEarlierRequest) {
     const { before } = request;
     try {
-      const agent = await this.#worker.agent();
-      const { updates, earlier } = await call(agent, sessionMethods.earlier, request);
+      const agent = await this.#agent();
+      const { updates, earlier } = await agent.request<HermesEarlierPage>(sessionMethods.earlier.name, request);
       return { kind: "earlier-page", before, updates, earlier } as const;
     } catch (error) {
       const message = messageOf(error);

@@ -6,15 +6,14 @@ import type { EventLog } from "./event-log.ts";
 type QueuedCommand = Extract<HostMessage, { type: "command" }>;
 
 export class PanelConnection {
-  readonly #log: EventLog;
+  #log: EventLog | undefined;
   #facts: WorkspaceFacts;
   /** Commands that no panel has run yet. */
   #commands: readonly QueuedCommand[] = [];
   /** Undefined while no panel runs. */
   #post: ((message: HostMessage) => void) | undefined;
 
-  constructor(log: EventLog, isTrusted: boolean) {
-    this.#log = log;
+  constructor(isTrusted: boolean) {
     this.#facts = { agent: { state: "starting" }, isTrusted, review: [], processes: [], setup: null };
   }
 
@@ -45,22 +44,29 @@ export class PanelConnection {
     this.#post?.({ type: "history", update });
   }
 
+  /** Shows the session of this log. */
+  show(log: EventLog): void {
+    this.#log?.detach();
+    this.#log = log;
+    if (this.#post !== undefined) log.attach(this.#post, "", 0);
+  }
+
   /** The panel's script runs and has the events below `next` of `epoch`. */
   attach(post: (message: HostMessage) => void, epoch: string, next: number): void {
     this.#post = post;
     post({ type: "facts", facts: this.#facts });
-    this.#log.attach(post, epoch, next);
+    this.#log?.attach(post, epoch, next);
     for (const queued of this.#commands) post(queued);
   }
 
   /** The panel is closed or hidden. Events and commands are kept for the next one. */
   detach(): void {
     this.#post = undefined;
-    this.#log.detach();
+    this.#log?.detach();
   }
 
   acknowledge(epoch: string, next: number): void {
-    this.#log.acknowledge(epoch, next);
+    this.#log?.acknowledge(epoch, next);
   }
 
   commandDone(id: string): void {

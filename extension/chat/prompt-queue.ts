@@ -1,111 +1,91 @@
-/** Messages typed while the agent works: they wait, or are on their way into the running turn. */
-import { randomUUID } from "node:crypto";
+/** Queue of the messages that the user sends while a turn runs. Each function returns the queue after one change. */
 import type { QueuedPrompt } from "../../webview/panel-protocol.ts";
 
-export class PromptQueue {
-  readonly #onChange: (prompts: readonly QueuedPrompt[]) => void;
-  #prompts: readonly QueuedPrompt[] = [];
+export type PromptQueue = readonly QueuedPrompt[];
 
-  /** `onChange` is told of every change. */
-  constructor(onChange: (prompts: readonly QueuedPrompt[]) => void) {
-    this.#onChange = onChange;
-  }
+export function add(queue: PromptQueue, id: string, text: string): PromptQueue {
+  return [...queue, { id, text, state: "waiting" }];
+}
 
-  get prompts(): readonly QueuedPrompt[] {
-    return this.#prompts;
-  }
+/** The user edits the message: neither it nor any message after it is sent. */
+export function hold(queue: PromptQueue, id: string): PromptQueue {
+  return change(queue, id, isWaiting, { state: "editing" });
+}
 
-  /** Gives its id. */
-  add(text: string): string {
-    const id = randomUUID();
-    this.#set([...this.#prompts, { id, text, state: "waiting" }]);
-    return id;
-  }
+/** Ends the edit. A message that is being steered into the turn keeps its text. */
+export function edit(queue: PromptQueue, id: string, text: string): PromptQueue {
+  return change(queue, id, isQueued, { text, state: "waiting" });
+}
 
-  /** It is being changed: neither it nor what stands behind it is taken. */
-  hold(id: string): void {
-    if (this.#prompts.some((prompt) => prompt.id === id && isWaiting(prompt))) this.#setState(id, "editing");
-  }
+/** Ends every edit: a panel that was reloaded has lost its editors. */
+export function releaseAll(queue: PromptQueue): PromptQueue {
+  if (!queue.some(({ state }) => state === "editing")) return queue;
+  return queue.map((prompt) => (isQueued(prompt) ? { ...prompt, state: "waiting" } : prompt));
+}
 
-  /** Ends its change. Without effect on what is on its way already. */
-  edit(id: string, text: string): void {
-    this.#set(
-      this.#prompts.map((prompt) =>
-        prompt.id === id && !isSteering(prompt) ? { ...prompt, text, state: "waiting" } : prompt,
-      ),
-    );
-  }
+export function remove(queue: PromptQueue, id: string): PromptQueue {
+  return queue.filter((prompt) => prompt.id !== id || !isQueued(prompt));
+}
 
-  /** Nobody changes any of them: a panel that begins anew has forgotten what was typed. */
-  releaseAll(): void {
-    if (!this.#prompts.some(({ state }) => state === "editing")) return;
-    this.#set(this.#prompts.map((prompt) => (isSteering(prompt) ? prompt : { ...prompt, state: "waiting" })));
-  }
+/** Moves a message to index `to`; an index past the end means the end. */
+export function move(queue: PromptQueue, id: string, to: number): PromptQueue {
+  const moved = queue.find((prompt) => prompt.id === id);
+  if (moved === undefined) return queue;
+  const others = queue.filter((prompt) => prompt !== moved);
+  return [...others.slice(0, to), moved, ...others.slice(to)];
+}
 
-  remove(id: string): void {
-    this.#set(this.#prompts.filter((prompt) => prompt.id !== id || isSteering(prompt)));
-  }
+/** The message to send next; undefined when there is none or the user edits it. */
+export function next(queue: PromptQueue): QueuedPrompt | undefined {
+  const first = queue.find(isQueued);
+  return first !== undefined && isWaiting(first) ? first : undefined;
+}
 
-  /** To this place, counted from 0; beyond the end is the end. */
-  move(id: string, to: number): void {
-    const moved = this.#prompts.find((prompt) => prompt.id === id);
-    if (moved === undefined) return;
-    const others = this.#prompts.filter((prompt) => prompt !== moved);
-    this.#set([...others.slice(0, to), moved, ...others.slice(to)]);
-  }
+/** The message with this id if it is waiting. */
+export function waiting(queue: PromptQueue, id: string): QueuedPrompt | undefined {
+  return queue.find((prompt) => prompt.id === id && isWaiting(prompt));
+}
 
-  /** Takes all out, as the session is left that they were written for; gives in order what is not on its way into it. */
-  clear(): readonly string[] {
-    const texts = this.#prompts.filter((prompt) => !isSteering(prompt)).map(({ text }) => text);
-    this.#set([]);
-    return texts;
-  }
+/** The message is on its way into the running turn. */
+export function steer(queue: PromptQueue, id: string): PromptQueue {
+  return change(queue, id, isWaiting, { state: "steering" });
+}
 
-  /** Takes the next one out of the queue; undefined when there is none, or when it is being changed. */
-  take(): QueuedPrompt | undefined {
-    const next = this.#prompts.find((prompt) => !isSteering(prompt));
-    if (next === undefined || !isWaiting(next)) return undefined;
-    this.remove(next.id);
-    return next;
-  }
+/** The running turn did not take the message: it waits again. */
+export function unsteer(queue: PromptQueue, id: string): PromptQueue {
+  return change(queue, id, (prompt) => !isQueued(prompt), { state: "waiting" });
+}
 
-  /** It is on its way into the running turn; gives its text, undefined when it does not wait (any more). */
-  steer(id: string): string | undefined {
-    const found = this.#prompts.find((prompt) => prompt.id === id && isWaiting(prompt));
-    if (found !== undefined) this.#setState(id, "steering");
-    return found?.text;
-  }
+/** No running turn takes these messages any more: they wait again. */
+export function unsteerAll(queue: PromptQueue): PromptQueue {
+  return queue.map((prompt) => (isQueued(prompt) ? prompt : { ...prompt, state: "waiting" }));
+}
 
-  /** It could not be brought into the turn, and waits again. */
-  unsteer(id: string): void {
-    this.#setState(id, "waiting");
-  }
+/** The running turn took the oldest message that was steered into it. */
+export function arrived(queue: PromptQueue): PromptQueue {
+  const first = queue.find((prompt) => !isQueued(prompt));
+  return queue.filter((prompt) => prompt !== first);
+}
 
-  /** The oldest of those on their way has arrived. */
-  arrived(): void {
-    const first = this.#prompts.find(isSteering);
-    if (first !== undefined) this.#set(this.#prompts.filter((prompt) => prompt !== first));
-  }
+/** Texts that no turn has taken, in order. */
+export function unsentTexts(queue: PromptQueue): readonly string[] {
+  return queue.filter(isQueued).map(({ text }) => text);
+}
 
-  /** The agent is gone, and with it what was on its way. */
-  unsteerAll(): void {
-    this.#set(this.#prompts.map((prompt) => (isSteering(prompt) ? { ...prompt, state: "waiting" } : prompt)));
-  }
-
-  #setState(id: string, state: QueuedPrompt["state"]): void {
-    this.#set(this.#prompts.map((prompt) => (prompt.id === id ? { ...prompt, state } : prompt)));
-  }
-
-  #set(prompts: readonly QueuedPrompt[]): void {
-    this.#prompts = prompts;
-    this.#onChange(prompts);
-  }
+function change(
+  queue: PromptQueue,
+  id: string,
+  applies: (prompt: QueuedPrompt) => boolean,
+  changed: Partial<QueuedPrompt>,
+): PromptQueue {
+  return queue.map((prompt) => (prompt.id === id && applies(prompt) ? { ...prompt, ...changed } : prompt));
 }
 
 function isWaiting({ state }: QueuedPrompt): boolean {
   return state === "waiting";
 }
 
-function isSteering({ state }: QueuedPrompt): boolean {
-  return state === "steering";
+/** False for a message on its way into the running turn. */
+function isQueued({ state }: QueuedPrompt): boolean {
+  return state !== "steering";
 }

@@ -1,0 +1,340 @@
+/** Life of one session as a pure reducer: each event gives the next state and the effects to run. */
+import type { SessionUpdate, StopReason } from "@zed-industries/agent-client-protocol";
+import * as z from "zod";
+import type { PanelEvent } from "../../webview/panel-protocol.ts";
+import * as queue from "./prompt-queue.ts";
+
+/** A message that chooses a model, like the picker does. */
+const CHOOSES_MODEL = /^\s*\/model\s+\S/;
+
+export type SessionState = {
+  readonly phase: "closed" | "opening" | "open";
+  /** Number of the latest attempt to open the session; results of earlier attempts are ignored. */
+  readonly attempt: number;
+  readonly turn: Turn;
+  readonly queue: queue.PromptQueue;
+  /** The last turn ended by itself or was stopped for the next message: the queue continues. */
+  readonly canContinue: boolean;
+  /** The last message chose a model. */
+  readonly choosesModel: boolean;
+  /** The panel shows another session. This one closes when its turn has ended. */
+  readonly isLeaving: boolean;
+};
+
+export type Turn =
+  | { readonly kind: "idle" }
+  /** The message waits for the session to open. */
+  | { readonly kind: "starting"; readonly id: string; readonly text: string }
+  /** The agent removes messages before the turn starts. */
+  | { readonly kind: "rewinding" }
+  /** `sendsNext`: the turn was stopped to send the next message of the queue. */
+  | { readonly kind: "running"; readonly sendsNext: boolean };
+
+export type SessionEvent =
+  | { readonly type: "open" }
+  | { readonly type: "opened"; readonly attempt: number; readonly loadError?: string }
+  | { readonly type: "open-failed"; readonly attempt: number; readonly message: string }
+  /** `now`: into the running turn. `id` is new. */
+  | { readonly type: "prompt"; readonly id: string; readonly text: string; readonly now?: boolean }
+  | { readonly type: "turn-ended"; readonly stopReason: StopReason }
+  | { readonly type: "turn-failed"; readonly message: string }
+  | { readonly type: "cancel" }
+  | { readonly type: "resend"; readonly position: number; readonly text: string }
+  | { readonly type: "rewound"; readonly id: string; readonly position: number; readonly text: string }
+  | { readonly type: "rewind-failed"; readonly message: string }
+  | { readonly type: "queue-hold" | "queue-remove" | "queue-send" | "queue-interrupt"; readonly id: string }
+  | { readonly type: "queue-edit"; readonly id: string; readonly text: string }
+  | { readonly type: "queue-move"; readonly id: string; readonly to: number }
+  | { readonly type: "queue-release" }
+  | { readonly type: "steer-failed"; readonly id: string; readonly message: string }
+  | { readonly type: "update"; readonly update: SessionUpdate }
+  | { readonly type: "agent-restarted" }
+  | { readonly type: "leave" }
+  /** A cancelled turn did not end in time. */
+  | { readonly type: "leave-timeout" }
+  /** The panel shows the session again before it was closed. */
+  | { readonly type: "return" };
+
+export type SessionEffect =
+  | { readonly type: "open"; readonly attempt: number }
+  | { readonly type: "emit"; readonly event: PanelEvent }
+  | { readonly type: "send-prompt"; readonly text: string }
+  | { readonly type: "steer"; readonly id: string; readonly text: string }
+  | { readonly type: "rewind"; readonly position: number; readonly text: string }
+  | { readonly type: "cancel" }
+  /** Puts text into the composer, before the draft. */
+  | { readonly type: "compose"; readonly text: string }
+  | { readonly type: "remember-model" }
+  | { readonly type: "close" };
+
+export const closedSession: SessionState = {
+  phase: "closed",
+  attempt: 0,
+  turn: { kind: "idle" },
+  queue: [],
+  canContinue: false,
+  choosesModel: false,
+  isLeaving: false,
+};
+
+type Step = readonly [state: SessionState, effects: readonly SessionEffect[]];
+
+/** The state after `event` and the effects to run, in order. A changed queue is emitted to the panel first. */
+export function reduceSession(state: SessionState, event: SessionEvent): Step {
+  const [next, effects] = step(state, event);
+  if (next.queue === state.queue) return [next, effects];
+  return [next, [{ type: "emit", event: { kind: "queue", prompts: next.queue } }, ...effects]];
+}
+
+function step(state: SessionState, event: SessionEvent): Step {
+  switch (event.type) {
+    case "open":
+    case "opened":
+    case "open-failed":
+    case "agent-restarted":
+      return stepLife(state, event);
+    case "prompt":
+    case "turn-ended":
+    case "turn-failed":
+    case "cancel":
+      return stepTurn(state, event);
+    case "resend":
+    case "rewound":
+    case "rewind-failed":
+      return stepRewind(state, event);
+    case "update":
+      return stepUpdate(state, event.update);
+    case "leave":
+    case "leave-timeout":
+    case "return":
+      return stepLeave(state, event.type);
+    default:
+      return stepQueue(state, event);
+  }
+}
+
+type EventOf<Type extends SessionEvent["type"]> = Extract<SessionEvent, { type: Type }>;
+
+function stepLife(
+  state: SessionState,
+  event: EventOf<"open" | "opened" | "open-failed" | "agent-restarted">,
+): Step {
+  switch (event.type) {
+    case "open":
+      return state.phase === "closed" ? open(state) : [state, []];
+    case "opened": {
+      if (event.attempt !== state.attempt) return [state, []];
+      const notice = event.loadError === undefined ? [] : [error(`The session cannot be opened: ${event.loadError}`)];
+      const opened: SessionState = { ...state, phase: "open" };
+      if (state.isLeaving) return [opened, [...notice, { type: "close" }]];
+      if (state.turn.kind !== "starting") return [opened, notice];
+      const [running, effects] = start({ ...opened, turn: { kind: "idle" } }, state.turn.id, state.turn.text);
+      return [running, [...notice, ...effects]];
+    }
+    case "open-failed": {
+      if (event.attempt !== state.attempt) return [state, []];
+      const closed: SessionState = { ...state, phase: "closed", turn: { kind: "idle" }, canContinue: false };
+      if (state.isLeaving) return [closed, [{ type: "close" }]];
+      const prompt = state.turn.kind === "starting" ? [promptEvent(state.turn.id, state.turn.text)] : [];
+      return [closed, [...prompt, turnError(event.message)]];
+    }
+    case "agent-restarted":
+      if (state.isLeaving) return [{ ...state, phase: "closed" }, [{ type: "close" }]];
+      // The session continues from its journal.
+      return open({ ...state, queue: queue.unsteerAll(state.queue) });
+  }
+}
+
+function open(state: SessionState): Step {
+  const attempt = state.attempt + 1;
+  return [{ ...state, phase: "opening", attempt }, [{ type: "open", attempt }]];
+}
+
+function stepTurn(state: SessionState, event: EventOf<"prompt" | "turn-ended" | "turn-failed" | "cancel">): Step {
+  switch (event.type) {
+    case "prompt": {
+      if (state.turn.kind === "idle") return start(state, event.id, event.text);
+      const queued: SessionState = { ...state, queue: queue.add(state.queue, event.id, event.text) };
+      return event.now ? sendQueued(queued, event.id) : [queued, []];
+    }
+    case "turn-ended": {
+      const end: SessionEffect = { type: "emit", event: { kind: "turn-end", stopReason: event.stopReason } };
+      return endTurn(state, event.stopReason !== "cancelled", end);
+    }
+    case "turn-failed":
+      return endTurn(state, false, turnError(event.message));
+    case "cancel":
+      // Prompts in the queue stay there for the user to send or remove.
+      return [state, state.turn.kind === "running" ? [{ type: "cancel" }] : []];
+  }
+}
+
+/** Starts a turn, as soon as the session is open. */
+function start(state: SessionState, id: string, text: string): Step {
+  const choosing: SessionState = { ...state, choosesModel: CHOOSES_MODEL.test(text) };
+  if (state.phase === "open") {
+    const running: SessionState = { ...choosing, turn: { kind: "running", sendsNext: false } };
+    return [running, [promptEvent(id, text), { type: "send-prompt", text }]];
+  }
+  const starting: SessionState = { ...choosing, turn: { kind: "starting", id, text } };
+  return state.phase === "closed" ? open(starting) : [starting, []];
+}
+
+function endTurn(state: SessionState, endedByItself: boolean, end: SessionEffect): Step {
+  const sendsNext = state.turn.kind === "running" && state.turn.sendsNext;
+  const idle: SessionState = { ...state, turn: { kind: "idle" }, canContinue: endedByItself || sendsNext };
+  if (state.isLeaving) return [idle, [end, { type: "close" }]];
+  const [next, effects] = continueQueue(idle);
+  return [next, [end, ...effects]];
+}
+
+/** Sends the next message of the queue when nothing prevents that. */
+function continueQueue(state: SessionState): Step {
+  if (state.turn.kind !== "idle" || !state.canContinue) return [state, []];
+  return sendNext(state);
+}
+
+function sendNext(state: SessionState): Step {
+  const next = queue.next(state.queue);
+  if (next === undefined) return [state, []];
+  return start({ ...state, queue: queue.remove(state.queue, next.id) }, next.id, next.text);
+}
+
+function stepRewind(state: SessionState, event: EventOf<"resend" | "rewound" | "rewind-failed">): Step {
+  switch (event.type) {
+    case "resend": {
+      if (state.phase !== "open") return [state, []];
+      if (state.turn.kind !== "idle") {
+        return [state, [notice("warning", "Stop the running turn before you edit an earlier message.")]];
+      }
+      const { position, text } = event;
+      return [{ ...state, turn: { kind: "rewinding" } }, [{ type: "rewind", position, text }]];
+    }
+    case "rewound": {
+      if (state.isLeaving) return [{ ...state, turn: { kind: "idle" } }, [{ type: "close" }]];
+      const [next, effects] = start({ ...state, turn: { kind: "idle" } }, event.id, event.text);
+      return [next, [{ type: "emit", event: { kind: "rewind", position: event.position } }, ...effects]];
+    }
+    case "rewind-failed":
+      return [{ ...state, turn: { kind: "idle" } }, [error(`The message cannot be sent again. ${event.message}`)]];
+  }
+}
+
+type QueueEvent = EventOf<
+  | "queue-hold"
+  | "queue-remove"
+  | "queue-send"
+  | "queue-interrupt"
+  | "queue-edit"
+  | "queue-move"
+  | "queue-release"
+  | "steer-failed"
+>;
+
+function stepQueue(state: SessionState, event: QueueEvent): Step {
+  switch (event.type) {
+    case "queue-hold":
+      return [{ ...state, queue: queue.hold(state.queue, event.id) }, []];
+    case "queue-release":
+      return [{ ...state, queue: queue.releaseAll(state.queue) }, []];
+    case "queue-move":
+      return [{ ...state, queue: queue.move(state.queue, event.id, event.to) }, []];
+    case "queue-remove":
+      return continueQueue({ ...state, queue: queue.remove(state.queue, event.id) });
+    case "queue-edit":
+      return continueQueue({ ...state, queue: queue.edit(state.queue, event.id, event.text) });
+    case "queue-send":
+      return sendQueued(state, event.id);
+    case "queue-interrupt": {
+      const first: SessionState = { ...state, queue: queue.move(state.queue, event.id, 0) };
+      if (state.turn.kind !== "running") return sendQueued(first, event.id);
+      return [{ ...first, turn: { kind: "running", sendsNext: true } }, [{ type: "cancel" }]];
+    }
+    case "steer-failed": {
+      const back: SessionState = { ...state, queue: queue.unsteer(state.queue, event.id) };
+      // The turn ended while the message was on its way.
+      if (back.turn.kind === "idle" && back.canContinue) return sendNext(back);
+      const text = "The message could not be sent into the running turn and waits in the queue.";
+      return [back, [notice("warning", `${text} ${event.message}`)]];
+    }
+  }
+}
+
+/** Sends a queued message into the running turn; without a turn it starts one. */
+function sendQueued(state: SessionState, id: string): Step {
+  if (state.turn.kind === "running") {
+    const prompt = queue.waiting(state.queue, id);
+    if (prompt === undefined) return [state, []];
+    return [{ ...state, queue: queue.steer(state.queue, id) }, [{ type: "steer", id, text: prompt.text }]];
+  }
+  const first: SessionState = { ...state, queue: queue.move(state.queue, id, 0) };
+  return state.turn.kind === "idle" ? sendNext(first) : [first, []];
+}
+
+function stepUpdate(state: SessionState, update: SessionUpdate): Step {
+  const took = state.turn.kind === "running" && update.sessionUpdate === "user_message_chunk";
+  const next: SessionState = took ? { ...state, queue: queue.arrived(state.queue) } : state;
+  const removed = removedPrompt(update);
+  return [
+    next,
+    [
+      ...(update.sessionUpdate === "config_option_update" && state.choosesModel ? [REMEMBER_MODEL] : []),
+      { type: "emit", event: { kind: "update", update } },
+      ...(removed === undefined ? [] : [{ type: "compose", text: removed } as const]),
+    ],
+  ];
+}
+
+const REMEMBER_MODEL: SessionEffect = { type: "remember-model" };
+
+const rewoundMeta = z.object({ hermes: z.object({ rewound: z.object({ prompt: z.string().nullable() }) }) });
+
+/** Text of the user's message that the agent removed first; the composer offers it again. */
+function removedPrompt(update: SessionUpdate): string | undefined {
+  if (update.sessionUpdate !== "session_info_update") return undefined;
+  return rewoundMeta.safeParse(update._meta).data?.hermes.rewound.prompt ?? undefined;
+}
+
+function stepLeave(state: SessionState, type: "leave" | "leave-timeout" | "return"): Step {
+  switch (type) {
+    case "leave": {
+      const { turn } = state;
+      // Text that the user wrote for this session is offered in the next one.
+      const unsent = [...(turn.kind === "starting" ? [turn.text] : []), ...queue.unsentTexts(state.queue)];
+      const left: SessionState = {
+        ...state,
+        queue: [],
+        turn: turn.kind === "starting" ? { kind: "idle" } : turn,
+        isLeaving: true,
+      };
+      return [
+        left,
+        [
+          ...(unsent.length > 0 ? [{ type: "compose", text: unsent.join("\n\n") } as const] : []),
+          ...(turn.kind === "running" ? [{ type: "cancel" } as const] : []),
+          ...(state.phase !== "opening" && left.turn.kind === "idle" ? [{ type: "close" } as const] : []),
+        ],
+      ];
+    }
+    case "leave-timeout":
+      return [state, state.isLeaving && state.turn.kind === "running" ? [{ type: "close" }] : []];
+    case "return":
+      return [{ ...state, isLeaving: false }, []];
+  }
+}
+
+function promptEvent(id: string, text: string): SessionEffect {
+  return { type: "emit", event: { kind: "prompt", id, text } };
+}
+
+function turnError(message: string): SessionEffect {
+  return { type: "emit", event: { kind: "turn-end", error: message } };
+}
+
+function error(text: string): SessionEffect {
+  return notice("error", text);
+}
+
+function notice(severity: "warning" | "error", text: string): SessionEffect {
+  return { type: "emit", event: { kind: "notice", severity, text } };
+}

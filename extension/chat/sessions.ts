@@ -1,0 +1,159 @@
+/** The open sessions of the window. The panel decides which of them it shows. */
+import type { ClientContext } from "@zed-industries/agent-client-protocol";
+import type { PanelEvent } from "../../webview/panel-protocol.ts";
+import { ChatSession, type SessionPlace, type SessionPorts, type StoredSession } from "./chat-session.ts";
+import type { PanelConnection } from "./panel-connection.ts";
+import type { SessionRouter } from "./session-router.ts";
+
+/** Not in the stable part of ACP yet: its library has no name for it. */
+const FORK_METHOD = "session/fork";
+
+export type SessionsOptions = {
+  readonly agent: () => Promise<ClientContext>;
+  /** Throws an Error in one line when no folder is open. */
+  readonly place: () => SessionPlace;
+  readonly rememberModel: (choice: string) => void;
+  /** The session that this window showed last. */
+  readonly lastShown: { get(): string | undefined; set(sessionId: string | undefined): void };
+};
+
+export class Sessions {
+  readonly #options: SessionsOptions;
+  readonly #panel: PanelConnection;
+  readonly #router: SessionRouter;
+  readonly #ports: SessionPorts;
+  readonly #open = new Set<ChatSession>();
+  /** Sessions that were left and are being closed, by their ids. */
+  readonly #leaving = new Map<string, PromiseWithResolvers<void>>();
+  readonly #changed = new Set<() => void>();
+  readonly #began = new Set<() => void>();
+  #shown: ChatSession;
+
+  constructor(options: SessionsOptions, panel: PanelConnection, router: SessionRouter) {
+    this.#options = options;
+    this.#panel = panel;
+    this.#router = router;
+    this.#ports = {
+      agent: options.agent,
+      place: options.place,
+      rememberModel: options.rememberModel,
+      compose: (text) => panel.command({ kind: "compose", text }),
+      began: (session, previousId) => this.#sessionBegan(session, previousId),
+      changed: (session) => session === this.#shown && notify(this.#changed),
+      closed: (session, isOpen) => this.#sessionClosed(session, isOpen),
+    };
+    const sessionId = options.lastShown.get();
+    this.#shown = this.#show(this.#create(sessionId === undefined ? undefined : { sessionId, isChosen: false }));
+  }
+
+  /** The session in the panel. */
+  get shown(): ChatSession {
+    return this.#shown;
+  }
+
+  /** Shows a new session. */
+  showNew(): void {
+    this.#options.lastShown.set(undefined);
+    this.#replace(this.#create(undefined));
+  }
+
+  /** Shows a stored session. When it cannot be loaded, the panel gets a new one and the reason. */
+  showStored(sessionId: string): void {
+    if (sessionId === this.#shown.sessionId) return;
+    const open = [...this.#open].find((session) => session.sessionId === sessionId);
+    const closing = this.#leaving.get(sessionId);
+    this.#options.lastShown.set(sessionId);
+    if (open === undefined || closing !== undefined) {
+      this.#replace(this.#create({ sessionId, isChosen: true, ready: closing?.promise }));
+    } else {
+      open.dispatch({ type: "return" });
+      this.#replace(open);
+    }
+  }
+
+  /** Stores a session with the messages of `sessionId` before `position` (default: all); resolves to its id. */
+  async fork(sessionId: string, position?: number): Promise<string> {
+    const agent = await this.#options.agent();
+    const { _meta, ...place } = this.#options.place();
+    const hermes = { ..._meta.hermes, ...(position !== undefined && { position }) };
+    const forked = await agent.request<{ sessionId: string }>(FORK_METHOD, { sessionId, ...place, _meta: { hermes } });
+    return forked.sessionId;
+  }
+
+  /** The agent was restarted: sessions continue from their journals. */
+  agentRestarted(): void {
+    for (const session of [...this.#open]) session.dispatch({ type: "agent-restarted" });
+  }
+
+  /** The session shown has other options, or its turn started or ended. */
+  onDidChange(listener: () => void): { dispose(): void } {
+    return subscribe(this.#changed, listener);
+  }
+
+  /** The session shown has begun. */
+  onDidBegin(listener: () => void): { dispose(): void } {
+    return subscribe(this.#began, listener);
+  }
+
+  #create(stored: StoredSession | undefined): ChatSession {
+    const session = new ChatSession(this.#ports, stored);
+    this.#open.add(session);
+    return session;
+  }
+
+  #show(session: ChatSession): ChatSession {
+    this.#panel.show(session.log);
+    return session;
+  }
+
+  #replace(session: ChatSession): void {
+    const left = this.#shown;
+    this.#shown = this.#show(session);
+    this.#leave(left);
+    void session.open();
+    notify(this.#changed);
+  }
+
+  /**
+   * A session that the panel does not show anymore stops its turn and closes. To let its turn continue, leave out this
+   * call: its log and its state work without a panel.
+   */
+  #leave(session: ChatSession): void {
+    if (session.sessionId !== undefined) this.#leaving.set(session.sessionId, Promise.withResolvers());
+    session.leave();
+  }
+
+  #sessionBegan(session: ChatSession, previousId: string | undefined): void {
+    const { sessionId } = session;
+    if (sessionId === undefined) return;
+    if (previousId !== undefined) this.#router.remove(previousId, session);
+    this.#router.add(sessionId, session);
+    this.#panel.setFacts({ agent: { state: "ready" } });
+    if (session !== this.#shown) return;
+    this.#options.lastShown.set(sessionId);
+    notify(this.#began);
+  }
+
+  #sessionClosed(session: ChatSession, isOpen: boolean): void {
+    const { sessionId } = session;
+    const leaving = sessionId === undefined ? undefined : this.#leaving.get(sessionId);
+    if (sessionId !== undefined) this.#leaving.delete(sessionId);
+    if (!isOpen) {
+      this.#open.delete(session);
+      if (sessionId !== undefined) {
+        this.#router.remove(sessionId, session);
+        this.#panel.setProcesses({ sessionId, processes: [] });
+      }
+    }
+    leaving?.resolve();
+  }
+}
+
+function subscribe(listeners: Set<() => void>, listener: () => void): { dispose(): void } {
+  listeners.add(listener);
+  return { dispose: () => listeners.delete(listener) };
+}
+
+function notify(listeners: ReadonlySet<() => void>): void {
+  for (const listener of listeners) listener();
+}
