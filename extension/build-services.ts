@@ -1,105 +1,136 @@
-/** Builds everything the extension is made of and ties it together. */
+/** Builds the parts of the extension bottom-up: each part gets only parts that exist before it. */
 import * as vscode from "vscode";
 import { AgentWorker } from "./agent/agent-worker.ts";
-import { ChatSession } from "./chat/chat-session.ts";
+import { AttentionCounter } from "./attention-counter.ts";
+import { conversationActions } from "./chat/actions/conversation-actions.ts";
+import { historyActions } from "./chat/actions/history-actions.ts";
+import { workspaceActions } from "./chat/actions/workspace-actions.ts";
+import type { SessionPlace } from "./chat/chat-session.ts";
 import { ChatView } from "./chat/chat-view.ts";
-import { EventLog } from "./chat/event-log.ts";
-import { actOnPanelMessage } from "./chat/panel-actions.ts";
 import { PanelConnection } from "./chat/panel-connection.ts";
-import { SessionHistory } from "./chat/session-history.ts";
-import { SessionLists } from "./chat/session-lists.ts";
-import { SessionProcesses } from "./chat/session-processes.ts";
+import { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import { SessionRestores } from "./chat/session-restores.ts";
+import { SessionRouter } from "./chat/session-router.ts";
+import { Sessions } from "./chat/sessions.ts";
+import type { ClientServices } from "./client/client-method.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
 import { ModelMemory } from "./models/model-memory.ts";
 import { EditProblems } from "./problems/edit-problems.ts";
 import { Requests } from "./requests/requests.ts";
 import { buildReview } from "./review/build-review.ts";
-import type { Review } from "./review/review.ts";
 import type { Services } from "./services.ts";
 import { StatusItem } from "./status-item.ts";
 import { AgentTerminals } from "./terminals/agent-terminals.ts";
-import { Waiting } from "./waiting.ts";
 
-/** Builds and hands over to the context whatever must be disposed of. Nothing starts yet. */
-export function buildServices(context: vscode.ExtensionContext): Services {
+/** Key of the window's memory for the session shown last. */
+const LAST_SHOWN_KEY = "hermes.sessionId";
+
+/** Starts nothing yet. The context disposes of the parts. */
+export function buildServices(context: vscode.ExtensionContext): { services: Services; view: ChatView } {
   const log = vscode.window.createOutputChannel("Hermes", { log: true });
-  const events = new EventLog();
-  const panel = new PanelConnection(events, vscode.workspace.isTrusted);
+  const panel = new PanelConnection(vscode.workspace.isTrusted);
+  const router = new SessionRouter();
+  const attention = new AttentionCounter();
   const { review, opener, editReview, checkpoints, onDidSettle } = buildReview(context, log);
-  const status = new StatusItem();
-  const waiting = new Waiting((count) => {
-    view.badge(count);
-    status.waiting(count);
-  });
-  const requests = new Requests(
-    (event) => events.push(event),
-    (count) => waiting.requests(count),
-  );
-  const terminals = terminalsShownBy(events, log);
-  const problems = new EditProblems();
   const environment = new AgentEnvironment(context.secrets);
   const models = new ModelMemory(context.globalState);
-  const sessionLists = new SessionLists();
-  const worker = new AgentWorker(
-    vscode.Uri.joinPath(context.extensionUri, "dist", "worker.js").fsPath,
-    {
-      terminals,
-      requests,
-      sessionUpdate: (notification) => chat.show(notification),
-      sessionLists,
-      processesChanged: (changed) => panel.setProcesses(changed),
-      editReview,
-      problems,
-    },
-    () => environment.variables(),
-    log,
+  const sessionListChanges = new SessionListChanges();
+  const requests = new Requests(
+    (sessionId, event) => router.emit(sessionId, event),
+    (count) => attention.setRequests(count),
   );
-  const chat = new ChatSession(worker, { log: events, panel }, context.workspaceState, models);
-  const history = new SessionHistory(worker, panel, chat, sessionLists);
-  const restores = new SessionRestores(worker, events, chat, checkpoints);
-  const processes = new SessionProcesses(worker, chat);
-  const firstRun = new FirstRun(worker, panel, models);
-  const services = (): Services => ({
-    ...{ log, events, panel, worker, chat, history, sessionLists, restores, view, requests },
-    ...{ review, opener, terminals, processes, environment, models, firstRun },
-  });
-  const view = new ChatView(vscode.Uri.joinPath(context.extensionUri, "dist", "webview"), panel, (message) => {
-    actOnPanelMessage(message, services()).catch((error: unknown) => log.error(String(error)));
-  });
-  context.subscriptions.push(
-    log,
-    worker,
-    chat,
-    terminals,
-    problems,
-    status,
-    endWith(worker, terminals),
-    ...status.follow(chat),
-    history,
-    sessionLists,
-    onDidSettle(() => showPendingEdits(review, panel, waiting)),
-  );
-  return services();
-}
-
-/** A worker that is gone has taken its list of running commands with it. */
-function endWith(worker: AgentWorker, terminals: AgentTerminals): vscode.Disposable {
-  return worker.onDidChange(({ state }) => {
-    if (state === "restarting" || state === "failed") void terminals.endAll();
-  });
-}
-
-function showPendingEdits({ files }: Review, panel: PanelConnection, waiting: Waiting): void {
-  panel.setFacts({ review: files });
-  waiting.edits(files.filter(({ isWaiting }) => isWaiting).length);
-}
-
-function terminalsShownBy(events: EventLog, log: vscode.LogOutputChannel): AgentTerminals {
-  return new AgentTerminals({
-    output: (terminalId, text) => events.push({ kind: "terminal-output", terminalId, text }),
-    exit: (terminalId, exit) => events.push({ kind: "terminal-exit", terminalId, ...exit }),
+  const terminals = new AgentTerminals({
+    output: (sessionId, terminalId, text) => router.emit(sessionId, { kind: "terminal-output", terminalId, text }),
+    exit: (sessionId, terminalId, exit) => router.emit(sessionId, { kind: "terminal-exit", terminalId, ...exit }),
     warn: (message) => log.warn(message),
   });
+  const client: ClientServices = {
+    ...{ terminals, requests, editReview, problems: new EditProblems() },
+    sessionUpdate: (notification) => router.update(notification),
+    sessionLists: sessionListChanges,
+    processesChanged: (changed) => panel.setProcesses(changed),
+  };
+  const worker = agentWorker(context, client, environment, log);
+  const sessions = new Sessions(
+    {
+      agent: () => worker.agent(),
+      place: () => sessionPlace(models.chosen),
+      // A choice that cannot be stored is lost with the window.
+      rememberModel: (choice) => void models.remember(choice).then(undefined, () => undefined),
+      lastShown: lastShownIn(context.workspaceState),
+    },
+    panel,
+    router,
+  );
+  const history = new SessionHistory(worker, panel, sessions, sessionListChanges);
+  const restores = new SessionRestores(worker, sessions, checkpoints);
+  const firstRun = new FirstRun(worker, panel, models);
+  const status = new StatusItem();
+  const services: Services = {
+    ...{ log, panel, worker, sessions, history, sessionListChanges },
+    ...{ review, opener, terminals, environment, models, firstRun },
+  };
+  const view = new ChatView(
+    vscode.Uri.joinPath(context.extensionUri, "dist", "webview"),
+    panel,
+    {
+      ...conversationActions({ sessions, panel, requests, restores }),
+      ...historyActions({ sessions, panel, history, worker }),
+      ...workspaceActions(services),
+    },
+    log,
+  );
+  context.subscriptions.push(
+    ...[log, worker, terminals, client.problems, status, history, sessionListChanges, attention],
+    status.follow(sessions),
+    attention.onDidChange((count) => {
+      view.badge(count);
+      status.waiting(count);
+    }),
+    onDidSettle(() => {
+      panel.setFacts({ review: review.files });
+      attention.setEdits(review.files.filter(({ isWaiting }) => isWaiting).length);
+    }),
+    followWorker(services),
+  );
+  return { services, view };
+}
+
+/** Reports the life of the worker, and ends and reopens what depended on the one that ended. */
+function followWorker({ worker, panel, terminals, sessions }: Services): vscode.Disposable {
+  return worker.onDidChange(({ state, message }) => {
+    panel.setFacts({ agent: { state, ...(message !== undefined && { message }) } });
+    if (state === "restarting" || state === "failed") {
+      panel.setFacts({ processes: [] });
+      void terminals.endAll();
+    }
+    if (state === "restarting") setImmediate(() => sessions.agentRestarted());
+  });
+}
+
+function agentWorker(
+  context: vscode.ExtensionContext,
+  client: ClientServices,
+  environment: AgentEnvironment,
+  log: vscode.LogOutputChannel,
+): AgentWorker {
+  const script = vscode.Uri.joinPath(context.extensionUri, "dist", "worker.js").fsPath;
+  return new AgentWorker(script, client, () => environment.variables(), log);
+}
+
+function sessionPlace(model: string | undefined): SessionPlace {
+  const [cwd, ...additionalDirectories] = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+  if (cwd === undefined) throw new Error("Open a folder to start: the agent works in a folder.");
+  const hermes = { trusted: vscode.workspace.isTrusted, ...(model !== undefined && { model }) };
+  return { cwd, additionalDirectories, mcpServers: [], _meta: { hermes } };
+}
+
+function lastShownIn(memory: vscode.Memento) {
+  return {
+    get: () => memory.get<string>(LAST_SHOWN_KEY),
+    // A window that cannot store it starts with a new session.
+    set: (sessionId: string | undefined) =>
+      void memory.update(LAST_SHOWN_KEY, sessionId).then(undefined, () => undefined),
+  };
 }

@@ -1,13 +1,13 @@
 /** The status bar item: what the agent does, and whether it waits for the user. */
 import * as vscode from "vscode";
-import type { ChatSession, ChatState } from "./chat/chat-session.ts";
+import type { Sessions } from "./chat/sessions.ts";
 
 /** A longer name would push other items out of the bar. Characters. */
 const NAME_CHARS = 24;
 
 export class StatusItem implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem("hermes.status", vscode.StatusBarAlignment.Right, 100);
-  #state: ChatState = "idle";
+  #isRunning = false as boolean;
   #waiting = 0;
   /** Undefined: not known yet. */
   #model: string | undefined;
@@ -20,17 +20,13 @@ export class StatusItem implements vscode.Disposable {
   }
 
   /** Shows what the session does and which model answers, until what it returns is disposed of. */
-  follow(chat: ChatSession): readonly vscode.Disposable[] {
-    return [
-      chat.onDidChange((state) => {
-        this.#state = state;
-        this.#render();
-      }),
-      chat.onDidChangeOptions(() => {
-        this.#model = chat.option("model")?.currentName;
-        this.#render();
-      }),
-    ];
+  follow(sessions: Sessions): vscode.Disposable {
+    return sessions.onDidChange(() => {
+      const { isRunning } = sessions.shown;
+      this.#isRunning = isRunning;
+      this.#model = sessions.shown.option("model")?.currentName;
+      this.#render();
+    });
   }
 
   waiting(count: number): void {
@@ -44,7 +40,7 @@ export class StatusItem implements vscode.Disposable {
 
   #render(): void {
     const asks = this.#waiting > 0;
-    const running = this.#state === "running";
+    const running = this.#isRunning;
     const runningIcon = running ? "$(loading~spin)" : "$(sparkle)";
     const model = this.#model === undefined ? "" : ` · ${short(this.#model)}`;
     this.#item.text = asks ? "$(bell-dot) Hermes asks" : `${runningIcon} Hermes${model}`;

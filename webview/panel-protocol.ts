@@ -76,8 +76,8 @@ export type HistoryItem = {
   readonly updatedAt: number;
   /** Undefined when the agent does not say. */
   readonly messages: number | undefined;
-  /** What it has cost, as `$0.12`; undefined when unknown. */
-  readonly cost: string | undefined;
+  /** US dollars; undefined when unknown. */
+  readonly costUsd: number | undefined;
   /** Its folder, when it is another than this workspace's. */
   readonly folder: string | undefined;
   readonly isCurrent: boolean;

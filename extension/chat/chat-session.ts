@@ -10,14 +10,9 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { steerMethod } from "../../agent-core/protocol/conversation.ts";
-import { type HermesProcesses, processMethods } from "../../agent-core/protocol/processes.ts";
-import {
-  type HermesLoadMeta,
-  type HermesRewind,
-  type HermesRewound,
-  type HermesSessionMeta,
-  sessionMethods,
-} from "../../agent-core/protocol/sessions.ts";
+import { call } from "../../agent-core/protocol/method.ts";
+import { processMethods } from "../../agent-core/protocol/processes.ts";
+import { type HermesLoadMeta, type HermesSessionMeta, sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
 import { EventLog } from "./event-log.ts";
 import { closedSession, reduceSession, type SessionEffect, type SessionEvent } from "./session-state.ts";
@@ -88,6 +83,11 @@ export class ChatSession {
   /** Undefined until the session has begun. */
   get sessionId(): string | undefined {
     return this.#sessionId;
+  }
+
+  /** Id of the session, also while a stored one is about to load. */
+  get targetId(): string | undefined {
+    return this.#sessionId ?? this.#stored?.sessionId;
   }
 
   get isRunning(): boolean {
@@ -254,8 +254,9 @@ export class ChatSession {
 
   async #steer(id: string, text: string): Promise<void> {
     try {
-      const prompt = [{ type: "text", text }];
-      await this.#request((agent, sessionId) => agent.request(steerMethod.name, { sessionId, prompt }));
+      await this.#request((agent, sessionId) =>
+        call(agent, steerMethod, { sessionId, prompt: [{ type: "text", text }] }),
+      );
     } catch (error) {
       this.dispatch({ type: "steer-failed", id, message: messageOf(error) });
     }
@@ -263,10 +264,7 @@ export class ChatSession {
 
   async #rewind(position: number, text: string): Promise<void> {
     try {
-      await this.#request((agent, sessionId) => {
-        const rewind: HermesRewind = { sessionId, position };
-        return agent.request<HermesRewound>(sessionMethods.rewind.name, rewind);
-      });
+      await this.#request((agent, sessionId) => call(agent, sessionMethods.rewind, { sessionId, position }));
       this.dispatch({ type: "rewound", id: randomUUID(), position, text });
     } catch (error) {
       this.dispatch({ type: "rewind-failed", message: messageOf(error) });
@@ -287,9 +285,7 @@ export class ChatSession {
     this.#ports.closed(this, isOpen);
   }
 
-  async #request<Result>(
-    send: (agent: ClientContext, sessionId: string) => Promise<Result>,
-  ): Promise<Result> {
+  async #request<Result>(send: (agent: ClientContext, sessionId: string) => Promise<Result>): Promise<Result> {
     if (this.#sessionId === undefined) throw new Error("The session is not open.");
     return send(await this.#ports.agent(), this.#sessionId);
   }
@@ -312,7 +308,7 @@ export class ChatSession {
 
 /** True when the session stays open. */
 async function closeUnlessBusy(agent: ClientContext, sessionId: string): Promise<boolean> {
-  const { processes } = await agent.request<HermesProcesses>(processMethods.list.name, { sessionId });
+  const { processes } = await call(agent, processMethods.list, { sessionId });
   if (processes.some(({ state }) => state !== "ended")) return true;
   await agent.request(methods.agent.session.close, { sessionId });
   return false;

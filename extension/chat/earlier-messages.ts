@@ -1,13 +1,8 @@
 /** Earlier messages of a long session: the panel asks for a page when the user scrolls up. */
-
 import type { ClientContext } from "@zed-industries/agent-client-protocol";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import {
-  type HermesEarlierPage,
-  type HermesEarlierRequest,
-  type HermesLoadMeta,
-  sessionMethods,
-} from "../../agent-core/protocol/sessions.ts";
+import { call } from "../../agent-core/protocol/method.ts";
+import { type HermesEarlierRequest, type HermesLoadMeta, sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import type { EventLog } from "./event-log.ts";
 
 /** Size of a page: more than a screen shows, and loaded at once. Messages, tool results included. */
@@ -60,11 +55,10 @@ export class EarlierMessages {
     const { before } = request;
     try {
       const agent = await this.#agent();
-      const { updates, earlier } = await agent.request<HermesEarlierPage>(sessionMethods.earlier.name, request);
+      const { updates, earlier } = await call(agent, sessionMethods.earlier, request);
       return { kind: "earlier-page", before, updates, earlier } as const;
     } catch (error) {
-      const message = messageOf(error);
-      return { kind: "earlier-failed", before, message } as const;
+      return { kind: "earlier-failed", before, message: messageOf(error) } as const;
     }
   }
 }

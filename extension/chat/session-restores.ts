@@ -1,4 +1,4 @@
-/** Going back in the session of the panel: asked of the agent, shown in the panel and in the editor. */
+/** Restores of the session shown: previewed in the panel and the editor, carried out by the agent. */
 import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
 import {
@@ -10,41 +10,42 @@ import {
 import type { RestoreFile } from "../../webview/panel-protocol.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { CheckpointDocuments } from "../review/checkpoint-documents.ts";
-import type { ChatSession } from "./chat-session.ts";
-import type { EventLog } from "./event-log.ts";
+import type { Sessions } from "./sessions.ts";
 
 export class SessionRestores {
   readonly #worker: AgentWorker;
-  readonly #events: EventLog;
-  readonly #chat: ChatSession;
+  readonly #sessions: Sessions;
   readonly #documents: CheckpointDocuments;
-  /** Position of the card that is shown. */
+  /** Position of the preview in the panel. */
   #shown: number | undefined;
 
-  constructor(worker: AgentWorker, events: EventLog, chat: ChatSession, documents: CheckpointDocuments) {
+  constructor(worker: AgentWorker, sessions: Sessions, documents: CheckpointDocuments) {
     this.#worker = worker;
-    this.#events = events;
-    this.#chat = chat;
+    this.#sessions = sessions;
     this.#documents = documents;
   }
 
-  /** Shows what going back to before the message at this position would do. */
+  /** Previews a restore to the state before the message at this position. */
   async preview(position: number): Promise<void> {
-    const { files, messages } = await this.#ask(position, false);
+    const { files, messages } = await this.#preview(position, false);
     this.#shown = position;
-    this.#events.push({ kind: "restore-preview", position, preview: { files: files.map(fileOf), messages } });
+    this.#sessions.shown.log.push({
+      kind: "restore-preview",
+      position,
+      preview: { files: files.map(fileOf), messages },
+    });
   }
 
   close(): void {
     if (this.#shown !== undefined) {
-      this.#events.push({ kind: "restore-preview", position: this.#shown, preview: null });
+      this.#sessions.shown.log.push({ kind: "restore-preview", position: this.#shown, preview: null });
     }
     this.#shown = undefined;
   }
 
-  /** Opens the present files beside what they would become. */
+  /** Opens a diff of each file: its present text and the restored one. */
   async showChanges(position: number): Promise<void> {
-    const { files } = await this.#ask(position, true);
+    const { files } = await this.#preview(position, true);
     const changes = files.filter((file) => file.leftAlone === undefined && file.text !== undefined);
     if (changes.length === 0) throw new Error("no text of a file would change");
     await this.#documents.show(
@@ -58,24 +59,24 @@ export class SessionRestores {
     const agent = await this.#worker.agent();
     const restored = await call(agent, restoreMethods.restore, { sessionId, position, ...parts });
     this.close();
-    if (parts.files) this.#tell(restored, false);
+    if (parts.files) this.#showResult(restored, false);
   }
 
-  /** Puts the files back to what they were before a restore. */
+  /** Reverts a restore. */
   async undo(restoreId: string): Promise<void> {
     const sessionId = this.#sessionId();
     const agent = await this.#worker.agent();
-    this.#tell(await call(agent, restoreMethods.undo, { sessionId, restoreId }), true);
+    this.#showResult(await call(agent, restoreMethods.undo, { sessionId, restoreId }), true);
   }
 
-  async #ask(position: number, withTexts: boolean): Promise<HermesRestorePreview> {
+  async #preview(position: number, withTexts: boolean): Promise<HermesRestorePreview> {
     const sessionId = this.#sessionId();
     const agent = await this.#worker.agent();
     return call(agent, restoreMethods.preview, { sessionId, position, withTexts });
   }
 
-  #tell({ files, restoreId }: HermesRestored, isUndo: boolean): void {
-    this.#events.push({
+  #showResult({ files, restoreId }: HermesRestored, isUndo: boolean): void {
+    this.#sessions.shown.log.push({
       kind: "restored",
       files: files.map(fileOf),
       isUndo,
@@ -84,7 +85,7 @@ export class SessionRestores {
   }
 
   #sessionId(): string {
-    const { sessionId } = this.#chat;
+    const { sessionId } = this.#sessions.shown;
     if (sessionId === undefined) throw new Error("no session is open");
     return sessionId;
   }

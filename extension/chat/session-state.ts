@@ -1,6 +1,7 @@
 /** Life of one session as a pure reducer: each event gives the next state and the effects to run. */
 import type { SessionUpdate, StopReason } from "@zed-industries/agent-client-protocol";
-import * as z from "zod";
+import { HermesRewoundMeta } from "../../agent-core/protocol/conversation.ts";
+import { readMeta } from "../../agent-core/protocol/meta.ts";
 import type { PanelEvent } from "../../webview/panel-protocol.ts";
 import * as queue from "./prompt-queue.ts";
 
@@ -115,34 +116,37 @@ function step(state: SessionState, event: SessionEvent): Step {
 
 type EventOf<Type extends SessionEvent["type"]> = Extract<SessionEvent, { type: Type }>;
 
-function stepLife(
-  state: SessionState,
-  event: EventOf<"open" | "opened" | "open-failed" | "agent-restarted">,
-): Step {
+function stepLife(state: SessionState, event: EventOf<"open" | "opened" | "open-failed" | "agent-restarted">): Step {
   switch (event.type) {
     case "open":
       return state.phase === "closed" ? open(state) : [state, []];
-    case "opened": {
-      if (event.attempt !== state.attempt) return [state, []];
-      const notice = event.loadError === undefined ? [] : [error(`The session cannot be opened: ${event.loadError}`)];
-      const opened: SessionState = { ...state, phase: "open" };
-      if (state.isLeaving) return [opened, [...notice, { type: "close" }]];
-      if (state.turn.kind !== "starting") return [opened, notice];
-      const [running, effects] = start({ ...opened, turn: { kind: "idle" } }, state.turn.id, state.turn.text);
-      return [running, [...notice, ...effects]];
-    }
-    case "open-failed": {
-      if (event.attempt !== state.attempt) return [state, []];
-      const closed: SessionState = { ...state, phase: "closed", turn: { kind: "idle" }, canContinue: false };
-      if (state.isLeaving) return [closed, [{ type: "close" }]];
-      const prompt = state.turn.kind === "starting" ? [promptEvent(state.turn.id, state.turn.text)] : [];
-      return [closed, [...prompt, turnError(event.message)]];
-    }
+    case "opened":
+      return event.attempt === state.attempt ? opened(state, event.loadError) : [state, []];
+    case "open-failed":
+      return event.attempt === state.attempt ? openFailed(state, event.message) : [state, []];
     case "agent-restarted":
       if (state.isLeaving) return [{ ...state, phase: "closed" }, [{ type: "close" }]];
       // The session continues from its journal.
       return open({ ...state, queue: queue.unsteerAll(state.queue) });
   }
+}
+
+function opened(state: SessionState, loadError: string | undefined): Step {
+  const notices = loadError === undefined ? [] : [error(`The session cannot be opened: ${loadError}`)];
+  const { turn } = state;
+  const next: SessionState = { ...state, phase: "open" };
+  if (state.isLeaving) return [next, [...notices, { type: "close" }]];
+  if (turn.kind !== "starting") return [next, notices];
+  const [running, effects] = start({ ...next, turn: { kind: "idle" } }, turn.id, turn.text);
+  return [running, [...notices, ...effects]];
+}
+
+function openFailed(state: SessionState, message: string): Step {
+  const { turn } = state;
+  const closed: SessionState = { ...state, phase: "closed", turn: { kind: "idle" }, canContinue: false };
+  if (state.isLeaving) return [closed, [{ type: "close" }]];
+  const prompt = turn.kind === "starting" ? [promptEvent(turn.id, turn.text)] : [];
+  return [closed, [...prompt, turnError(message)]];
 }
 
 function open(state: SessionState): Step {
@@ -287,40 +291,37 @@ function stepUpdate(state: SessionState, update: SessionUpdate): Step {
 
 const REMEMBER_MODEL: SessionEffect = { type: "remember-model" };
 
-const rewoundMeta = z.object({ hermes: z.object({ rewound: z.object({ prompt: z.string().nullable() }) }) });
-
 /** Text of the user's message that the agent removed first; the composer offers it again. */
 function removedPrompt(update: SessionUpdate): string | undefined {
   if (update.sessionUpdate !== "session_info_update") return undefined;
-  return rewoundMeta.safeParse(update._meta).data?.hermes.rewound.prompt ?? undefined;
+  return readMeta(HermesRewoundMeta, update._meta)?.rewound.prompt ?? undefined;
 }
 
 function stepLeave(state: SessionState, type: "leave" | "leave-timeout" | "return"): Step {
   switch (type) {
-    case "leave": {
-      const { turn } = state;
-      // Text that the user wrote for this session is offered in the next one.
-      const unsent = [...(turn.kind === "starting" ? [turn.text] : []), ...queue.unsentTexts(state.queue)];
-      const left: SessionState = {
-        ...state,
-        queue: [],
-        turn: turn.kind === "starting" ? { kind: "idle" } : turn,
-        isLeaving: true,
-      };
-      return [
-        left,
-        [
-          ...(unsent.length > 0 ? [{ type: "compose", text: unsent.join("\n\n") } as const] : []),
-          ...(turn.kind === "running" ? [{ type: "cancel" } as const] : []),
-          ...(state.phase !== "opening" && left.turn.kind === "idle" ? [{ type: "close" } as const] : []),
-        ],
-      ];
-    }
+    case "leave":
+      return leave(state);
     case "leave-timeout":
       return [state, state.isLeaving && state.turn.kind === "running" ? [{ type: "close" }] : []];
     case "return":
       return [{ ...state, isLeaving: false }, []];
   }
+}
+
+function leave(state: SessionState): Step {
+  const { turn, phase } = state;
+  // Text that the user wrote for this session is offered in the next one.
+  const unsent = [...(turn.kind === "starting" ? [turn.text] : []), ...queue.unsentTexts(state.queue)];
+  const left: SessionState = {
+    ...state,
+    queue: state.queue.length === 0 ? state.queue : [],
+    turn: turn.kind === "starting" ? { kind: "idle" } : turn,
+    isLeaving: true,
+  };
+  const compose: SessionEffect[] = unsent.length > 0 ? [{ type: "compose", text: unsent.join("\n\n") }] : [];
+  if (turn.kind === "running") return [left, [...compose, { type: "cancel" }]];
+  const canClose = phase !== "opening" && left.turn.kind === "idle";
+  return [left, canClose ? [...compose, { type: "close" }] : compose];
 }
 
 function promptEvent(id: string, text: string): SessionEffect {

@@ -1,12 +1,10 @@
 /** The open sessions of the window. The panel decides which of them it shows. */
 import type { ClientContext } from "@zed-industries/agent-client-protocol";
-import type { PanelEvent } from "../../webview/panel-protocol.ts";
+import { call } from "../../agent-core/protocol/method.ts";
+import { forkMethod } from "../../agent-core/protocol/sessions.ts";
 import { ChatSession, type SessionPlace, type SessionPorts, type StoredSession } from "./chat-session.ts";
 import type { PanelConnection } from "./panel-connection.ts";
 import type { SessionRouter } from "./session-router.ts";
-
-/** Not in the stable part of ACP yet: its library has no name for it. */
-const FORK_METHOD = "session/fork";
 
 export type SessionsOptions = {
   readonly agent: () => Promise<ClientContext>;
@@ -59,8 +57,8 @@ export class Sessions {
 
   /** Shows a stored session. When it cannot be loaded, the panel gets a new one and the reason. */
   showStored(sessionId: string): void {
-    if (sessionId === this.#shown.sessionId) return;
-    const open = [...this.#open].find((session) => session.sessionId === sessionId);
+    if (sessionId === this.#shown.targetId) return;
+    const open = [...this.#open].find((session) => session.targetId === sessionId);
     const closing = this.#leaving.get(sessionId);
     this.#options.lastShown.set(sessionId);
     if (open === undefined || closing !== undefined) {
@@ -76,7 +74,7 @@ export class Sessions {
     const agent = await this.#options.agent();
     const { _meta, ...place } = this.#options.place();
     const hermes = { ..._meta.hermes, ...(position !== undefined && { position }) };
-    const forked = await agent.request<{ sessionId: string }>(FORK_METHOD, { sessionId, ...place, _meta: { hermes } });
+    const forked = await call(agent, forkMethod, { sessionId, ...place, _meta: { hermes } });
     return forked.sessionId;
   }
 
@@ -119,7 +117,8 @@ export class Sessions {
    * call: its log and its state work without a panel.
    */
   #leave(session: ChatSession): void {
-    if (session.sessionId !== undefined) this.#leaving.set(session.sessionId, Promise.withResolvers());
+    const { targetId } = session;
+    if (targetId !== undefined) this.#leaving.set(targetId, Promise.withResolvers());
     session.leave();
   }
 
@@ -135,7 +134,7 @@ export class Sessions {
   }
 
   #sessionClosed(session: ChatSession, isOpen: boolean): void {
-    const { sessionId } = session;
+    const { targetId: sessionId } = session;
     const leaving = sessionId === undefined ? undefined : this.#leaving.get(sessionId);
     if (sessionId !== undefined) this.#leaving.delete(sessionId);
     if (!isOpen) {

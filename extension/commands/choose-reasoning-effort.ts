@@ -3,7 +3,8 @@ import type { Command } from "./command.ts";
 
 export const command: Command = {
   id: "hermes.chooseReasoningEffort",
-  async run({ chat }) {
+  async run({ sessions }) {
+    const { shown: chat } = sessions;
     await chat.open();
     const option = chat.option("thought_level");
     if (option === undefined) {

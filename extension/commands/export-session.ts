@@ -4,8 +4,8 @@ import type { Command } from "./command.ts";
 
 export const command: Command = {
   id: "hermes.exportSession",
-  async run({ chat, worker }) {
-    const { sessionId } = chat;
+  async run({ sessions, worker }) {
+    const { sessionId } = sessions.shown;
     if (sessionId === undefined) {
       vscode.window.showInformationMessage("Hermes: there is no session to export yet.");
       return;

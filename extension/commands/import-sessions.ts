@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesImport, sessionMethods } from "../../agent-core/protocol/sessions.ts";
-import { told } from "../chat/told.ts";
+import { withErrorMessage } from "../chat/with-error-message.ts";
 import type { Services } from "../services.ts";
 import type { Command } from "./command.ts";
 
@@ -25,7 +25,7 @@ export const command: Command = {
     if (source === undefined) return;
     const file = source.isHome ? undefined : await chooseFile();
     if (!source.isHome && file === undefined) return;
-    await told("Nothing was imported", () => bringOver(services, file === undefined ? {} : { path: file }));
+    await withErrorMessage("Nothing was imported", () => bringOver(services, file === undefined ? {} : { path: file }));
   },
 };
 
@@ -39,7 +39,7 @@ async function chooseFile(): Promise<string | undefined> {
 }
 
 async function bringOver(services: Services, request: HermesImport): Promise<void> {
-  const { worker, sessionLists } = services;
+  const { worker, sessionListChanges } = services;
   const agent = await worker.agent();
   const { summary, deleted } = await vscode.window.withProgress(
     { location: vscode.ProgressLocation.Notification, title: "Hermes imports sessions", cancellable: true },
@@ -47,7 +47,7 @@ async function bringOver(services: Services, request: HermesImport): Promise<voi
       const cancellation = new AbortController();
       const listeners = vscode.Disposable.from(
         token.onCancellationRequested(() => cancellation.abort()),
-        sessionLists.onDidImport(({ done, total }) => progress.report({ message: `${done} of ${total}` })),
+        sessionListChanges.onDidImport(({ done, total }) => progress.report({ message: `${done} of ${total}` })),
       );
       const { signal: cancellationSignal } = cancellation;
       try {
@@ -58,6 +58,7 @@ async function bringOver(services: Services, request: HermesImport): Promise<voi
     },
   );
   const answer = await vscode.window.showInformationMessage(summary, SHOW, ...(deleted > 0 ? [AGAIN] : []));
-  if (answer === AGAIN) await told("Nothing was imported", () => bringOver(services, { ...request, again: true }));
+  if (answer === AGAIN)
+    await withErrorMessage("Nothing was imported", () => bringOver(services, { ...request, again: true }));
   if (answer === SHOW) await vscode.commands.executeCommand("hermes.showHistory");
 }

@@ -12,9 +12,9 @@ const LASTING = { session: "This session", always: "Always" } as const;
 export const command: Command = { id: "hermes.manageGrants", run: manageGrants };
 
 /** A list with a button beside each; it stays open, so that several can be taken back. */
-async function manageGrants({ chat, worker, log }: Services): Promise<void> {
-  await chat.open();
-  const { sessionId } = chat;
+async function manageGrants({ sessions, worker, log }: Services): Promise<void> {
+  await sessions.shown.open();
+  const { sessionId } = sessions.shown;
   if (sessionId === undefined) return;
   const agent = await worker.agent();
   const list = vscode.window.createQuickPick<Item>();

@@ -4,9 +4,9 @@ import type { Command } from "./command.ts";
 
 export const command: Command = {
   id: "hermes.setUpModel",
-  async run({ chat, firstRun }) {
+  async run({ sessions, firstRun }) {
     await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
-    await chat.open();
+    await sessions.shown.open();
     await firstRun.open();
   },
 };

@@ -1,3 +1,6 @@
 import type { Command } from "./command.ts";
 
-export const command: Command = { id: "hermes.stop", run: ({ chat }) => chat.cancel() };
+export const command: Command = {
+  id: "hermes.stop",
+  run: ({ sessions }) => sessions.shown.dispatch({ type: "cancel" }),
+};

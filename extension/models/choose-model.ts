@@ -10,8 +10,8 @@ type Item = vscode.QuickPickItem & { readonly choice?: string };
 const SET_KEY: Item = { label: "$(key) Set API Key…", alwaysShow: true };
 
 export async function chooseModel(services: Services): Promise<void> {
-  const { chat, worker, firstRun } = services;
-  await chat.open();
+  const { sessions, worker, firstRun } = services;
+  await sessions.shown.open();
   const picker = vscode.window.createQuickPick<Item>();
   picker.title = "Hermes: Choose Model";
   picker.placeholder = "Type a part of the name";
@@ -21,13 +21,13 @@ export async function chooseModel(services: Services): Promise<void> {
   const picked = pickedFrom(picker);
   const agent = await worker.agent();
   const { groups } = await call(agent, settingsMethods.models, {});
-  picker.items = itemsOf(groups, chat.option("model")?.currentValue);
+  picker.items = itemsOf(groups, sessions.shown.option("model")?.currentValue);
   picker.activeItems = picker.items.filter(({ picked: isCurrent }) => isCurrent);
   picker.busy = false;
   const item = await picked;
   if (item === SET_KEY) return enterKey(services);
   if (item?.choice === undefined) return;
-  await chat.setConfig("model", item.choice);
+  await sessions.shown.setConfig("model", item.choice);
   firstRun.close();
 }
 

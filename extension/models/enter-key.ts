@@ -51,7 +51,7 @@ async function use(
   choice: string | undefined,
 ): Promise<void> {
   await services.environment.sync(services.worker);
-  if (choice !== undefined) await services.chat.setConfig("model", choice);
+  if (choice !== undefined) await services.sessions.shown.setConfig("model", choice);
   services.firstRun.close();
   tell(services, check.ok ? check.message : `The key for ${title} is kept, untried.`, choice);
 }
@@ -163,9 +163,9 @@ async function keepAddress(provider: string, baseUrl: string, choice: string): P
 }
 
 /** In the panel, where it covers nothing, and below for whom the panel is closed. */
-function tell({ events }: Services, message: string, choice: string | undefined): void {
+function tell({ sessions }: Services, message: string, choice: string | undefined): void {
   const model = choice === undefined ? "" : ` ${choice.slice(choice.indexOf(":") + 1)} answers from now on.`;
-  events.push({ kind: "notice", severity: "info", text: `${message}${model}` });
+  sessions.shown.log.push({ kind: "notice", severity: "info", text: `${message}${model}` });
   vscode.window.setStatusBarMessage(`Hermes: ${message}`, TOLD_MS);
 }
 

@@ -6,13 +6,20 @@ import type { Services } from "../services.ts";
 import { MODEL_SETTINGS } from "./model-memory.ts";
 
 /** The listeners that do it, to be disposed of with the extension. */
-export function keepInStep({ chat, environment, firstRun, log, worker }: Services): readonly vscode.Disposable[] {
+export function keepInStep({
+  sessions,
+  panel,
+  environment,
+  firstRun,
+  log,
+  worker,
+}: Services): readonly vscode.Disposable[] {
   const logged = (work: Promise<unknown>): void => {
     work.catch((error: unknown) => log.error(messageOf(error)));
   };
   return [
-    chat.onDidBegin(() => logged(firstRun.begin())),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => logged(passOnTrust(chat, worker))),
+    sessions.onDidBegin(() => logged(firstRun.begin())),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => logged(passOnTrust(panel, worker))),
     environment.onDidChangeKeys(() => logged(environment.sync(worker))),
     vscode.workspace.onDidChangeConfiguration((change) => {
       const changed = (...names: readonly string[]): boolean =>

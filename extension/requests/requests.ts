@@ -16,13 +16,13 @@ import type { PanelAnswer } from "./panel-answer.ts";
 
 export class Requests {
   readonly #open = new Map<string, (answer: PanelAnswer) => void>();
-  readonly #show: (event: PanelEvent) => void;
-  readonly #waiting: (count: number) => void;
+  readonly #show: (sessionId: string, event: PanelEvent) => void;
+  readonly #setCount: (count: number) => void;
 
-  /** `show` puts events into the panel; `waiting` is told how many requests are open. */
-  constructor(show: (event: PanelEvent) => void, waiting: (count: number) => void) {
+  /** `show` emits an event of a session to the panel; `setCount` gets the number of open requests. */
+  constructor(show: (sessionId: string, event: PanelEvent) => void, setCount: (count: number) => void) {
     this.#show = show;
-    this.#waiting = waiting;
+    this.#setCount = setCount;
   }
 
   /** An answer from the panel; one for a question that is over does nothing. */
@@ -32,10 +32,10 @@ export class Requests {
 
   async permission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionOutcome> {
     const requestId = randomUUID();
-    const { toolCall, options } = request;
+    const { sessionId, toolCall, options } = request;
     const ours = readMeta(HermesPermissionMeta, request._meta);
     const facts = { reasons: ours?.reasons ?? [], command: ours?.command, grant: ours?.grant };
-    this.#show({
+    this.#show(sessionId, {
       kind: "permission",
       requestId,
       toolCall,
@@ -48,7 +48,7 @@ export class Requests {
       nativePermission({ toolCall, options, ...facts }, over);
     const answer = await this.#firstAnswer(requestId, native, signal);
     const option = answer?.kind === "option" ? options.find(({ optionId }) => optionId === answer.optionId) : undefined;
-    this.#show({ kind: "permission-end", requestId, label: option?.name ?? "Withdrawn" });
+    this.#show(sessionId, { kind: "permission-end", requestId, label: option?.name ?? "Withdrawn" });
     if (option === undefined) return { outcome: "cancelled" };
     const reason = answer?.kind === "option" ? answer.reason : undefined;
     return {
@@ -61,12 +61,13 @@ export class Requests {
   async question(request: CreateElicitationRequest, signal: AbortSignal): Promise<CreateElicitationResponse> {
     const requestId = randomUUID();
     const { message } = request;
+    const sessionId = "sessionId" in request && typeof request.sessionId === "string" ? request.sessionId : "";
     const choices = choicesOf(request);
-    this.#show({ kind: "question", requestId, message, choices });
+    this.#show(sessionId, { kind: "question", requestId, message, choices });
     const native = (over: AbortSignal): Promise<PanelAnswer | undefined> => nativeQuestion(message, choices, over);
     const answer = await this.#firstAnswer(requestId, native, signal);
     const text = answer?.kind === "text" ? answer.text : null;
-    this.#show({ kind: "question-end", requestId, label: text ?? "No answer" });
+    this.#show(sessionId, { kind: "question-end", requestId, label: text ?? "No answer" });
     if (text === null || text === "") return { action: "cancel" };
     const key = choices.includes(text) ? "choice" : "other";
     return { action: "accept", content: { [key]: text } };
@@ -81,7 +82,7 @@ export class Requests {
     const over = new AbortController();
     const { promise, resolve } = Promise.withResolvers<PanelAnswer | undefined>();
     this.#open.set(requestId, resolve);
-    this.#waiting(this.#open.size);
+    this.#setCount(this.#open.size);
     const withdraw = (): void => resolve(undefined);
     if (signal.aborted) withdraw();
     signal.addEventListener("abort", withdraw, { once: true });
@@ -93,7 +94,7 @@ export class Requests {
       return await promise;
     } finally {
       this.#open.delete(requestId);
-      this.#waiting(this.#open.size);
+      this.#setCount(this.#open.size);
       signal.removeEventListener("abort", withdraw);
       over.abort();
     }

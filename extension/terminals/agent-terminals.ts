@@ -19,8 +19,12 @@ import { terminalRequest } from "./terminal-request.ts";
 const DEFAULT_OUTPUT_BYTES = 1_048_576;
 
 export type TerminalListener = {
-  output(terminalId: string, text: string): void;
-  exit(terminalId: string, exit: { readonly exitCode: number | null; readonly signal: string | null }): void;
+  output(sessionId: string, terminalId: string, text: string): void;
+  exit(
+    sessionId: string,
+    terminalId: string,
+    exit: { readonly exitCode: number | null; readonly signal: string | null },
+  ): void;
   /** Something that the user may want to mend. */
   warn(message: string): void;
 };
@@ -55,9 +59,10 @@ export class AgentTerminals implements vscode.Disposable {
     }
     this.#count += 1;
     const id = `terminal-${this.#count}`;
+    const { sessionId } = request;
     const ring = new OutputRing(request.outputByteLimit ?? DEFAULT_OUTPUT_BYTES);
-    const command = await this.#start(request, { ring, show: (text) => this.#listener.output(id, text) });
-    const exit = command.exit.then((ended) => this.#ended(id, ended));
+    const command = await this.#start(request, { ring, show: (text) => this.#listener.output(sessionId, id, text) });
+    const exit = command.exit.then((ended) => this.#ended(sessionId, id, ended));
     exit.catch(() => undefined); // whoever waits for it is told
     this.#terminals.set(id, { command, ring, exit, ended: undefined, isReleased: false });
     if (command.tree === undefined) return { terminalId: id };
@@ -120,11 +125,11 @@ export class AgentTerminals implements vscode.Disposable {
     return shell.ok ? shell.command : startInChildTerminal(request, details, sink, shell.reason);
   }
 
-  #ended(id: string, { exitCode, signal, folder }: ShownExit): WaitForTerminalExitResponse {
+  #ended(sessionId: string, id: string, { exitCode, signal, folder }: ShownExit): WaitForTerminalExitResponse {
     const entry = this.#terminals.get(id);
     const ended = { exitCode, signal };
     if (entry) entry.ended = ended;
-    this.#listener.exit(id, ended);
+    this.#listener.exit(sessionId, id, ended);
     if (folder === undefined) return ended;
     const hermes: HermesTerminalEnded = { folder };
     return { ...ended, _meta: { hermes } };

@@ -15,3 +15,9 @@ export function formatCount(count: number): string {
   if (count < 1_000_000) return `${Math.round(count / 1_000)}k`;
   return `${(count / 1_000_000).toFixed(1)}M`;
 }
+
+/** A price as `$0.12` or `<$0.01`; undefined when it is unknown or zero. */
+export function formatCost(usd: number | undefined): string | undefined {
+  if (usd === undefined || usd <= 0) return undefined;
+  return usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
+}

@@ -1,20 +1,45 @@
-/** The page with the stored sessions: search, open, rename, fork, export, delete. */
-import type { PanelMessage } from "../../../webview/panel-protocol.ts";
+/** Messages of the panel about sessions as a whole: list, open, rename, fork, export, delete. */
+import type { AgentWorker } from "../../agent/agent-worker.ts";
+import type { PanelActions } from "../chat-view.ts";
 import { exportSession } from "../export-session.ts";
-import { told } from "../told.ts";
-import type { Actions } from "./actions.ts";
+import type { PanelConnection } from "../panel-connection.ts";
+import type { SessionHistory } from "../session-history.ts";
+import type { Sessions } from "../sessions.ts";
+import { withErrorMessage } from "../with-error-message.ts";
 
-export const historyActions: Actions<Extract<PanelMessage["type"], `history-${string}` | `session-${string}`>> = {
-  "history-close": (_message, { history }) => history.close(),
-  "history-search": ({ query, everywhere }, { history }) => history.search(query, everywhere),
-  "history-more": (_message, { history }) => history.more(),
-  "session-open": ({ sessionId }, { chat }) => chat.openStored(sessionId),
-  "session-rename": ({ sessionId, title }, { history }) => history.rename(sessionId, title),
-  "session-delete": ({ sessionId }, { history }) => history.remove(sessionId),
-  "session-fork": ({ sessionId }, { chat, panel }) =>
-    told("The session cannot be forked", async () => {
-      panel.command({ kind: "open-session", sessionId: await chat.fork(sessionId) });
-    }),
-  "session-export": ({ sessionId }, { worker }) =>
-    told("The session cannot be exported", () => exportSession(worker, sessionId)),
+type Services = {
+  readonly sessions: Sessions;
+  readonly panel: PanelConnection;
+  readonly history: SessionHistory;
+  readonly worker: AgentWorker;
 };
+
+export type HistoryActions = PanelActions<
+  | "new-session"
+  | "history-close"
+  | "history-search"
+  | "history-more"
+  | "session-open"
+  | "session-rename"
+  | "session-delete"
+  | "session-fork"
+  | "session-export"
+>;
+
+export function historyActions({ sessions, panel, history, worker }: Services): HistoryActions {
+  return {
+    "new-session": () => sessions.showNew(),
+    "history-close": () => history.close(),
+    "history-search": ({ query, everywhere }) => history.search(query, everywhere),
+    "history-more": () => history.more(),
+    "session-open": ({ sessionId }) => sessions.showStored(sessionId),
+    "session-rename": ({ sessionId, title }) => history.rename(sessionId, title),
+    "session-delete": ({ sessionId }) => history.remove(sessionId),
+    "session-fork": ({ sessionId }) =>
+      withErrorMessage("The session cannot be forked", async () => {
+        panel.command({ kind: "open-session", sessionId: await sessions.fork(sessionId) });
+      }),
+    "session-export": ({ sessionId }) =>
+      withErrorMessage("The session cannot be exported", () => exportSession(worker, sessionId)),
+  };
+}

@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { HistoryItem } from "../../panel-protocol.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
+import { formatCost } from "../words.ts";
 import { shortTime } from "./day.ts";
 
 type Stage = "shown" | "renaming" | "deleting";
@@ -54,11 +55,11 @@ type NameProps = RowProps & {
 
 function Name({ item, field, onKey }: NameProps) {
   const panel = usePanel();
-  const { sessionId, title, updatedAt, messages, cost, folder, isCurrent, snippet } = item;
+  const { sessionId, title, updatedAt, messages, costUsd, folder, isCurrent, snippet } = item;
   const facts = [
     shortTime(updatedAt, Date.now()),
     messages === undefined ? undefined : `${messages} ${messages === 1 ? "message" : "messages"}`,
-    cost,
+    formatCost(costUsd),
     folder,
   ];
   const onKeyDown = (event: KeyboardEvent): void => {

@@ -3,7 +3,7 @@ import { EarlierMessages, PAGE_MESSAGES } from "../../../../extension/chat/earli
 import type { EventLog } from "../../../../extension/chat/event-log.ts";
 import type { PanelEvent } from "../../../../webview/panel-protocol.ts";
 
-type Worker = ConstructorParameters<typeof EarlierMessages>[0];
+type AgentPort = ConstructorParameters<typeof EarlierMessages>[0];
 
 /** What was asked of an agent that answers when it is told to. */
 function agent() {
@@ -14,9 +14,9 @@ function agent() {
     return answer.promise;
   };
   const pushed: PanelEvent[] = [];
-  const worker = { agent: async () => ({ request }) } as unknown as Worker;
+  const port = (async () => ({ request })) as unknown as AgentPort;
   const log = { push: (event: PanelEvent) => pushed.push(event) } as unknown as EventLog;
-  return { asked, pushed, earlier: new EarlierMessages(worker, log) };
+  return { asked, pushed, earlier: new EarlierMessages(port, log) };
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -67,18 +67,19 @@ test("a page of a session that has left the panel does not come", async () => {
 
 test("a session whose agent was restarted is opened with as much as the panel had", async () => {
   const { asked, earlier } = agent();
-  expect(earlier.tailOf("s")).toEqual({ tail: PAGE_MESSAGES });
+  expect(earlier.tail).toEqual({ tail: PAGE_MESSAGES });
   earlier.begin("s");
   const one = earlier.show(40, false);
   await settled();
   asked[0]?.answer.resolve(page);
   await one;
-  expect(earlier.tailOf("s")).toEqual({ tail: 2 * PAGE_MESSAGES });
+  expect(earlier.tail).toEqual({ tail: 2 * PAGE_MESSAGES });
   earlier.begin("s");
   const rest = earlier.show(20, true);
   await settled();
   asked[1]?.answer.resolve(page);
   await rest;
-  expect(earlier.tailOf("s")).toEqual({});
-  expect(earlier.tailOf("other")).toEqual({ tail: PAGE_MESSAGES });
+  expect(earlier.tail).toEqual({});
+  earlier.begin("other");
+  expect(earlier.tail).toEqual({ tail: PAGE_MESSAGES });
 });

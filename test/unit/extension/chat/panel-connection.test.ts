@@ -11,7 +11,7 @@ const attach = (connection: PanelConnection): HostMessage[] => {
 const commands = (sent: readonly HostMessage[]) => sent.filter((message) => message.type === "command");
 
 test("a command waits for a panel and is sent until a panel has run it", () => {
-  const connection = new PanelConnection(new EventLog(), true);
+  const connection = new PanelConnection(true);
   connection.command({ kind: "compose", text: "one" });
   const first = attach(connection);
   connection.command({ kind: "show-sessions" });
@@ -26,7 +26,8 @@ test("a command waits for a panel and is sent until a panel has run it", () => {
 
 test("a new panel gets the facts before the events, and facts outlive a session's log", () => {
   const log = new EventLog();
-  const connection = new PanelConnection(log, false);
+  const connection = new PanelConnection(false);
+  connection.show(log);
   const process = { id: "p1", command: "npm run dev", startedAt: 0, state: "running" } as const;
   connection.setProcesses({ sessionId: "s1", processes: [process] });
   log.clear();

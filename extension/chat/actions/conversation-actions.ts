@@ -1,0 +1,80 @@
+/** Messages of the panel about the session shown: prompts, queue, answers, options, earlier messages, restores. */
+import type { Requests } from "../../requests/requests.ts";
+import type { PanelActions } from "../chat-view.ts";
+import type { PanelConnection } from "../panel-connection.ts";
+import type { SessionRestores } from "../session-restores.ts";
+import type { Sessions } from "../sessions.ts";
+import { withErrorMessage } from "../with-error-message.ts";
+
+type Services = {
+  readonly sessions: Sessions;
+  readonly panel: PanelConnection;
+  readonly requests: Requests;
+  readonly restores: SessionRestores;
+};
+
+export type ConversationActions = PanelActions<
+  | "ready"
+  | "prompt"
+  | "cancel"
+  | "resend"
+  | "fork-here"
+  | "earlier"
+  | "set-config"
+  | "permission"
+  | "answer"
+  | "queue-remove"
+  | "queue-hold"
+  | "queue-edit"
+  | "queue-move"
+  | "queue-send"
+  | "queue-interrupt"
+  | "restore"
+  | "restore-preview"
+  | "restore-close"
+  | "restore-changes"
+  | "restore-undo"
+>;
+
+export function conversationActions({ sessions, panel, requests, restores }: Services): ConversationActions {
+  return {
+    ready: () => {
+      sessions.shown.dispatch({ type: "queue-release" });
+      return sessions.shown.open();
+    },
+    prompt: ({ text, now }) => {
+      if (text.trim() !== "") sessions.shown.prompt(text, now);
+    },
+    cancel: (message) => sessions.shown.dispatch(message),
+    resend: (message) => {
+      if (message.text.trim() !== "") sessions.shown.dispatch(message);
+    },
+    "fork-here": async ({ position, text }) => {
+      const { sessionId } = sessions.shown;
+      if (sessionId === undefined) return;
+      await withErrorMessage("The session cannot be forked", async () => {
+        panel.command({ kind: "open-session", sessionId: await sessions.fork(sessionId, position) });
+        panel.command({ kind: "compose", text });
+      });
+    },
+    earlier: ({ before, all }) => sessions.shown.earlier.show(before, all === true),
+    "set-config": ({ configId, value }) => sessions.shown.setConfig(configId, value),
+    permission: ({ requestId, optionId, reason }) =>
+      requests.answer(requestId, { kind: "option", optionId, ...(reason !== undefined && { reason }) }),
+    answer: ({ requestId, text }) => requests.answer(requestId, { kind: "text", text }),
+    "queue-remove": (message) => sessions.shown.dispatch(message),
+    "queue-hold": (message) => sessions.shown.dispatch(message),
+    "queue-edit": (message) => sessions.shown.dispatch(message),
+    "queue-move": (message) => sessions.shown.dispatch(message),
+    "queue-send": (message) => sessions.shown.dispatch(message),
+    "queue-interrupt": (message) => sessions.shown.dispatch(message),
+    restore: ({ position, files, conversation }) =>
+      withErrorMessage("Nothing was restored", () => restores.restore(position, { files, conversation })),
+    "restore-preview": ({ position }) =>
+      withErrorMessage("The restore cannot be previewed", () => restores.preview(position)),
+    "restore-close": () => restores.close(),
+    "restore-changes": ({ position }) =>
+      withErrorMessage("The changes cannot be shown", () => restores.showChanges(position)),
+    "restore-undo": ({ restoreId }) => withErrorMessage("The restore cannot be undone", () => restores.undo(restoreId)),
+  };
+}

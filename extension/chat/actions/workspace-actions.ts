@@ -1,0 +1,137 @@
+/** Messages of the panel about the workspace: pending edits, files and links, processes, models, trust. */
+import * as vscode from "vscode";
+import { call } from "../../../agent-core/protocol/method.ts";
+import { processMethods } from "../../../agent-core/protocol/processes.ts";
+import { chooseModel } from "../../models/choose-model.ts";
+import { enterKey } from "../../models/enter-key.ts";
+import type { Services } from "../../services.ts";
+import type { PanelActions } from "../chat-view.ts";
+import { withErrorMessage } from "../with-error-message.ts";
+
+/** Display time of a message in the status bar. Milliseconds. */
+const STATUS_MS = 3_000;
+
+export type WorkspaceActions = PanelActions<
+  | "open-review"
+  | "keep-file"
+  | "undo-file"
+  | "keep-all"
+  | "undo-all"
+  | "open-location"
+  | "show-terminal"
+  | "open-link"
+  | "insert-text"
+  | "manage-trust"
+  | "process-input"
+  | "process-stop"
+  | "use-model"
+  | "choose-model"
+  | "set-key"
+  | "open-setup"
+>;
+
+export function workspaceActions(services: Services): WorkspaceActions {
+  return {
+    ...reviewActions(services),
+    ...editorActions(services),
+    ...processActions(services),
+    ...modelActions(services),
+  };
+}
+
+function reviewActions({
+  review,
+  opener,
+}: Services): Pick<WorkspaceActions, "open-review" | "keep-file" | "undo-file" | "keep-all" | "undo-all"> {
+  return {
+    "open-review": ({ path }) => {
+      const [document] = review.documentsOf(path);
+      return document === undefined ? openLocation(path, undefined) : opener.openDiff(document, false);
+    },
+    "keep-file": ({ path }) => {
+      for (const document of review.documentsOf(path)) review.keepFile(document);
+    },
+    "undo-file": async ({ path }) => {
+      for (const document of review.documentsOf(path)) await review.undoFile(document);
+    },
+    "keep-all": () => review.keepAll(),
+    "undo-all": () => review.undoAll(),
+  };
+}
+
+function editorActions({
+  terminals,
+}: Services): Pick<WorkspaceActions, "open-location" | "show-terminal" | "open-link" | "insert-text" | "manage-trust"> {
+  return {
+    "open-location": ({ path, line }) => openLocation(path, line),
+    "show-terminal": ({ terminalId }) => terminals.show(terminalId),
+    "open-link": ({ href }) => openLink(href),
+    "insert-text": ({ text }) => insertText(text),
+    "manage-trust": () => vscode.commands.executeCommand("workbench.trust.manage"),
+  };
+}
+
+function processActions({ sessions, worker }: Services): Pick<WorkspaceActions, "process-input" | "process-stop"> {
+  const sessionId = (): string => {
+    const { sessionId: shown } = sessions.shown;
+    if (shown === undefined) throw new Error("no session is open");
+    return shown;
+  };
+  return {
+    "process-input": ({ id, text }) =>
+      withErrorMessage("The process cannot take the input", async () => {
+        const input = { sessionId: sessionId(), id, text };
+        const { reason } = await call(await worker.agent(), processMethods.input, input);
+        if (reason !== undefined) throw new Error(reason);
+      }),
+    "process-stop": ({ id }) =>
+      withErrorMessage("The process cannot be stopped", async () => {
+        await call(await worker.agent(), processMethods.stop, { sessionId: sessionId(), id });
+      }),
+  };
+}
+
+function modelActions(
+  services: Services,
+): Pick<WorkspaceActions, "use-model" | "choose-model" | "set-key" | "open-setup"> {
+  const { sessions, firstRun } = services;
+  return {
+    "use-model": async ({ choice }) => {
+      await sessions.shown.setConfig("model", choice);
+      firstRun.close();
+    },
+    "choose-model": () => chooseModel(services),
+    "set-key": ({ provider }) => enterKey(services, provider),
+    "open-setup": () => firstRun.open(),
+  };
+}
+
+/** Shows a file as a preview. `line` is 1-based; default: the first. Rejects when the file cannot be opened. */
+async function openLocation(path: string, line = 1): Promise<void> {
+  const start = new vscode.Position(line - 1, 0);
+  const document = await vscode.workspace.openTextDocument(vscode.Uri.file(path));
+  await vscode.window.showTextDocument(document, { preview: true, selection: new vscode.Range(start, start) });
+}
+
+/** Web and mail links go to VS Code's own confirmation. Any other link opens a file of the workspace, or nothing. */
+async function openLink(href: string): Promise<void> {
+  if (/^(https?|mailto):/i.test(href)) {
+    await vscode.env.openExternal(vscode.Uri.parse(href, true));
+    return;
+  }
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  if (folder === undefined || /^[a-z][a-z0-9+.-]*:/i.test(href)) return;
+  const [, path = "", line] = /^(.*?)(?:#L?(\d+)|:(\d+))?$/.exec(decodeURI(href)) ?? [];
+  const target = path.startsWith("/") ? vscode.Uri.file(path) : vscode.Uri.joinPath(folder.uri, path);
+  if (vscode.workspace.getWorkspaceFolder(target) === undefined) return;
+  await openLocation(target.fsPath, line === undefined ? undefined : Number(line));
+}
+
+async function insertText(text: string): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined) {
+    vscode.window.setStatusBarMessage("Hermes: open a file to insert into", STATUS_MS);
+    return;
+  }
+  await editor.insertSnippet(new vscode.SnippetString().appendText(text));
+}

@@ -1,0 +1,153 @@
+import { methods } from "@zed-industries/agent-client-protocol";
+import { expect, test } from "vitest";
+import { PanelConnection } from "../../../../extension/chat/panel-connection.ts";
+import { SessionRouter } from "../../../../extension/chat/session-router.ts";
+import { Sessions, type SessionsOptions } from "../../../../extension/chat/sessions.ts";
+import type { HostMessage, PanelEvent } from "../../../../webview/panel-protocol.ts";
+
+// Several sessions of one window: the panel shows one of them, each has a log of its own.
+type Request = { readonly method: string; readonly sessionId: string | undefined };
+
+/** An agent whose turns end when the test says so. */
+class FakeAgent {
+  readonly requests: Request[] = [];
+  readonly turns = new Map<string, PromiseWithResolvers<unknown>>();
+  readonly busy = new Set<string>();
+  #count = 0;
+
+  async request(method: string, params: { readonly sessionId?: string }): Promise<unknown> {
+    const { sessionId = "" } = params;
+    this.requests.push({ method, sessionId: params.sessionId });
+    if (method === methods.agent.session.new) {
+      this.#count += 1;
+      return { sessionId: `s${this.#count}` };
+    }
+    if (method === methods.agent.session.prompt) {
+      const turn = Promise.withResolvers<unknown>();
+      this.turns.set(sessionId, turn);
+      return turn.promise;
+    }
+    if (method !== "_hermes/process/list") return {};
+    const process = { id: "p1", command: "c", startedAt: 0, state: "running" };
+    return { processes: this.busy.has(sessionId) ? [process] : [] };
+  }
+
+  async notify(method: string, params: { readonly sessionId?: string }): Promise<void> {
+    this.requests.push({ method, sessionId: params.sessionId });
+  }
+
+  count(method: string, sessionId: string): number {
+    return this.requests.filter((request) => request.method === method && request.sessionId === sessionId).length;
+  }
+}
+
+function window(last?: string) {
+  const agent = new FakeAgent();
+  const panel = new PanelConnection(true);
+  const router = new SessionRouter();
+  const memory = { last };
+  const options: SessionsOptions = {
+    agent: (async () => agent) as unknown as SessionsOptions["agent"],
+    place: () => ({ cwd: "/w", additionalDirectories: [], mcpServers: [], _meta: { hermes: { trusted: true } } }),
+    rememberModel: () => undefined,
+    lastShown: {
+      get: () => memory.last,
+      set: (sessionId) => {
+        memory.last = sessionId;
+      },
+    },
+  };
+  const sent: HostMessage[] = [];
+  panel.attach((message) => sent.push(message), "", 0);
+  return { agent, panel, router, memory, sent, sessions: new Sessions(options, panel, router) };
+}
+
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+/** Events that the panel got since it was last reset. */
+function shown(sent: readonly HostMessage[]): readonly PanelEvent[] {
+  const batches = sent.filter((message) => message.type === "events");
+  const last = batches.slice(batches.findLastIndex(({ reset }) => reset));
+  return last.flatMap(({ events }) => (typeof events === "string" ? (JSON.parse(events) as PanelEvent[]) : events));
+}
+
+const answer = (sessionId: string, text: string) => ({
+  sessionId,
+  update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text } } as const,
+});
+
+test("updates of a session that is not shown reach its own log only", async () => {
+  const { agent, router, sent, sessions } = window();
+  await sessions.shown.open();
+  const first = sessions.shown;
+  agent.busy.add("s1");
+  first.prompt("go");
+  await settled();
+  sessions.showNew();
+  await settled();
+  router.update(answer("s1", "still here"));
+  router.emit("s1", { kind: "notice", severity: "info", text: "noticed" });
+  await settled();
+  expect(shown(sent).map(({ kind }) => kind)).toEqual(["session", "queue"]);
+  expect(first.isRunning).toBe(true);
+  agent.turns.get("s1")?.resolve({ stopReason: "cancelled" });
+  await settled();
+  sessions.showStored("s1");
+  await settled();
+  expect(sessions.shown).toBe(first);
+  expect(shown(sent).map(({ kind }) => kind)).toEqual(
+    expect.arrayContaining(["session", "prompt", "update", "notice", "turn-end"]),
+  );
+  expect(agent.count(methods.agent.session.load, "s1")).toBe(0);
+});
+
+test("a session that is left stops its turn and is closed after it, but not while background processes run", async () => {
+  const { agent, memory, sessions } = window();
+  await sessions.shown.open();
+  sessions.shown.prompt("go");
+  await settled();
+  sessions.showNew();
+  await settled();
+  expect([agent.count("session/cancel", "s1"), agent.count("session/close", "s1")]).toEqual([1, 0]);
+  agent.turns.get("s1")?.resolve({ stopReason: "cancelled" });
+  await settled();
+  expect(agent.count("session/close", "s1")).toBe(1);
+  expect(memory.last).toBe("s2");
+  agent.busy.add("s2");
+  sessions.showNew();
+  await settled();
+  expect(agent.count("session/close", "s2")).toBe(0);
+});
+
+test("a session that was just left is loaded only after it was closed", async () => {
+  const { agent, sessions } = window();
+  await sessions.shown.open();
+  sessions.shown.prompt("go");
+  await settled();
+  sessions.showNew();
+  sessions.showStored("s1");
+  await settled();
+  expect(agent.count("session/load", "s1")).toBe(0);
+  agent.turns.get("s1")?.resolve({ stopReason: "cancelled" });
+  await settled();
+  const order = agent.requests.filter(({ sessionId }) => sessionId === "s1").map(({ method }) => method);
+  expect(order.slice(-3)).toEqual(["_hermes/process/list", "session/close", "session/load"]);
+});
+
+test("the window starts with the session that it showed last", async () => {
+  const { agent, sessions } = window("old");
+  await sessions.shown.open();
+  expect([sessions.shown.sessionId, agent.count("session/load", "old")]).toEqual(["old", 1]);
+});
+
+test("a prompt that is sent while a session is being replaced goes into the new one", async () => {
+  const { agent, sent, sessions } = window();
+  await sessions.shown.open();
+  sessions.showNew();
+  sessions.shown.prompt("for the new one");
+  await settled();
+  expect(agent.count("session/prompt", "s2")).toBe(1);
+  expect(shown(sent).map(({ kind }) => kind)).toEqual(["session", "queue", "prompt"]);
+});
