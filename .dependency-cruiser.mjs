@@ -45,7 +45,7 @@ export default {
       name: "extension-speaks-acp",
       severity: "error",
       from: { path: "^extension/" },
-      to: { path: ["^agent-core/(?!protocol/|platform/)", "^webview/(?!panel-protocol\\.ts)"] },
+      to: { path: ["^agent-core/(?!protocol/|platform/)", "^webview/"] },
     },
     {
       name: "webview-alone",

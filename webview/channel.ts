@@ -2,7 +2,8 @@
  * The panel's end of the ordered channel: events arrive in order and exactly once, a gap is noticed and asked for
  * again, what has been shown is acknowledged.
  */
-import type { EventsMessage, PanelEvent, PanelMessage } from "./panel-protocol.ts";
+import type { EventsMessage, PanelEvent } from "../agent-core/protocol/panel-events.ts";
+import type { PanelMessage } from "../agent-core/protocol/panel-messages.ts";
 
 /** Takes events in order. `reset`: forget everything that was there before. */
 export type EventSink = (events: readonly PanelEvent[], reset: boolean) => void;

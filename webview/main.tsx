@@ -11,8 +11,8 @@ import "./styles/problems.css";
 import "./styles/restore.css";
 import "./styles/models.css";
 import { render } from "preact";
+import type { HostMessage } from "../agent-core/protocol/panel-events.ts";
 import { Panel, type PanelHost } from "./panel.ts";
-import type { HostMessage } from "./panel-protocol.ts";
 import { App } from "./views/app.tsx";
 import { PanelContext } from "./views/panel-context.ts";
 

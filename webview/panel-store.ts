@@ -1,7 +1,7 @@
 /** Holds the panel's state: events change it at once, what is on screen follows at most once a frame. */
 import type { ReadonlySignal, Signal } from "@preact/signals";
 import { computed, signal } from "@preact/signals";
-import type { PanelEvent } from "./panel-protocol.ts";
+import type { PanelEvent } from "../agent-core/protocol/panel-events.ts";
 import { type LocalEvent, reduceAll } from "./state/reduce.ts";
 import { emptyState, type PanelState, withoutSession } from "./state/state.ts";
 

@@ -1,8 +1,9 @@
 /** The panel outside its views: wires the host's messages to the state, and owns the page and the draft. */
 import { effect, type Signal, signal } from "@preact/signals";
+import type { HostMessage, PanelCommand } from "../agent-core/protocol/panel-events.ts";
+import type { PanelMessage } from "../agent-core/protocol/panel-messages.ts";
 import { Channel } from "./channel.ts";
 import { PanelMemory, type StateKeeper } from "./panel-memory.ts";
-import type { HostMessage, PanelCommand, PanelMessage } from "./panel-protocol.ts";
 import { PanelStore } from "./panel-store.ts";
 import type { Route } from "./state/state.ts";
 

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { ClientConnection, ClientContext } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import type { AgentState } from "../../webview/panel-protocol.ts";
+import type { AgentState } from "../../agent-core/protocol/panel-events.ts";
 import type { ClientServices } from "../client/client-method.ts";
 import { connect } from "./connection.ts";
 import { portStream } from "./port-stream.ts";

@@ -2,9 +2,8 @@
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import type { PanelMessage } from "../../webview/panel-protocol.ts";
+import { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 import type { PanelConnection } from "./panel-connection.ts";
-import { parsePanelMessage } from "./panel-message.ts";
 
 /** Messages that ask the extension for something; the view answers the others itself. */
 export type PanelRequest = Exclude<PanelMessage, { type: "ack" | "command-done" }>;
@@ -53,7 +52,7 @@ export class ChatView implements vscode.WebviewViewProvider {
   }
 
   #receive(view: vscode.WebviewView, raw: unknown): void {
-    const message = parsePanelMessage(raw);
+    const message = PanelMessage.safeParse(raw).data;
     if (message === undefined || this.#view !== view) return;
     if (message.type === "ack") this.#panel.acknowledge(message.epoch, message.next);
     else if (message.type === "command-done") this.#panel.commandDone(message.id);

@@ -3,7 +3,7 @@
  * same message that the panel has not yet acknowledged are merged, so that a slow panel is never flooded.
  */
 import { randomUUID } from "node:crypto";
-import type { EventsMessage, PanelEvent } from "../../webview/panel-protocol.ts";
+import type { EventsMessage, PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 
 /** Events sent and not acknowledged; beyond it sending waits for the panel. */
 const WINDOW_EVENTS = 200;

@@ -1,6 +1,11 @@
 /** The host's end of the connection to the panel: facts of the workspace, one-shot commands, and the session's log. */
 import { randomUUID } from "node:crypto";
-import type { HistoryUpdate, HostMessage, PanelCommand, WorkspaceFacts } from "../../webview/panel-protocol.ts";
+import type {
+  HistoryUpdate,
+  HostMessage,
+  PanelCommand,
+  WorkspaceFacts,
+} from "../../agent-core/protocol/panel-events.ts";
 import type { EventLog } from "./event-log.ts";
 
 type QueuedCommand = Extract<HostMessage, { type: "command" }>;

@@ -1,5 +1,5 @@
 /** Queue of the messages that the user sends while a turn runs. Each function returns the queue after one change. */
-import type { QueuedPrompt } from "../../webview/panel-protocol.ts";
+import type { QueuedPrompt } from "../../agent-core/protocol/panel-events.ts";
 
 export type PromptQueue = readonly QueuedPrompt[];
 

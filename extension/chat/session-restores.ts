@@ -1,13 +1,13 @@
 /** Restores of the session shown: previewed in the panel and the editor, carried out by the agent. */
 import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
+import type { RestoreFile } from "../../agent-core/protocol/panel-events.ts";
 import {
   type HermesRestored,
   type HermesRestoredFile,
   type HermesRestorePreview,
   restoreMethods,
 } from "../../agent-core/protocol/restores.ts";
-import type { RestoreFile } from "../../webview/panel-protocol.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 import type { CheckpointDocuments } from "../review/checkpoint-documents.ts";
 import type { Sessions } from "./sessions.ts";
@@ -91,13 +91,6 @@ export class SessionRestores {
   }
 }
 
-function fileOf({ path, change, added, removed, leftAlone }: HermesRestoredFile): RestoreFile {
-  return {
-    path,
-    label: vscode.workspace.asRelativePath(path),
-    change,
-    ...(added !== undefined && { added }),
-    ...(removed !== undefined && { removed }),
-    ...(leftAlone !== undefined && { leftAlone }),
-  };
+function fileOf({ text: _, ...file }: HermesRestoredFile): RestoreFile {
+  return { ...file, label: vscode.workspace.asRelativePath(file.path) };
 }

@@ -1,6 +1,6 @@
 /** Delivers events and updates of the agent to the session that they belong to. */
 import type { SessionNotification, SessionUpdate } from "@zed-industries/agent-client-protocol";
-import type { PanelEvent } from "../../webview/panel-protocol.ts";
+import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import type { EventLog } from "./event-log.ts";
 
 export type RoutedSession = { readonly log: EventLog; receive(update: SessionUpdate): void };

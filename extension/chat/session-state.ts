@@ -2,7 +2,7 @@
 import type { SessionUpdate, StopReason } from "@zed-industries/agent-client-protocol";
 import { HermesRewoundMeta } from "../../agent-core/protocol/conversation.ts";
 import { readMeta } from "../../agent-core/protocol/meta.ts";
-import type { PanelEvent } from "../../webview/panel-protocol.ts";
+import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import * as queue from "./prompt-queue.ts";
 
 /** A message that chooses a model, like the picker does. */

@@ -9,7 +9,7 @@ import type {
 import * as z from "zod";
 import { HermesPermissionMeta } from "../../agent-core/protocol/conversation.ts";
 import { readMeta } from "../../agent-core/protocol/meta.ts";
-import type { PanelEvent } from "../../webview/panel-protocol.ts";
+import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import { nativePermission } from "./native-permission.ts";
 import { nativeQuestion } from "./native-question.ts";
 import type { PanelAnswer } from "./panel-answer.ts";

@@ -1,6 +1,6 @@
 /** Everything of the agent that is up for review, by the documents it is shown in, and the verdicts on it. */
 import * as vscode from "vscode";
-import type { ReviewedFile } from "../../webview/panel-protocol.ts";
+import type { ReviewedFile } from "../../agent-core/protocol/panel-events.ts";
 import type { Hunk } from "./hunks.ts";
 import type { LandedEdits } from "./landed-edits.ts";
 import type { Proposals } from "./proposals.ts";

@@ -2,7 +2,7 @@
 import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import type { Child } from "../../agent-core/platform/children/start-child.ts";
-import { ASKS_FOR_SECRET } from "../../webview/panel-protocol.ts";
+import { ASKS_FOR_SECRET } from "../../agent-core/protocol/secret-prompt.ts";
 import { startAgentChild } from "./agent-child.ts";
 import { Screen, type ScreenInput } from "./screen.ts";
 import type { CommandSink, ShownCommand } from "./shown-command.ts";

@@ -1,9 +1,9 @@
 /** The panel in a real Chromium, fed by the real event log: first paint, a long session read back, a long answer. */
 import { setInterval } from "node:timers/promises";
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
+import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 import { PAGE_MESSAGES } from "../../extension/chat/earlier-messages.ts";
 import { EventLog } from "../../extension/chat/event-log.ts";
-import type { PanelMessage } from "../../webview/panel-protocol.ts";
 import { AcpProcess } from "../support/acp-process.ts";
 import { answerOf, writeLongSession } from "../support/long-session.ts";
 import { PanelPage } from "../support/panel-page.ts";

@@ -5,9 +5,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
+import type { HostMessage } from "../../agent-core/protocol/panel-events.ts";
+import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 import { chromiumArguments, ensureChromium } from "../../scripts/chromium.ts";
 import { webviewFolder } from "../../scripts/project.ts";
-import type { HostMessage, PanelMessage } from "../../webview/panel-protocol.ts";
 
 /** What the page may load and run; the panel's own page in VS Code says the same (extension/chat/panel-html.ts). */
 const POLICY =

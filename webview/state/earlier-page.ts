@@ -1,5 +1,5 @@
 /** A page of earlier messages takes its place before what is shown. */
-import type { PanelEvent } from "../panel-protocol.ts";
+import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import { earlierOf } from "./earlier.ts";
 import { announce, emptyState, type PanelState } from "./state.ts";
 import { placeCutSummary } from "./summaries.ts";

@@ -1,11 +1,12 @@
 /** What a session that was opened by its end begins with: known by its number, and fetched a page at a time. */
-import type { EarlierMessages, PanelEvent } from "../panel-protocol.ts";
+import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
+import type { HermesEarlier } from "../../agent-core/protocol/sessions.ts";
 import { fieldsOf, hermesField, type Meta } from "./hermes-meta.ts";
 import type { EarlierState, PanelState } from "./state.ts";
 import { announce } from "./state.ts";
 
 /** What there is to fetch; undefined when nothing is. */
-export function earlierOf(state: EarlierState | undefined): EarlierMessages | undefined {
+export function earlierOf(state: EarlierState | undefined): HermesEarlier | undefined {
   return state === undefined || state.type === "none-left" ? undefined : state;
 }
 

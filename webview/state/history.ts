@@ -1,5 +1,5 @@
 /** Updates of the list of stored sessions. */
-import type { HistoryUpdate } from "../panel-protocol.ts";
+import type { HistoryUpdate } from "../../agent-core/protocol/panel-events.ts";
 import { announce, type PanelState } from "./state.ts";
 
 export function updateHistory(state: PanelState, { update }: { readonly update: HistoryUpdate }): PanelState {

@@ -1,5 +1,5 @@
 /** The panel's whole behaviour over time: events in, state out. Pure; the clock comes in as a number. */
-import type { HistoryUpdate, PanelEvent, WorkspaceFacts } from "../panel-protocol.ts";
+import type { HistoryUpdate, PanelEvent, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import { asBatch } from "./batch.ts";
 import { askForEarlier, failEarlier } from "./earlier.ts";
 import { addEarlierPage } from "./earlier-page.ts";

@@ -1,5 +1,5 @@
 /** Going back to an earlier message: the card that shows what it would do, and what became of it. */
-import type { PanelEvent } from "../panel-protocol.ts";
+import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import { fieldsOf, hermesField, type Meta } from "./hermes-meta.ts";
 import { rewindTo } from "./rewind.ts";
 import type { PanelState, RestoredEntry } from "./state.ts";

@@ -10,14 +10,14 @@ import type {
   ToolKind,
 } from "@zed-industries/agent-client-protocol";
 import type {
-  EarlierMessages,
   HistoryPage,
   PanelEvent,
   QueuedPrompt,
   RestoreFile,
   RestorePreview,
   WorkspaceFacts,
-} from "../panel-protocol.ts";
+} from "../../agent-core/protocol/panel-events.ts";
+import type { HermesEarlier } from "../../agent-core/protocol/sessions.ts";
 import type { CompressionUpdate } from "./compression.ts";
 import type { ContextPressure } from "./context-pressure.ts";
 import type { StreamedText } from "./streamed-text.ts";
@@ -101,8 +101,8 @@ export type Entry = TextEntry | ToolEntry | NoticeEntry | TurnEndEntry | Summary
 
 /** What comes before `entries`, when a session was opened by its end. */
 export type EarlierState =
-  | ({ readonly type: "there" | "asked" } & EarlierMessages)
-  | ({ readonly type: "failed"; readonly problem: string } & EarlierMessages)
+  | ({ readonly type: "there" | "asked" } & HermesEarlier)
+  | ({ readonly type: "failed"; readonly problem: string } & HermesEarlier)
   /** Page by page all of it has come. */
   | { readonly type: "none-left" };
 

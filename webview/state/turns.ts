@@ -1,6 +1,6 @@
 /** The life of a turn: it begins with the user's prompt and ends with a reason. */
 import type { StopReason } from "@zed-industries/agent-client-protocol";
-import type { PanelEvent } from "../panel-protocol.ts";
+import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import type { PanelState } from "./state.ts";
 import { announce } from "./state.ts";
 import { wholeText } from "./streamed-text.ts";

@@ -1,5 +1,6 @@
 /** Facts of the workspace and the page shown: both outlive a change of session. */
-import type { PanelProcess, WorkspaceFacts } from "../panel-protocol.ts";
+import type { WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
+import type { HermesProcess } from "../../agent-core/protocol/processes.ts";
 import { announce, type PanelState, type Route } from "./state.ts";
 import { type StreamedText, textFrom } from "./streamed-text.ts";
 
@@ -24,7 +25,7 @@ export function changeRoute(state: PanelState, { route }: { readonly route: Part
 }
 
 /** Background processes of the session shown. */
-export function processesOf({ facts, sessionId }: PanelState): readonly PanelProcess[] {
+export function processesOf({ facts, sessionId }: PanelState): readonly HermesProcess[] {
   return facts.processes.find((entry) => entry.sessionId === sessionId)?.processes ?? NONE;
 }
 
@@ -34,14 +35,14 @@ export function lastLine(text: StreamedText): string {
   return lines.findLast((line) => line.trim() !== "") ?? "";
 }
 
-const NONE: readonly PanelProcess[] = [];
+const NONE: readonly HermesProcess[] = [];
 
 function agentNews({ state, message }: WorkspaceFacts["agent"]): readonly string[] {
   if (state === "failed") return [message ?? "The agent has stopped"];
   return state === "restarting" ? ["The agent is restarting"] : [];
 }
 
-function processNews(before: readonly PanelProcess[], now: readonly PanelProcess[]): readonly string[] {
+function processNews(before: readonly HermesProcess[], now: readonly HermesProcess[]): readonly string[] {
   const known = new Map(before.map(({ id, state }) => [id, state]));
   return now.flatMap(({ id, command, state, note }) => {
     if (known.get(id) === state) return [];

@@ -1,5 +1,5 @@
 /** The panel: the conversation, what waits for an answer, and the composer. */
-import type { HistoryPage } from "../panel-protocol.ts";
+import type { HistoryPage } from "../../agent-core/protocol/panel-events.ts";
 import { earlierOf } from "../state/earlier.ts";
 import { AgentLine } from "./agent-line.tsx";
 import { Composer } from "./composer.tsx";

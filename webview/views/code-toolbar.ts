@@ -1,5 +1,5 @@
 /** The row over a code block: its language, copy, insert at the cursor. */
-import type { PanelMessage } from "../panel-protocol.ts";
+import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 
 /** How long "Copied" is shown. */
 const COPIED_MS = 1_500;

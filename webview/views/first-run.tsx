@@ -1,5 +1,5 @@
 /** From nothing to an answer in one click, and to a key in two. Below it one can write at once, all the same. */
-import type { SetupPage } from "../panel-protocol.ts";
+import type { SetupPage } from "../../agent-core/protocol/panel-events.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 

@@ -1,6 +1,7 @@
 /** A background process opened: the end of its output, and a line to type into it. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { ASKS_FOR_SECRET, type PanelProcess } from "../panel-protocol.ts";
+import type { HermesProcess } from "../../agent-core/protocol/processes.ts";
+import { ASKS_FOR_SECRET } from "../../agent-core/protocol/secret-prompt.ts";
 import type { TerminalState } from "../state/state.ts";
 import { lastLine } from "../state/workspace.ts";
 import { ansiRuns } from "../terminal/ansi.ts";
@@ -8,7 +9,7 @@ import { usePanel } from "./panel-context.ts";
 import { TerminalView } from "./terminal-view.tsx";
 
 /** What it printed last, as plain text; empty when that was nothing. */
-export function lastLineOf({ terminalId }: PanelProcess, terminals: ReadonlyMap<string, TerminalState>): string {
+export function lastLineOf({ terminalId }: HermesProcess, terminals: ReadonlyMap<string, TerminalState>): string {
   const terminal = terminalId === undefined ? undefined : terminals.get(terminalId);
   if (terminal === undefined) return "";
   return ansiRuns(lastLine(terminal.text))
@@ -18,7 +19,7 @@ export function lastLineOf({ terminalId }: PanelProcess, terminals: ReadonlyMap<
 }
 
 export type ProcessBodyProps = {
-  readonly process: PanelProcess;
+  readonly process: HermesProcess;
   /** The caret goes into the input line whenever this changes, but for 0. */
   readonly reply: number;
 };

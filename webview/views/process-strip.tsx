@@ -1,6 +1,6 @@
 /** What runs in the background, folded into one line above the composer. */
 import { useEffect, useState } from "preact/hooks";
-import type { PanelProcess } from "../panel-protocol.ts";
+import type { HermesProcess } from "../../agent-core/protocol/processes.ts";
 import { processesOf } from "../state/workspace.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
@@ -61,7 +61,7 @@ export function ProcessStrip() {
   );
 }
 
-type SummaryProps = { readonly processes: readonly PanelProcess[]; readonly isOpen: boolean };
+type SummaryProps = { readonly processes: readonly HermesProcess[]; readonly isOpen: boolean };
 
 function Summary({ processes, isOpen }: SummaryProps) {
   const { store } = usePanel();
@@ -81,7 +81,7 @@ function Summary({ processes, isOpen }: SummaryProps) {
   );
 }
 
-function foldedTitle(processes: readonly PanelProcess[]): string {
+function foldedTitle(processes: readonly HermesProcess[]): string {
   const waiting = processes.filter(({ state }) => state === "waits-for-input");
   const [first] = waiting;
   if (first !== undefined) {
@@ -92,7 +92,7 @@ function foldedTitle(processes: readonly PanelProcess[]): string {
   return only.state === "ended" ? `Ended: ${only.command}` : only.command;
 }
 
-function openTitle(processes: readonly PanelProcess[]): string {
+function openTitle(processes: readonly HermesProcess[]): string {
   const ended = processes.filter(({ state }) => state === "ended").length;
   const words = [
     ...(processes.length > ended ? [`${processes.length - ended} in the background`] : []),
@@ -102,7 +102,7 @@ function openTitle(processes: readonly PanelProcess[]): string {
 }
 
 type RowProps = {
-  readonly process: PanelProcess;
+  readonly process: HermesProcess;
   readonly isShown: boolean;
   readonly reply: number;
   readonly onToggle: () => void;
@@ -141,7 +141,7 @@ function ProcessRow({ process, isShown, reply, onToggle }: RowProps) {
   );
 }
 
-const ICONS: Readonly<Record<PanelProcess["state"], string>> = {
+const ICONS: Readonly<Record<HermesProcess["state"], string>> = {
   running: "server-process",
   "waits-for-input": "question",
   "left-behind": "server-process",

@@ -1,5 +1,5 @@
 /** Messages typed while the agent works: sent when it is done, or now, into the running turn or instead of it. */
-import type { QueuedPrompt } from "../panel-protocol.ts";
+import type { QueuedPrompt } from "../../agent-core/protocol/panel-events.ts";
 import { useFocusKept } from "./focus-kept.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";

@@ -1,6 +1,6 @@
 /** Under a message: what going back to before it would do, and the choice of what goes back. */
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { RestoreFile, RestorePreview } from "../panel-protocol.ts";
+import type { RestoreFile, RestorePreview } from "../../agent-core/protocol/panel-events.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 

@@ -1,5 +1,5 @@
 /** The edits that wait for the user's verdict. */
-import type { ReviewedFile } from "../panel-protocol.ts";
+import type { ReviewedFile } from "../../agent-core/protocol/panel-events.ts";
 import { Fold } from "./fold.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import type { EventsMessage, PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
 import { EventLog } from "../../../extension/chat/event-log.ts";
 import { minimalEdit } from "../../../extension/documents/minimal-edit.ts";
 import { OutputRing } from "../../../extension/terminals/output-ring.ts";
-import type { EventsMessage, PanelEvent } from "../../../webview/panel-protocol.ts";
 
 let seed = 3;
 const random = (limit: number): number => {

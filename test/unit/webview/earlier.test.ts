@@ -1,6 +1,6 @@
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
-import type { PanelEvent } from "../../../webview/panel-protocol.ts";
+import type { PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
 import { reduce, reduceAll, type StateEvent } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 import { wholeText } from "../../../webview/state/streamed-text.ts";

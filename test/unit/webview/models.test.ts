@@ -1,6 +1,6 @@
 import type { SessionConfigOption } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
-import type { PanelEvent } from "../../../webview/panel-protocol.ts";
+import type { PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
 import { choiceGroups, matchingGroups, shortChoice } from "../../../webview/state/config.ts";
 import { reduce, type StateEvent } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";

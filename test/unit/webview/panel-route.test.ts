@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import type { HistoryPage, HostMessage, PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
+import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.ts";
 import { Panel } from "../../../webview/panel.ts";
-import type { HistoryPage, HostMessage, PanelEvent, PanelMessage } from "../../../webview/panel-protocol.ts";
 
 // The panel alone decides which page it shows; commands of the host are run once.
 const list: HistoryPage = { query: "", everywhere: false, sessions: [], hasMore: false, isLoading: false };

@@ -1,11 +1,12 @@
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
+import type { EventsMessage, PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
+import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.ts";
 import { Channel } from "../../../webview/channel.ts";
 import { diffSummary } from "../../../webview/diff/diff-lines.ts";
 import { linkKind } from "../../../webview/markdown/links.ts";
 import { MarkdownStream } from "../../../webview/markdown/markdown-stream.ts";
 import { createParser } from "../../../webview/markdown/parser.ts";
-import type { EventsMessage, PanelEvent, PanelMessage } from "../../../webview/panel-protocol.ts";
 import { reduce } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 import { appendText, emptyText, wholeText } from "../../../webview/state/streamed-text.ts";

@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
-import type { PanelProcess } from "../../../webview/panel-protocol.ts";
+import type { HermesProcess } from "../../../agent-core/protocol/processes.ts";
 import { reduce, type StateEvent } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 import { appendText, emptyText } from "../../../webview/state/streamed-text.ts";
 import { lastLine, processesOf } from "../../../webview/state/workspace.ts";
 import { formatDuration } from "../../../webview/views/words.ts";
 
-const server: PanelProcess = { id: "p1", command: "npm run dev", startedAt: 0, state: "running" };
+const server: HermesProcess = { id: "p1", command: "npm run dev", startedAt: 0, state: "running" };
 const session = (sessionId: string): StateEvent => ({
   ...{ kind: "session", sessionId, cwd: "/", agentName: "Hermes", configOptions: [], commands: [] },
 });
 const play = (...events: readonly StateEvent[]): PanelState =>
   [session("s"), ...events].reduce((state, event) => reduce(state, event, 0), emptyState);
-const processes = (...all: readonly PanelProcess[]): StateEvent => ({
+const processes = (...all: readonly HermesProcess[]): StateEvent => ({
   kind: "facts",
   facts: { ...emptyState.facts, processes: [{ sessionId: "s", processes: all }] },
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PanelEvent } from "../../../webview/panel-protocol.ts";
+import type { PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
 import { reduce } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 import { wholeText } from "../../../webview/state/streamed-text.ts";

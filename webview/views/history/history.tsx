@@ -1,7 +1,7 @@
 /** The stored sessions: search, open, rename, fork, export, delete. */
 import { memo } from "preact/compat";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { HistoryItem, HistoryPage } from "../../panel-protocol.ts";
+import type { HistoryItem, HistoryPage } from "../../../agent-core/protocol/panel-events.ts";
 import { useFocusKept } from "../focus-kept.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";

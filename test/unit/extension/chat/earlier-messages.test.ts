@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import type { PanelEvent } from "../../../../agent-core/protocol/panel-events.ts";
 import { EarlierMessages, PAGE_MESSAGES } from "../../../../extension/chat/earlier-messages.ts";
 import type { EventLog } from "../../../../extension/chat/event-log.ts";
-import type { PanelEvent } from "../../../../webview/panel-protocol.ts";
 
 type AgentPort = ConstructorParameters<typeof EarlierMessages>[0];
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import type { EventsMessage, PanelEvent } from "../../../../agent-core/protocol/panel-events.ts";
 import { EventLog } from "../../../../extension/chat/event-log.ts";
 import { Channel } from "../../../../webview/channel.ts";
-import type { EventsMessage, PanelEvent } from "../../../../webview/panel-protocol.ts";
 
 // Long conversations: on their way to the panel in one piece, and no longer than they must be.
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));

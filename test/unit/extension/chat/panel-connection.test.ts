@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import type { HostMessage } from "../../../../agent-core/protocol/panel-events.ts";
 import { EventLog } from "../../../../extension/chat/event-log.ts";
 import { PanelConnection } from "../../../../extension/chat/panel-connection.ts";
-import type { HostMessage } from "../../../../webview/panel-protocol.ts";
 
 const attach = (connection: PanelConnection): HostMessage[] => {
   const sent: HostMessage[] = [];

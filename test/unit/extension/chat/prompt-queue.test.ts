@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { parsePanelMessage } from "../../../../extension/chat/panel-message.ts";
+import { PanelMessage } from "../../../../agent-core/protocol/panel-messages.ts";
 import * as queue from "../../../../extension/chat/prompt-queue.ts";
+
+const parse = (message: unknown) => PanelMessage.safeParse(message).data;
 
 describe("the queue of messages sent while a turn runs", () => {
   const three = queue.add(queue.add(queue.add([], "1", "one"), "2", "two"), "3", "three");
@@ -52,9 +54,9 @@ describe("the queue of messages sent while a turn runs", () => {
   });
 
   test("is reached by well-formed messages of the panel only", () => {
-    expect(parsePanelMessage({ type: "queue-move", id: "a", to: 2 })).toEqual({ type: "queue-move", id: "a", to: 2 });
-    expect(parsePanelMessage({ type: "queue-move", id: "a", to: -1 })).toBeUndefined();
-    expect(parsePanelMessage({ type: "queue-hold" })).toBeUndefined();
-    expect(parsePanelMessage({ type: "prompt", text: "x", now: false })).toBeUndefined();
+    expect(parse({ type: "queue-move", id: "a", to: 2 })).toEqual({ type: "queue-move", id: "a", to: 2 });
+    expect(parse({ type: "queue-move", id: "a", to: -1 })).toBeUndefined();
+    expect(parse({ type: "queue-hold" })).toBeUndefined();
+    expect(parse({ type: "prompt", text: "x", now: false })).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PanelEvent } from "../../../../webview/panel-protocol.ts";
+import type { PanelEvent } from "../../../../agent-core/protocol/panel-events.ts";
 import { reduceAll } from "../../../../webview/state/reduce.ts";
 import { finishedRows, withOpen } from "../../../../webview/state/rows.ts";
 import { emptyState } from "../../../../webview/state/state.ts";

@@ -1,0 +1,255 @@
+/**
+ * Messages of the extension to the chat panel: the numbered events of a session's log, facts of the workspace, the list
+ * of sessions, and commands. Updates of the agent travel as ACP's own records.
+ */
+import type {
+  AvailableCommand,
+  PermissionOption,
+  SessionConfigOption,
+  SessionUpdate,
+  StopReason,
+  ToolCallUpdate,
+} from "@zed-industries/agent-client-protocol";
+import * as z from "zod";
+import { HermesProcess } from "./processes.ts";
+import { HermesRestoredFile } from "./restores.ts";
+import { HermesBuilding, HermesEarlier } from "./sessions.ts";
+import { HermesOffer } from "./settings.ts";
+
+/** A record of ACP, which the agent's side has checked. */
+const acp = <Type>() => z.custom<Type>((value) => typeof value === "object" && value !== null);
+
+/** Life of the agent. */
+export const AgentState = z.enum(["starting", "ready", "restarting", "failed"]);
+export type AgentState = z.infer<typeof AgentState>;
+
+/** A message that the user sent while a turn ran. `steering`: on its way into the turn. */
+export const QueuedPrompt = z.object({
+  id: z.string(),
+  text: z.string(),
+  state: z.enum(["waiting", "steering", "editing"]),
+});
+export type QueuedPrompt = Readonly<z.infer<typeof QueuedPrompt>>;
+
+/** Pending hunks of a file. `path` is absolute, `label` is for display. */
+export const ReviewedFile = z.object({
+  path: z.string(),
+  label: z.string(),
+  /** The agent waits for the verdict before it writes. */
+  isWaiting: z.boolean(),
+  pendingHunks: z.number(),
+  added: z.number(),
+  removed: z.number(),
+});
+export type ReviewedFile = z.infer<typeof ReviewedFile>;
+
+/** Contents of the page that sets up a model. */
+export const SetupPage = z.object({
+  /** Models that need no key. */
+  offers: z.array(HermesOffer).readonly(),
+  /** Providers that take a key. */
+  keys: z.array(z.object({ provider: z.string(), title: z.string(), hasKey: z.boolean() })).readonly(),
+  /** The user opened the page, and can close it. */
+  canClose: z.boolean(),
+});
+export type SetupPage = z.infer<typeof SetupPage>;
+
+/** A stored session in the list. */
+export const HistoryItem = z.object({
+  sessionId: z.string(),
+  title: z.string(),
+  /** Milliseconds since 1970. */
+  updatedAt: z.number(),
+  messages: z.number().optional(),
+  /** US dollars; undefined when unknown. */
+  costUsd: z.number().optional(),
+  /** Folder of the session, unless it is the folder of this workspace. */
+  folder: z.string().optional(),
+  isCurrent: z.boolean(),
+  /** Text around the first match of a search; `marks` are ranges of `text`, in order. */
+  snippet: z
+    .object({ text: z.string(), marks: z.array(z.tuple([z.number(), z.number()]).readonly()).readonly() })
+    .exactOptional(),
+});
+export type HistoryItem = z.infer<typeof HistoryItem>;
+
+/** The list of stored sessions. */
+export const HistoryPage = z.object({
+  /** Empty: all sessions, last used first. */
+  query: z.string(),
+  /** Includes sessions of other folders. */
+  everywhere: z.boolean(),
+  sessions: z.array(HistoryItem).readonly(),
+  hasMore: z.boolean(),
+  isLoading: z.boolean(),
+  /** Progress of the index while it is being built. */
+  building: HermesBuilding.exactOptional(),
+  /** One line. */
+  error: z.string().exactOptional(),
+});
+export type HistoryPage = z.infer<typeof HistoryPage>;
+
+/** A file of a restore. `label` is for display. */
+export const RestoreFile = HermesRestoredFile.omit({ text: true }).extend({ label: z.string() });
+export type RestoreFile = z.infer<typeof RestoreFile>;
+
+/** `messages`: number of messages that the conversation would lose. */
+export const RestorePreview = z.object({ files: z.array(RestoreFile).readonly(), messages: z.number() });
+export type RestorePreview = z.infer<typeof RestorePreview>;
+
+/** Start of a session's log: the panel shows this session and nothing of the one before. */
+const sessionEvent = z.object({
+  kind: z.literal("session"),
+  sessionId: z.string(),
+  cwd: z.string(),
+  agentName: z.string(),
+  configOptions: z.array(acp<SessionConfigOption>()).readonly(),
+  commands: z.array(acp<AvailableCommand>()).readonly(),
+});
+
+const turnEvents = [
+  /** A turn starts with this message of the user. */
+  z.object({ kind: z.literal("prompt"), id: z.string(), text: z.string() }),
+  /** Neighbouring deltas of a text may have been merged. */
+  z.object({ kind: z.literal("update"), update: acp<SessionUpdate>() }),
+  /** `error`: one line. */
+  z.object({
+    kind: z.literal("turn-end"),
+    stopReason: z.custom<StopReason>((value) => typeof value === "string").exactOptional(),
+    error: z.string().exactOptional(),
+  }),
+  z.object({ kind: z.literal("queue"), prompts: z.array(QueuedPrompt).readonly() }),
+  /** The messages from this position on were removed. */
+  z.object({ kind: z.literal("rewind"), position: z.number() }),
+  z.object({
+    kind: z.literal("notice"),
+    severity: z.enum(["info", "warning", "error"]),
+    text: z.string(),
+  }),
+] as const;
+
+const earlierEvents = [
+  /** Updates before a position, as the agent replays them; `earlier`: the part before them, null at the beginning. */
+  z.object({
+    kind: z.literal("earlier-page"),
+    before: z.number(),
+    updates: z.array(acp<SessionUpdate>()).readonly(),
+    earlier: HermesEarlier.nullable(),
+  }),
+  /** `message`: one line. */
+  z.object({ kind: z.literal("earlier-failed"), before: z.number(), message: z.string() }),
+] as const;
+
+const restoreEvents = [
+  /** Null removes the preview. */
+  z.object({ kind: z.literal("restore-preview"), position: z.number(), preview: RestorePreview.nullable() }),
+  /** `restoreId`: id to undo the restore; missing when no file changed. */
+  z.object({
+    kind: z.literal("restored"),
+    files: z.array(RestoreFile).readonly(),
+    isUndo: z.boolean(),
+    restoreId: z.string().exactOptional(),
+  }),
+] as const;
+
+const terminalEvents = [
+  z.object({ kind: z.literal("terminal-output"), terminalId: z.string(), text: z.string() }),
+  z.object({
+    kind: z.literal("terminal-exit"),
+    terminalId: z.string(),
+    exitCode: z.number().nullable(),
+    signal: z.string().nullable(),
+  }),
+] as const;
+
+const requestEvents = [
+  z.object({
+    kind: z.literal("permission"),
+    requestId: z.string(),
+    toolCall: acp<ToolCallUpdate>(),
+    options: z.array(acp<PermissionOption>()).readonly(),
+    reasons: z.array(z.string()).readonly(),
+    command: z.string().exactOptional(),
+    grant: z.string().exactOptional(),
+  }),
+  /** The request is answered or withdrawn; `label` describes the outcome. */
+  z.object({ kind: z.literal("permission-end"), requestId: z.string(), label: z.string() }),
+  z.object({
+    kind: z.literal("question"),
+    requestId: z.string(),
+    message: z.string(),
+    choices: z.array(z.string()).readonly(),
+  }),
+  z.object({ kind: z.literal("question-end"), requestId: z.string(), label: z.string() }),
+] as const;
+
+/** An event of a session's log. */
+export const PanelEvent = z.discriminatedUnion("kind", [
+  sessionEvent,
+  ...turnEvents,
+  ...earlierEvents,
+  ...restoreEvents,
+  ...terminalEvents,
+  ...requestEvents,
+]);
+export type PanelEvent = z.infer<typeof PanelEvent>;
+
+/** Facts of the workspace, independent of any session. A new panel gets all of them, and again at each change. */
+export const WorkspaceFacts = z.object({
+  agent: z.object({ state: AgentState, message: z.string().exactOptional() }),
+  /** In an untrusted workspace the agent only talks and reads. */
+  isTrusted: z.boolean(),
+  review: z.array(ReviewedFile).readonly(),
+  /** Background processes of every open session. */
+  processes: z.array(z.object({ sessionId: z.string(), processes: z.array(HermesProcess).readonly() })).readonly(),
+  /** Null: the page has not been needed yet, or a model is set up. */
+  setup: SetupPage.nullable(),
+});
+export type WorkspaceFacts = z.infer<typeof WorkspaceFacts>;
+
+/** An update of the list of stored sessions. The panel requests the list and decides whether it shows it. */
+export const HistoryUpdate = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("page"), page: HistoryPage }),
+  /** Sessions to append to the list. */
+  z.object({ kind: z.literal("next"), sessions: z.array(HistoryItem).readonly(), hasMore: z.boolean() }),
+  /** Progress of the index; null when it is complete. */
+  z.object({ kind: z.literal("building"), building: HermesBuilding.nullable() }),
+]);
+export type HistoryUpdate = z.infer<typeof HistoryUpdate>;
+
+/** A command to the panel, which runs it once. A replay of a log does not repeat commands. */
+export const PanelCommand = z.discriminatedUnion("kind", [
+  /** Focuses the composer, with `text` inserted before the draft. */
+  z.object({ kind: z.literal("compose"), text: z.string().exactOptional() }),
+  /** Opens a new session and focuses the composer. */
+  z.object({ kind: z.literal("new-session") }),
+  /** The session shown was deleted: opens a new one and keeps the page. */
+  z.object({ kind: z.literal("replace-session") }),
+  z.object({ kind: z.literal("open-session"), sessionId: z.string() }),
+  z.object({ kind: z.literal("show-sessions") }),
+  z.object({ kind: z.literal("show-setup") }),
+]);
+export type PanelCommand = z.infer<typeof PanelCommand>;
+
+/**
+ * Events of the log of the session shown. `first`: number of the first event; numbers are consecutive. `reset`: the panel
+ * drops its session, the events start from the beginning.
+ */
+export const EventsMessage = z.object({
+  type: z.literal("events"),
+  epoch: z.string(),
+  first: z.number(),
+  reset: z.boolean(),
+  /** A long list travels as JSON text: each window on the way to the panel would copy a list item by item. */
+  events: z.union([z.array(PanelEvent).readonly(), z.string()]),
+});
+export type EventsMessage = z.infer<typeof EventsMessage>;
+
+export const HostMessage = z.discriminatedUnion("type", [
+  EventsMessage,
+  z.object({ type: z.literal("facts"), facts: WorkspaceFacts }),
+  z.object({ type: z.literal("history"), update: HistoryUpdate }),
+  /** The panel answers with `command-done` and the same id. */
+  z.object({ type: z.literal("command"), id: z.string(), command: PanelCommand }),
+]);
+export type HostMessage = z.infer<typeof HostMessage>;

@@ -1,0 +1,117 @@
+/**
+ * Messages of the chat panel to the extension: intents, never command ids or shell text. Every path that the panel sends
+ * came to it in an event.
+ */
+import * as z from "zod";
+
+/** Limit for a prompt. Characters. */
+const MAX_TEXT_CHARS = 10_000_000;
+
+const text = z.string().max(MAX_TEXT_CHARS);
+const id = z.string().max(200);
+/** Id of a choice; it contains the name of a model. */
+const choice = z.string().max(300);
+const path = z.string().max(4_096);
+/** Position of a user message in its session, as HermesMessageMeta. */
+const position = z.int().min(0);
+
+const connection = [
+  /** The panel runs; `next` is the number of the event that it expects in `epoch`, or 0. */
+  z.object({ type: z.literal("ready"), epoch: id, next: z.int().min(0) }),
+  /** The panel shows every event below `next`. */
+  z.object({ type: z.literal("ack"), epoch: id, next: z.int().min(0) }),
+  /** The panel has run a command. */
+  z.object({ type: z.literal("command-done"), id }),
+] as const;
+
+const conversation = [
+  /** `now`: into the running turn, not after it. */
+  z.object({ type: z.literal("prompt"), text, now: z.literal(true).exactOptional() }),
+  z.object({ type: z.literal("cancel") }),
+  /** Removes the user message at this position and all after it, then sends `text`. */
+  z.object({ type: z.literal("resend"), position, text }),
+  /** Forks the session before this message; `text`, the message itself, goes into the composer. */
+  z.object({ type: z.literal("fork-here"), position, text }),
+  /** Requests the messages before this position: a page of them, or all. */
+  z.object({ type: z.literal("earlier"), before: position, all: z.literal(true).exactOptional() }),
+  z.object({ type: z.literal("set-config"), configId: id, value: choice }),
+  z.object({ type: z.literal("permission"), requestId: id, optionId: id, reason: text.exactOptional() }),
+  /** Answers a question; null: no answer. */
+  z.object({ type: z.literal("answer"), requestId: id, text: text.nullable() }),
+] as const;
+
+const queue = [
+  z.object({ type: z.literal("queue-remove"), id }),
+  /** The user edits the message; it is not sent before `queue-edit`. */
+  z.object({ type: z.literal("queue-hold"), id }),
+  z.object({ type: z.literal("queue-edit"), id, text }),
+  /** `to`: index in the queue, from 0. */
+  z.object({ type: z.literal("queue-move"), id, to: z.int().min(0) }),
+  /** Sends the message into the running turn, after the current step. */
+  z.object({ type: z.literal("queue-send"), id }),
+  /** Stops the running turn and starts one with the message. */
+  z.object({ type: z.literal("queue-interrupt"), id }),
+] as const;
+
+const restores = [
+  z.object({ type: z.literal("restore-preview"), position }),
+  z.object({ type: z.literal("restore-close") }),
+  /** Shows the changes of the files in the editor. */
+  z.object({ type: z.literal("restore-changes"), position }),
+  z.object({ type: z.literal("restore"), position, files: z.boolean(), conversation: z.boolean() }),
+  z.object({ type: z.literal("restore-undo"), restoreId: id }),
+] as const;
+
+const sessions = [
+  z.object({ type: z.literal("new-session") }),
+  /** Requests the list of stored sessions; an empty query means all, last used first. */
+  z.object({ type: z.literal("history-search"), query: z.string().max(1_000), everywhere: z.boolean() }),
+  z.object({ type: z.literal("history-more") }),
+  /** The panel no longer shows the list, which needs no updates. */
+  z.object({ type: z.literal("history-close") }),
+  z.object({ type: z.literal("session-open"), sessionId: id }),
+  z.object({ type: z.literal("session-rename"), sessionId: id, title: z.string().max(300) }),
+  /** The user has confirmed it. */
+  z.object({ type: z.literal("session-delete"), sessionId: id }),
+  z.object({ type: z.literal("session-export"), sessionId: id }),
+  z.object({ type: z.literal("session-fork"), sessionId: id }),
+] as const;
+
+const workspace = [
+  z.object({ type: z.literal("open-review"), path }),
+  z.object({ type: z.literal("keep-file"), path }),
+  z.object({ type: z.literal("undo-file"), path }),
+  z.object({ type: z.literal("keep-all") }),
+  z.object({ type: z.literal("undo-all") }),
+  /** `line`: from 1. */
+  z.object({ type: z.literal("open-location"), path, line: z.int().min(1).exactOptional() }),
+  z.object({ type: z.literal("open-link"), href: z.string().max(4_096) }),
+  z.object({ type: z.literal("insert-text"), text }),
+  z.object({ type: z.literal("show-terminal"), terminalId: id }),
+  /** `text` includes its line break. */
+  z.object({ type: z.literal("process-input"), id, text }),
+  z.object({ type: z.literal("process-stop"), id }),
+  /** Opens the page of the editor where the user trusts the workspace. */
+  z.object({ type: z.literal("manage-trust") }),
+] as const;
+
+const models = [
+  /** A model of the setup page. */
+  z.object({ type: z.literal("use-model"), choice }),
+  /** Shows all models in a list of the editor. */
+  z.object({ type: z.literal("choose-model") }),
+  /** Asks for a key in an input box of the editor; without a provider it asks for that first. */
+  z.object({ type: z.literal("set-key"), provider: id.exactOptional() }),
+  z.object({ type: z.literal("open-setup") }),
+] as const;
+
+export const PanelMessage = z.discriminatedUnion("type", [
+  ...connection,
+  ...conversation,
+  ...queue,
+  ...restores,
+  ...sessions,
+  ...workspace,
+  ...models,
+]);
+export type PanelMessage = z.infer<typeof PanelMessage>;
