@@ -96,7 +96,7 @@ test("a command may ask to leave the sandbox, and a lasting answer covers that",
   if (first.kind !== "ask" || first.grant === undefined) throw new Error("it did not ask");
   expect(first.reasons.join()).toContain("outside the sandbox");
   grants.keep(first.grant, "session");
-  expect(decision("npm test", { grants }, true)).toEqual({ kind: "allow" });
+  expect(decision("npm test", { grants }, true)).toEqual({ kind: "allow", granted: true });
   expect(decision("npm test", { grants })).toEqual({ kind: "allow", sandboxed: true });
   expect(way("./unknown", "code", true)).toBe("ask");
 });
