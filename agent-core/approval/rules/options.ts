@@ -13,6 +13,8 @@ export type Grammar = {
    * because not every program ends its options there.
    */
   readonly open?: boolean;
+  /** Words with a dash that are operands all the same. */
+  readonly operandLike?: RegExp;
   /** The program reads no abbreviated names, no bundled letters and no `--`. */
   readonly exact?: boolean;
 };
@@ -64,6 +66,7 @@ function readOption(reader: Reader, arg: Arg, grammar: Grammar): boolean {
     return true;
   }
   if (!arg.text.startsWith("-") || arg.text === "-" || arg.text === "--") return false;
+  if (grammar.operandLike?.test(arg.text)) return false;
   if (arg.text.startsWith("--")) readLong(reader, arg, grammar);
   else readShort(reader, arg, grammar);
   return true;

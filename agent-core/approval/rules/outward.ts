@@ -6,8 +6,7 @@ import { databases } from "./databases.ts";
 import { gits } from "./git-rules.ts";
 import { diskTools, processTools, windowsTools } from "./machine-rules.ts";
 import { networkTools } from "./network.ts";
-import { nodePackages } from "./node-packages.ts";
-import { packageManagers } from "./packages.ts";
+import { nodePackages, packageManagers } from "./package-rules.ts";
 
 const OUTWARD = [networkTools, fetchers, packageManagers, containers, databases, processTools, diskTools, windowsTools];
 /** Verbs of package managers that only run what is there. */

@@ -1,20 +1,18 @@
 /** Every program that is known, by name: one line a group. A later line wins over an earlier one. */
 import type { Program } from "../command-effect.ts";
-import { archives } from "./archives.ts";
+import { archives } from "./archive-rules.ts";
 import { awks } from "./awk.ts";
-import { buildTools } from "./build-tools.ts";
+import { buildTools } from "./build-rules.ts";
 import { containers } from "./containers.ts";
 import { fetchers } from "./curl.ts";
 import { databases } from "./databases.ts";
-import { fileRemovers } from "./file-removers.ts";
-import { fileWriters } from "./file-writers.ts";
+import { fileRemovers, fileWriters } from "./file-rules.ts";
 import { finders } from "./find.ts";
 import { gits } from "./git-rules.ts";
 import { interpreters } from "./interpreters.ts";
 import { diskTools, processTools, windowsTools } from "./machine-rules.ts";
 import { networkTools } from "./network.ts";
-import { nodePackages } from "./node-packages.ts";
-import { packageManagers } from "./packages.ts";
+import { nodePackages, packageManagers } from "./package-rules.ts";
 import { editors } from "./sed.ts";
 import { shells } from "./shells.ts";
 import { readers, textTools } from "./text-rules.ts";

@@ -21,7 +21,11 @@ export type Rule = {
   readonly posix?: boolean;
   /** The program reads no abbreviated names, no bundled letters and no `--`. */
   readonly exact?: boolean;
-  /** Effect of an option that the rule does not list. Without it such an option is a harmless flag. */
+  /** Options that the rule does not list are no flags; `effects` judges them as `strange`. */
+  readonly closed?: boolean;
+  /** Words with a dash that are operands all the same. */
+  readonly operandLike?: RegExp;
+  /** Effect of an option that the rule does not list. Without it and `closed`, such an option is a harmless flag. */
   readonly unlisted?: CommandEffect;
   /** Option names, separated by spaces → their meaning: `{ "o: output=": "write" }`. */
   readonly options?: Readonly<Record<string, OptionEffect>>;
@@ -84,7 +88,8 @@ function compile(rule: Rule): Compiled {
       long: [...long, ...(rule.long?.split(" ") ?? [])],
       posix: rule.posix === true || rule.verbs !== undefined,
       exact: rule.exact === true,
-      open: rule.unlisted === undefined,
+      open: rule.unlisted === undefined && rule.closed !== true,
+      ...(rule.operandLike && { operandLike: rule.operandLike }),
     },
     options: options.map(([names, effect]) => [names.map(plainName), effect]),
     harmless: harmless.map(plainName),

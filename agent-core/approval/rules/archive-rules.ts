@@ -1,0 +1,123 @@
+/** Rules for archives: listing reads, packing writes one file, unpacking may write any. */
+import { ask, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
+import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
+import { has, type Options, valuesOf } from "./options.ts";
+import { programOf, type Rule, ruleTable } from "./rule.ts";
+
+const COMPRESSORS = /^(?:gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|lzma|pxz|zstdmt)(?: -[\w-]+)*$/;
+
+/** Options of tar that run a program. */
+const RUNNERS =
+  "I F use-compress-program to-command checkpoint-action info-script new-volume-script rsh-command rmt-command".split(
+    " ",
+  );
+
+const TAR: Rule = {
+  short: "cxtruAdf:C:zjJZavpkmoPOSwWhlnBiGUT:X:I:F:b:g:H:K:L:M:N:V:s",
+  long: [
+    "create extract get list append update concatenate catenate diff compare delete file= directory= gzip bzip2 xz",
+    "zstd lzma auto-compress verbose exclude= exclude-from= exclude-vcs files-from= strip-components= transform= xform=",
+    "use-compress-program= to-command= checkpoint=? checkpoint-action= info-script= new-volume-script= rsh-command=",
+    "rmt-command= preserve-permissions same-owner no-same-owner overwrite keep-old-files to-stdout absolute-names",
+    "owner= group= mode= mtime= sort= numeric-owner null wildcards no-recursion anchored one-file-system totals",
+    "remove-files dereference format= show-transformed-names skip-old-files unlink-first recursive-unlink touch",
+  ].join(" "),
+  unlisted: ask("Runs tar with {option}, an option that is not known"),
+  effects: (_, options) => {
+    const archives = valuesOf(options, "f", "file");
+    const effects = tarRunners(options);
+    if (archives.some(({ text }) => /^[^/]+:/.test(text)))
+      effects.push(ask("Reads or writes an archive on another machine"));
+    if (has(options, "remove-files")) effects.push(...options.operands.map(deleted));
+    if (has(options, "x", "extract", "get") && !has(options, "O", "to-stdout")) {
+      const folder = valuesOf(options, "C", "directory").at(-1) ?? knownArg(".");
+      return [...effects, ...reads(archives), ...unpacks(folder, archives[0])];
+    }
+    if (has(options, "t", "list", "d", "diff", "compare")) return [...effects, ...reads(archives)];
+    return [...effects, ...reads(options.operands), ...writes(archives)];
+  },
+};
+
+function tarRunners(options: Options): CommandEffect[] {
+  const effects: CommandEffect[] = [];
+  for (const runner of valuesOf(options, ...RUNNERS)) {
+    if (COMPRESSORS.test(runner.text)) continue;
+    const code = isKnown(runner) ? runner.text.replace(/^exec=/, "") : "";
+    effects.push(opaque(`Makes tar run another program (${shown(runner)})`), { kind: "shell", code, raises: true });
+  }
+  if (has(options, "checkpoint-action")) effects.push(opaque("Makes tar run an action at each checkpoint"));
+  return effects;
+}
+
+/** The first word of tar may be a cluster of letters without its dash. */
+const tar: Program = (call) => {
+  const [first, ...rest] = call.args;
+  const isBundle = first && /^[A-Za-z]+$/.test(first.text);
+  return tarOf(isBundle ? { ...call, args: [{ ...first, text: `-${first.text}` }, ...rest] } : call);
+};
+const tarOf = programOf(TAR);
+
+function deleted(path: Arg): CommandEffect {
+  return { kind: "delete", path, recursive: true };
+}
+
+function unpacks(folder: Arg, archive: Arg | undefined): readonly CommandEffect[] {
+  const what = archive ? shown(archive) : "an archive";
+  return [...writes([folder]), ask(`Unpacks ${what} into ${shown(folder)}, over the files that it names`)];
+}
+
+const unzip: Rule = {
+  short: "lvtzpcZfuxd:nojaLqP:CKVXW:DT",
+  closed: true,
+  effects: (_, options) => {
+    const archives = options.operands.slice(0, 1);
+    if (has(options, "l", "v", "t", "z", "p", "c", "Z")) return reads(archives);
+    return [...reads(archives), ...unpacks(valuesOf(options, "d").at(-1) ?? knownArg("."), archives[0])];
+  },
+};
+
+const zip: Rule = {
+  long: "test",
+  options: { "T unzip-command=": opaque("Makes zip run another program") },
+  effects: (_, options) => {
+    const [archive, ...files] = options.operands.filter(({ text }) => text !== "-");
+    const tests = has(options, "test") ? [opaque("Makes zip run another program")] : [];
+    return [
+      ...tests,
+      ...writes(archive ? [archive] : []),
+      ...reads(files),
+      ...(has(options, "m", "move") ? files.map(deleted) : []),
+    ];
+  },
+};
+
+/** gzip and its like replace the plain file by the packed one. */
+const compress: Rule = {
+  long: "stdout to-stdout test list decompress uncompress",
+  effects: ({ name, args }, options) => {
+    const files = options.operands;
+    const prints = args.some(({ text }) => /^-\w*[ctl]|^--(?:stdout|test|list)/.test(text)) || files.length === 0;
+    if (prints) return reads(files);
+    const unpacking = /^un|^g?un/.test(name) || has(options, "d", "decompress", "uncompress");
+    const bare = (arg: Arg) => ({ ...arg, text: unpacking ? arg.text.replace(/\.\w+$/, "") : arg.text });
+    return [...writes(files), ...writes(files.map(bare))];
+  },
+};
+
+const extractor: Program = ({ name, args: [action, ...files] }) => {
+  const verb = action?.text ?? "";
+  if (/^(?:l|t|i|lb|lt|v|vb|vt)$/.test(verb)) return reads(files);
+  if (/^(?:x|e)$/.test(verb)) return [...reads(files), ...unpacks(knownArg("."), files[0])];
+  return [...writes(files.slice(0, 1)), ask(`Packs files with ${name}`)];
+};
+
+export const archives: ReadonlyMap<string, Program> = ruleTable({
+  "tar gtar bsdtar": tar,
+  unzip,
+  zip,
+  zipinfo: ({ args }) => reads(args),
+  "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 lzma pigz compress": compress,
+  "7z 7za 7zz unrar rar": extractor,
+  "cpio pax": { does: ask("Packs or unpacks files with {name}, over the files that it names") },
+  ar: ({ args }) => (/^-?[tp]/.test(args[0]?.text ?? "") ? reads(args.slice(1)) : writes(args.slice(1, 2))),
+});
