@@ -1,14 +1,15 @@
 import { defineConfig } from "vitest/config";
 
-// One real VS Code and one browser at a time: they need both cores of a small machine.
+// One VS Code server and one browser for all files, and one window at a time: it needs both cores of a small machine.
 export default defineConfig({
   test: {
     // A window of VS Code on a busy machine takes its time.
     expect: { poll: { timeout: 20_000 } },
     include: ["test/e2e/**/*.test.ts"],
-    globalSetup: ["test/support/run-folder.ts"],
+    globalSetup: ["test/support/run-folder.ts", "test/support/shared-vscode.ts"],
     pool: "forks",
     fileParallelism: false,
+    isolate: false,
     testTimeout: 120_000,
     hookTimeout: 180_000,
   },

@@ -12,7 +12,7 @@ const START_LIMIT_MS = 60_000;
 const leash = fileURLToPath(new URL("leash.ts", import.meta.url));
 
 /** Calm and offline: nothing opens by itself, nothing is sent, and the built-in chat leaves the side bar to Hermes. */
-const calmSettings = {
+export const calmSettings = {
   "workbench.startupEditor": "none",
   "chat.disableAIFeatures": true,
   "telemetry.telemetryLevel": "off",
@@ -160,7 +160,12 @@ function listeningPort(child: ChildProcess, logFile: string): Promise<number> {
   });
 }
 
-function windowUrl(authority: string, folder: string, payload: ReadonlyArray<readonly [string, string]> = []): string {
+/** Address that opens `folder` in a window of the server at `authority`, with `payload` for the workbench. */
+export function windowUrl(
+  authority: string,
+  folder: string,
+  payload: ReadonlyArray<readonly [string, string]> = [],
+): string {
   const url = new URL(`http://${authority}/`);
   url.searchParams.set("folder", folder);
   if (payload.length > 0) url.searchParams.set("payload", JSON.stringify(payload));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { fail, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
 
@@ -10,13 +10,9 @@ describe("first run, keys and the model picker", () => {
   let window: VSCodeWindow;
 
   beforeAll(async () => {
-    model = await startModelServer();
+    model = await startModelServer(inject("vscode").localModelPort);
     model.lookUps.set("/models", { data: [{ id: "qwen3:8b" }, { id: "gpt-4.1" }, { id: "gpt-5" }] });
-    const { port } = new URL(model.baseUrl);
-    window = await VSCodeWindow.open({
-      name: "models",
-      env: { HERMES_PROVIDER: "", HERMES_LOCAL_SERVERS: `lmstudio=${port}`, OPENAI_BASE_URL: "" },
-    });
+    window = await VSCodeWindow.open({ name: "models", model: "none" });
     await window.openPanel();
   });
 

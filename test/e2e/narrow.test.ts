@@ -62,8 +62,7 @@ describe("a narrow panel", () => {
 
   beforeAll(async () => {
     model = await startModelServer();
-    const env = { HERMES_PROVIDER: "", HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-1" };
-    window = await VSCodeWindow.open({ name: "narrow", env });
+    window = await VSCodeWindow.open({ name: "narrow", model });
     await window.openPanel();
     await window.panel.getByRole("combobox", { name: "Mode" }).selectOption("auto");
   });

@@ -9,8 +9,7 @@ describe("background processes in the panel", () => {
 
   beforeAll(async () => {
     model = await startModelServer();
-    const env = { HERMES_PROVIDER: "", HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-1" };
-    window = await VSCodeWindow.open({ name: "processes", env });
+    window = await VSCodeWindow.open({ name: "processes", model });
     await window.openPanel();
     await window.panel.getByRole("combobox", { name: "Mode" }).selectOption("auto");
   });

@@ -1,12 +1,18 @@
-// A real VS Code in a real browser with the packaged extension installed: what a browser test does with it.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+/** A window of a real VS Code in a real browser, with the packaged extension installed. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Browser, chromium, type FrameLocator, type Locator, type Page } from "playwright-core";
-import { afterEach } from "vitest";
-import { chromiumArguments, ensureChromium } from "../../scripts/chromium.ts";
-import { packageFile, resultsFolder } from "../../scripts/project.ts";
-import { installExtension, startVSCodeServer, type VSCodeServer } from "../../scripts/vscode-server.ts";
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type FrameLocator,
+  type Locator,
+  type Page,
+} from "playwright-core";
+import { afterEach, inject } from "vitest";
+import { resultsFolder } from "../../scripts/project.ts";
+import { calmSettings, windowUrl } from "../../scripts/vscode-server.ts";
+import type { ModelServer } from "./model-server/model-server.ts";
 
 const START_LIMIT_MS = 60_000;
 
@@ -26,26 +32,33 @@ export type Theme = keyof typeof themes;
 
 /** How a window is opened. */
 export type WindowOptions = {
-  /** Begins the names of its logs and pictures. */
+  /** Begins the name of its folder. */
   readonly name: string;
   /** Files of the workspace by relative path. Default: a.txt with the lines one, two, three. */
   readonly files?: Readonly<Record<string, string>>;
   /** User settings beside those of every test. */
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** Added to the environment of the extension host. Default: the offline provider and an empty home. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** The model that answers: this server, the offline interpreter (the default), or none. */
+  readonly model?: ModelServer | "offline" | "none";
   /** Whether VS Code asks for trust in the workspace. Default false. */
   readonly askForTrust?: boolean;
 };
 
+/** The one connection of this worker to the browser of the run. */
+let browser: Promise<Browser> | undefined;
+
 const testSettings = {
+  ...calmSettings,
   "terminal.integrated.gpuAcceleration": "off", // as text in the page instead of pixels on a canvas
   "files.autoSave": "off",
   "window.autoDetectColorScheme": false,
   "workbench.colorTheme": themes.dark.setting,
 };
 
-/** A window of VS Code on a workspace of its own. Close it: `await using window = await VSCodeWindow.open(…)`. */
+/**
+ * A window of VS Code on a workspace and a home of its own, in the server and the browser of the whole run. Only one
+ * file may have a window open: the settings are the server's. Close it: `await using window = await VSCodeWindow.open(…)`.
+ */
 export class VSCodeWindow {
   readonly page: Page;
   /** Absolute path of the workspace's folder. */
@@ -55,56 +68,38 @@ export class VSCodeWindow {
   /** The document inside the Hermes panel, a frame in a frame. */
   readonly panel: FrameLocator;
   readonly composer: Locator;
-  readonly #name: string;
   readonly #root: string;
-  readonly #server: VSCodeServer;
-  readonly #browser: Browser;
+  readonly #context: BrowserContext;
+  readonly #others: VSCodeWindow[] = [];
   #theme: Theme = "dark";
 
-  private constructor(running: Running) {
-    this.page = running.page;
-    this.#name = running.name;
-    this.#root = running.root;
-    this.#server = running.server;
-    this.#browser = running.browser;
-    this.workspace = join(running.root, "workspace");
-    this.home = join(running.root, "home");
+  private constructor(root: string, context: BrowserContext, page: Page) {
+    this.page = page;
+    this.#root = root;
+    this.#context = context;
+    this.workspace = join(root, "workspace");
+    this.home = join(root, "home");
     this.panel = this.page
       .frameLocator('iframe.webview[src*="extensionId=hermes-agent.hermes-vscode"]')
       .frameLocator("#active-frame");
     this.composer = this.panel.locator('textarea[aria-label="Message Hermes"]');
   }
 
-  /** Starts VS Code with the packaged extension installed and opens its window. Needs dist/hermes-vscode.vsix. */
+  /** Opens a window in the server of this run, with settings, a workspace and a home of its own. */
   static async open(options: WindowOptions): Promise<VSCodeWindow> {
-    if (!existsSync(packageFile)) throw new Error(`${packageFile} is missing: npm run package makes it.`);
-    const root = mkdtempSync(join(tmpdir(), "hermes-vscode-window-"));
-    let server: VSCodeServer | undefined;
-    try {
-      writeFiles(join(root, "workspace"), options.files ?? { "a.txt": "one\ntwo\nthree\n" });
-      server = await startServer(root, options);
-      const browser = await chromium.launch({ executablePath: await ensureChromium(), args: [...chromiumArguments] });
-      const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-      page.setDefaultTimeout(STEP_LIMIT_MS);
-      const window = new VSCodeWindow({ page, name: options.name, root, server, browser });
-      await window.#load();
-      return window;
-    } catch (error) {
-      // The browser ends with this process; the server holds files in the folder that goes away.
-      await server?.stop();
-      rmSync(root, { recursive: true, force: true });
-      throw error;
-    }
+    const root = mkdtempSync(join(inject("vscode").root, `${options.name}-`));
+    writeFiles(join(root, "workspace"), options.files ?? { "a.txt": "one\ntwo\nthree\n" });
+    writeSettings(join(root, "home"), options);
+    return VSCodeWindow.#openAt(root);
   }
 
-  /** Ends the browser and VS Code; their logs stay in test-results/logs, everything else goes away. */
+  /** Closes the window with its extension host, and removes its workspace and home. */
   async close(): Promise<void> {
-    await this.#browser.close();
-    await this.#server.stop();
-    const logs = join(this.#root, "user-data", "logs");
-    const kept = join(resultsFolder, "logs", this.#name);
-    rmSync(kept, { recursive: true, force: true });
-    if (existsSync(logs)) cpSync(logs, kept, { recursive: true });
+    for (const window of [...this.#others, this]) {
+      // The workbench ends its extension host when its page goes away in order.
+      await window.page.goto("about:blank");
+      await window.#context.close();
+    }
     rmSync(this.#root, { recursive: true, force: true });
   }
 
@@ -114,10 +109,16 @@ export class VSCodeWindow {
 
   /** Opens a second window on the same workspace; it is closed with this one. */
   async another(): Promise<VSCodeWindow> {
-    const page = await this.#browser.newPage({ viewport: { width: 1280, height: 800 } });
-    page.setDefaultTimeout(STEP_LIMIT_MS);
-    const running = { page, name: this.#name, root: this.#root, server: this.#server, browser: this.#browser };
-    const window = new VSCodeWindow(running);
+    const window = await VSCodeWindow.#openAt(this.#root);
+    this.#others.push(window);
+    return window;
+  }
+
+  static async #openAt(root: string): Promise<VSCodeWindow> {
+    browser ??= chromium.connect(inject("vscode").browserEndpoint);
+    const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 } });
+    context.setDefaultTimeout(STEP_LIMIT_MS);
+    const window = new VSCodeWindow(root, context, await context.newPage());
     await window.#load();
     return window;
   }
@@ -248,7 +249,7 @@ export class VSCodeWindow {
   }
 
   async #load(): Promise<void> {
-    await this.page.goto(this.#server.windowUrl(this.workspace), { timeout: START_LIMIT_MS });
+    await this.page.goto(windowUrl(inject("vscode").authority, this.workspace), { timeout: START_LIMIT_MS });
     await this.page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: START_LIMIT_MS });
   }
 }
@@ -262,14 +263,6 @@ export function pictureOfFailure(window: () => VSCodeWindow): void {
   });
 }
 
-type Running = {
-  readonly page: Page;
-  readonly name: string;
-  readonly root: string;
-  readonly server: VSCodeServer;
-  readonly browser: Browser;
-};
-
 function writeFiles(folder: string, files: Readonly<Record<string, string>>): void {
   for (const [path, text] of Object.entries(files)) {
     const file = join(folder, path);
@@ -278,16 +271,17 @@ function writeFiles(folder: string, files: Readonly<Record<string, string>>): vo
   }
 }
 
-async function startServer(root: string, options: WindowOptions): Promise<VSCodeServer> {
-  const folders = { userDataFolder: join(root, "user-data"), extensionsFolder: join(root, "extensions") };
-  await installExtension(packageFile, folders);
-  return startVSCodeServer({
-    ...folders,
-    askForTrust: options.askForTrust ?? false,
-    settings: { ...testSettings, ...options.settings },
-    env: { HERMES_HOME: join(root, "home"), HERMES_PROVIDER: "offline", HERMES_LOCAL_SERVERS: "off", ...options.env },
-    logFile: join(resultsFolder, "logs", `${options.name}-server.log`),
+/** Settings of the user and of the machine, which a window reads when it is loaded. */
+function writeSettings(home: string, { settings, model = "offline", askForTrust = false }: WindowOptions): void {
+  const user = { ...testSettings, "security.workspace.trust.enabled": askForTrust, ...settings };
+  const provider = model === "offline" ? { "hermes.provider": "offline" } : {};
+  writeFiles(inject("vscode").userDataFolder, {
+    "User/settings.json": JSON.stringify(user, null, 2),
+    "Machine/settings.json": JSON.stringify({ "hermes.home": home, ...provider }, null, 2),
   });
+  if (typeof model === "string") return;
+  const section = { provider: "custom", base_url: model.baseUrl, api_key: "sk-1", default: "m" };
+  writeFiles(home, { "config.yaml": JSON.stringify({ model: section }) });
 }
 
 async function boxOf(locator: Locator) {

@@ -54,7 +54,8 @@ const formats: readonly Format[] = [chatCompletionsFormat, codexResponsesFormat,
 /** What is served where nothing else was set. */
 const LOOK_UPS: readonly (readonly [string, unknown])[] = [["/models", { data: [{ id: "test-model" }] }]];
 
-export async function startModelServer(): Promise<ModelServer> {
+/** Listens on the loopback interface, at `listenAt` or any free port. */
+export async function startModelServer(listenAt = 0): Promise<ModelServer> {
   const requests: ReceivedRequest[] = [];
   const answers: Answer[] = [];
   const waiting: ((request: ReceivedRequest) => void)[] = [];
@@ -81,7 +82,7 @@ export async function startModelServer(): Promise<ModelServer> {
       (error: unknown) => response.destroyed || respondStatus(response, fail(500, String(error))),
     );
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(listenAt, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {

@@ -1,0 +1,85 @@
+/** One VS Code server with the packaged extension, and one browser, for a whole run of browser tests. */
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type BrowserServer, chromium } from "playwright-core";
+import type { TestProject } from "vitest/node";
+import { chromiumArguments, ensureChromium } from "../../scripts/chromium.ts";
+import { packageFile, resultsFolder } from "../../scripts/project.ts";
+import { installExtension, startVSCodeServer, type VSCodeServer } from "../../scripts/vscode-server.ts";
+
+/** Address and folders of the running server and browser, for the test files. */
+export type SharedVSCode = {
+  /** Folder of the run; everything below it is removed at the end. */
+  readonly root: string;
+  /** `host:port` of the server. */
+  readonly authority: string;
+  /** User data of the server. Its settings apply to every window that is opened after they are written. */
+  readonly userDataFolder: string;
+  /** Address at which playwright connects to the browser. */
+  readonly browserEndpoint: string;
+  /** Port at which the extension looks for a local model server. Nothing listens there until a test does. */
+  readonly localModelPort: number;
+};
+
+declare module "vitest" {
+  // biome-ignore lint/style/useConsistentTypeDefinitions: vitest declares an interface for tests to extend
+  interface ProvidedContext {
+    readonly vscode: SharedVSCode;
+  }
+}
+
+/** Vitest calls this before the first test file, and the result after the last one. */
+export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  if (!existsSync(packageFile)) throw new Error(`${packageFile} is missing: npm run package makes it.`);
+  const root = mkdtempSync(join(tmpdir(), "hermes-vscode-"));
+  const userDataFolder = join(root, "user-data");
+  const temporaryFolder = join(root, "tmp");
+  mkdirSync(temporaryFolder);
+  const running: { server?: VSCodeServer; browser?: BrowserServer } = {};
+  const stop = async (): Promise<void> => {
+    await running.browser?.close();
+    await running.server?.stop();
+    keepLogs(join(userDataFolder, "logs"));
+    rmSync(root, { recursive: true, force: true });
+  };
+  try {
+    const localModelPort = await freePort();
+    const executablePath = await ensureChromium();
+    const folders = { userDataFolder, extensionsFolder: join(root, "extensions") };
+    await installExtension(packageFile, folders);
+    running.server = await startVSCodeServer({
+      ...folders,
+      askForTrust: true,
+      env: { HERMES_LOCAL_SERVERS: `lmstudio=${localModelPort}`, OPENAI_BASE_URL: "", TMPDIR: temporaryFolder },
+      logFile: join(resultsFolder, "logs", "server.log"),
+    });
+    running.browser = await chromium.launchServer({ executablePath, args: [...chromiumArguments] });
+    provide("vscode", {
+      ...{ root, userDataFolder, localModelPort },
+      authority: running.server.authority,
+      browserEndpoint: running.browser.wsEndpoint(),
+    });
+    return stop;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Logs of the extension hosts stay in test-results/logs for the reader of a failure. */
+function keepLogs(logs: string): void {
+  const kept = join(resultsFolder, "logs", "vscode");
+  rmSync(kept, { recursive: true, force: true });
+  if (existsSync(logs)) cpSync(logs, kept, { recursive: true });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
