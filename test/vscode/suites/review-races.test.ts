@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import * as vscode from "vscode";
+import { sweep } from "../../support/scale.ts";
 import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
 import { closeEditors, openEditor } from "../support/editors.ts";
@@ -10,8 +11,8 @@ import { type Random, randomOf } from "../support/hunk-model.ts";
 import { openReviewBench, type ReviewBench } from "../support/review-bench.ts";
 import type { ReviewDesk } from "../support/review-desk.ts";
 
-/** More of both for a search: each round is another race. */
-const ROUNDS = Number(process.env["HERMES_RACE_ROUNDS"] ?? 20);
+/** Each round is another race. Higher numbers search for faults. */
+const ROUNDS = Number(process.env["HERMES_RACE_ROUNDS"] ?? sweep(20, 9));
 const SEED = Number(process.env["HERMES_RACE_SEED"] ?? 1);
 
 type Doer = "agent" | "typing" | "save" | "other program" | "undo";
