@@ -9,8 +9,11 @@ export const projectFolder = fileURLToPath(new URL("..", import.meta.url)).repla
 /** What is downloaded or built to run a real VS Code; ignored by git and kept between runs. */
 export const vscodeTestFolder = join(projectFolder, ".vscode-test");
 
-/** Logs, counts and screenshots of the last test runs; ignored by git. */
+/** Logs, counts and pictures of failures of the last test runs; ignored by git. */
 export const resultsFolder = join(projectFolder, "test-results");
+
+/** Folder for pictures of the panel; undefined in runs that take none. `npm run screenshots` sets it. */
+export const picturesFolder = process.env["HERMES_SCREENSHOTS"];
 
 /** The packaged extension that `npm run package` makes. */
 export const packageFile = join(projectFolder, "dist", "hermes-vscode.vsix");

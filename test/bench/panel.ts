@@ -1,12 +1,13 @@
 /** The panel in a real Chromium, fed by the real event log: first paint, a long session read back, a long answer. */
 import { setInterval } from "node:timers/promises";
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
+import type { Browser } from "playwright-core";
 import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 import { PAGE_MESSAGES } from "../../extension/chat/earlier-messages.ts";
 import { EventLog } from "../../extension/chat/event-log.ts";
 import { AcpProcess } from "../support/acp-process.ts";
 import { answerOf, writeLongSession } from "../support/long-session.ts";
-import { PanelPage } from "../support/panel-page.ts";
+import { launchBrowser, PanelPage } from "../support/panel/panel-page.ts";
 import { median, quantile, type Row } from "./measuring.ts";
 
 const REPLAYED_MESSAGES = 10_000;
@@ -135,14 +136,18 @@ class FedPanel {
   readonly #panel: PanelPage;
   #ready = Promise.withResolvers<number>();
 
-  private constructor(panel: PanelPage) {
+  readonly #browser: Browser;
+
+  private constructor(panel: PanelPage, browser: Browser) {
     this.#panel = panel;
+    this.#browser = browser;
   }
 
   static async open(): Promise<FedPanel> {
-    const panel = await PanelPage.open((message) => fed.#receive(message));
+    const browser = await launchBrowser();
+    const panel = await PanelPage.open(browser, { receive: (message) => fed.#receive(message as PanelMessage) });
     await panel.page.addInitScript({ content: INSTRUMENTS });
-    const fed = new FedPanel(panel);
+    const fed = new FedPanel(panel, browser);
     return fed;
   }
 
@@ -212,6 +217,7 @@ class FedPanel {
 
   async close(): Promise<void> {
     await this.#panel.close();
+    await this.#browser.close();
   }
 
   #receive(message: PanelMessage): void {

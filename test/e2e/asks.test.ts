@@ -21,11 +21,7 @@ describe("permissions, questions, stop and restart", () => {
     const card = window.panel.getByRole("alertdialog");
     await card.getByText("rm a.txt", { exact: true }).waitFor();
     await window.notifications.getByText("Hermes asks: rm a.txt").first().waitFor();
-    for (const theme of ["light", "dark"] as const) {
-      await window.setTheme(theme);
-      await window.setSideBarWidth(320);
-      await window.screenshot("permission");
-    }
+    await window.pictures("permission");
     await card.getByRole("button", { name: "Allow once" }).click();
     await expect.poll(() => window.hasFile("a.txt"), { timeout: 20_000 }).toBe(false);
     await card.waitFor({ state: "detached" });
@@ -43,7 +39,7 @@ describe("permissions, questions, stop and restart", () => {
   test("a question is a quick pick with free text, and a card", async () => {
     await window.send("ask me which colour? choices red, green or blue");
     await window.quickInput.getByText("green", { exact: true }).waitFor();
-    await window.screenshot("question");
+    await window.pictures("question");
     await window.quickInput.locator("input").first().fill("violet");
     await window.page.keyboard.press("Enter");
     await window.panel.getByText("The user answered: violet").first().waitFor();

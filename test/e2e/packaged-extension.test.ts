@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { projectFolder } from "../../scripts/project.ts";
+import { readTheme, type Theme, themes } from "../support/panel/panel-theme.ts";
 import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
 
 let window: VSCodeWindow;
@@ -28,14 +29,20 @@ test("the panel is there again after the window was reloaded", async () => {
   await window.composer.waitFor();
 });
 
-for (const theme of ["light", "dark", "high-contrast"] as const) {
-  test(`the empty panel at 320 px in the ${theme} theme, for the eye`, async () => {
+test("the themes of the panel's tests are VS Code's own (vitest -u records them)", async () => {
+  const looks: Record<string, unknown> = {};
+  let styles = "";
+  for (const theme of Object.keys(themes) as Theme[]) {
     await window.setTheme(theme);
-    await window.setSideBarWidth(320);
-    await window.composer.waitFor();
-    await window.screenshot("empty-panel");
-  });
-}
+    // VS Code hands a theme to the panel later than it shows it itself.
+    await window.panel.locator(`body[data-vscode-theme-name="${themes[theme]}"]`).waitFor();
+    const { styles: added, ...look } = await readTheme(window.panel.locator("html"));
+    looks[theme] = look;
+    styles = added;
+  }
+  const text = `${JSON.stringify({ styles, themes: looks }, null, 2)}\n`;
+  await expect(text).toMatchFileSnapshot("../support/panel/panel-themes.json");
+});
 
 test("VS Code lists the packaged version as installed", async () => {
   const { version } = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8"));

@@ -24,11 +24,7 @@ describe("new problems", () => {
     await window.send(`replace '"port": 80' with '"port" 80' in settings.json`);
     await problems().first().waitFor();
     expect(await problems().first().textContent()).toMatch(/settings\.json:3:\d+.*[Cc]olon expected/s);
-    for (const theme of ["light", "dark"] as const) {
-      await window.setTheme(theme);
-      await window.setSideBarWidth(320);
-      await window.screenshot("problems");
-    }
+    await window.pictures("problems");
   });
 
   test("an edit that mends it names none", async () => {

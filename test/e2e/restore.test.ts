@@ -34,13 +34,6 @@ describe("restore to here", () => {
     await window.panel.getByRole("button", { name: "Restore to here" }).nth(message).click();
     await card().waitFor();
   };
-  const pictures = async (name: string): Promise<void> => {
-    for (const theme of ["light", "dark"] as const) {
-      await window.setTheme(theme);
-      await window.setSideBarWidth(320);
-      await window.screenshot(name);
-    }
-  };
 
   test("the card tells of each file what would become of it, and goes away with Escape", async () => {
     await say('replace "one" with "ONE" in a.txt');
@@ -52,7 +45,7 @@ describe("restore to here", () => {
     expect(lines).toHaveLength(3);
     expect(lines[0]).toContain("a.txt");
     expect(lines[2]).toContain("Left alone: you changed it since");
-    await pictures("restore-card");
+    await window.pictures("restore-card");
     await card().getByRole("button", { name: "Cancel" }).press("Escape");
     await card().waitFor({ state: "detached" });
     expect(window.readFile("a.txt")).toBe("ONE\ntwo\nthree\n");
@@ -62,7 +55,7 @@ describe("restore to here", () => {
     await openCard(0);
     await card().getByRole("button", { name: "Show changes" }).click();
     await window.page.locator(".tab", { hasText: "Restore" }).first().waitFor();
-    await window.screenshot("restore-changes");
+    await window.pictures("restore-changes");
     await window.runCommand("View: Close All Editors");
   });
 
@@ -74,7 +67,7 @@ describe("restore to here", () => {
     expect(window.readFile("b.txt")).toBe("B and mine\n");
     expect(existsSync(join(window.workspace, "made.txt"))).toBe(false);
     expect(await bubbles()).toHaveLength(3);
-    await pictures("restore-line");
+    await window.pictures("restore-line");
     await window.panel.locator(".restore-line").getByRole("button", { name: "Undo" }).click();
     await line("Undid the restore of 2 files").waitFor();
     expect(window.readFile("a.txt")).toBe("ONE\ntwo\nthree\n");
@@ -98,6 +91,6 @@ describe("restore to here", () => {
     await window.panel.locator(".answer", { hasText: "Took back" }).waitFor();
     await expect.poll(() => window.readFile("a.txt")).toBe(FILES["a.txt"]);
     await expect.poll(() => window.composer.inputValue()).toBe('replace "one" with "ONE" in a.txt');
-    await window.screenshot("restore-undo");
+    await window.pictures("restore-undo");
   });
 });

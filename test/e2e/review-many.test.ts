@@ -66,11 +66,7 @@ describe("review across files", () => {
   test("all edits open as one comparison", async () => {
     await window.runCommand("Hermes: Review All Edits");
     await window.page.locator(".multiDiffEntry").nth(1).waitFor();
-    for (const theme of ["light", "dark"] as const) {
-      await window.setTheme(theme);
-      await window.setSideBarWidth(320);
-      await window.screenshot("review-all");
-    }
+    await window.pictures("review-all");
   });
 
   test("the list has a button to keep and one to undo each file", async () => {
@@ -80,7 +76,7 @@ describe("review across files", () => {
     await row("a.txt").locator('.action-label[aria-label^="Undo File"]').click();
     await expect.poll(() => window.readFile("a.txt")).toBe(FILES["a.txt"]);
     await row("c.txt").hover();
-    await window.screenshot("review-list");
+    await window.pictures("review-list");
     await row("c.txt").locator('.action-label[aria-label^="Keep File"]').click();
     await row("c.txt").waitFor({ state: "detached" });
     expect(window.readFile("c.txt")).toContain("TWELVE");

@@ -39,11 +39,7 @@ describe("review after the edits have landed", () => {
     await expect.poll(() => window.readFile("shop.py"), { timeout: 20_000 }).toContain(SECOND.new);
     await window.lens("Keep +1 −1").nth(1).waitFor();
     await window.editor.getByText("Next (1 of 2)").waitFor();
-    for (const theme of ["light", "dark"] as const) {
-      await window.setTheme(theme);
-      await window.setSideBarWidth(320);
-      await window.screenshot("review-after");
-    }
+    await window.pictures("review-after");
   });
 
   test("the gutter's peek shows the removed lines, with a button that keeps them", async () => {
@@ -52,7 +48,7 @@ describe("review after the edits have landed", () => {
     const peek = window.page.locator(".peekview-widget");
     await peek.locator('.action-label[aria-label^="Keep Hermes\' Change"]').waitFor();
     await peek.getByText("result = 0.0").waitFor();
-    await window.screenshot("review-peek");
+    await window.pictures("review-peek");
     await window.page.keyboard.press("Escape");
     await peek.waitFor({ state: "detached" });
   });
@@ -104,11 +100,7 @@ describe("review before anything is written", () => {
     await window.lens("Accept +1 −1").nth(1).waitFor();
     await window.panel.getByText("1 waits for you").waitFor();
     expect(window.readFile("list.txt")).toBe("a\nb\nc\nd\na\n");
-    for (const theme of ["light", "dark"] as const) {
-      await window.setTheme(theme);
-      await window.setSideBarWidth(320);
-      await window.screenshot("review-before");
-    }
+    await window.pictures("review-before");
   });
 
   test("only the accepted hunk is written, and the agent is told which", async () => {

@@ -1,7 +1,5 @@
 /** One VS Code server with the packaged extension, and one browser, for a whole run of browser tests. */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserServer, chromium } from "playwright-core";
@@ -20,12 +18,9 @@ export type SharedVSCode = {
   readonly userDataFolder: string;
   /** Address at which playwright connects to the browser. */
   readonly browserEndpoint: string;
-  /** Port at which the extension looks for a local model server. Nothing listens there until a test does. */
-  readonly localModelPort: number;
 };
 
 declare module "vitest" {
-  // biome-ignore lint/style/useConsistentTypeDefinitions: vitest declares an interface for tests to extend
   interface ProvidedContext {
     readonly vscode: SharedVSCode;
   }
@@ -46,19 +41,18 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
     rmSync(root, { recursive: true, force: true });
   };
   try {
-    const localModelPort = await freePort();
     const executablePath = await ensureChromium();
     const folders = { userDataFolder, extensionsFolder: join(root, "extensions") };
     await installExtension(packageFile, folders);
     running.server = await startVSCodeServer({
       ...folders,
       askForTrust: true,
-      env: { HERMES_LOCAL_SERVERS: `lmstudio=${localModelPort}`, OPENAI_BASE_URL: "", TMPDIR: temporaryFolder },
+      env: { HERMES_LOCAL_SERVERS: "off", OPENAI_BASE_URL: "", TMPDIR: temporaryFolder },
       logFile: join(resultsFolder, "logs", "server.log"),
     });
     running.browser = await chromium.launchServer({ executablePath, args: [...chromiumArguments] });
     provide("vscode", {
-      ...{ root, userDataFolder, localModelPort },
+      ...{ root, userDataFolder },
       authority: running.server.authority,
       browserEndpoint: running.browser.wsEndpoint(),
     });
@@ -74,12 +68,4 @@ function keepLogs(logs: string): void {
   const kept = join(resultsFolder, "logs", "vscode");
   rmSync(kept, { recursive: true, force: true });
   if (existsSync(logs)) cpSync(logs, kept, { recursive: true });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -10,25 +10,15 @@ import {
   type Page,
 } from "playwright-core";
 import { afterEach, inject } from "vitest";
-import { resultsFolder } from "../../scripts/project.ts";
+import { picturesFolder, resultsFolder } from "../../scripts/project.ts";
 import { calmSettings, windowUrl } from "../../scripts/vscode-server.ts";
 import type { ModelServer } from "./model-server/model-server.ts";
+import { type Theme, themes } from "./panel/panel-theme.ts";
 
 const START_LIMIT_MS = 60_000;
 
 /** A locator finds nothing in this time: the step before it failed. */
 const STEP_LIMIT_MS = 20_000;
-
-/** By its part of a picture's name: a theme's name in the settings, and the class that it gives the workbench. */
-const themes = {
-  dark: { setting: "Dark Modern", workbenchClass: "vs-dark" },
-  light: { setting: "Light Modern", workbenchClass: "vs" },
-  "high-contrast": { setting: "Dark High Contrast", workbenchClass: "hc-black" },
-  "high-contrast-light": { setting: "Light High Contrast", workbenchClass: "hc-light" },
-} as const;
-
-/** A colour theme that pictures are taken in. */
-export type Theme = keyof typeof themes;
 
 /** How a window is opened. */
 export type WindowOptions = {
@@ -44,6 +34,13 @@ export type WindowOptions = {
   readonly askForTrust?: boolean;
 };
 
+const workbenchClasses: Readonly<Record<Theme, string>> = {
+  light: "vs",
+  dark: "vs-dark",
+  "high-contrast": "hc-black",
+  "high-contrast-light": "hc-light",
+};
+
 /** The one connection of this worker to the browser of the run. */
 let browser: Promise<Browser> | undefined;
 
@@ -52,7 +49,7 @@ const testSettings = {
   "terminal.integrated.gpuAcceleration": "off", // as text in the page instead of pixels on a canvas
   "files.autoSave": "off",
   "window.autoDetectColorScheme": false,
-  "workbench.colorTheme": themes.dark.setting,
+  "workbench.colorTheme": themes.dark,
 };
 
 /**
@@ -71,7 +68,6 @@ export class VSCodeWindow {
   readonly #root: string;
   readonly #context: BrowserContext;
   readonly #others: VSCodeWindow[] = [];
-  #theme: Theme = "dark";
 
   private constructor(root: string, context: BrowserContext, page: Page) {
     this.page = page;
@@ -219,12 +215,11 @@ export class VSCodeWindow {
   async setTheme(theme: Theme): Promise<void> {
     await this.runCommand("Preferences: Color Theme");
     const input = this.quickInput.locator("input").first();
-    await input.fill(themes[theme].setting);
-    await this.quickInput.locator(".monaco-list-row.focused", { hasText: themes[theme].setting }).waitFor();
+    await input.fill(themes[theme]);
+    await this.quickInput.locator(".monaco-list-row.focused", { hasText: themes[theme] }).waitFor();
     await input.press("Enter");
-    await this.page.locator(`.monaco-workbench.${themes[theme].workbenchClass}`).waitFor();
+    await this.page.locator(`.monaco-workbench.${workbenchClasses[theme]}`).waitFor();
     await this.quickInput.waitFor({ state: "hidden" });
-    this.#theme = theme;
   }
 
   /** Makes the secondary side bar `width` pixels wide by dragging its edge. */
@@ -241,11 +236,16 @@ export class VSCodeWindow {
     if (Math.abs(reached - width) > 2) throw new Error(`The side bar is ${reached} px wide instead of ${width}.`);
   }
 
-  /** Takes a picture of the window, once nothing fades any more: test-results/screens/STATE-THEME.png. */
-  async screenshot(state: string): Promise<void> {
-    const fading = this.page.locator(".monaco-sash.hover, .terminal-resize-overlay.visible");
-    await fading.first().waitFor({ state: "detached" });
-    await this.page.screenshot({ path: join(resultsFolder, "screens", `${state}-${this.#theme}.png`) });
+  /** Pictures of the window with a side bar of 320 px, where the run takes pictures: FOLDER/STATE-THEME.png. */
+  async pictures(state: string, shown: readonly Theme[] = ["light", "dark"]): Promise<void> {
+    if (picturesFolder === undefined) return;
+    for (const theme of shown) {
+      await this.setTheme(theme);
+      await this.setSideBarWidth(320);
+      const fading = this.page.locator(".monaco-sash.hover, .terminal-resize-overlay.visible");
+      await fading.first().waitFor({ state: "detached" });
+      await this.page.screenshot({ path: join(picturesFolder, `vscode-${state}-${theme}.png`) });
+    }
   }
 
   async #load(): Promise<void> {

@@ -54,8 +54,7 @@ const formats: readonly Format[] = [chatCompletionsFormat, codexResponsesFormat,
 /** What is served where nothing else was set. */
 const LOOK_UPS: readonly (readonly [string, unknown])[] = [["/models", { data: [{ id: "test-model" }] }]];
 
-/** Listens on the loopback interface, at `listenAt` or any free port. */
-export async function startModelServer(listenAt = 0): Promise<ModelServer> {
+export async function startModelServer(): Promise<ModelServer> {
   const requests: ReceivedRequest[] = [];
   const answers: Answer[] = [];
   const waiting: ((request: ReceivedRequest) => void)[] = [];
@@ -82,7 +81,7 @@ export async function startModelServer(listenAt = 0): Promise<ModelServer> {
       (error: unknown) => response.destroyed || respondStatus(response, fail(500, String(error))),
     );
   });
-  server.listen(listenAt, "127.0.0.1");
+  server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {

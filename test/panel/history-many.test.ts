@@ -1,9 +1,10 @@
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
+import { openPanel, type Panel, panelPictureOfFailure } from "../support/panel/open-panel.ts";
+import { sweep } from "../support/scale.ts";
 
-const SESSIONS = 2_000;
+const SESSIONS = sweep(2_000, 800);
 
 /** What runs in the browser: its names are not among this project's types. */
 type ScrolledList = {
@@ -22,8 +23,8 @@ function frameTimes(list: ScrolledList, sessions: number): Promise<number[]> {
     let last = performance.now();
     const step = (now: number): void => {
       const count = list.querySelectorAll(".history-name").length;
-      if (count < 500) early.push(now - last);
-      if (count > sessions - 500) late.push(now - last);
+      if (count < sessions / 4) early.push(now - last);
+      if (count > sessions * 0.75) late.push(now - last);
       last = now;
       list.scrollTop = list.scrollHeight;
       const slowest = (frames: number[]): number =>
@@ -35,45 +36,49 @@ function frameTimes(list: ScrolledList, sessions: number): Promise<number[]> {
   });
 }
 
-// Two thousand sessions: the list is shown while their index is built, goes on as it is scrolled, and stays smooth.
+function writeSessions({ home }: { readonly home: string }): void {
+  const folder = join(home, "vscode", "sessions");
+  mkdirSync(folder, { recursive: true });
+  for (let number = 0; number < SESSIONS; number += 1) {
+    const id = `20261120_120000_${number.toString(16).padStart(8, "0")}`;
+    const at = 1_790_000_000_000 + number * 60_000;
+    const entries = [
+      { type: "session", version: 1, id, cwd: "/elsewhere", at },
+      { type: "title", title: `About subject${number}`, at },
+      { type: "message", message: { role: "user", content: `what is subject${number}?` }, at },
+      { type: "message", message: { role: "assistant", content: "A thing of many." }, at },
+    ];
+    const path = join(folder, `${id}.jsonl`);
+    writeFileSync(path, `${entries.map((entry) => JSON.stringify(entry)).join("\n")}\n`);
+    utimesSync(path, at / 1_000, at / 1_000);
+  }
+}
+
+// The list of many sessions is shown while their index is built, goes on as it is scrolled, and stays smooth.
 describe("many sessions in the panel", () => {
-  let window: VSCodeWindow;
+  let panel: Panel;
 
   beforeAll(async () => {
-    window = await VSCodeWindow.open({ name: "history-many" });
-    const folder = join(window.home, "vscode", "sessions");
-    mkdirSync(folder, { recursive: true });
-    for (let number = 0; number < SESSIONS; number += 1) {
-      const id = `20261120_120000_${number.toString(16).padStart(8, "0")}`;
-      const at = 1_790_000_000_000 + number * 60_000;
-      const entries = [
-        { type: "session", version: 1, id, cwd: "/elsewhere", at },
-        { type: "title", title: `About subject${number}`, at },
-        { type: "message", message: { role: "user", content: `what is subject${number}?` }, at },
-        { type: "message", message: { role: "assistant", content: "A thing of many." }, at },
-      ];
-      const path = join(folder, `${id}.jsonl`);
-      writeFileSync(path, `${entries.map((entry) => JSON.stringify(entry)).join("\n")}\n`);
-      utimesSync(path, at / 1_000, at / 1_000);
-    }
-    await window.openPanel();
+    panel = await openPanel({ prepare: writeSessions });
   });
 
-  pictureOfFailure(() => window);
+  panelPictureOfFailure(() => panel);
 
   afterAll(async () => {
-    await window.close();
+    await panel.close();
   });
 
-  const page = () => window.panel.getByRole("region", { name: "Sessions" });
+  const page = () => panel.page.getByRole("region", { name: "Sessions" });
   const rows = () => page().getByRole("listitem");
 
   test("the list is there while the index is built, and whole afterwards", async () => {
-    await window.runCommand("Hermes: Show Sessions");
+    await panel.runCommand("Hermes: Show Sessions");
     await page().getByRole("checkbox", { name: "All folders" }).check();
     await expect.poll(() => rows().count()).toBeGreaterThan(0);
     await expect.poll(() => page().getByText("The index is being built").count(), { timeout: 60_000 }).toBe(0);
-    await expect.poll(() => page().locator(".history-title").first().textContent()).toBe("About subject1999");
+    await expect
+      .poll(() => page().locator(".history-title").first().textContent())
+      .toBe(`About subject${SESSIONS - 1}`);
     expect(await page().locator(".history-facts").first().textContent()).toContain("2 messages");
   });
 
@@ -91,7 +96,7 @@ describe("many sessions in the panel", () => {
     await expect.poll(() => rows().count()).toBeGreaterThanOrEqual(50);
     // The button goes away and comes back with each page.
     await page().locator(".history-rows").hover();
-    await window.page.mouse.wheel(0, 10_000);
+    await panel.page.mouse.wheel(0, 10_000);
     await expect.poll(() => rows().count()).toBeGreaterThan(50);
   });
 });

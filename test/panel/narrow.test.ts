@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
-import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
+import { openPanel, type Panel, panelPictureOfFailure } from "../support/panel/open-panel.ts";
+import { TOO_WIDE } from "../support/panel/too-wide.ts";
 
 const ANSWER = `The **average** divided by zero; \`max(1, n)\` mends it:
 
@@ -27,15 +28,6 @@ export function average(prices: readonly number[]): number {
 +  return sum / Math.max(1, prices.length);
 \`\`\`
 `;
-/** Scripts of the panel's page. What is wider than the panel and cannot be scrolled on its own. */
-const TOO_WIDE = `(() => {
-  const width = document.documentElement.clientWidth;
-  const scrolls = (element) =>
-    element !== null && (/auto|scroll|hidden/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
-  return [...document.querySelectorAll("#root *")]
-    .filter((element) => element.getBoundingClientRect().right > width + 1 && !scrolls(element.parentElement))
-    .map((element) => element.tagName + " " + element.className);
-})()`;
 /** Buttons and words of the dock that lie over each other. */
 const LYING_OVER = `(() => {
   const parts = [...document.querySelectorAll(".dock button, .dock .count-added, .dock .count-removed, .dock .codicon")];
@@ -57,49 +49,48 @@ const THEMES = ["light", "dark", "high-contrast", "high-contrast-light"] as cons
 
 // The panel as narrow as a side bar can be, in every kind of theme.
 describe("a narrow panel", () => {
-  let window: VSCodeWindow;
+  let panel: Panel;
   let model: ModelServer;
 
   beforeAll(async () => {
     model = await startModelServer();
-    window = await VSCodeWindow.open({ name: "narrow", model });
-    await window.openPanel();
-    await window.panel.getByRole("combobox", { name: "Mode" }).selectOption("auto");
+    panel = await openPanel({ model });
+    await panel.page.getByRole("combobox", { name: "Mode" }).selectOption("auto");
   });
 
-  pictureOfFailure(() => window);
+  panelPictureOfFailure(() => panel);
 
   afterAll(async () => {
-    await window.close();
+    await panel.close();
     await model.stop();
   });
 
-  const inPanel = (script: string) => window.panel.locator("body").evaluate(script) as Promise<readonly string[]>;
+  const inPanel = (script: string) => panel.page.locator("body").evaluate(script) as Promise<readonly string[]>;
 
-  const pictures = async (name: string): Promise<void> => {
+  const fits = async (name: string): Promise<void> => {
     for (const theme of THEMES) {
-      await window.setTheme(theme);
+      await panel.setTheme(theme);
       for (const width of [320, 200]) {
-        await window.setSideBarWidth(width);
+        await panel.setWidth(width);
         expect(await inPanel(TOO_WIDE), `${name}, ${theme}, ${width} px`).toEqual([]);
         expect(await inPanel(LYING_OVER), `${name}, ${theme}, ${width} px`).toEqual([]);
-        await window.screenshot(`narrow-${name}-${width}`);
       }
     }
+    await panel.pictures(`narrow-${name}`);
   };
 
   test("shows an answer with code, a table and lists", async () => {
     model.script(say(ANSWER));
-    await window.send("why is the average wrong?");
-    await window.panel.getByText("Nothing else has changed.").first().waitFor();
-    await window.panel.locator('.send-button[aria-label="Stop"]').waitFor({ state: "detached" });
-    await pictures("answer");
+    await panel.send("why is the average wrong?");
+    await panel.page.getByText("Nothing else has changed.").first().waitFor();
+    await panel.idle();
+    await fits("answer");
   });
 
   test("shows code in a block in the block's own colour", async () => {
-    const code = window.panel.locator(".markdown pre > code");
+    const code = panel.page.locator(".markdown pre > code");
     for (const theme of THEMES) {
-      await window.setTheme(theme);
+      await panel.setTheme(theme);
       await expect.poll(() => code.first().evaluate(COLOURS), { message: theme }).toBe(1);
     }
   });
@@ -113,17 +104,17 @@ describe("a narrow panel", () => {
       { parts: [call("terminal", { command: asker, background: true })] },
       say("All of it runs."),
     );
-    await window.send("start it");
-    await window.panel.getByText("All of it runs.").first().waitFor();
-    const strip = window.panel.getByRole("region", { name: "Background processes" });
+    await panel.send("start it");
+    await panel.page.getByText("All of it runs.").first().waitFor();
+    const strip = panel.page.getByRole("region", { name: "Background processes" });
     await strip
       .getByText(/^Waits for input/)
       .first()
       .waitFor();
-    await pictures("processes-folded");
+    await fits("processes-folded");
     await strip.getByRole("button").first().click();
     await strip.locator('[data-process="p1"]').getByRole("button").first().click();
-    await window.page.keyboard.press("Tab");
-    await pictures("processes-open");
+    await panel.page.keyboard.press("Tab");
+    await fits("processes-open");
   });
 });

@@ -1,0 +1,129 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { writeLongSession } from "../support/long-session.ts";
+import { TOO_WIDE } from "../support/panel/too-wide.ts";
+import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
+
+const MESSAGES = 700;
+const QUESTIONS = MESSAGES / 4;
+/** It takes a second to stop it. */
+const STUBBORN = "run `trap '' TERM; sleep 600`";
+
+// The panel has its own tests in test/panel. Here is what VS Code adds: its palette, its side bar, its clipboard, and
+// its reload of a window.
+describe("the panel in VS Code", () => {
+  let window: VSCodeWindow;
+
+  beforeAll(async () => {
+    window = await VSCodeWindow.open({ name: "panel" });
+    writeLongSession({ home: window.home, cwd: window.workspace, id: "20261101_120000_cccccccc", messages: MESSAGES });
+    await window.openPanel();
+  });
+
+  pictureOfFailure(() => window);
+
+  afterAll(async () => {
+    await window.close();
+  });
+
+  const queue = () => window.panel.getByRole("list", { name: "Queued messages" });
+  const page = () => window.panel.getByRole("region", { name: "Sessions" });
+  const names = () => page().locator(".history-title").allTextContents();
+  const bubbles = () => window.panel.locator(".user .bubble").allTextContents();
+  const summary = () => window.panel.getByRole("button", { name: /messages summarised/ });
+  const idle = () => window.panel.locator('.send-button[aria-label="Stop"]').waitFor({ state: "detached" });
+
+  test("a message typed while a turn runs waits in sight, and is sent into the turn", async () => {
+    await window.send("run until test -e go; do sleep 0.1; done");
+    await window.toolCalls("in_progress").last().waitFor();
+    await window.send("list the files");
+    await queue().getByText("list the files").waitFor();
+    await queue().getByRole("button", { name: "Send queued message now" }).click();
+    writeFileSync(join(window.workspace, "go"), "");
+    await queue().waitFor({ state: "detached" });
+    await expect.poll(bubbles).toContain("list the files");
+    await idle();
+  });
+
+  test("a summary of older messages is folded, also after the window was reloaded", async () => {
+    for (const prompt of ["read a.txt", "list the files", "search two", "read a.txt"]) {
+      await window.send(prompt);
+      await idle();
+    }
+    await window.send("/compress");
+    await summary().waitFor();
+    expect(await bubbles()).not.toContain("search two");
+    await window.reload();
+    await window.openPanel();
+    await summary().waitFor();
+    expect(await bubbles()).not.toContain("search two");
+  });
+
+  test("the palette opens the sessions, whose search field takes the keyboard, and Escape leads back", async () => {
+    await window.runCommand("Hermes: Show Sessions");
+    await expect.poll(async () => (await names()).length).toBe(2);
+    await expect.poll(() => window.panel.locator("input[type=search]:focus").count()).toBe(1);
+    await window.page.keyboard.press("ArrowDown");
+    await window.panel.locator(".history-name:focus").waitFor();
+    await window.page.keyboard.press("Escape");
+    await page().waitFor({ state: "detached" });
+  });
+
+  test("the user exports a session into a file", async () => {
+    await window.runCommand("Hermes: Export Session…");
+    await window.quickInput.getByText("Markdown", { exact: true }).click();
+    const field = window.quickInput.locator("input").first();
+    await expect.poll(() => field.inputValue()).toContain(".md");
+    await field.press("Enter");
+    await window.page.locator(".tab.active", { hasText: ".md" }).first().waitFor();
+    await window.runCommand("View: Close All Editors");
+  });
+
+  test("a long session opens at its end, at the width of a narrow side bar", async () => {
+    await window.runCommand("Hermes: Show Sessions");
+    await window.panel.locator(".history-name", { hasText: "A long session" }).click();
+    await window.panel.locator(".row", { hasText: `Answer ${QUESTIONS}:` }).waitFor();
+    await window.setSideBarWidth(200);
+    expect(await window.panel.locator("body").evaluate(TOO_WIDE)).toEqual([]);
+    await window.setSideBarWidth(320);
+    await window.panel.getByRole("button", { name: /earlier message/i }).press("Enter");
+    await expect
+      .poll(() => window.panel.getByRole("button", { name: /earlier message/i }).textContent())
+      .not.toContain("250");
+  });
+
+  test("VS Code's clipboard takes what is selected in the conversation", async () => {
+    const last = window.panel.locator(".user .bubble").last();
+    await last.click({ position: { x: 12, y: 12 } });
+    await window.page.keyboard.press("ControlOrMeta+a");
+    await window.page.keyboard.press("ControlOrMeta+c");
+    await window.composer.focus();
+    await window.page.keyboard.press("ControlOrMeta+v");
+    await expect.poll(() => window.composer.inputValue()).toContain(`Answer ${QUESTIONS}:`);
+    await window.composer.fill("");
+  });
+
+  test("a message sent while a new session replaces a running turn belongs to the new session", async () => {
+    await window.send(STUBBORN);
+    await window.toolCalls("in_progress").last().waitFor();
+    await window.composer.fill("search two");
+    await window.runCommand("Hermes: New Session");
+    await window.composer.press("Enter");
+    // VS Code may carry out either one first: the message is in the new session, or in its composer.
+    const unsent = () => window.composer.inputValue();
+    await expect.poll(async () => [...(await bubbles()), await unsent()].filter(Boolean)).toEqual(["search two"]);
+    if ((await unsent()) !== "") await window.composer.press("Enter");
+    await expect.poll(bubbles).toEqual(["search two"]);
+    await idle();
+  });
+
+  test("a hidden side bar that is shown again has everything, and the text that was typed", async () => {
+    await window.composer.fill("read a.txt");
+    await window.runCommand("View: Toggle Secondary Side Bar Visibility");
+    await window.composer.waitFor({ state: "detached" });
+    await window.openPanel();
+    await expect.poll(() => window.composer.inputValue()).toBe("read a.txt");
+    await expect.poll(bubbles).toEqual(["search two"]);
+  });
+});

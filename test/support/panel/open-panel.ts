@@ -1,0 +1,271 @@
+/** The packaged extension with its real agent and its real panel, the panel in a browser page instead of a VS Code window. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire, registerHooks } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Worker } from "node:worker_threads";
+import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import { afterEach, inject } from "vitest";
+import { picturesFolder, projectFolder, resultsFolder } from "../../../scripts/project.ts";
+import type { ModelServer } from "../model-server/model-server.ts";
+import { PanelPage } from "./panel-page.ts";
+import { applyTheme, type Theme } from "./panel-theme.ts";
+import { ThinVSCode, type WindowMemory } from "./thin-vscode.ts";
+
+/** A locator finds nothing in this time: the step before it failed. */
+const STEP_LIMIT_MS = 20_000;
+/** Pixels of a usual side bar. */
+const WIDTH = 320;
+const HEIGHT = 800;
+
+const require = createRequire(import.meta.url);
+const bundle = join(projectFolder, "dist", "extension.cjs");
+
+export type PanelOptions = {
+  /** Files of the workspace by relative path. Default: a.txt with the lines one, two, three. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** The model that answers: this server, the offline interpreter (the default), or none. */
+  readonly model?: ModelServer | "offline" | "none";
+  /** Places where the agent looks for local model servers, as in HERMES_LOCAL_SERVERS. Default: none. */
+  readonly localServers?: string;
+  /** Values of settings by their full names. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Puts files into the home before the agent starts. */
+  readonly prepare?: (place: { readonly home: string; readonly cwd: string }) => void;
+};
+
+/** The module that the extension's bundle exports. */
+type Extension = { activate(context: object): void; deactivate(): Promise<void> };
+
+type Running = { readonly vscode: ThinVSCode; readonly extension: Extension; readonly unload: () => void };
+
+/** Opens a panel with a workspace and a home of its own. Close it. Needs the bundles in dist. */
+export async function openPanel(options: PanelOptions = {}): Promise<Panel> {
+  const root = mkdtempSync(join(tmpdir(), "hermes-panel-"));
+  const place = { home: join(root, "home"), cwd: join(root, "workspace") };
+  writeFiles(place.cwd, options.files ?? { "a.txt": "one\ntwo\nthree\n" });
+  const settings = { ...options.settings, ...modelSettings(place.home, options.model), "hermes.home": place.home };
+  options.prepare?.(place);
+  process.env["HERMES_LOCAL_SERVERS"] = options.localServers ?? "off"; // the extension hands its environment to the agent
+  browser ??= chromium.connect(inject("browserEndpoint"));
+  return Panel.open(await browser, root, settings);
+}
+
+/** The one connection of this worker to the browser of the run. */
+let browser: Promise<Browser> | undefined;
+
+export class Panel {
+  /** Absolute path of the workspace's folder. */
+  readonly workspace: string;
+  /** HERMES_HOME of the agent. */
+  readonly home: string;
+  readonly page: Page;
+  readonly #page: PanelPage;
+  readonly #root: string;
+  readonly #settings: Readonly<Record<string, unknown>>;
+  readonly #memory: WindowMemory = { global: new Map(), workspace: new Map(), secrets: new Map() };
+  readonly #workers = new Set<Worker>();
+  #theme: Theme = "dark";
+  #running: Running | undefined;
+  /** Messages reach the panel in the order in which the extension posts them. */
+  #sent: Promise<unknown> = Promise.resolve();
+
+  private constructor(page: PanelPage, root: string, settings: Readonly<Record<string, unknown>>) {
+    this.page = page.page;
+    this.#page = page;
+    this.#root = root;
+    this.#settings = settings;
+    this.workspace = join(root, "workspace");
+    this.home = join(root, "home");
+    process.on("worker", this.#keepWorker);
+  }
+
+  static async open(inBrowser: Browser, root: string, settings: Readonly<Record<string, unknown>>): Promise<Panel> {
+    const page = await PanelPage.open(inBrowser, {
+      receive: (message) => panel.#running?.vscode.receive(message),
+      html: () => panel.#started().vscode.showPanel(),
+    });
+    page.page.setDefaultTimeout(STEP_LIMIT_MS);
+    const panel = new Panel(page, root, settings);
+    await panel.setWidth(WIDTH);
+    try {
+      await panel.#load();
+    } catch (error) {
+      await panel.close();
+      throw error;
+    }
+    return panel;
+  }
+
+  get composer(): Locator {
+    return this.page.getByRole("textbox", { name: "Message Hermes" });
+  }
+
+  /** Runs the command that the palette shows with this title. */
+  async runCommand(title: string): Promise<void> {
+    await this.#started().vscode.runCommand(title);
+  }
+
+  /** Types `prompt` and sends it. */
+  async send(prompt: string): Promise<void> {
+    await this.composer.fill(prompt);
+    await this.composer.press("Enter");
+  }
+
+  /** Resolves when no turn runs. */
+  async idle(): Promise<void> {
+    await this.page.locator('.send-button[aria-label="Stop"]').waitFor({ state: "detached" });
+  }
+
+  /** Tool cards of the conversation; `status` is ACP's: pending, in_progress, completed, failed. */
+  toolCalls(status?: string): Locator {
+    return this.page.locator(status === undefined ? "[data-tool-call]" : `[data-tool-call][data-status="${status}"]`);
+  }
+
+  /** Texts of the user's messages that are in the page. */
+  bubbles(): Promise<string[]> {
+    return this.page.locator(".user .bubble").allTextContents();
+  }
+
+  /** Makes the side bar `width` pixels wide. */
+  async setWidth(width: number): Promise<void> {
+    await this.page.setViewportSize({ width, height: HEIGHT });
+  }
+
+  async setTheme(theme: Theme): Promise<void> {
+    this.#theme = theme;
+    await applyTheme(this.page, theme);
+  }
+
+  /** Pictures of the panel at 320 and 200 px, light and dark, where the run takes pictures: FOLDER/STATE-WIDTH-THEME.png. */
+  async pictures(state: string): Promise<void> {
+    if (picturesFolder === undefined) return;
+    const before = this.#theme;
+    for (const theme of ["light", "dark"] as const) {
+      await this.setTheme(theme);
+      for (const width of [200, WIDTH]) {
+        await this.setWidth(width);
+        await this.page.screenshot({ path: join(picturesFolder, `${state}-${width}-${theme}.png`) });
+      }
+    }
+    await this.setTheme(before);
+  }
+
+  /** Loads the panel's page again, as when the user hides the side bar and shows it again. */
+  async redraw(): Promise<void> {
+    await this.#loadPage();
+  }
+
+  /** Ends extension and agent and starts them again, as when the user reloads the window. */
+  async reload(): Promise<void> {
+    await this.#end();
+    await this.#load();
+  }
+
+  readFile(path: string): string {
+    return readFileSync(join(this.workspace, path), "utf8");
+  }
+
+  /** Ends the extension with its agent, and removes workspace and home. */
+  async close(): Promise<void> {
+    await this.#page.close();
+    await this.#end();
+    process.off("worker", this.#keepWorker);
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+
+  readonly #keepWorker = (worker: Worker): void => {
+    this.#workers.add(worker);
+    worker.once("exit", () => this.#workers.delete(worker));
+  };
+
+  #started(): Running {
+    if (this.#running === undefined) throw new Error("The extension does not run.");
+    return this.#running;
+  }
+
+  async #load(): Promise<void> {
+    const page = this.#page;
+    const vscode = new ThinVSCode({
+      workspace: this.workspace,
+      storage: join(this.#root, "storage"),
+      settings: this.#settings,
+      memory: this.#memory,
+      origin: page.origin,
+      toPanel: (message) => {
+        this.#sent = this.#sent.then(() => page.send(message)).catch(() => undefined); // the page is gone
+      },
+    });
+    const { extension, unload } = loadExtension(vscode.api);
+    this.#running = { vscode, extension, unload };
+    extension.activate(vscode.context);
+    await this.#loadPage();
+  }
+
+  async #loadPage(): Promise<void> {
+    await this.#page.load();
+    await applyTheme(this.page, this.#theme);
+    await this.composer.waitFor();
+    await this.composer.focus();
+  }
+
+  async #end(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    const ended = [...this.#workers].map((worker) => new Promise((resolve) => worker.once("exit", resolve)));
+    await running?.extension.deactivate();
+    running?.vscode.close();
+    await Promise.all(ended);
+    running?.unload();
+  }
+}
+
+/** A picture of the panel after each test of this file that failed: test-results/screens/FAILED-….png. */
+export function panelPictureOfFailure(panel: () => Panel): void {
+  afterEach(async ({ task }) => {
+    if (task.result?.state !== "fail") return;
+    const name = task.name.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase();
+    await panel().page.screenshot({ path: join(resultsFolder, "screens", `FAILED-${name}.png`) });
+  });
+}
+
+/** Loads the bundle anew: its modules keep state, as in a window of VS Code. `unload` is called at its end. */
+function loadExtension(api: object): { readonly extension: Extension; readonly unload: () => void } {
+  loads += 1;
+  const key = `thin:vscode-${loads}`;
+  const modules = globalThis as unknown as Record<string, object>;
+  modules[key] = api;
+  const hooks = registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === "vscode" ? { url: key, format: "commonjs", shortCircuit: true } : next(specifier, context),
+    load: (url, context, next) =>
+      url === key
+        ? { format: "commonjs", source: `module.exports = globalThis["${key}"]`, shortCircuit: true }
+        : next(url, context),
+  });
+  const unload = (): void => {
+    hooks.deregister();
+    // Else the next bundle is given the modules of this one.
+    for (const loaded of [bundle, key]) delete require.cache[loaded];
+    delete modules[key];
+  };
+  return { extension: require(bundle) as Extension, unload }; // what extension/extension.ts exports
+}
+
+let loads = 0;
+
+function modelSettings(home: string, model: PanelOptions["model"] = "offline"): Readonly<Record<string, unknown>> {
+  if (model === "offline") return { "hermes.provider": "offline" };
+  if (model === "none") return {};
+  const section = { provider: "custom", base_url: model.baseUrl, api_key: "sk-1", default: "m" };
+  writeFiles(home, { "config.yaml": JSON.stringify({ model: section }) });
+  return {};
+}
+
+function writeFiles(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}

@@ -1,0 +1,107 @@
+/** The panel's own page in a real browser, without VS Code. */
+import { readFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join } from "node:path";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { chromiumArguments, ensureChromium } from "../../../scripts/chromium.ts";
+import { webviewFolder } from "../../../scripts/project.ts";
+
+const types: Readonly<Record<string, string>> = { ".js": "text/javascript", ".css": "text/css", ".ttf": "font/ttf" };
+
+/** Width of the side bar and height of a usual window, in pixels. */
+const VIEWPORT = { width: 380, height: 900 };
+
+/** VS Code's end of the page: messages both ways, and the state that outlives the page. */
+const VSCODE_API = `
+globalThis.fromHost = (text) => postMessage(JSON.parse(text), "*");
+globalThis.acquireVsCodeApi = () => ({
+  postMessage: (message) => globalThis.toHost(JSON.stringify(message)),
+  getState: () => JSON.parse(sessionStorage.getItem("state") ?? "null") ?? undefined,
+  setState: (value) => sessionStorage.setItem("state", JSON.stringify(value)),
+});
+`;
+
+export type PanelPageOptions = {
+  /** Takes the messages that the panel posts. */
+  readonly receive: (message: unknown) => void;
+  /** The page of the panel, whose files have addresses that begin with `origin`; asked for at each load. */
+  readonly html?: (origin: string) => string | Promise<string>;
+};
+
+export class PanelPage {
+  readonly page: Page;
+  /** Address of the page, without a final slash. */
+  readonly origin: string;
+  readonly #server: Server;
+  readonly #context: BrowserContext;
+
+  private constructor(page: Page, server: Server, context: BrowserContext) {
+    this.page = page;
+    this.origin = originOf(server);
+    this.#server = server;
+    this.#context = context;
+  }
+
+  /** Opens an empty page in `browser`. Needs dist/webview. The panel itself is loaded by `load`. */
+  static async open(browser: Browser, { receive, html = plainHtml }: PanelPageOptions): Promise<PanelPage> {
+    const server = createServer(async ({ url = "/" }, response) => {
+      const { pathname } = new URL(url, "http://page");
+      const file = readFile(join(webviewFolder, pathname)).catch(() => undefined);
+      const body = pathname === "/" ? await html(originOf(server)) : await file;
+      response
+        .writeHead(body === undefined ? 404 : 200, { "content-type": types[extname(pathname)] ?? "text/html" })
+        .end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const context = await browser.newContext({ viewport: VIEWPORT });
+    await context.addInitScript(VSCODE_API);
+    const page = await context.newPage();
+    await page.exposeFunction("toHost", (text: string) => receive(JSON.parse(text)));
+    return new PanelPage(page, server, context);
+  }
+
+  /** Loads the panel, as VS Code does when the view is shown. */
+  async load(): Promise<void> {
+    await this.page.goto(this.origin);
+  }
+
+  /** Hands the panel a message of the host. */
+  async send(message: unknown): Promise<void> {
+    // As one text: the browser's driver takes seconds to carry a large object piece by piece.
+    await this.call("fromHost", JSON.stringify(message));
+  }
+
+  /** Calls a global function of the page. */
+  async call<Value>(name: string, argument = ""): Promise<Value> {
+    return this.page.evaluate<Value, readonly [string, string]>(
+      ([known, text]) => (globalThis as unknown as Record<string, (text: string) => Value>)[known]?.(text) as Value,
+      [name, argument],
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.#context.close();
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+/** Starts a browser; the caller closes it. */
+export async function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: await ensureChromium(), args: [...chromiumArguments] });
+}
+
+function originOf(server: Server): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://127.0.0.1:${port}`;
+}
+
+/** The panel under the policy that extension/chat/panel-html.ts sets. */
+function plainHtml(origin: string): string {
+  const policy = `default-src 'none'; script-src ${origin}; style-src ${origin}; font-src ${origin}; connect-src 'none'`;
+  return `<!DOCTYPE html>
+<html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">
+<link rel="stylesheet" href="/main.css"></head><body><div id="root"></div>
+<script type="module" src="/main.js"></script></body></html>`;
+}

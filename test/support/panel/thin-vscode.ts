@@ -1,0 +1,284 @@
+/**
+ * As much of VS Code's API as the extension needs to serve its panel: settings, memory, commands, files and one webview.
+ * Whatever needs an editor, a terminal or a dialog on the screen is tested in a real VS Code (test/e2e).
+ */
+import { readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { projectFolder } from "../../../scripts/project.ts";
+import { Disposable, EventEmitter } from "./thin-events.ts";
+import { FileSystemError, Position, Range, Selection, ThinFiles, Uri, WorkspaceEdit } from "./thin-files.ts";
+
+/** Memory of the window, which outlives a reload. */
+export type WindowMemory = {
+  readonly global: Map<string, unknown>;
+  readonly workspace: Map<string, unknown>;
+  readonly secrets: Map<string, string>;
+};
+
+export type ThinVSCodeOptions = {
+  /** Folder of the workspace. */
+  readonly workspace: string;
+  /** Folder for what the extension stores. */
+  readonly storage: string;
+  /** Values of settings by their full names. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly memory: WindowMemory;
+  /** Begins the addresses of the panel's files. */
+  readonly origin: string;
+  /** Takes what the extension sends to its panel. */
+  readonly toPanel: (message: unknown) => void;
+};
+
+type Run = (...args: unknown[]) => unknown;
+
+type Manifest = {
+  readonly contributes: {
+    readonly commands: readonly { readonly command: string; readonly title: string; readonly category?: string }[];
+    readonly configuration: { readonly properties: Readonly<Record<string, { readonly default?: unknown }>> };
+  };
+};
+
+const manifest: Manifest = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8"));
+
+/** One window of the thin VS Code. */
+export class ThinVSCode {
+  /** The module `vscode` of this window. */
+  readonly api: object;
+  /** The context for `activate`. */
+  readonly context: object;
+  readonly #options: ThinVSCodeOptions;
+  readonly #files = new ThinFiles();
+  readonly #commands = new Map<string, Run>();
+  readonly #subscriptions: { dispose(): unknown }[] = [];
+  readonly #fromPanel = new EventEmitter<unknown>();
+  readonly #panelClosed = new EventEmitter<void>();
+  readonly #provider = Promise.withResolvers<{ resolveWebviewView(view: object): unknown }>();
+
+  constructor(options: ThinVSCodeOptions) {
+    this.#options = options;
+    this.api = api({ window: this.#window(), workspace: this.#workspace(), commands: this.#commandsApi() });
+    this.context = {
+      subscriptions: this.#subscriptions,
+      extensionUri: Uri.file(projectFolder),
+      storageUri: Uri.file(options.storage),
+      globalState: memento(options.memory.global),
+      workspaceState: memento(options.memory.workspace),
+      secrets: secretStorage(options.memory.secrets),
+    };
+  }
+
+  /** Shows the panel; resolves with its page. */
+  async showPanel(): Promise<string> {
+    const { origin, toPanel } = this.#options;
+    const webview = {
+      options: {},
+      html: "",
+      cspSource: origin,
+      onDidReceiveMessage: this.#fromPanel.event,
+      postMessage: (message: unknown) => {
+        toPanel(message);
+        return Promise.resolve(true);
+      },
+      asWebviewUri: ({ path }: Uri) => `${origin}${path.slice(join(projectFolder, "dist", "webview").length)}`,
+    };
+    const view = {
+      webview,
+      visible: true,
+      badge: undefined,
+      onDidDispose: this.#panelClosed.event,
+      show: () => undefined,
+    };
+    await (await this.#provider.promise).resolveWebviewView(view);
+    return webview.html;
+  }
+
+  /** Hands the extension a message of the panel. */
+  receive(message: unknown): void {
+    this.#fromPanel.fire(message);
+  }
+
+  /** Runs the command that the palette shows with this title. @throws when the extension has none. */
+  async runCommand(title: string): Promise<void> {
+    const known = manifest.contributes.commands.find((one) => `${one.category}: ${one.title}` === title);
+    const run = known && this.#commands.get(known.command);
+    if (run === undefined) throw new Error(`The extension has no command "${title}".`);
+    await run();
+  }
+
+  /** Ends the window: the panel goes away, then everything that the extension handed over. */
+  close(): void {
+    this.#panelClosed.fire();
+    for (const subscription of this.#subscriptions.splice(0).toReversed()) subscription.dispose();
+  }
+
+  #window(): object {
+    return {
+      ...editorlessWindow(),
+      registerWebviewViewProvider: (_id: string, provider: { resolveWebviewView(view: object): unknown }) => {
+        this.#provider.resolve(provider);
+        return new Disposable();
+      },
+    };
+  }
+
+  #workspace(): object {
+    const { workspace: folder, settings } = this.#options;
+    const uri = Uri.file(folder);
+    const workspaceFolder = { uri, name: "workspace", index: 0 };
+    const pathOf = (place: Uri | string): string => (typeof place === "string" ? place : place.fsPath);
+    const unsaved = (): unknown => this.#files.unsaved;
+    return {
+      ...this.#files.workspace,
+      get textDocuments() {
+        return unsaved();
+      },
+      isTrusted: true,
+      workspaceFolders: [workspaceFolder],
+      getConfiguration: (section: string) => configuration(section, settings),
+      getWorkspaceFolder: ({ path }: Uri) => (path.startsWith(`${folder}/`) ? workspaceFolder : undefined),
+      asRelativePath: (place: Uri | string) =>
+        pathOf(place).startsWith(`${folder}/`) ? relative(folder, pathOf(place)) : pathOf(place),
+      onDidChangeConfiguration: never,
+      onDidGrantWorkspaceTrust: never,
+    };
+  }
+
+  #commandsApi(): object {
+    return {
+      registerCommand: (id: string, run: Run) => {
+        this.#commands.set(id, run);
+        return new Disposable(() => this.#commands.delete(id));
+      },
+      // VS Code's own commands change the screen, which is not here.
+      executeCommand: (id: string, ...args: unknown[]) => Promise.resolve(this.#commands.get(id)?.(...args)),
+    };
+  }
+}
+
+const never = new EventEmitter<never>().event;
+
+function api(parts: { readonly window: object; readonly workspace: object; readonly commands: object }): object {
+  return {
+    ...parts,
+    ...{ Disposable, EventEmitter, Uri, Position, Range, Selection, WorkspaceEdit, FileSystemError },
+    ThemeColor: class {},
+    ThemeIcon: class {},
+    version: "0.0.0",
+    env: { appName: "Panel", language: "en", shell: "/bin/bash", openExternal: () => Promise.resolve(true) },
+    languages: {
+      registerCodeLensProvider: () => new Disposable(),
+      onDidChangeDiagnostics: never,
+      getDiagnostics: () => [],
+    },
+    lm: { selectChatModels: () => Promise.resolve([]), onDidChangeChatModels: never },
+    scm: { createSourceControl: sourceControl },
+    EndOfLine: { LF: 1, CRLF: 2 },
+    StatusBarAlignment: { Left: 1, Right: 2 },
+    OverviewRulerLane: { Left: 1, Center: 2, Right: 4, Full: 7 },
+    DiagnosticSeverity: { Error: 0, Warning: 1, Information: 2, Hint: 3 },
+    ProgressLocation: { Notification: 15 },
+    MarkdownString: class {
+      appendCodeblock(): this {
+        return this;
+      }
+    },
+    TextEditorSelectionChangeKind: { Keyboard: 1, Mouse: 2, Command: 3 },
+    TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
+  };
+}
+
+/** `vscode.window` without a screen: nothing is visible, and nobody answers a dialog. */
+function editorlessWindow(): object {
+  const closed = new EventEmitter<object>();
+  return {
+    visibleTextEditors: [],
+    terminals: [],
+    activeTextEditor: undefined,
+    tabGroups: { all: [], close: () => Promise.resolve(true) },
+    onDidCloseTerminal: closed.event,
+    ...Object.fromEntries(
+      [
+        ...["onDidChangeWindowState", "onDidChangeActiveTextEditor", "onDidChangeVisibleTextEditors"],
+        ...["onDidChangeTextEditorSelection", "onDidChangeTerminalShellIntegration"],
+        ...["onDidStartTerminalShellExecution", "onDidEndTerminalShellExecution"],
+      ].map((name) => [name, never]),
+    ),
+    registerFileDecorationProvider: () => new Disposable(),
+    createTextEditorDecorationType: () => new Disposable(),
+    createTreeView: () => ({ dispose: () => undefined }),
+    createStatusBarItem: () => ({ show: () => undefined, dispose: () => undefined }),
+    createOutputChannel: outputChannel,
+    createTerminal: ({ name, pty }: TerminalOptions) => {
+      const terminal = {
+        name,
+        show: () => undefined,
+        dispose() {
+          pty.close();
+          closed.fire(terminal);
+        },
+      };
+      pty.open(undefined);
+      return terminal;
+    },
+    showTextDocument: () => Promise.resolve(undefined),
+    setStatusBarMessage: () => new Disposable(),
+    ...Object.fromEntries(
+      ["showInformationMessage", "showWarningMessage", "showErrorMessage"].map((name) => [
+        name,
+        () => Promise.resolve(undefined),
+      ]),
+    ),
+    withProgress: (_options: object, work: () => unknown) => Promise.resolve(work()),
+  };
+}
+
+type TerminalOptions = {
+  readonly name: string;
+  readonly pty: { open(dimensions: undefined): void; close(): void };
+};
+
+/** What the extension logs as an error goes to the test's output. */
+function outputChannel(): object {
+  const quiet = (): void => undefined;
+  const loud = (message: unknown): void => void process.stderr.write(`extension: ${String(message)}\n`);
+  return { trace: quiet, debug: quiet, info: quiet, warn: loud, error: loud, show: quiet, dispose: quiet };
+}
+
+function sourceControl(): object {
+  return {
+    inputBox: {},
+    createResourceGroup: () => ({ resourceStates: [] }),
+    dispose: () => undefined,
+  };
+}
+
+function configuration(section: string, settings: Readonly<Record<string, unknown>>): object {
+  return {
+    get(name: string, otherwise?: unknown) {
+      const key = `${section}.${name}`;
+      return settings[key] ?? manifest.contributes.configuration.properties[key]?.default ?? otherwise;
+    },
+    update: () => Promise.resolve(),
+  };
+}
+
+function memento(values: Map<string, unknown>): object {
+  return {
+    keys: () => [...values.keys()],
+    get: (key: string, otherwise?: unknown) => values.get(key) ?? otherwise,
+    update: (key: string, value: unknown) => {
+      values.set(key, value);
+      return Promise.resolve();
+    },
+  };
+}
+
+function secretStorage(values: Map<string, string>): object {
+  return {
+    keys: () => Promise.resolve([...values.keys()]),
+    get: (key: string) => Promise.resolve(values.get(key)),
+    store: (key: string, value: string) => Promise.resolve(void values.set(key, value)),
+    delete: (key: string) => Promise.resolve(void values.delete(key)),
+    onDidChange: never,
+  };
+}

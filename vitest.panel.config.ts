@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+
+// The panel in a browser page, with the packaged extension and its agent in this process.
+export default defineConfig({
+  test: {
+    expect: { poll: { timeout: 20_000 } },
+    include: ["test/panel/**/*.test.ts"],
+    globalSetup: ["test/support/shared-browser.ts"],
+    pool: "forks",
+    fileParallelism: false,
+    isolate: false,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});
