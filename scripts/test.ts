@@ -25,6 +25,7 @@ const stages: readonly Stage[] = [
   { name: "build", args: ["esbuild.mjs"], needed: true },
   vitest("unit", "vitest.config.ts"),
   vitest("acp", "vitest.acp.config.ts"),
+  vitest("panel", "vitest.panel.config.ts"),
   { name: "package", args: ["scripts/package.ts"], needed: true },
   { name: "vscode", args: ["scripts/test-vscode.ts", "--suite"], results: "vscode-suite.json" },
   { name: "e2e", args: ["scripts/test-vscode.ts", "--e2e"], results: "e2e.json" },

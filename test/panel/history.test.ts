@@ -151,7 +151,7 @@ describe("sessions in the panel", () => {
     await expect.poll(() => panel.composer.inputValue()).toBe("list the files\n\nsearch two");
     await panel.composer.fill("read a.txt");
     // A panel that is drawn anew gets everything again, and leaves what was typed since.
-    await panel.redraw();
+    await panel.hideAndShow();
     await expect.poll(() => panel.composer.inputValue()).toBe("read a.txt");
     await panel.composer.fill("");
   });

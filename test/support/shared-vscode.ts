@@ -1,5 +1,5 @@
 /** One VS Code server with the packaged extension, and one browser, for a whole run of browser tests. */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserServer, chromium } from "playwright-core";
@@ -31,8 +31,6 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   if (!existsSync(packageFile)) throw new Error(`${packageFile} is missing: npm run package makes it.`);
   const root = mkdtempSync(join(tmpdir(), "hermes-vscode-"));
   const userDataFolder = join(root, "user-data");
-  const temporaryFolder = join(root, "tmp");
-  mkdirSync(temporaryFolder);
   const running: { server?: VSCodeServer; browser?: BrowserServer } = {};
   const stop = async (): Promise<void> => {
     await running.browser?.close();
@@ -47,7 +45,7 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
     running.server = await startVSCodeServer({
       ...folders,
       askForTrust: true,
-      env: { HERMES_LOCAL_SERVERS: "off", OPENAI_BASE_URL: "", TMPDIR: temporaryFolder },
+      env: { HERMES_LOCAL_SERVERS: "off", OPENAI_BASE_URL: "" },
       logFile: join(resultsFolder, "logs", "server.log"),
     });
     running.browser = await chromium.launchServer({ executablePath, args: [...chromiumArguments] });

@@ -151,8 +151,9 @@ export class Panel {
     await this.setTheme(before);
   }
 
-  /** Loads the panel's page again, as when the user hides the side bar and shows it again. */
-  async redraw(): Promise<void> {
+  /** Hides the side bar, with which the panel's page goes away, and shows it again. */
+  async hideAndShow(): Promise<void> {
+    await this.#started().vscode.hidePanel();
     await this.#loadPage();
   }
 

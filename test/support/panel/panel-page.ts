@@ -48,10 +48,13 @@ export class PanelPage {
     const server = createServer(async ({ url = "/" }, response) => {
       const { pathname } = new URL(url, "http://page");
       const file = readFile(join(webviewFolder, pathname)).catch(() => undefined);
-      const body = pathname === "/" ? await html(originOf(server)) : await file;
-      response
-        .writeHead(body === undefined ? 404 : 200, { "content-type": types[extname(pathname)] ?? "text/html" })
-        .end(body);
+      try {
+        const body = pathname === "/" ? await html(originOf(server)) : await file;
+        const type = types[extname(pathname)] ?? "text/html";
+        response.writeHead(body === undefined ? 404 : 200, { "content-type": type }).end(body);
+      } catch (error) {
+        response.writeHead(500).end(String(error));
+      }
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const context = await browser.newContext({ viewport: VIEWPORT });
@@ -61,9 +64,10 @@ export class PanelPage {
     return new PanelPage(page, server, context);
   }
 
-  /** Loads the panel, as VS Code does when the view is shown. */
+  /** Loads the panel, as VS Code does when the view is shown. @throws the error of `html`. */
   async load(): Promise<void> {
-    await this.page.goto(this.origin);
+    const response = await this.page.goto(this.origin);
+    if (response?.ok() === false) throw new Error(await response.text());
   }
 
   /** Hands the panel a message of the host. */

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { projectFolder } from "../../../scripts/project.ts";
+import { projectFolder, vscodeTestFolder } from "../../../scripts/project.ts";
 import { Disposable, EventEmitter } from "./thin-events.ts";
 import { FileSystemError, Position, Range, Selection, ThinFiles, Uri, WorkspaceEdit } from "./thin-files.ts";
 
@@ -29,6 +29,8 @@ export type ThinVSCodeOptions = {
   readonly toPanel: (message: unknown) => void;
 };
 
+type View = { readonly webview: { readonly html: string }; visible: boolean; readonly [part: string]: unknown };
+
 type Run = (...args: unknown[]) => unknown;
 
 type Manifest = {
@@ -51,7 +53,9 @@ export class ThinVSCode {
   readonly #commands = new Map<string, Run>();
   readonly #subscriptions: { dispose(): unknown }[] = [];
   readonly #fromPanel = new EventEmitter<unknown>();
+  readonly #visibilityChanged = new EventEmitter<void>();
   readonly #panelClosed = new EventEmitter<void>();
+  #view: Promise<View> | undefined;
   readonly #provider = Promise.withResolvers<{ resolveWebviewView(view: object): unknown }>();
 
   constructor(options: ThinVSCodeOptions) {
@@ -67,8 +71,20 @@ export class ThinVSCode {
     };
   }
 
-  /** Shows the panel; resolves with its page. */
+  /** Shows the panel; resolves with its page. VS Code asks for the page once, and loads it whenever the panel is shown. */
   async showPanel(): Promise<string> {
+    this.#view ??= this.#resolveView();
+    const view = await this.#view;
+    this.#setVisible(view, true);
+    return view.webview.html;
+  }
+
+  /** Hides the panel, whose page goes away. */
+  async hidePanel(): Promise<void> {
+    if (this.#view !== undefined) this.#setVisible(await this.#view, false);
+  }
+
+  async #resolveView(): Promise<View> {
     const { origin, toPanel } = this.#options;
     const webview = {
       options: {},
@@ -76,20 +92,26 @@ export class ThinVSCode {
       cspSource: origin,
       onDidReceiveMessage: this.#fromPanel.event,
       postMessage: (message: unknown) => {
-        toPanel(message);
-        return Promise.resolve(true);
+        if (view.visible) toPanel(message);
+        return Promise.resolve(view.visible);
       },
       asWebviewUri: ({ path }: Uri) => `${origin}${path.slice(join(projectFolder, "dist", "webview").length)}`,
     };
-    const view = {
+    const view: View = {
       webview,
       visible: true,
-      badge: undefined,
+      onDidChangeVisibility: this.#visibilityChanged.event,
       onDidDispose: this.#panelClosed.event,
       show: () => undefined,
     };
     await (await this.#provider.promise).resolveWebviewView(view);
-    return webview.html;
+    return view;
+  }
+
+  #setVisible(view: View, visible: boolean): void {
+    if (view.visible === visible) return;
+    view.visible = visible;
+    this.#visibilityChanged.fire();
   }
 
   /** Hands the extension a message of the panel. */
@@ -158,13 +180,19 @@ export class ThinVSCode {
 const never = new EventEmitter<never>().event;
 
 function api(parts: { readonly window: object; readonly workspace: object; readonly commands: object }): object {
-  return {
+  return refusing("vscode", {
     ...parts,
     ...{ Disposable, EventEmitter, Uri, Position, Range, Selection, WorkspaceEdit, FileSystemError },
     ThemeColor: class {},
     ThemeIcon: class {},
     version: "0.0.0",
-    env: { appName: "Panel", language: "en", shell: "/bin/bash", openExternal: () => Promise.resolve(true) },
+    env: {
+      appName: "Panel",
+      appRoot: join(vscodeTestFolder, "none"), // search falls back to the ripgrep on the PATH, or to none
+      language: "en",
+      shell: "/bin/bash",
+      openExternal: () => Promise.resolve(true),
+    },
     languages: {
       registerCodeLensProvider: () => new Disposable(),
       onDidChangeDiagnostics: never,
@@ -184,7 +212,24 @@ function api(parts: { readonly window: object; readonly workspace: object; reado
     },
     TextEditorSelectionChangeKind: { Keyboard: 1, Mouse: 2, Command: 3 },
     TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
-  };
+  });
+}
+
+/** The same API, which throws where the extension asks for a part that is missing here. */
+function refusing(name: string, part: Readonly<Record<string, unknown>>): object {
+  return new Proxy(part, {
+    get(target, key) {
+      const path = `${name}.${String(key)}`;
+      if (typeof key === "symbol" || key === "then") return undefined;
+      if (!(key in target)) throw new Error(`${path} is missing in test/support/panel/thin-vscode.ts. Add it there.`);
+      const value: unknown = Reflect.get(target, key);
+      return name === "vscode" && isNamespace(value) ? refusing(path, value) : value;
+    },
+  });
+}
+
+function isNamespace(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
 }
 
 /** `vscode.window` without a screen: nothing is visible, and nobody answers a dialog. */
