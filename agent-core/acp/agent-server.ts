@@ -20,7 +20,7 @@ import { messageOf } from "../platform/errors.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { lockHolder } from "../platform/locks/file-lock.ts";
 import type { HermesImport, HermesImported } from "../protocol/sessions.ts";
-import { findEditorModels } from "../providers/catalogue/editor-models.ts";
+import { discoverEditorModels } from "../providers/catalogue/discovered-models.ts";
 import { deployments } from "../providers/deployments.ts";
 import { forkSession } from "../sessions/fork-session.ts";
 import { SessionIndex } from "../sessions/index/session-index.ts";
@@ -94,7 +94,7 @@ export class AgentServer {
     this.directory = new ModelDirectory({
       home: this.home,
       log: options.log,
-      editorModels: async () => (this.clientModels ? findEditorModels(this.clientModels) : []),
+      editorModels: async () => (this.clientModels ? discoverEditorModels(this.clientModels) : []),
     });
   }
 

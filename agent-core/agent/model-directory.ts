@@ -4,13 +4,16 @@
  */
 import { type Environment, modelsFile } from "../config/home.ts";
 import { readJsonFile, writeJsonFile } from "../config/json-file.ts";
-import { listModels } from "../providers/catalogue/list-models.ts";
-import type { ListedModel } from "../providers/catalogue/listing.ts";
+import {
+  type DiscoveredModels,
+  discoverLocalServers,
+  isLocalServer,
+  localDetails,
+  localPlaces,
+} from "../providers/catalogue/discovered-models.ts";
+import { type ListedModel, listModels } from "../providers/catalogue/listing.ts";
 import { ListingCache } from "../providers/catalogue/listing-cache.ts";
-import { localDetails } from "../providers/catalogue/local-details.ts";
-import { type Found, findLocalServers, isLocalServer, localPlaces } from "../providers/catalogue/local-servers.ts";
-import { type Source, sourcesOf } from "../providers/catalogue/sources.ts";
-import { choiceId, choiceOf, type ModelChoice, resolveChoice } from "../providers/choice.ts";
+import { choiceId, choiceOf, type ModelChoice, resolveChoice, type Source, sourcesOf } from "../providers/choice.ts";
 import { editor, offline } from "../providers/deployments.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
 import {
@@ -49,7 +52,7 @@ export type ModelDirectoryOptions = {
   /** One line for the log. */
   readonly log: (line: string) => void;
   /** Models that the editor offers; they stand before local servers. */
-  readonly editorModels?: () => Promise<readonly Found[]>;
+  readonly editorModels?: () => Promise<readonly DiscoveredModels[]>;
 };
 
 export class ModelDirectory {
@@ -62,7 +65,7 @@ export class ModelDirectory {
   readonly #failures = new Map<string, number>();
   #environment: Environment = {};
   #places: readonly ModelSettings[] = [];
-  #found: readonly Found[] = [];
+  #found: readonly DiscoveredModels[] = [];
   #refreshing: Promise<void> | undefined;
 
   constructor(options: ModelDirectoryOptions) {
@@ -144,7 +147,7 @@ export class ModelDirectory {
       log(`The editor's models could not be listed: ${String(error)}`);
       return [];
     });
-    const local = findLocalServers(localPlaces(this.#environment["HERMES_LOCAL_SERVERS"]));
+    const local = discoverLocalServers(localPlaces(this.#environment["HERMES_LOCAL_SERVERS"]));
     const found = [...((await offered) ?? []), ...(await local)];
     const isNews = JSON.stringify(found) !== JSON.stringify(this.#found);
     this.#found = found;

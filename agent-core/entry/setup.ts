@@ -4,8 +4,8 @@ import { type Environment, homeFolder } from "../config/home.ts";
 import { setHomeModel, setHomeVariable } from "../config/write-home.ts";
 import { messageOf } from "../platform/errors.ts";
 import { checkKey } from "../providers/catalogue/check-key.ts";
+import { discoverLocalServers, localPlaces } from "../providers/catalogue/discovered-models.ts";
 import type { ListedModel } from "../providers/catalogue/listing.ts";
-import { findLocalServers, localPlaces } from "../providers/catalogue/local-servers.ts";
 import { custom, type Deployment, deployments } from "../providers/deployments.ts";
 import type { Dialog } from "./terminal-dialog.ts";
 
@@ -51,7 +51,7 @@ async function converse(environment: Environment, dialog: Dialog): Promise<boole
 /** Providers with a key, what answers on this machine, any other address. */
 async function offers(environment: Environment): Promise<readonly Deployment[]> {
   const keyed = deployments.filter(({ keyVariable }) => keyVariable !== undefined);
-  const local = await findLocalServers(localPlaces(environment["HERMES_LOCAL_SERVERS"]));
+  const local = await discoverLocalServers(localPlaces(environment["HERMES_LOCAL_SERVERS"]));
   return [...keyed, ...local.map(({ deployment }) => deployment), custom];
 }
 

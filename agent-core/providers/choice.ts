@@ -1,5 +1,7 @@
-/** A model as it is chosen from a list: provider and name, and one word for both. */
-import { type Deployment, offline } from "./deployments.ts";
+/** A user's choice of a model: provider and name, one id for both, and the endpoints to choose from. */
+
+import type { Place } from "./catalogue/ask-endpoint.ts";
+import { type Deployment, deployments, offline } from "./deployments.ts";
 import { type ModelSettings, type Resolution, type ResolvedModel, resolveModel } from "./resolve.ts";
 
 export type ModelChoice = { readonly provider: string; readonly model: string };
@@ -9,7 +11,7 @@ export function choiceId({ provider, model }: ModelChoice): string {
   return provider === offline.name ? offline.name : `${provider}:${model}`;
 }
 
-/** Undefined when `id` is none. */
+/** Undefined when `id` is not such an id. */
 export function parseChoice(id: string): ModelChoice | undefined {
   if (id === offline.name) return { provider: offline.name, model: offline.name };
   const colon = id.indexOf(":");
@@ -21,17 +23,17 @@ export function choiceOf({ endpoint, model }: ResolvedModel): ModelChoice {
   return { provider: endpoint.provider, model };
 }
 
-/** What is known of places beside the environment. */
+/** Endpoints known besides the environment. */
 export type Places = {
-  /** What was found to answer here (see `resolveModel`). */
+  /** Discovered deployments (see `resolveModel`). */
   readonly available: readonly Deployment[];
-  /** Endpoints that the configuration describes, by their provider's name. */
+  /** Endpoints from the configuration, by provider name. */
   readonly own: readonly ModelSettings[];
 };
 
 /**
- * How the chosen model is reached: as the environment says where it speaks of this provider, else as the configuration
- * describes it, else by its own key.
+ * Access to the chosen model: from the environment if it names this provider, else from the configuration, else with
+ * the provider's own key.
  */
 export function resolveChoice(
   { provider, model }: ModelChoice,
@@ -44,7 +46,7 @@ export function resolveChoice(
   return resolveModel({ ...described, provider, model }, environment, available);
 }
 
-/** Everything that was resolved, so that resolving it again gives the same model in any environment. */
+/** Settings that resolve to the same model in any environment. */
 export function settingsOf({
   mode,
   endpoint,
@@ -58,4 +60,38 @@ export function settingsOf({
     ...(baseUrl !== undefined && { baseUrl }),
     ...(apiKey !== undefined && { apiKey }),
   };
+}
+
+/** An endpoint whose models the user can choose. */
+
+export type Source = Place & { readonly title: string; readonly knownModels: readonly string[] };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The configured endpoint first, then the described ones, then all with a key. Local servers and the editor are
+ * discovered, not configured.
+ */
+export function sourcesOf(environment: Environment, own: readonly ModelSettings[]): readonly Source[] {
+  const configured = resolveModel({}, environment);
+  const sources: Source[] = [];
+  const add = ({ mode, endpoint }: Place): void => {
+    if (mode === offline.mode || endpoint.baseUrl === undefined) return;
+    if (sources.some((source) => source.endpoint.provider === endpoint.provider)) return;
+    const known = deployments.find(({ name }) => name === endpoint.provider);
+    const title = known?.title ?? endpoint.provider;
+    sources.push({ mode, endpoint, title, knownModels: known?.knownModels ?? [] });
+  };
+  const addOf = (settings: ModelSettings): void => {
+    // The model only fills a required field; the endpoint is the result.
+    const resolution = resolveModel({ model: "any", ...settings }, environment);
+    if (resolution.ok) add(resolution.model);
+  };
+  if (configured.ok) add(configured.model);
+  for (const place of own) addOf(place);
+  for (const { name, keyVariable, defaultModel } of deployments) {
+    if (keyVariable === undefined || !environment[keyVariable]?.trim()) continue;
+    addOf({ provider: name, ...(defaultModel !== undefined && { model: defaultModel }) });
+  }
+  return sources;
 }

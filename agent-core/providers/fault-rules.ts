@@ -1,28 +1,28 @@
 /**
- * Which fault an error is: one table, first match decides. Order: HTTP status with its exceptions, then the codes that
- * providers send in the middle of a stream, then words, then the ways a connection fails.
+ * The table from errors to kinds of fault; the first match wins. Order: HTTP statuses and their exceptions, codes
+ * within a stream, texts, connection errors.
  */
-import { type ErrorSigns, FROM_PROVIDER } from "./error-signs.ts";
+import { type ErrorDetails, FROM_PROVIDER } from "./error-details.ts";
 import type { FaultKind } from "./fault.ts";
 
 type Rule = {
-  /** HTTP status; left out: only errors without one. */
+  /** HTTP status. Absent: only errors without a status match. */
   readonly status?: (status: number) => boolean;
   /** Matched against names and codes. */
   readonly codes?: RegExp;
-  /** Matched against everything that was said. */
+  /** Matched against all texts. */
   readonly text?: RegExp;
   readonly kind: FaultKind;
 };
 
 const BILLING =
   /insufficient.{0,12}(quota|credit|balance|fund)|exceeded your current quota|out of credits|credit balance|billing|payment required|(spending|key|budget) limit|specified API usage limits/i;
-/** "Usage limit reached, try again at …" is a limit that passes, not a bill. */
+/** "Usage limit reached, try again at …" is a temporary limit, not a bill. */
 const PASSING = /try again|resets? (at|in)|retry after|per (second|minute|hour|day)/i;
 const OVERLOADED = /overloaded|over capacity|at capacity|no available (capacity|server|worker)/i;
 const PARAMETER =
   /(unsupported|unknown|unrecognized|invalid|unexpected).{0,20}(parameter|field|argument|value)|extra inputs are not permitted|is (deprecated|not supported) (for|with|by) this model|not support(ed)? (the |this )?(following )?parameter|not support the .{1,30} parameter/i;
-/** Signed or encrypted reasoning of earlier answers; also a reasoning item that lost its neighbour. */
+/** Signed or encrypted reasoning of earlier answers, or a reasoning item without its neighbour. */
 const REASONING =
   /thinking.{0,80}(signature|cannot be modified|must remain as they were)|signature.{0,40}thinking|encrypted.{0,20}content.{0,60}(invalid|could not|failed)|of type 'reasoning'.{0,60}without its required|without its required 'reasoning'|reasoning input items|not persisted when .?store|expected .{0,4}thinking.{0,60}found/i;
 const IMAGE =
@@ -31,7 +31,7 @@ const OVERFLOW =
   /context.{0,30}(length|window|limit|size)|maximum context|(prompt|input|request).{0,20}(is )?too (long|large)|too many (input )?tokens|exceeds.{0,30}(tokens|context|limit)|reduce the length/i;
 const NO_MODEL =
   /model.{0,80}(not (be )?found|does not exist|not exist|unknown|no longer available|not supported|not available)|(unknown|invalid|no such) model|no endpoints found/i;
-/** All that Anthropic says of a model it does not have. */
+/** Anthropic's whole message about an unknown model. */
 const NAMED_MODEL = /^model: \S/im;
 const BAD_KEY =
   /(invalid|incorrect|expired|missing|malformed).{0,20}(api.?key|credential|token)|api.?key not valid|unauthori[sz]ed/i;
@@ -61,7 +61,7 @@ const rules: readonly Rule[] = [
   { status: is(429), text: PASSING, kind: "rate-limit" },
   { status: is(429), text: BILLING, kind: "billing" },
   { status: is(429), kind: "rate-limit" },
-  // Before the overflow: "max_tokens" stands in both kinds of text.
+  // Before the overflow rules, because both kinds of text mention "max_tokens".
   { status: is(400, 422), text: REASONING, kind: "reasoning-rejected" },
   { status: is(400, 422), codes: /invalid_encrypted_content/, kind: "reasoning-rejected" },
   { status: is(400, 415, 422), text: IMAGE, kind: "image-rejected" },
@@ -81,7 +81,7 @@ const rules: readonly Rule[] = [
 
   { codes: /insufficient_quota|billing/, kind: "billing" },
   { codes: /context_length_exceeded|request_too_large/, kind: "context-overflow" },
-  // Responses that failed name what in the request they did not bear; asking the same again would not help.
+  // A failed response names the rejected part of the request. The same request would fail again.
   { codes: /image/, kind: "image-rejected" },
   { codes: /invalid_prompt|bio_policy|data_residency/, kind: "bad-request" },
   { codes: /rate_limit/, kind: "rate-limit" },
@@ -94,7 +94,7 @@ const rules: readonly Rule[] = [
   { codes: /invalid_request/, text: OVERFLOW, kind: "context-overflow" },
   { codes: /invalid_request/, kind: "bad-request" },
   { codes: /Timeout|ETIMEDOUT|TIMEOUT|timeout_error/, kind: "timeout" },
-  // Node's name for a body that stopped; its cause may be any network code.
+  // Node's error for an incomplete body. Its cause may be any network code.
   { text: /^(terminated|premature close|aborted)$/im, kind: "cut-off" },
   { codes: /\b(E(CONN\w+|NOTFOUND|AI_AGAIN|PIPE|NETUNREACH|HOSTUNREACH|PROTO)|UND_ERR_\w+)\b/, kind: "network" },
   { codes: /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_(TLS|SSL)/, kind: "network" },
@@ -110,12 +110,12 @@ const rules: readonly Rule[] = [
   { codes: new RegExp(FROM_PROVIDER), kind: "server" },
 ];
 
-/** `unknown` when no rule knows it. */
-export function faultKindOf(signs: ErrorSigns): FaultKind {
+/** Returns `unknown` when no rule matches. */
+export function faultKindOf(signs: ErrorDetails): FaultKind {
   return rules.find((rule) => fits(rule, signs))?.kind ?? "unknown";
 }
 
-function fits({ status, codes, text }: Rule, signs: ErrorSigns): boolean {
+function fits({ status, codes, text }: Rule, signs: ErrorDetails): boolean {
   if ((status === undefined) !== (signs.status === undefined)) return false;
   if (signs.status !== undefined && !status?.(signs.status)) return false;
   return (codes?.test(signs.codes) ?? true) && (text?.test(signs.text) ?? true);

@@ -1,4 +1,4 @@
-/** What can go wrong between us and a model, as one value; whoever decides (retry, fail over, tell the user) reads it. */
+/** Failures of a model call, as values. Retry, fallback and messages depend on them. */
 
 export type FaultKind =
   | "authentication"
@@ -12,25 +12,25 @@ export type FaultKind =
   | "context-overflow"
   | "model-not-found"
   | "bad-request"
-  /** A parameter that this model does not take; `parameter` names it. */
+  /** `parameter` names the parameter that this model refuses. */
   | "unsupported-parameter"
-  /** Earlier reasoning that was sent back, and is not accepted (any more). */
+  /** The model rejected reasoning of an earlier answer. */
   | "reasoning-rejected"
-  /** An image that this model does not take. */
+  /** The model rejected an image. */
   | "image-rejected"
-  /** An answer with nothing in it. */
+  /** The answer is empty. */
   | "empty"
   | "malformed"
   | "unknown";
 
 export type Fault = {
   readonly kind: FaultKind;
-  /** One line for people: what happened, to what, what to do. Never holds a key. */
+  /** One line for people: what failed, on what, and what to do. Contains no key. */
   readonly message: string;
-  /** HTTP status, when there was one. */
+  /** HTTP status, if there was one. */
   readonly status?: number;
-  /** The provider's own floor for the next try, in milliseconds. */
+  /** Least delay before a retry, from the provider. Milliseconds. */
   readonly retryAfterMs?: number;
-  /** As the provider's API names it. */
+  /** Name in the provider's API. */
   readonly parameter?: string;
 };

@@ -1,30 +1,30 @@
-/** What is known of models: by their names, and better where their endpoint tells. */
+/** Facts about models, from their names or from their endpoint. */
 
 /** US dollars per million tokens. */
 export type ModelPrice = {
   readonly input: number;
   readonly output: number;
-  /** Input that was read from the provider's cache. */
+  /** Input from the provider's cache. */
   readonly cachedInput: number;
 };
 
 export type ModelInfo = {
-  /** Tokens that the model can see, its answer included. */
+  /** Tokens of the context, including the answer. */
   readonly contextWindow: number;
-  /** Tokens that one answer may have. */
+  /** Most tokens of one answer. */
   readonly maxOutputTokens: number;
-  /** It looks at images. */
+  /** True when the model accepts images. */
   readonly images: boolean;
-  /** It thinks before it answers, and can be told how long. */
+  /** True when the model reasons and accepts an effort. */
   readonly reasoning: boolean;
-  /** Undefined when nobody told us. */
+  /** Undefined when unknown. */
   readonly price: ModelPrice | undefined;
 };
 
-/** What an endpoint tells of a model; it stands over the table. */
+/** Facts from an endpoint, which override the table. */
 export type ModelFacts = Partial<ModelInfo>;
 
-/** For models nobody told us about: small enough to be safe with any current one. */
+/** Values for unknown models: small enough for any current one. */
 const UNKNOWN: ModelInfo = {
   contextWindow: 128_000,
   maxOutputTokens: 8_192,
@@ -35,7 +35,9 @@ const UNKNOWN: ModelInfo = {
 
 type Family = readonly [name: RegExp, facts: ModelFacts];
 
-/** A family of models that see images. Windows in tokens, prices in dollars per million: input, output, cached input. */
+/**
+ * A family of models with vision. Windows in tokens; prices in dollars per million tokens: input, output, cached input.
+ */
 function family(
   name: RegExp,
   window: readonly [context: number, output: number],
@@ -55,7 +57,7 @@ const THINKS: ModelFacts = { reasoning: true };
 const TEXT: ModelFacts = { images: false };
 const THINKS_IN_TEXT: ModelFacts = { reasoning: true, images: false };
 
-/** First match decides; figures from the providers' public model and price pages. */
+/** The first match wins. Figures from the providers' public model and price pages. */
 const families: readonly Family[] = [
   family(/gpt-5(\.\d)?-pro/, [400_000, 128_000], [15, 120, 15], THINKS),
   family(/gpt-5(\.\d)?-chat/, [128_000, 16_384], [1.25, 10, 0.125]),
@@ -120,11 +122,32 @@ const families: readonly Family[] = [
 ];
 
 /**
- * By the model's name, with or without its maker (`openai/gpt-4.1`); a cautious default for unknown ones. `told` is
- * what its endpoint says of it.
+ * Facts by name, with or without its maker (`openai/gpt-4.1`). Unknown models get cautious values. `told`: facts from
+ * the endpoint.
  */
 export function modelInfo(model: string, told: ModelFacts = {}): ModelInfo {
   const name = model.toLowerCase();
   const known = families.find(([pattern]) => pattern.test(name))?.[1];
   return { ...UNKNOWN, ...known, ...told };
+}
+
+/**
+ * Names of OpenAI's reasoning models: o-series, gpt-5 and later, codex; also with a maker (`openai/o3`) or fine-tuned
+ * (`ft:o4-mini:…`). OpenAI's APIs accept other options for them.
+ */
+const REASONING = /(^|[/:])(o\d|gpt-([5-9]|1\d))(?![a-z\d])|codex/;
+/** Models with such a name that do not reason. */
+const CHAT = /-chat(-|$)/;
+/** Only the first models of the gpt-5 family accept the effort `minimal`. */
+const MINIMAL = /(^|[/:])gpt-5(-mini|-nano)?(-\d{4}-\d\d-\d\d)?$/;
+
+/** Case is ignored. */
+export function isOpenAiReasoningModel(model: string): boolean {
+  const name = model.toLowerCase();
+  return REASONING.test(name) && !CHAT.test(name);
+}
+
+/** False for models that refuse the effort `minimal`. */
+export function knowsMinimalEffort(model: string): boolean {
+  return MINIMAL.test(model.toLowerCase());
 }

@@ -1,25 +1,25 @@
-/** Keeps secrets out of messages, logs and journals. */
+/** Removes secrets from messages, logs and journals. */
 
 const MASK = "[key]";
-/** Shorter ones are placeholders of local servers (`none`, `ollama`), and would hide ordinary words. */
+/** Shorter keys are placeholders of local servers (`none`, `ollama`); masking them would hide ordinary words. */
 const SHORTEST_SECRET = 8;
 
-/** Shapes of keys: a known prefix, a JSON web token, an authorization header. */
+/** Forms of keys: a known prefix, a JSON web token, an authorization header. */
 const KEY_SHAPES: readonly RegExp[] = [
-  // OpenAI, Anthropic, OpenRouter (also as they echo it: sk-ab***yz), Stripe-like.
+  // OpenAI, Anthropic, OpenRouter (also in its shortened form sk-ab***yz) and Stripe.
   /\b(?:sk|pk|rk)-[\w*.-]{6,}/g,
   /\b(?:xai|gsk|hf|nvapi|pplx|r8|tgp|csk|fw)[-_]\w{12,}/g,
   /\bgh[opusr]_\w{16,}|\bgithub_pat_\w{16,}|\bAIza[\w-]{16,}|\bAKIA[A-Z0-9]{12,}/g,
   /\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,
 ];
 
-/** A name that announces a secret, in a header, a query or JSON; only its value is hidden. */
+/** Names of secrets in headers, queries and JSON. Only the value is masked. */
 const NAMED_SECRETS =
   /((?:authorization|api[-_]?key|x-api-key|access[-_]?token|secret|signature|sig|cookie|password)["']?\s*[:=]\s*["']?(?:(?:bearer|basic)\s+)?)[^\s"'&,;<>]{6,}/gi;
 const BEARER = /\b(bearer\s+)[\w.~+/=-]{8,}/gi;
 const URL_PASSWORD = /(\/\/)[^/\s:@]*:[^/\s@]+@/g;
 
-/** Replaces what looks like a key, and every occurrence of the given secrets. */
+/** Masks text that looks like a key, and every occurrence of `secrets`. */
 export function redact(text: string, secrets: readonly (string | undefined)[] = []): string {
   let clean = text;
   for (const secret of secrets) {

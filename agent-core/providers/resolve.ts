@@ -1,10 +1,10 @@
-/** Which model, reached how: from what was asked for and what the environment holds. */
+/** Resolves settings and environment to a model and its endpoint. */
 import { custom, type Deployment, deploymentAt, deployments, editor, offline, openai } from "./deployments.ts";
-import { keyAdvice } from "./fault-sentence.ts";
-import { isOpenAiReasoningModel } from "./openai-reasoning.ts";
+import { keyAdvice } from "./fault-message.ts";
+import { isOpenAiReasoningModel } from "./model-info.ts";
 import type { ApiMode, Endpoint } from "./wire/wire.ts";
 
-/** What the caller asks for; it stands over the environment. */
+/** Settings of the caller. They override the environment. */
 export type ModelSettings = {
   readonly provider?: string;
   readonly model?: string;
@@ -15,7 +15,7 @@ export type ModelSettings = {
 
 export type ResolvedModel = { readonly mode: ApiMode; readonly endpoint: Endpoint; readonly model: string };
 
-/** `message` is one line for people: what is missing or wrong, and what to set. */
+/** `message`: one line for people about a missing or wrong setting. */
 export type Resolution =
   | { readonly ok: true; readonly model: ResolvedModel }
   | { readonly ok: false; readonly message: string; readonly missing?: "key" };
@@ -32,13 +32,13 @@ const apiModes: readonly ApiMode[] = [
   "offline",
 ];
 
-/** `provider: auto` of an original home: as if nothing were named. */
+/** `provider: auto` of an original home means no provider. */
 const AUTOMATIC = "auto";
 
 /**
- * Mode: named → OpenAI's for its reasoning models → the provider's → the address's → chat_completions. Provider: named → the address's → the first whose key
- * is set → the first of `available` → offline. HERMES_* stand over the providers' own variables. `available` is what was
- * found to answer here, each with one of its models as the default: the editor's models, then local servers.
+ * Mode, first match: setting, OpenAI's for its reasoning models, provider's, address's, chat_completions. Provider,
+ * first match: setting, address's, first with a key, first of `available`, offline. HERMES_* override the providers'
+ * own variables. `available`: discovered deployments with a default model, the editor's models before local servers.
  */
 export function resolveModel(
   settings: ModelSettings,
@@ -68,13 +68,13 @@ export function resolveModel(
   return resolved(mode, { provider, baseUrl, ...(apiKey !== undefined && { apiKey }) }, model);
 }
 
-/** The editor is the address, and has the key. */
+/** The editor needs neither an address nor a key. */
 function editorModel(model: string | undefined): Resolution {
   if (model !== undefined) return resolved(editor.mode, { provider: editor.name }, model);
   return refused("The editor offers no model. Choose another provider, or name one with HERMES_MODEL.");
 }
 
-/** True when nothing says which model to use: no name, no address, no key. */
+/** True when the environment has no model name, address or key. */
 export function namesNoModel(environment: Environment): boolean {
   const asked = withEnvironment({}, environment);
   const isSaid = asked.provider !== undefined || asked.apiMode !== undefined;
@@ -101,9 +101,9 @@ function withEnvironment(settings: ModelSettings, environment: Environment): Mod
     apiMode: "HERMES_API_MODE",
     apiKey: "HERMES_API_KEY",
   } as const satisfies Record<keyof ModelSettings, string>;
-  const isOther = speaksOfAnother(settings.provider?.trim(), environment);
+  const isOther = describesOtherProvider(settings.provider?.trim(), environment);
   const found = Object.entries(variables).map(([field, name]) => {
-    const own = settings[field as keyof ModelSettings]?.trim(); // entries of a literal: the fields are its keys
+    const own = settings[field as keyof ModelSettings]?.trim(); // the fields are the keys of the literal above
     return [field, own || (isOther ? undefined : variable(environment, name))] as const;
   });
   const asked: ModelSettings = Object.fromEntries(found.filter(([, value]) => value !== undefined));
@@ -111,14 +111,14 @@ function withEnvironment(settings: ModelSettings, environment: Environment): Mod
   return provider === undefined || provider === AUTOMATIC ? rest : asked;
 }
 
-/** HERMES_* speak of one model together: when the caller names another provider, their address and key are not its. */
-function speaksOfAnother(provider: string | undefined, environment: Environment): boolean {
+/** HERMES_* variables describe one model together. With another provider, their address and key do not apply. */
+function describesOtherProvider(provider: string | undefined, environment: Environment): boolean {
   if (!provider || provider === AUTOMATIC) return false;
   const named = variable(environment, "HERMES_PROVIDER");
   if (named !== undefined && named !== AUTOMATIC) return named !== provider;
   const baseUrl = variable(environment, "HERMES_BASE_URL");
   if (baseUrl !== undefined) return deploymentAt(baseUrl).name !== provider;
-  // A key alone is OpenAI's or that of some other endpoint: never a local server's, or of whom has a key of its own.
+  // A key alone belongs to OpenAI or to a custom endpoint, never to a local server or a provider with its own variable.
   const known = deployments.find(({ name }) => name === provider);
   if (known === undefined || known === openai || known === custom) return false;
   return known.keyVariable === undefined || variable(environment, known.keyVariable) !== undefined;
@@ -137,13 +137,13 @@ function chooseDeployment(
     ({ keyVariable, urlVariable }) =>
       (variable(environment, keyVariable) ?? variable(environment, urlVariable)) !== undefined,
   );
-  // A provider of the mode that is named goes first: the mode would be nowhere at one of another.
+  // A provider of the requested mode comes first, since others do not support the mode.
   const ofMode = (candidates: readonly Deployment[]): Deployment | undefined =>
     candidates.find(({ mode }) => mode === asked.apiMode);
   const found = ofMode(usable) ?? usable[0];
   if (asked.apiKey !== undefined) return ofMode(deployments) ?? openai;
   if (found !== undefined) return found;
-  // Whoever names a mode wants a model: better say what is missing than answer offline.
+  // A requested mode means that a model is wanted: an error about it is better than the offline interpreter.
   return asked.apiMode === undefined ? (available[0] ?? offline) : (ofMode(deployments) ?? openai);
 }
 
@@ -164,11 +164,11 @@ function chooseMode(
   deployment: Deployment,
   baseUrl: string | undefined,
 ): ApiMode | Refusal {
-  // OpenAI's own reasoning models keep their reasoning from call to call only there.
+  // Only this API keeps the reasoning of OpenAI's models between calls.
   const isResponses =
     deploymentAt(baseUrl ?? "") === openai && isOpenAiReasoningModel(model ?? deployment.defaultModel ?? "");
   const usual = isResponses ? "codex_responses" : deployment.mode;
-  // "chat_completions at offline" would be a model that is nowhere.
+  // The offline provider has no other mode.
   const wanted = deployment.mode === offline.mode ? offline.mode : (apiMode ?? usual);
   const mode = apiModes.find((candidate) => candidate === wanted);
   return mode ?? refused(`There is no API mode ${JSON.stringify(wanted)}. There are ${apiModes.join(", ")}.`);

@@ -1,15 +1,15 @@
-/** One model call whatever the wire: exactly one last event, faults as events, an abort that never waits. */
+/** One model call over any wire, with exactly one last event, faults as events, and an immediate abort. */
 import { Deadline } from "../platform/deadline.ts";
 import { classify, faultOf } from "./classify.ts";
 import { table } from "./wire/table.gen.ts";
 import type { ApiMode, ModelEvent, ModelRequest } from "./wire/wire.ts";
 
-/** Idle timeout of a stream; a server that is alive sends something within a minute. */
+/** Idle timeout of a stream. A living server sends something within a minute. */
 const DEFAULT_IDLE_MS = 60_000;
 
 /**
- * Streams the answer. Throws the signal's reason when it is aborted, even while the wire is stuck in a read. `idle` is the
- * longest pause within the stream.
+ * Streams the answer. Throws the signal's reason at once when it is aborted. `idle`: the longest pause within the
+ * stream.
  */
 export function streamModel(
   request: ModelRequest,
@@ -22,7 +22,7 @@ export function streamModel(
   return guardStream((wireSignal) => wire.stream(request, wireSignal), request, signal, idle);
 }
 
-/** What `streamModel` promises, around any stream; apart so that it can be shown with streams that misbehave. */
+/** Guarantees of `streamModel` around any stream. Separate for tests with faulty streams. */
 export async function* guardStream(
   open: (signal: AbortSignal) => AsyncIterable<ModelEvent>,
   request: Pick<ModelRequest, "endpoint" | "model">,
@@ -30,8 +30,8 @@ export async function* guardStream(
   idle = new Deadline(DEFAULT_IDLE_MS),
 ): AsyncGenerator<ModelEvent> {
   signal.throwIfAborted();
-  // The wire's own signal also ends it when the caller stops listening. Not one that is made of others: those are kept as
-  // long as anything listens to them, and the providers' libraries never stop.
+  // The wire's own signal also ends it when the caller stops listening. A combined signal (AbortSignal.any) would leak:
+  // it lives as long as a listener, and the SDKs never remove theirs.
   const stop = new AbortController();
   const read = new GuardedRead({ signal, stop, idle });
   let events: AsyncIterator<ModelEvent> | undefined;
@@ -50,16 +50,16 @@ export async function* guardStream(
     yield { type: "fault", fault: classify(error, request) };
   } finally {
     read.dispose();
-    // An answer that is over holds nothing that would have to be stopped, and an abort has its price.
+    // A finished answer needs no abort, and an abort costs time.
     if (!isOver) stop.abort();
-    // Not awaited: a wire that hangs in its read must not hold the turn. What it throws now concerns nobody.
+    // Not awaited, because a hanging read must not hold the turn. Its errors no longer matter.
     events?.return?.().catch(() => undefined);
   }
 }
 
 /**
- * Reads that reject when the signal fires or the stream is idle for too long. One listener and one timer serve the whole
- * stream; a race would leave one behind with each read.
+ * Reads that reject on the signal or after the idle timeout. One listener and one timer serve the whole stream; a race
+ * per read would leak one each.
  */
 class GuardedRead {
   readonly #signal: AbortSignal;
@@ -68,7 +68,7 @@ class GuardedRead {
   readonly #end = Promise.withResolvers<void>();
   #reject: (reason: unknown) => void = () => undefined;
 
-  /** An abort of `signal` aborts `stop`. */
+  /** An abort of `signal` aborts `stop` too. */
   constructor({ signal, stop, idle }: { signal: AbortSignal; stop: AbortController; idle: Deadline }) {
     this.#signal = signal;
     this.#stop = stop;

@@ -1,4 +1,4 @@
-/** One look-up at a model endpoint: JSON in, JSON out, with its key, and what went wrong as a fault. */
+/** One JSON request to a model endpoint, with its key. Errors become faults. */
 import { classify } from "../classify.ts";
 import type { Fault } from "../fault.ts";
 import type { ApiMode, Endpoint } from "../wire/wire.ts";
@@ -9,12 +9,12 @@ export type EndpointAnswer =
 
 export type Place = { readonly mode: ApiMode; readonly endpoint: Endpoint };
 
-/** The version that Anthropic's API wants to be told. */
+/** Version header of Anthropic's API. */
 const ANTHROPIC_VERSION = "2023-06-01";
-/** A list of models is never this long. Bytes. */
+/** Size limit of a response; a list of models is much shorter. Bytes. */
 const MAX_BYTES = 16_777_216;
 
-/** GETs `url`, or POSTs `body` to it. Redirects are not followed: a key stays with the address it was given for. */
+/** Sends GET, or POST with `body`. Redirects are refused, because the key belongs to this address only. */
 export async function askEndpoint(
   { mode, endpoint }: Place,
   url: string,
@@ -29,14 +29,14 @@ export async function askEndpoint(
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await readBounded(response);
-    if (!response.ok) throw Object.assign(new Error(wordsOf(text)), { status: response.status });
+    if (!response.ok) throw Object.assign(new Error(errorText(text)), { status: response.status });
     return { ok: true, body: JSON.parse(text) };
   } catch (error) {
     return { ok: false, fault: classify(error, { endpoint, model: "its models" }) };
   }
 }
 
-/** Where the endpoint lists its models. */
+/** URL of the endpoint's list of models. */
 export function modelsUrl({ mode, endpoint }: Place): string {
   const base = (endpoint.baseUrl ?? "").replace(/\/+$/, "");
   if (mode !== "anthropic_messages") return `${base}/models`;
@@ -61,8 +61,8 @@ async function readBounded(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** An error's own message, where its body is the usual JSON. */
-function wordsOf(text: string): string {
+/** The error message of a JSON body, or the whole text. */
+function errorText(text: string): string {
   const [, message] = /"message"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
   return message ?? text;
 }

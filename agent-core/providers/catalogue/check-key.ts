@@ -1,20 +1,19 @@
-/** Tries a key where it will be used: by a look-up that only a good key is answered, or by the shortest request there is. */
+/** Checks a key at its endpoint: by a lookup that requires it, or by the shortest possible request. */
 import type { Deployment } from "../deployments.ts";
 import type { Fault } from "../fault.ts";
 import { streamModel } from "../stream-model.ts";
 import type { Endpoint } from "../wire/wire.ts";
 import { askEndpoint, type Place } from "./ask-endpoint.ts";
-import { listModels } from "./list-models.ts";
-import type { ListedModel } from "./listing.ts";
+import { type ListedModel, listModels } from "./listing.ts";
 
 export type KeyCheck =
-  /** `models` is undefined when the endpoint does not list them. */
+  /** `models` is undefined when the endpoint has no list. */
   | { readonly ok: true; readonly models: readonly ListedModel[] | undefined }
   | { readonly ok: false; readonly fault: Fault };
 
-/** For the whole check. Somebody waits for it. */
+/** Limit of the whole check, since a person is waiting. */
 const CHECK_TIMEOUT_MS = 15_000;
-/** Some APIs refuse to answer in fewer. */
+/** Smallest answer that all APIs accept. */
 const FEWEST_TOKENS = 16;
 
 export async function checkKey(deployment: Deployment, endpoint: Endpoint): Promise<KeyCheck> {

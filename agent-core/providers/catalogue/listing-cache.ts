@@ -1,17 +1,17 @@
-/** The lists of models that endpoints gave, in memory and in the home, each no older than a day when it is used. */
+/** Cache of the endpoints' model lists, in memory and in the home. Lists in use are at most one day old. */
 import * as z from "zod";
 import type { Endpoint } from "../wire/wire.ts";
 import type { ListedModel } from "./listing.ts";
 
-/** Where it is kept between two processes. */
+/** Storage between two processes. */
 export type CacheStore = {
   read(): Promise<unknown>;
   write(value: unknown): Promise<void>;
 };
 
-/** Older lists are asked for again. */
+/** Older lists are requested again. */
 const FRESH_MS = 86_400_000;
-/** Older ones are forgotten; until then they serve when the endpoint does not answer. */
+/** Older lists are dropped. Until then they replace a missing answer. */
 const KEPT_MS = 604_800_000;
 const VERSION = 1;
 
@@ -37,13 +37,13 @@ export class ListingCache {
   readonly #lists = new Map<string, List>();
   #loaded: Promise<void> | undefined;
 
-  /** `now` in milliseconds since 1970. */
+  /** `now`: milliseconds since 1970. */
   constructor(store: CacheStore, now: () => number) {
     this.#store = store;
     this.#now = now;
   }
 
-  /** Takes in what an earlier process kept. True for the first call, which alone does something. */
+  /** Reads the lists of an earlier process. Returns true on the first call, which alone reads. */
   async load(): Promise<boolean> {
     const isFirst = this.#loaded === undefined;
     this.#loaded ??= this.#read();
@@ -51,7 +51,7 @@ export class ListingCache {
     return isFirst;
   }
 
-  /** Undefined when this endpoint has told nothing lately. */
+  /** Undefined without a recent list of this endpoint. */
   models(endpoint: Endpoint): readonly ListedModel[] | undefined {
     return this.#lists.get(keyOf(endpoint))?.models;
   }
@@ -61,13 +61,13 @@ export class ListingCache {
     return list !== undefined && this.#now() - list.at < FRESH_MS;
   }
 
-  /** Rejects when the file cannot be written; in memory it is kept all the same. */
+  /** Keeps a list. Rejects when the file cannot be written; memory has the list anyway. */
   async keep(endpoint: Endpoint, models: readonly ListedModel[]): Promise<void> {
     this.#lists.set(keyOf(endpoint), { at: this.#now(), models });
     await this.#store.write({ version: VERSION, lists: Object.fromEntries(this.#lists) });
   }
 
-  /** Asks anew next time: another key may see other models. */
+  /** Drops a provider's lists, because another key may see other models. */
   forget(provider: string): void {
     for (const key of this.#lists.keys()) if (key.startsWith(`${provider} `)) this.#lists.delete(key);
   }

@@ -1,20 +1,21 @@
-/** What endpoints answer when they are asked for their models, in all the forms they have for it. Pure. */
+/** Reads an endpoint's list of models in all its variants. */
 import * as z from "zod";
+import type { Fault } from "../fault.ts";
 import type { ModelFacts, ModelPrice } from "../model-info.ts";
+import { askEndpoint, modelsUrl, type Place } from "./ask-endpoint.ts";
 
-/** A model as its endpoint lists it. */
 export type ListedModel = {
   readonly id: string;
-  /** For people; undefined when it is the id. */
+  /** Name for people; undefined when it equals the id. */
   readonly name?: string;
   readonly facts?: ModelFacts;
 };
 
-/** Beyond this many nobody reads, and it would be kept in memory. */
+/** Limit of kept models. */
 const MAX_MODELS = 3_000;
 const PER_MILLION = 1_000_000;
 
-/** What the lists of OpenAI-like endpoints hold beside models that chat. */
+/** Models of OpenAI-like lists that cannot chat. */
 const NOT_CHAT =
   /embed|whisper|(^|[-/])tts|dall-e|moderation|transcri|(^|[-/])(audio|realtime|image|sora|babbage|davinci)|-(audio|realtime|image|search)(-|$)|rerank|stable-diffusion/i;
 
@@ -40,7 +41,7 @@ const modelSchema = z.object({
     .optional()
     .catch(undefined),
   supported_parameters: z.array(z.string()).optional().catch(undefined),
-  /** Dollars a token, as text. */
+  /** Dollars per token, as text. */
   pricing: z.object({ prompt: dollars, completion: dollars, input_cache_read: dollars }).optional().catch(undefined),
 });
 
@@ -48,7 +49,7 @@ const listSchema = z.object({ data: z.array(z.unknown()) });
 
 type RawModel = z.infer<typeof modelSchema>;
 
-/** Models that chat; undefined when `answer` is no list of models. Entries that cannot be read are left out. */
+/** Chat models of a list; undefined when `answer` is not a list. Unreadable entries are skipped. */
 export function parseListing(answer: unknown): readonly ListedModel[] | undefined {
   const list = listSchema.safeParse(answer).data?.data;
   if (list === undefined) return undefined;
@@ -100,7 +101,27 @@ function priceOf(pricing: RawModel["pricing"]): ModelPrice | undefined {
   };
 }
 
-/** Rounded, since a price a token is too small a number to multiply exactly. */
+/** Rounded, because prices per token are not exact in binary. */
 function perMillion(price: number): number {
   return Math.round(price * PER_MILLION * 10_000) / 10_000;
+}
+
+export type Listing =
+  | { readonly ok: true; readonly models: readonly ListedModel[] }
+  | { readonly ok: false; readonly fault: Fault };
+
+/** Limit of the background request. */
+const LISTING_TIMEOUT_MS = 8_000;
+
+/** Requests the list of models. `signal` ends the request early. */
+export async function listModels(place: Place, signal?: AbortSignal): Promise<Listing> {
+  const limit = AbortSignal.timeout(LISTING_TIMEOUT_MS);
+  const answer = await askEndpoint(place, modelsUrl(place), {
+    signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+  });
+  if (!answer.ok) return answer;
+  const models = parseListing(answer.body);
+  if (models !== undefined) return { ok: true, models };
+  const message = `${place.endpoint.provider} gave no list of models that can be read. Check the base URL.`;
+  return { ok: false, fault: { kind: "malformed", message } };
 }

@@ -7,7 +7,7 @@ import type {
   ResponseOutputMessage,
 } from "openai/resources/responses/responses";
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
-import { isOpenAiReasoningModel, knowsMinimalEffort } from "../openai-reasoning.ts";
+import { isOpenAiReasoningModel, knowsMinimalEffort } from "../model-info.ts";
 import { type LaidOut, layOut, type Phase } from "./codex-responses-layout.ts";
 import { hashOf, sentArguments, sentCallId, sentName } from "./sent-call.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";

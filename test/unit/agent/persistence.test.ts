@@ -29,9 +29,7 @@ test("a wait that is long enough to be told of can be cancelled at once, and the
     },
   });
   expect(await agent.runConversation({ userMessage: "go" })).toMatchObject({ stopReason: "cancelled" });
-  expect(notices).toEqual([
-    expect.stringMatching(/limits how often m may be asked.* Waiting \d+ s, then try 2 of 3\./),
-  ]);
+  expect(notices).toEqual([expect.stringMatching(/limits requests to m.* Waiting \d+ s, then try 2 of 3\./)]);
   expect(await agent.chat("again")).toBe("hello");
 });
 

@@ -158,7 +158,7 @@ describe("messages", () => {
   test("a missing key is told apart from a wrong one", () => {
     const endpoint = { provider: "custom", baseUrl: "http://127.0.0.1:1/v1", apiKey: undefined };
     expect(classify(apiError(401, { message: "no" }), { endpoint, model: "m" }).message).toBe(
-      'custom wants a key, and none is set (401). Set HERMES_API_KEY, or run "Hermes: Set API Key" in VS Code.',
+      'custom needs a key, and none is set (401). Set HERMES_API_KEY, or run "Hermes: Set API Key" in VS Code.',
     );
   });
 

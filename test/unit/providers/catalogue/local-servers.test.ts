@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { localDetails } from "../../../../agent-core/providers/catalogue/local-details.ts";
-import { findLocalServers, localPlaces } from "../../../../agent-core/providers/catalogue/local-servers.ts";
+import {
+  discoverLocalServers,
+  localDetails,
+  localPlaces,
+} from "../../../../agent-core/providers/catalogue/discovered-models.ts";
 import { fail, type ModelServer, startModelServer } from "../../../support/model-server/model-server.ts";
 
 let server: ModelServer;
@@ -27,7 +30,7 @@ test("the usual ports, none, or the named ones, always on the loopback", () => {
 
 test("a server that answers is found with its models, its first one that chats as the default", async () => {
   server.lookUps.set("/models", { data: [{ id: "nomic-embed-text" }, { id: "qwen3:8b" }, { id: "gemma3" }] });
-  const found = await findLocalServers(localPlaces(`ollama=${port()}`));
+  const found = await discoverLocalServers(localPlaces(`ollama=${port()}`));
   expect(found).toMatchObject([
     { deployment: { name: "ollama", defaultModel: "qwen3:8b" }, models: [{ id: "qwen3:8b" }, { id: "gemma3" }] },
   ]);
@@ -39,7 +42,7 @@ test.each([
   ["one that refuses", fail(403, "no")],
 ])("%s is not found", async (_what, answer) => {
   server.lookUps.set("/models", answer);
-  expect(await findLocalServers(localPlaces(`llamacpp=${port()}`))).toEqual([]);
+  expect(await discoverLocalServers(localPlaces(`llamacpp=${port()}`))).toEqual([]);
 });
 
 test("llama.cpp tells the window that it was started with", async () => {

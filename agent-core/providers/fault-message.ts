@@ -1,4 +1,4 @@
-/** A fault as one line for people: what happened, to what, what to do. The only place that words them. */
+/** Words a fault in one line for people: what failed, on what, and what to do. */
 import { keyVariableOf } from "./deployments.ts";
 import type { FaultKind } from "./fault.ts";
 import { redact } from "./redact.ts";
@@ -10,15 +10,15 @@ export type FaultFacts = {
   readonly model: string;
   readonly status?: number | undefined;
   readonly retryAfterMs?: number | undefined;
-  /** The provider's own words; may hold anything. */
+  /** Text of the provider; may contain anything. */
   readonly detail: string;
 };
 
-/** Longest part of a provider's own words that is shown. Characters. */
+/** Longest quote of a provider's text. Characters. */
 const DETAIL_CHARS = 240;
 
-/** Never holds a key. */
-export function faultSentence(facts: FaultFacts): string {
+/** Contains no key. */
+export function faultMessage(facts: FaultFacts): string {
   const { endpoint, model, status } = facts;
   const who = redact(endpoint.provider, [endpoint.apiKey]);
   const code = status === undefined ? "" : ` (${status})`;
@@ -26,12 +26,12 @@ export function faultSentence(facts: FaultFacts): string {
   switch (facts.kind) {
     case "authentication":
       return endpoint.apiKey === undefined
-        ? `${who} wants a key, and none is set${code}. ${keyAdvice(who)}`
+        ? `${who} needs a key, and none is set${code}. ${keyAdvice(who)}`
         : `The key for ${who} was refused${code}. ${keyAdvice(who)}`;
     case "billing":
-      return `${who} wants to be paid before it goes on${code}${said} Check the account, or choose another model.`;
+      return `${who} requires payment${code}${said} Check the account, or choose another model.`;
     case "rate-limit":
-      return `${who} limits how often ${model} may be asked${code}${said} Try again ${whenOf(facts)}.`;
+      return `${who} limits requests to ${model}${code}${said} Try again ${whenOf(facts)}.`;
     case "overloaded":
       return `${who} is overloaded${code}${said} Try again ${whenOf(facts)}, or choose another model.`;
     case "server":
@@ -41,7 +41,7 @@ export function faultSentence(facts: FaultFacts): string {
     case "timeout":
       return `${who} did not answer in time with ${model}${code}${said} Try again.`;
     case "cut-off":
-      return `${who} broke off the answer of ${model} before its end${said} Send the message again.`;
+      return `${who} cut off the answer of ${model}${said} Send the message again.`;
     case "context-overflow":
       return `The conversation is too long for ${model} at ${who}${code}${said} Start a new session, or choose a model with a larger window.`;
     case "model-not-found":
@@ -54,18 +54,18 @@ export function faultSentence(facts: FaultFacts): string {
     case "empty":
       return `${model} at ${who} gave an empty answer. Send the message again, or choose another model.`;
     case "malformed":
-      return `${who} answered for ${model} with something that cannot be read${said} Try again, or check the base URL.`;
+      return `${who} sent an unreadable answer for ${model}${said} Try again, or check the base URL.`;
     case "unknown":
-      return `${who} could not be used with ${model}${code}${said} Check the base URL and the model, or try again.`;
+      return `${who} failed with ${model}${code}${said} Check the base URL and the model, or try again.`;
   }
 }
 
-/** How a key for this provider is set. */
+/** Advice for setting this provider's key. */
 export function keyAdvice(provider: string): string {
   return `Set ${keyVariableOf(provider) ?? "HERMES_API_KEY"}, or run "Hermes: Set API Key" in VS Code.`;
 }
 
-/** `: detail.`, or just the full stop. */
+/** `: detail.`, or the full stop alone. */
 function quotedDetail({ detail, endpoint }: FaultFacts): string {
   const line = redact(withoutMarkup(detail), [endpoint.apiKey]).replace(/\s+/g, " ").trim();
   const cut =
@@ -73,7 +73,7 @@ function quotedDetail({ detail, endpoint }: FaultFacts): string {
   return cut === "" ? "." : `: ${cut}.`;
 }
 
-/** Proxies answer with web pages: their title says what there is to say. */
+/** A proxy may answer with a web page, whose title is its message. */
 function withoutMarkup(text: string): string {
   if (!/<(!doctype|html|head|body)\b/i.test(text)) return text;
   return /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1] ?? "a web page";

@@ -1,17 +1,17 @@
-/** What can be read off an error without knowing which library threw it. */
+/** Reads the facts from an error of any library. */
 import * as z from "zod";
 
-export type ErrorSigns = {
-  /** HTTP status, also when it came as a code in the middle of a stream. */
+export type ErrorDetails = {
+  /** HTTP status, also from an error code within a stream. */
   readonly status: number | undefined;
-  /** Names and codes of the error, its causes and the provider's own error object, one space between. */
+  /** Names and codes of the error, its causes and the provider's error object, separated by spaces. */
   readonly codes: string;
-  /** Everything that was said, for matching only. */
+  /** All texts of the error, for matching only. */
   readonly text: string;
-  /** The provider's or library's own words, for people. */
+  /** Text of the provider or library, for people. */
   readonly detail: string;
   readonly retryAfterMs: number | undefined;
-  /** Parameter of the request that the provider names as the culprit. */
+  /** Request parameter that the provider blames. */
   readonly parameter: string | undefined;
 };
 
@@ -22,18 +22,18 @@ const bodySchema = z.object({
   code: scalar,
   type: scalar,
   param: z.string().nullish().catch(undefined),
-  /** OpenRouter: the inner provider's answer as text. */
+  /** OpenRouter: answer of the provider behind it, as text. */
   metadata: z
     .object({ raw: z.string().nullish().catch(undefined) })
     .nullish()
     .catch(undefined),
 });
 
-/** Anthropic's library gives the whole body, with the error object inside; OpenAI's gives the error object. */
+/** Anthropic's SDK gives the whole body around the error object, OpenAI's gives the object. */
 const wholeBodySchema = z.object({ error: z.looseObject({}) });
 const eitherBodySchema = z.preprocess((body) => wholeBodySchema.safeParse(body).data?.error ?? body, bodySchema);
 
-/** Named when it is first needed: with this name Node loads all of its HTTP client, a fifth of what a start takes. */
+/** Evaluated late: naming `Headers` makes Node load its HTTP client, a fifth of the start time. */
 const headersSchema = z.custom<Headers>((value) => value instanceof Headers);
 
 const errorSchema = z.object({
@@ -51,17 +51,17 @@ const errorSchema = z.object({
 
 type OneError = z.infer<typeof errorSchema>;
 
-/** Among the codes when the provider itself said that there is an error; the library's errors have no names. */
+/** Marks an error object of the provider, since the SDKs' errors have no names. */
 export const FROM_PROVIDER = "from-provider";
 
-/** What says nothing beside its cause. */
-const NO_NEWS = /^(connection error|fetch failed)?\.?$/i;
+/** Messages that add nothing to their cause. */
+const EMPTY_MESSAGES = /^(connection error|fetch failed)?\.?$/i;
 
-/** Deeper causes than this are not looked at; a chain may be a circle. */
+/** Depth limit, since a chain of causes may be circular. */
 const MAX_CAUSES = 5;
 
-/** Reads an error and its causes. `now` is in milliseconds since 1970, for a retry time given as a date. */
-export function readErrorSigns(error: unknown, now: number): ErrorSigns {
+/** Reads an error and its causes. `now`: milliseconds since 1970, for retry dates. */
+export function readErrorDetails(error: unknown, now: number): ErrorDetails {
   const chain = causesOf(error);
   const [first] = chain;
   const last = chain.at(-1);
@@ -87,13 +87,13 @@ function causesOf(error: unknown): readonly OneError[] {
   return chain;
 }
 
-/** OpenRouter and others put the status into an error in the middle of the stream, as its code. */
+/** OpenRouter and others send the status within the stream, as an error code. */
 function statusOf(error: OneError | undefined): number | undefined {
   const candidates = [error?.status, Number(error?.error?.code), Number(error?.code)];
   return candidates.find((status) => status !== undefined && status >= 400 && status < 600);
 }
 
-/** A connection error says only that there was one; its deepest cause says which. */
+/** The deepest cause of a connection error is the informative one. */
 function detailOf(first: OneError | undefined, last: OneError | undefined): string {
   if (first?.issues?.[0]) {
     const { path, message } = first.issues[0];
@@ -102,10 +102,10 @@ function detailOf(first: OneError | undefined, last: OneError | undefined): stri
   const own = first?.error?.message || first?.message.replace(/^\d{3} /, "") || "";
   const inner = first?.error?.metadata?.raw ?? (last === first ? "" : last?.message);
   if (!inner) return own;
-  return NO_NEWS.test(own) ? inner : `${own.replace(/\.$/, "")}: ${inner}`;
+  return EMPTY_MESSAGES.test(own) ? inner : `${own.replace(/\.$/, "")}: ${inner}`;
 }
 
-/** Seconds or an HTTP date, as milliseconds from now. */
+/** Milliseconds from now, from seconds or an HTTP date. */
 function retryAfter(headers: Headers, now: number): number | undefined {
   const precise = Number(headers.get("retry-after-ms") || Number.NaN);
   if (Number.isFinite(precise)) return Math.max(0, precise);
