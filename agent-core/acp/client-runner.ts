@@ -6,8 +6,8 @@ import {
   methods,
   type TerminalOutputRequest,
 } from "@zed-industries/agent-client-protocol";
+import type { Launch, Runner, Started } from "../host/terminals/backend.ts";
 import { readOutputFile, readOutputPart } from "../host/terminals/output-file.ts";
-import type { Launch, Runner, Started } from "../host/terminals/runner.ts";
 import type { CommandExit, CommandOutput, OutputPart, WriteOutcome } from "../host/terminals/terminals.ts";
 import type { ProcessTree } from "../platform/children/process-tree.ts";
 import { readMeta } from "../protocol/meta.ts";

@@ -3,7 +3,7 @@ import { loadConfig } from "../config/config.ts";
 import { type Environment, homeFolder, memoriesFolder } from "../config/home.ts";
 import type { Config } from "../config/sections.ts";
 import type { TerminalConfig } from "../config/terminal-config.ts";
-import type { CommandVariables } from "../host/terminals/command-variables.ts";
+import type { CommandVariables } from "../host/terminals/backend.ts";
 import { Memory } from "../memory/memory.ts";
 import type { ModelSettings } from "../providers/resolve.ts";
 import type { AIAgentOptions } from "./agent-setup.ts";

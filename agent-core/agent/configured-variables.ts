@@ -1,7 +1,7 @@
 /** What config.yaml means for the environment of commands: the agent's keys stay with the agent unless they are passed on. */
 import type { Environment } from "../config/home.ts";
 import type { Config, ModelEntry } from "../config/sections.ts";
-import type { CommandVariables } from "../host/terminals/command-variables.ts";
+import type { CommandVariables } from "../host/terminals/backend.ts";
 import { deployments } from "../providers/deployments.ts";
 
 /** `environment` is the process's own over the home's `.env`: what is passed on may stand in either. */

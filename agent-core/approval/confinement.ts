@@ -26,13 +26,13 @@ export async function confine(scope: CommandScope, withheld: string): Promise<Co
       ...roots.map((path): Bind => ({ kind: "writable", path })),
       ...before.slice(0, MAX_GUARDS).flatMap(bindOf),
     ],
-    async inspect(puts) {
+    async inspect(mode) {
       const known = new Set(before.map(({ identity }) => identity));
       const fresh = (await allGuarded(roots)).filter(({ identity }) => !known.has(identity));
       // What was made for it goes again, where it is still empty.
       await Promise.all(made.flat().map((path) => rmdir(path).catch(() => undefined)));
       const paths = outermost(fresh).map(({ path }) => path);
-      if (puts === "right") return takeAway(paths, withheld);
+      if (mode === "revert") return takeAway(paths, withheld);
       return paths.map((path) => `${path} is protected and was made or replaced while a command ran in the sandbox`);
     },
   };

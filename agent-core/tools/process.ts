@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { quote } from "../host/terminals/quote.ts";
-import { CTRL_C, CTRL_D } from "../host/terminals/runner.ts";
+import { CTRL_C, CTRL_D } from "../host/terminals/backend.ts";
+import { quote } from "../host/terminals/preamble.ts";
 import { shortTitle } from "./resolve-path.ts";
 import { type BackgroundProcess, shortened } from "./terminal/processes.ts";
 import { lastLines, linesFrom } from "./terminal/read-lines.ts";

@@ -77,7 +77,7 @@ export async function startInShell(
 /** Resolves when all output of the ended command is stored, with a word on an exit code that is not known. */
 async function stored({ data, ending }: Execution, flow: OutputFlow): Promise<void> {
   const stream = new PassThrough();
-  flow.take(stream);
+  flow.add(stream);
   const marks = new ShellMarks();
   const idle = new Deadline(DRAIN_MS);
   const copied = (async () => {

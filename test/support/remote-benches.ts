@@ -1,7 +1,7 @@
 /** Tools' benches whose commands run where the section `terminal` of a config.yaml says. */
 import { terminalSection } from "../../agent-core/config/terminal-config.ts";
+import { OWN_VARIABLES } from "../../agent-core/host/terminals/backend.ts";
 import { childRunner } from "../../agent-core/host/terminals/child-runner.ts";
-import { OWN_VARIABLES } from "../../agent-core/host/terminals/command-variables.ts";
 import { configuredBackend } from "../../agent-core/host/terminals/configured-backend.ts";
 import { sessionTerminals } from "../../agent-core/host/terminals/session-terminals.ts";
 import { tool as terminal } from "../../agent-core/tools/terminal.ts";

@@ -1,17 +1,17 @@
-/** Where commands run. A backend says which program of this machine carries a command out; a runner starts that. */
-import type { Launch } from "./runner.ts";
-import type { CommandRequest, ShellState } from "./terminals.ts";
+/** Backends plan commands: each command becomes a program of this machine. Runners start that program. */
+import type { ProcessTree } from "../../platform/children/process-tree.ts";
+import type { CommandExit, CommandOutput, CommandRequest, OutputPart, ShellState, WriteOutcome } from "./terminals.ts";
 
-/** A command made ready to start. */
+/** Command that is ready to start. */
 export type Plan = {
   readonly launch: Launch;
-  /** The shell as the command left it; asked once, after its end. */
+  /** State of the shell at the command's end; called once, after the end. */
   shellAfter(): Promise<ShellState | undefined>;
-  /** Files that its shell reads and folders that it writes to, besides what the command itself does. Absolute. */
+  /** Absolute files that the shell itself reads, and folders that it writes to. */
   readonly shellFiles?: { readonly read: readonly string[]; readonly written: readonly string[] };
-  /** Looks through what it did, after its end; gives a sentence for people and the model for each thing put right. */
+  /** Checks the command's effects after its end; gives a sentence for people and the model for each repair. */
   readonly inspect?: () => Promise<readonly string[]>;
-  /** Ends what the launched program's end does not; undefined when there is nothing of the kind. */
+  /** Ends the processes on another machine; undefined for commands of this machine. */
   readonly killElsewhere: (() => Promise<void>) | undefined;
 };
 
@@ -22,8 +22,69 @@ export type Backend = {
   readonly sandboxes?: boolean;
   /** See `HostTerminals.open`. */
   open(cwd: string, signal: AbortSignal): Promise<string>;
-  /** `givesPty`: whatever starts it does so on a pseudo-terminal. Rejects with a sentence for people. */
+  /** `givesPty`: the runner has pseudo-terminals. Rejects with a sentence for people. */
   plan(request: CommandRequest, givesPty: boolean, signal: AbortSignal): Promise<Plan>;
-  /** After every command has ended. */
+  /** Called after every command has ended. */
   dispose(): Promise<void>;
 };
+
+/** Program of this machine that runs a command. */
+export type Launch = {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Absolute folder of this machine. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Command line for the user. */
+  readonly title: string;
+  readonly input: "none" | "open";
+  /** True when a pseudo-terminal handles control characters. */
+  readonly hasPty: boolean;
+  readonly outputFile: string;
+  /** Line for a client that types it into a shell of the user; absent where the meaning would differ. */
+  readonly userShell?: UserShell;
+  readonly onOutput: ((text: string) => void) | undefined;
+};
+
+/** Line for a shell of the user, with the variables that the shell needs; null unsets one. */
+export type UserShell = {
+  readonly line: string;
+  readonly language: "sh" | "powershell";
+  readonly env: Readonly<Record<string, string | null>>;
+};
+
+export type Started = {
+  readonly terminalId: string | undefined;
+  /** Undefined when this process cannot see the command's processes. */
+  readonly tree: ProcessTree | undefined;
+  readonly exit: Promise<CommandExit>;
+  /** Folder of a shell that outlives the command; absent where each command has a shell of its own. */
+  readonly folderAfter?: Promise<string | undefined>;
+  output(): Promise<CommandOutput>;
+  read(from: number, maxBytes: number): Promise<OutputPart>;
+  write(text: string): Promise<WriteOutcome>;
+  kill(): Promise<void>;
+  release(): Promise<void>;
+};
+
+export type Runner = {
+  /** True when the runner's terminals are pseudo-terminals. */
+  readonly givesPty: boolean;
+  start(launch: Launch, signal: AbortSignal): Promise<Started>;
+};
+
+/** Key that interrupts a command. */
+export const CTRL_C = "\u0003";
+/** Key that ends a command's input. */
+export const CTRL_D = "\u0004";
+
+/** Changes to the agent's environment for its commands. */
+export type CommandVariables = {
+  /** Names of variables with the agent's own keys, which commands must not see. */
+  readonly withheld: readonly string[];
+  /** Variables for every command, on other machines too. */
+  readonly passed: Readonly<Record<string, string>>;
+};
+
+/** No changes. */
+export const OWN_VARIABLES: CommandVariables = { withheld: [], passed: {} };

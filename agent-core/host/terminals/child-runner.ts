@@ -1,10 +1,10 @@
-/** Commands as our own children. */
+/** Runs commands as child processes of the agent. */
 import { type Child, startChild } from "../../platform/children/start-child.ts";
+import { CTRL_C, CTRL_D, type Launch, type Runner, type Started } from "./backend.ts";
 import { readOutputFile, readOutputPart } from "./output-file.ts";
-import { CTRL_C, CTRL_D, type Launch, type Runner, type Started } from "./runner.ts";
 import type { WriteOutcome } from "./terminals.ts";
 
-/** Nothing draws what a program would draw on a terminal. */
+/** No terminal draws the output. */
 const NO_TERMINAL = { TERM: "dumb" };
 
 export function childRunner(): Runner {
@@ -24,25 +24,25 @@ async function start(launch: Launch): Promise<Started> {
     exit: child.exit,
     output: () => readOutputFile(outputFile),
     read: (from, maxBytes) => readOutputPart(outputFile, from, maxBytes),
-    write: (text) => (hasPty ? hand(child, text) : typeInto(child, text)),
+    write: (text) => (hasPty ? writeTo(child, text) : typeInto(child, text)),
     kill: () => child.kill(),
     release: () => child.release(),
   };
 }
 
-/** Where no pseudo-terminal makes an interrupt of Ctrl+C and an end of Ctrl+D. */
+/** Does what a pseudo-terminal does: Ctrl+C interrupts, and Ctrl+D ends the input. */
 async function typeInto(child: Child, text: string): Promise<WriteOutcome> {
   if (text === CTRL_C) {
     child.interrupt();
     return { ok: true };
   }
   const ends = text.endsWith(CTRL_D);
-  const outcome = await hand(child, ends ? text.slice(0, -1) : text);
+  const outcome = await writeTo(child, ends ? text.slice(0, -1) : text);
   if (ends && outcome.ok) child.endInput();
   return outcome;
 }
 
-async function hand(child: Child, text: string): Promise<WriteOutcome> {
+async function writeTo(child: Child, text: string): Promise<WriteOutcome> {
   const reason = await child.write(text);
   return reason === undefined ? { ok: true } : { ok: false, reason };
 }

@@ -3,19 +3,18 @@ import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, relative } from "node:path";
 import { type TerminalConfig, UNUSABLE_TERMINAL } from "../../config/terminal-config.ts";
-import type { Backend } from "./backend.ts";
-import type { CommandVariables } from "./command-variables.ts";
+import type { Backend, CommandVariables } from "./backend.ts";
 import { dockerTransport } from "./docker-transport.ts";
 import { localBackend } from "./local-backend.ts";
 import { remoteBackend } from "./remote-backend.ts";
-import { findSandbox } from "./sandbox/probe.ts";
+import { findSandbox } from "./sandbox/bwrap.ts";
 import { type SandboxOptions, sandboxedBackend } from "./sandbox/sandboxed-backend.ts";
 import { sshTransport } from "./ssh-transport.ts";
 
-/** What a sandbox needs to know of the session; `onProblem` is told in a sentence for people why there is none. */
+/** `onProblem` gets a sentence for people when the machine has no sandbox. */
 export type SandboxSetup = Pick<SandboxOptions, "confine"> & { readonly onProblem: (message: string) => void };
 
-/** `roots` are the workspace folders, absolute. What is not set up as it must be refuses every command. */
+/** `roots` are the absolute workspace folders. A backend that is configured wrongly refuses every command. */
 export function configuredBackend(
   config: TerminalConfig,
   roots: readonly [string, ...string[]],
@@ -55,12 +54,12 @@ export function configuredBackend(
     case UNUSABLE_TERMINAL.backend:
       return refusingBackend(
         config.backend,
-        "No command runs before the mistakes in terminal of config.yaml are mended.",
+        "No command runs until the errors in the section terminal of config.yaml are fixed.",
       );
     default:
       return refusingBackend(
         config.backend,
-        `There is no terminal backend ${JSON.stringify(config.backend)} here; local, ssh and docker are. Change terminal.backend in config.yaml.`,
+        `Unsupported terminal backend: ${JSON.stringify(config.backend)}. Set terminal.backend in config.yaml to local, ssh or docker.`,
       );
   }
 }
@@ -74,7 +73,7 @@ function sandboxedWherePossible(
   const isTooWide = roots.some((root) => isInside(root, homedir()));
   if (found.ok && !isTooWide) return sandboxedBackend(backend, { bwrap: found.bwrap, confine });
   const problem = found.ok ? "the workspace holds your home folder" : found.problem;
-  onProblem(`terminal.sandbox is auto, but ${problem}: commands run without a sandbox, and ask as ever.`);
+  onProblem(`terminal.sandbox is auto, but ${problem}: commands run without a sandbox, and ask for approval as usual.`);
   return backend;
 }
 
@@ -83,7 +82,7 @@ function isInside(folder: string, path: string): boolean {
   return below !== ".." && !below.startsWith("../");
 }
 
-/** Whoever asked for a sandbox must not find the commands on their own machine. */
+/** A user who configured another machine must not find the commands on their own. */
 function refusingBackend(name: string, message: string): Backend {
   return {
     place: name,

@@ -1,15 +1,14 @@
-/** Commands in a container that lives as long as the session, by Docker's command line. */
-
+/** Runs commands in a container of the session, through Docker's command line. */
 import { messageOf } from "../../platform/errors.ts";
-import { type ScriptProgram, type Transport, whyNot } from "./remote-backend.ts";
+import { placeProblem, type ScriptProgram, type Transport } from "./remote-backend.ts";
 import { runProgram } from "./run-program.ts";
 
-/** Processes in the container at most, as the original has it. */
+/** Limit of processes in the container; stops a fork bomb. */
 const PIDS_LIMIT = 256;
 
 export type DockerOptions = {
   readonly image: string;
-  /** Workspace folders, absolute; they are the same files in the container, under the same paths. */
+  /** Absolute workspace folders; the container mounts them under the same paths. */
   readonly roots: readonly [string, ...string[]];
   /** Further mounts, as `docker run --volume` takes them. */
   readonly volumes: readonly string[];
@@ -28,7 +27,7 @@ export function dockerTransport(options: DockerOptions): Transport {
       const result = await runProgram("docker", runArguments(options), { signal }).catch((error: unknown) => {
         throw new Error(`docker could not be started: ${messageOf(error)}`);
       });
-      if (result.exitCode !== 0) throw new Error(whyNot(place, result));
+      if (result.exitCode !== 0) throw new Error(placeProblem(place, result));
       container = result.stdout.trim().split("\n").at(-1);
     },
     script: (script, { input }): ScriptProgram => ({
@@ -36,7 +35,7 @@ export function dockerTransport(options: DockerOptions): Transport {
       args: ["exec", ...(input ? ["--interactive"] : []), container ?? "", "sh", "-c", script],
     }),
     pty: undefined,
-    // Removed by the user, or gone with its engine: the next command gets another.
+    // The user or the engine removed the container: the next command starts another.
     isGone: ({ exitCode, stderr }) => exitCode !== 0 && /No such container|is not running/i.test(stderr),
     async close() {
       if (container === undefined) return;
@@ -49,7 +48,7 @@ export function dockerTransport(options: DockerOptions): Transport {
 
 function runArguments({ image, roots, volumes, cpus, memoryMb }: DockerOptions): readonly string[] {
   const { getuid, getgid } = process;
-  // Files that are made in the workspace belong to the user; such a user has no home of its own in there.
+  // New files in the workspace belong to the user, who has no home folder in the container.
   const user = getuid && getgid ? ["--user", `${getuid()}:${getgid()}`, "--env", "HOME=/tmp"] : [];
   return [
     ...["run", "--detach", "--rm", "--init", "--label", "hermes-agent"],

@@ -1,14 +1,14 @@
-/** Noticing that a command waits for input, where the system tells: Linux, of our own child processes. */
+/** Detects that a command waits for input; needs Linux and a child process of ours. */
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { livingRelatives, type Member, type ProcessTree } from "../../platform/children/process-tree.ts";
 
-/** Whether this machine tells at all. */
+/** True on systems that can answer. */
 export const seesWaiting = process.platform === "linux" && (process.arch === "x64" || process.arch === "arm64");
 
-/** Processor time of all its processes between two looks, below which a command does nothing but wait. Milliseconds. */
+/** Processor time between two checks below which a command only waits. Milliseconds. */
 const IDLE_MS = 30;
 
-/** Numbers of the system calls in which a process waits for something to read (Linux' syscall tables). */
+/** Numbers of the system calls that wait for input (Linux' syscall tables). */
 const CALLS =
   process.arch === "arm64"
     ? { read: ["63", "65", "207"], epoll: ["22", "441"], select: ["72"] }
@@ -22,12 +22,12 @@ export class InputWatch {
     this.#tree = tree;
   }
 
-  /** True when the same processes wait for input as at the last look, and nothing was computed in between. */
+  /** True when the same processes waited for input at the last check, and were idle since. */
   async look(): Promise<boolean> {
     if (!seesWaiting) return false;
     const members = await livingRelatives(this.#tree);
     const terminal = await inputOf(this.#tree.pid);
-    const waiting = await Promise.all(members.map(async (member) => (await waits(member, terminal)) && member.pid));
+    const waiting = await Promise.all(members.map(async (member) => (await isWaiting(member, terminal)) && member.pid));
     const readers = waiting.filter((pid) => pid !== false).join(" ");
     const busyMs = members.reduce((sum, member) => sum + member.busyMs, 0);
     const last = this.#last;
@@ -36,23 +36,23 @@ export class InputWatch {
   }
 }
 
-/** What descriptor 0 of a process is: `socket:[123]`, `/dev/pts/3`. */
+/** Target of descriptor 0: `socket:[123]`, `/dev/pts/3`. */
 function inputOf(pid: number): Promise<string | undefined> {
   return readlink(`/proc/${pid}/fd/0`).catch(() => undefined);
 }
 
-/** Waits in a call that ends when something is typed. Its descriptor 0 must be the command's, not a pipe of its own. */
-async function waits({ pid }: Member, terminal: string | undefined): Promise<boolean> {
+/** True in a call that typing would end. Descriptor 0 must be the command's own, not a pipe between two programs. */
+async function isWaiting({ pid }: Member, terminal: string | undefined): Promise<boolean> {
   const input = await inputOf(pid);
   if (input === undefined || (input !== terminal && !input.startsWith("/dev/pts/"))) return false;
   const line = await readFile(`/proc/${pid}/syscall`, "utf8").catch(() => "");
   const [call = "", first = ""] = line.split(" ");
   if (CALLS.read.includes(call)) return first === "0x0";
-  if (CALLS.select.includes(call)) return first === "0x1"; // it looks at descriptors below 1
+  if (CALLS.select.includes(call)) return first === "0x1"; // the call covers the descriptors below 1
   return CALLS.epoll.includes(call) && (await isPolled(pid));
 }
 
-/** Whether descriptor 0 is registered with any event loop of the process. */
+/** True when an event loop of the process polls descriptor 0. */
 async function isPolled(pid: number): Promise<boolean> {
   const folder = `/proc/${pid}/fdinfo`;
   const names = await readdir(folder).catch(() => []);

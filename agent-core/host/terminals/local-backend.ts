@@ -1,18 +1,20 @@
-/** Commands of this machine: its own shell, in the workspace's own folders. */
+/** Runs commands on this machine, with its shell, in the workspace's folders. */
+
+import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { findProgram } from "../find-program.ts";
-import type { Backend, Plan } from "./backend.ts";
-import { type CommandVariables, OWN_VARIABLES } from "./command-variables.ts";
-import { quote } from "./quote.ts";
-import type { UserShell } from "./runner.ts";
-import { findShell, type Shell } from "./shell.ts";
+import { type Backend, type CommandVariables, OWN_VARIABLES, type Plan, type UserShell } from "./backend.ts";
+import { quote } from "./preamble.ts";
 import { ShellStates } from "./shell-states.ts";
 import type { CommandRequest } from "./terminals.ts";
 
-/** What programs on a pseudo-terminal of ours take it for. */
+type Shell = { readonly kind: "bash" | "sh" | "powershell"; readonly path: string };
+
+const BASHES = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
+/** Kind of terminal for programs on a pseudo-terminal of ours. */
 const PTY_TERM = "xterm-256color";
 
-/** `variables` default to all that this process has. */
+/** By default commands get all variables of this process. */
 export function localBackend(variables: CommandVariables = OWN_VARIABLES): Backend {
   const states = new ShellStates(variables);
   return {
@@ -23,9 +25,9 @@ export function localBackend(variables: CommandVariables = OWN_VARIABLES): Backe
   };
 }
 
-type Own = { readonly states: ShellStates; readonly variables: CommandVariables };
+type LocalBackend = { readonly states: ShellStates; readonly variables: CommandVariables };
 
-async function plan({ states, variables }: Own, request: CommandRequest, givesPty: boolean): Promise<Plan> {
+async function plan({ states, variables }: LocalBackend, request: CommandRequest, givesPty: boolean): Promise<Plan> {
   const { command, shell, keepsShell, input, pty, outputFile, onOutput, sandboxed = false } = request;
   const found = await stat(shell.folder).catch(() => undefined);
   if (!found?.isDirectory()) throw new Error(`The folder ${shell.folder} does not exist.`);
@@ -75,7 +77,7 @@ function powershellLine({ path }: Shell, command: string, { withheld, passed }: 
   return { program: path, args: ["-NoProfile", "-NonInteractive", "-Command", `${taken}${command}`], env: passed };
 }
 
-/** The same on a pseudo-terminal, which `script` of util-linux opens and passes through, exit code included. */
+/** The same on a pseudo-terminal of `script` from util-linux, which keeps the exit code. */
 function onPty({ program, args }: Line): Line {
   const script = process.platform === "linux" ? findProgram("script") : undefined;
   if (script === undefined) {
@@ -84,11 +86,18 @@ function onPty({ program, args }: Line): Line {
     );
   }
   const inner = ["exec", program, ...args].map((word, index) => (index === 0 ? word : quote(word))).join(" ");
-  // `script` runs the line with $SHELL: a plain one, that gives the user's own back.
+  // `script` runs the line with $SHELL: a plain shell, which restores the user's own $SHELL.
   const line = `stty cols 80 rows 24; SHELL=${quote(process.env["SHELL"] ?? program)} ${inner}`;
   return {
     program: script,
     args: ["--quiet", "--return", "--flush", "--command", line, "/dev/null"],
     env: { TERM: PTY_TERM, SHELL: "/bin/sh" },
   };
+}
+
+/** bash, else sh; PowerShell on Windows. */
+function findShell(): Shell {
+  if (process.platform === "win32") return { kind: "powershell", path: "powershell.exe" };
+  const bash = BASHES.find((path) => existsSync(path));
+  return bash === undefined ? { kind: "sh", path: "/bin/sh" } : { kind: "bash", path: bash };
 }

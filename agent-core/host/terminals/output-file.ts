@@ -1,15 +1,15 @@
-/** A command's whole output in a file, read back as its first and last part. */
+/** Reads a command's output file. */
 import { open } from "node:fs/promises";
 import { hasCode } from "../../platform/errors.ts";
 import type { CommandOutput, OutputPart } from "./terminals.ts";
 
-/** Bytes given of the beginning and of the end of a long output. */
+/** Parts of a long output that a reader gets. Bytes. */
 const HEAD_BYTES = 20_000;
 const TAIL_BYTES = 30_000;
 /** A UTF-8 sequence has at most three bytes after its first. */
 const CONTINUATION_BYTES = 3;
 
-/** Reads the output so far; a file that does not exist yet is an empty output. Rejects when it cannot be read. */
+/** Reads the output so far; a missing file is an empty output. Rejects when the file cannot be read. */
 export async function readOutputFile(path: string): Promise<CommandOutput> {
   return withFile(path, async (read, size) => {
     if (size <= HEAD_BYTES + TAIL_BYTES) {
@@ -27,7 +27,7 @@ export async function readOutputFile(path: string): Promise<CommandOutput> {
   });
 }
 
-/** Reads at most `maxBytes` from the byte `from` on, whole characters. Rejects when the file cannot be read. */
+/** Reads at most `maxBytes` from the byte `from` on, in whole characters. Rejects when the file cannot be read. */
 export async function readOutputPart(path: string, from: number, maxBytes: number): Promise<OutputPart> {
   return withFile(path, async (read, size) => {
     const length = Math.max(0, Math.min(maxBytes, size - from));

@@ -1,21 +1,20 @@
 /**
- * What a session's shell runs before each command, so that its folder and exported variables outlive it. bash reads it
- * through BASH_ENV, which leaves the command line as it is: its messages, its exit code, its traps, `exit`, `set -e`
- * and syntax errors are those of a plain `bash -c`. Values go from shell to shell in private files, never through us.
+ * Script that a shell runs before each command, so that the folder and the exported variables outlive the command. bash
+ * reads the script through BASH_ENV; so messages, exit code, traps, `exit`, `set -e` and syntax errors are those of a plain
+ * `bash -c`. Shells exchange values in private files that the agent never reads.
  */
-import type { CommandVariables } from "./command-variables.ts";
-import { quote } from "./quote.ts";
+import type { CommandVariables } from "./backend.ts";
 
-/** Folder and variables are written to `<value>.folder` and `<value>.variables` at the end; absent: they are not kept. */
+/** The shell writes `<value>.folder` and `<value>.variables` at its end; without a value it stores nothing. */
 export const SAVE_TO = "HERMES_SHELL_TO";
-/** File of variables to begin with. */
+/** File of variables that the shell starts with. */
 export const START_FROM = "HERMES_SHELL_FROM";
-/** BASH_ENV as the user had set it. */
+/** The user's own BASH_ENV. */
 export const USER_BASH_ENV = "HERMES_SHELL_BASH_ENV";
 
 /**
- * Text of the file; for bash from 3.2 on and POSIX shells. `marker` is the name of the variable that marks a command;
- * what is withheld is taken from the shell before it takes over what earlier commands exported.
+ * Text of the script, for bash 3.2 and newer and for POSIX shells. `marker` is the name of the variable that marks a
+ * command. The shell loses withheld variables before it reads those of earlier commands.
  */
 export function shellPreamble(marker: string, { withheld, passed }: CommandVariables): string {
   return `${START}
@@ -29,14 +28,14 @@ ${KEEP_TRAP}
 `;
 }
 
-// One stream for output and errors, or an error would not stand where it happened.
+// One stream for output and errors keeps both in order.
 const START = `\
 exec 2>&1
 __hermes_to=\${${SAVE_TO}-} __hermes_from=\${${START_FROM}-} __hermes_env=\${${USER_BASH_ENV}-}
 unset BASH_ENV ${SAVE_TO} ${START_FROM} ${USER_BASH_ENV}`;
 
-// A snapshot holds every exported variable: what is not in it was unset. Place, mark and kind of terminal are this
-// command's own.
+// A snapshot has every exported variable; a command has unset the others. Folder, mark and kind of terminal belong to
+// this command.
 function restore(marker: string): string {
   return `\
 if [ -n "$__hermes_from" ] && [ -r "$__hermes_from" ]; then
@@ -55,7 +54,7 @@ if [ -n "$__hermes_env" ]; then
 fi`;
 }
 
-// The folder's file comes last: where it is, the variables' file is whole. \`set -e\`, \`set -u\`, \`set -C\` may be on.
+// The folder's file comes last: if it exists, the variables' file is complete. \`set -e\`, \`set -u\`, \`set -C\` may be on.
 const SAVE = `\
 if [ -n "$__hermes_to" ]; then
   __hermes_save() {
@@ -69,8 +68,8 @@ if [ -n "$__hermes_to" ]; then
   trap '{ __hermes_save; } 2>/dev/null' EXIT
 fi`;
 
-// A command's own EXIT trap would take the place of ours: it is set behind it instead. bash only, since other shells
-// let no function stand for \`trap\`; there such a command keeps nothing when it also ends by \`exit\`.
+// A command's own EXIT trap would replace ours, so ours runs before it. Only bash lets a function replace \`trap\`; in
+// other shells a command with such a trap stores nothing.
 const KEEP_TRAP = `\
 if [ -n "$__hermes_to" ] && [ -n "\${BASH_VERSION-}" ]; then
   eval 'trap() {
@@ -83,3 +82,8 @@ if [ -n "$__hermes_to" ] && [ -n "\${BASH_VERSION-}" ]; then
 \\"\${__hermes_set% EXIT} EXIT"
   }'
 fi`;
+
+/** Quotes text as one word of a POSIX shell's command line. */
+export function quote(text: string): string {
+  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

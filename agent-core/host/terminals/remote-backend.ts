@@ -1,52 +1,50 @@
 /**
- * Commands of another machine or a container. A transport runs scripts there; the shell's folder and variables are
- * kept in a private folder there, as on this machine. What runs is found again by the mark in its environment.
+ * Runs commands on another machine or in a container. A transport runs scripts there. A private folder there keeps the
+ * shell's folder and variables, and a mark in their environment identifies the processes.
  */
 import { randomUUID } from "node:crypto";
 import { homedir } from "node:os";
 import { MARKER_VARIABLE } from "../../platform/children/process-tree.ts";
-import type { Backend, Plan } from "./backend.ts";
-import type { CommandVariables } from "./command-variables.ts";
-import { SAVE_TO, START_FROM, shellPreamble } from "./preamble.ts";
-import { quote } from "./quote.ts";
+import type { Backend, CommandVariables, Plan } from "./backend.ts";
+import { quote, SAVE_TO, START_FROM, shellPreamble } from "./preamble.ts";
 import { type ProgramResult, runProgram } from "./run-program.ts";
 import type { CommandRequest, ShellState } from "./terminals.ts";
 
-/** One argument of a program may not be longer (Linux: MAX_ARG_STRLEN). */
+/** Limit of one argument of a program (Linux: MAX_ARG_STRLEN). */
 const MAX_ARGUMENT_BYTES = 131_072;
 
-/** What docker says last, whatever was wrong. */
+/** Last line of every error message of docker. */
 const HELP_HINT = /^(Run|See) '.* --help'/;
 
-/** A program of this machine that runs a script for `sh` at the place. */
+/** Program on this machine that runs a script with `sh` on the other one. */
 export type ScriptProgram = { readonly program: string; readonly args: readonly string[] };
 
 export type Transport = {
   /** See `HostTerminals.place`. */
   readonly place: string;
-  /** Connects, or starts what is needed; rejects with a sentence for people. */
+  /** Connects or starts the container; rejects with a sentence for people. */
   open(signal: AbortSignal): Promise<void>;
-  /** `pty` is undefined when a pseudo-terminal cannot be had there. */
   script(script: string, how: { readonly input: boolean }): ScriptProgram;
+  /** The same on a pseudo-terminal; undefined for a transport without any. */
   readonly pty: ((script: string) => ScriptProgram) | undefined;
-  /** Absolute folder to begin with; undefined: the user's home there. */
+  /** Absolute folder of the first command; default: the user's home on that machine. */
   readonly firstFolder: string | undefined;
-  /** Whether this is how a program of `script` fails when the place is no more, and has to be opened anew. */
+  /** True for the error of a container or machine that is gone; the next command opens it again. */
   isGone?(result: ProgramResult): boolean;
-  /** Ends the connection, and what was started. */
+  /** Ends the connection, and removes the container. */
   close(): Promise<void>;
 };
 
-/** What was found at the place. */
+/** Facts about the other machine. */
 type Site = {
   /** Private folder, absolute. */
   readonly folder: string;
   readonly home: string;
-  /** Absolute path; undefined when there is no bash. */
+  /** Absolute path; undefined on a machine without bash. */
   readonly bash: string | undefined;
 };
 
-// Gives the private folder, the home folder and bash, a line each.
+// Prints the private folder, the home folder and the path of bash, a line each.
 const SET_UP = `umask 077
 d=$(mktemp -d "\${TMPDIR:-/tmp}/hermes-shell-XXXXXX") || exit 1
 cat > "$d/preamble" || exit 1
@@ -66,9 +64,9 @@ export function remoteBackend(transport: Transport, passed: CommandVariables["pa
 
 class Remote {
   readonly #transport: Transport;
-  /** They travel in the preamble's file: a command line is there for all to see. */
+  /** Travel in the preamble's file, because every user can read a command line. */
   readonly #passed: CommandVariables["passed"];
-  /** Begins the marks of all its commands. */
+  /** Prefix of the marks of all commands. */
   readonly #id = randomUUID();
   #site: Promise<Site> | undefined;
   #count = 0;
@@ -78,7 +76,7 @@ class Remote {
     this.#passed = passed;
   }
 
-  /** Set up once; what failed is tried again by the next command. */
+  /** Sets the machine up once; after a failure the next command tries again. */
   async site(signal: AbortSignal): Promise<Site> {
     this.#site ??= this.#setUp(signal);
     try {
@@ -94,13 +92,13 @@ class Remote {
     const site = await this.site(signal);
     this.#count += 1;
     const to = `${site.folder}/${this.#count}`;
-    // It ends with a dot, so that the mark of the first is not the beginning of the tenth's.
+    // The final dot keeps the mark of command 1 from being a prefix of the mark of command 10.
     const marker = `${this.#id}.${this.#count}.`;
     const script = commandScript(command, shell, site, { marker, to: keepsShell ? to : undefined });
     const launched = this.#program(script, pty, input === "open");
     if (launched.args.some((word) => Buffer.byteLength(word) >= MAX_ARGUMENT_BYTES)) {
       throw new Error(
-        `The command is too long to be sent to ${this.#transport.place} (${Buffer.byteLength(command)} bytes). Write it to a file there in parts, and run that.`,
+        `The command is too long for ${this.#transport.place} (${Buffer.byteLength(command)} bytes). Write it to a file there in parts, and run the file.`,
       );
     }
     return {
@@ -124,7 +122,7 @@ class Remote {
   async dispose(): Promise<void> {
     const site = await this.#site?.catch(() => undefined);
     this.#site = undefined;
-    // Also what commands left running there when they ended. A place that is gone has nothing to end or to remove.
+    // Processes may outlive their commands. A machine that is gone needs no cleaning.
     const cleaning = site && `${killScript(`${this.#id}.`)}\nrm -rf ${quote(site.folder)}`;
     if (cleaning !== undefined) await this.#run(cleaning).catch(() => undefined);
     await this.#transport.close();
@@ -133,7 +131,7 @@ class Remote {
   #program(script: string, pty: boolean, input: boolean): ScriptProgram {
     if (!pty) return this.#transport.script(script, { input });
     if (this.#transport.pty !== undefined) return this.#transport.pty(script);
-    throw new Error(`There is no pseudo-terminal to be had in ${this.#transport.place}. Run the command without pty.`);
+    throw new Error(`No pseudo-terminal is available in ${this.#transport.place}. Run the command without pty.`);
   }
 
   async #setUp(signal: AbortSignal): Promise<Site> {
@@ -142,7 +140,7 @@ class Remote {
     const preamble = shellPreamble(MARKER_VARIABLE, { withheld: [], passed: this.#passed });
     const result = await runProgram(program, args, { input: preamble, signal });
     const [folder, home, bash] = result.stdout.split("\n");
-    if (result.exitCode !== 0 || !folder?.startsWith("/")) throw new Error(whyNot(this.#transport.place, result));
+    if (result.exitCode !== 0 || !folder?.startsWith("/")) throw new Error(placeProblem(this.#transport.place, result));
     return { folder, home: home?.startsWith("/") ? home : "/", bash: bash?.startsWith("/") ? bash : undefined };
   }
 
@@ -165,8 +163,8 @@ class Remote {
   }
 }
 
-/** One line of why something could not be done at a place. */
-export function whyNot(place: string, { exitCode, stderr }: ProgramResult): string {
+/** Reason why the place cannot run commands, in one line. */
+export function placeProblem(place: string, { exitCode, stderr }: ProgramResult): string {
   const lines = stderr.split("\n").map((line) => line.trim());
   const reason = lines.findLast((line) => line !== "" && !HELP_HINT.test(line));
   return `Commands cannot be run in ${place}: ${reason || `exit code ${exitCode}`}. Check terminal in config.yaml.`;
@@ -193,11 +191,11 @@ function commandScript(
       : `${quote(bash)} -c ${quote(command)}`;
   const back =
     to === undefined ? "" : `: > ${to}.before; : > ${to}.variables; printf '%s\\n' ${quote(home)} > ${to}.folder; `;
-  const gone = quote(`The folder ${folder} is not there: nothing was run.`);
+  const gone = quote(`The folder ${folder} does not exist: nothing was run.`);
   return `cd -- ${quote(folder)} 2>/dev/null || { echo ${gone} >&2; ${back}exit 1; }\nexport ${variablesSet.join(" ")}\nexec ${shell}`;
 }
 
-/** Gives the folder, then `same` or `changed` for the variables, place apart. */
+/** Prints the folder, then `same` or `changed` for the variables without those of the folder. */
 function stateScript(to: string): string {
   return `cd ${quote(to.slice(0, to.lastIndexOf("/")))} || exit 1
 n=${to.slice(to.lastIndexOf("/") + 1)}
@@ -208,8 +206,8 @@ rm -f "$n.folder" "$n.before"`;
 }
 
 /**
- * Asks everything whose mark begins so to end, then makes it. Most greps look through all environments at once; one
- * that stops at a NUL, as busybox's, is given them line by line; without /proc the mark is looked for by `ps`.
+ * Terminates all processes with a mark that begins with `mark`, then kills them. Most greps search all environments at
+ * once; busybox's stops at a NUL and reads them line by line; without /proc, `ps` finds the mark.
  */
 function killScript(mark: string): string {
   const pattern = `${MARKER_VARIABLE}=${mark.replaceAll(".", "[.]")}`;

@@ -1,10 +1,10 @@
-/** Running a short helper program of this machine to its end. */
+/** Runs a short helper program on this machine to its end. */
 import { spawn } from "node:child_process";
 import { Deadline } from "../../platform/deadline.ts";
 
-/** Output is still taken for this long after the end: a program may leave a child behind that keeps it open. */
+/** Time for the rest of the output after the exit; a child of the program may keep the pipe open. */
 const DRAIN_MS = 100;
-/** More is not taken of either stream. Characters. */
+/** Limit of either stream. Characters. */
 const MAX_CHARS = 1_000_000;
 
 export type ProgramResult = {
@@ -14,7 +14,7 @@ export type ProgramResult = {
   readonly stderr: string;
 };
 
-/** `input` is what it finds on its stdin. Rejects when it cannot be started, and when the signal aborts. */
+/** `input` is the program's stdin. Rejects when the program cannot start, and when the signal aborts. */
 export async function runProgram(
   program: string,
   args: readonly string[],
@@ -29,7 +29,7 @@ export async function runProgram(
   stderr.setEncoding("utf8").on("data", (text: string) => {
     err = (err + text).slice(0, MAX_CHARS);
   });
-  stdin.on("error", () => undefined); // a program that ends without reading
+  stdin.on("error", () => undefined); // the program ends without reading
   stdin.end(input);
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const exitCode = await new Promise<number | null>((resolve, reject) => {

@@ -1,11 +1,10 @@
-/** HostTerminals of one session: a backend says how a command is carried out, a runner starts it. */
+/** Terminals of one session: a backend plans each command, a runner starts it. */
 import { livingMembers } from "../../platform/children/process-tree.ts";
-import type { Backend } from "./backend.ts";
+import type { Backend, Runner } from "./backend.ts";
 import { InputWatch, seesWaiting } from "./input-watch.ts";
-import type { Runner } from "./runner.ts";
 import type { CommandExit, CommandRequest, HostTerminals, RunningCommand, ShellState } from "./terminals.ts";
 
-/** Exit code of `ssh` when it is the connection that failed. */
+/** Exit code of `ssh` when the connection failed. */
 const CONNECTION_LOST = 255;
 
 export function sessionTerminals(backend: Backend, runner: Runner): HostTerminals {
@@ -48,8 +47,8 @@ async function startCommand(
   const started = await runner.start(launch, signal);
   const { terminalId, tree } = started;
   const inspected = started.exit.then(() => inspect?.() ?? []);
-  inspected.catch(() => undefined); // whoever asks is told
-  // Over once what it did has been looked through: nobody acts on its files before.
+  inspected.catch(() => undefined); // `inspected` rejects for its caller
+  // The command ends after the inspection, so that nobody uses its files before.
   const exit = inspect === undefined ? started.exit : inspected.then(() => started.exit);
   exit.catch(() => undefined);
   if (killElsewhere !== undefined) endWhenLost(exit, killElsewhere);
@@ -71,16 +70,16 @@ async function startCommand(
   };
 }
 
-/** A shell of the user keeps its variables to itself; where it has gone, the session goes. */
+/** A shell of the user keeps its variables; the session takes over its folder only. */
 function movedTo({ shell, keepsShell }: CommandRequest, folder: string | undefined): ShellState | undefined {
   return folder === undefined || !keepsShell ? undefined : { ...shell, folder };
 }
 
-/** Whoever ended our side alone (a closed terminal, a lost connection) has left the other side running. */
+/** After a closed terminal or a lost connection, the command still runs on the other machine. */
 function endWhenLost(exit: Promise<CommandExit>, killElsewhere: () => Promise<void>): void {
   const end = async (): Promise<void> => {
     const { exitCode, signal } = await exit;
     if (signal !== null || exitCode === CONNECTION_LOST) await killElsewhere();
   };
-  end().catch(() => undefined); // the other side is out of reach
+  end().catch(() => undefined); // the other machine is out of reach
 }

@@ -1,27 +1,27 @@
-/** What commands of this machine leave of their shell, in a private folder that goes with the session. */
+/** Shell state between the commands of this machine, in a private folder of the session. */
 import { constants } from "node:fs";
 import { mkdir, mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MARKER_VARIABLE } from "../../platform/children/process-tree.ts";
-import type { CommandVariables } from "./command-variables.ts";
+import type { CommandVariables } from "./backend.ts";
 import { SAVE_TO, START_FROM, shellPreamble, USER_BASH_ENV } from "./preamble.ts";
 import type { ShellState } from "./terminals.ts";
 
-/** Folder, below that of the session, that commands in the sandbox may write to. */
+/** Subfolder that commands in the sandbox may write to. */
 const CONFINED = "confined";
-/** Longest path of a folder, and largest file of variables, that is taken over. Bytes. */
+/** Limits of a folder's path and of a file of variables. Bytes. */
 const MAX_PATH = 4096;
 const MAX_STATE = 4_194_304;
 
 export type KeptShell = {
-  /** File that the shell has to read first. */
+  /** File that the shell reads first. */
   readonly preamble: string;
-  /** What it reads, and the folder that it writes down what it leaves in. */
+  /** Files that the shell reads, and the folders that it writes to. */
   readonly files: { readonly read: readonly string[]; readonly written: readonly string[] };
-  /** For the command's environment. */
+  /** Variables for the command's environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** The shell as the command left it; undefined when it was killed or replaced itself by another program. */
+  /** State at the command's end; undefined when a signal killed the shell or another program replaced it. */
   after(): Promise<ShellState | undefined>;
 };
 
@@ -35,8 +35,8 @@ export class ShellStates {
   }
 
   /**
-   * Makes a command start from `shell`, and its shell be written down at its end when `keeps`. What a `confined` one
-   * writes, a command in the sandbox may have written: only such commands take it over.
+   * Makes a command start from `shell`, and store its state at its end when `keeps`. A sandboxed command may have forged
+   * the state of a `confined` one, so only confined commands start from that.
    */
   async keep(
     shell: ShellState,
@@ -55,7 +55,7 @@ export class ShellStates {
       files: { read: [preamble, ...(from === undefined || from === shell.confined ? [] : [from])], written: [written] },
       env: {
         ...this.#variables.passed,
-        // The logical path, with its symbolic links: the shell takes it when it names the same folder.
+        // The logical path with its symbolic links; the shell accepts it for the same folder.
         PWD: shell.folder,
         SHLVL: nestedLevel(process.env["SHLVL"]),
         ...(keeps && { [SAVE_TO]: to }),
@@ -67,13 +67,13 @@ export class ShellStates {
         if (left === undefined) return undefined;
         const { folder: last, changed } = left;
         if (confined) return { ...shell, folder: last, confined: changed ? `${to}.variables` : shell.confined };
-        // Whoever changes the variables outside changes them for the sandbox, too.
+        // A change outside the sandbox applies to the sandbox too.
         return { ...shell, folder: last, ...(changed && { variables: `${to}.variables`, confined: undefined }) };
       },
     };
   }
 
-  /** Removes everything that was kept. */
+  /** Removes all stored state. */
   async dispose(): Promise<void> {
     const folder = await this.#folder;
     this.#folder = undefined;
@@ -82,14 +82,14 @@ export class ShellStates {
 }
 
 /**
- * A first-level bash whose input is a socket, as a child's of ours is, takes itself for one that a remote login started:
- * it reads the user's .bashrc instead of BASH_ENV.
+ * A first-level bash with a socket as its input assumes a remote login: it reads the user's .bashrc instead of BASH_ENV.
+ * Our children have sockets, so their level is at least 1.
  */
 export function nestedLevel(level: string | undefined): string {
   return String(Math.max(1, Number.parseInt(level ?? "", 10) || 0));
 }
 
-/** Of mode 0700; where the system has one, in the user's folder that does not outlive the login. */
+/** Folder of mode 0700, in the runtime folder of the login where the system has one. */
 async function createFolder(withheld: readonly string[]): Promise<string> {
   const runtime = process.env["XDG_RUNTIME_DIR"];
   const inRuntime = runtime ? await mkdtemp(join(runtime, "hermes-shell-")).catch(() => undefined) : undefined;
@@ -105,14 +105,14 @@ async function readState(to: string): Promise<{ readonly folder: string; readonl
     ["folder", "before", "variables"].map((part) => readPlainFile(`${to}.${part}`)),
   );
   if (folder === undefined || first === undefined || last === undefined) return undefined;
-  const changed = withoutPlace(first) !== withoutPlace(last);
+  const changed = withoutFolder(first) !== withoutFolder(last);
   const done = [`${to}.folder`, `${to}.before`, ...(changed ? [] : [`${to}.variables`])];
   await Promise.all(done.map((path) => rm(path, { force: true })));
   const path = folder.toString("utf8").replace(/\n$/, "");
   return path.startsWith("/") && path.length <= MAX_PATH ? { folder: path, changed } : undefined;
 }
 
-/** A command in the sandbox may have put anything in a file's place: a link to one with keys, a pipe without an end. */
+/** A sandboxed command may have replaced the file by a link to a file of keys, or by a pipe that never ends. */
 async function readPlainFile(path: string): Promise<Buffer | undefined> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags).catch(() => undefined);
@@ -125,7 +125,7 @@ async function readPlainFile(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** A folder that was changed shows in variables of its own, which say nothing more. */
-function withoutPlace(variables: Buffer): string {
+/** Variables of the folder change with it, which is no change of the user's variables. */
+function withoutFolder(variables: Buffer): string {
   return variables.toString("latin1").replace(/^(?:declare -x|export) (?:PWD|OLDPWD|_)(?:=.*)?\n/gm, "");
 }

@@ -1,12 +1,12 @@
-/** Commands on another machine, by the system's `ssh`: its configuration, keys and agent are the user's. */
+/** Runs commands on another machine through the system's `ssh`, with the user's configuration, keys and agent. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../platform/errors.ts";
-import { type ScriptProgram, type Transport, whyNot } from "./remote-backend.ts";
+import { placeProblem, type ScriptProgram, type Transport } from "./remote-backend.ts";
 import { runProgram } from "./run-program.ts";
 
-/** How long the shared connection stays after its last use, and what connecting may take. Seconds. */
+/** Life of the shared connection after its last use, and timeout of connecting. Seconds. */
 const PERSIST_SECONDS = 600;
 const CONNECT_SECONDS = 15;
 
@@ -16,7 +16,7 @@ export type SshOptions = {
   readonly port: number | undefined;
   /** File of the private key. */
   readonly key: string | undefined;
-  /** Absolute folder there. */
+  /** Absolute folder on that machine. */
   readonly cwd: string | undefined;
 };
 
@@ -27,7 +27,7 @@ export function sshTransport({ host, user, port, key, cwd }: SshOptions): Transp
   const ssh = (options: readonly string[], script: string | undefined): ScriptProgram => ({
     program: "ssh",
     args: [
-      // No question can be answered here: a missing key or an unknown host is an error at once.
+      // Nobody can answer a question here: a missing key or an unknown host is an error at once.
       ...["-o", "BatchMode=yes", "-o", `ConnectTimeout=${CONNECT_SECONDS}`, "-o", "ServerAliveInterval=15"],
       ...["-o", "ControlMaster=auto", "-o", `ControlPersist=${PERSIST_SECONDS}`, "-o", `ControlPath=${folder}/control`],
       ...(port === undefined ? [] : ["-p", String(port)]),
@@ -46,14 +46,14 @@ export function sshTransport({ host, user, port, key, cwd }: SshOptions): Transp
       const result = await runProgram(program, args, { signal }).catch((error: unknown) => {
         throw new Error(`ssh could not be started: ${messageOf(error)}`);
       });
-      if (result.exitCode !== 0) throw new Error(whyNot(place, result));
+      if (result.exitCode !== 0) throw new Error(placeProblem(place, result));
     },
     script: (script, { input }) => ssh(input ? [] : ["-n"], script),
     pty: (script) => ssh(["-tt"], script),
     async close() {
       if (folder === undefined) return;
       const { program, args } = ssh(["-O", "exit"], undefined);
-      await runProgram(program, args).catch(() => undefined); // there is no connection any more
+      await runProgram(program, args).catch(() => undefined); // the connection has ended already
       await rm(folder, { recursive: true, force: true });
       folder = undefined;
     },
@@ -66,8 +66,8 @@ function socketParent(): string {
 }
 
 /**
- * A line that runs the script for `sh` whatever the login shell there is: to fish a backslash in single quotes is none,
- * csh takes no line breaks there and expands `!`. What is not plain goes as octal numbers.
+ * Line that runs a script with `sh` from any login shell. fish reads backslashes in single quotes, csh forbids line breaks
+ * there and expands `!`; so special characters travel as octal numbers.
  */
 function forAnyShell(script: string): string {
   const word = script.replace(/[^\w ./:=,-]+/g, (special) =>

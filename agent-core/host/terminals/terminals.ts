@@ -1,93 +1,93 @@
-/** The port through which commands run, wherever that is: this machine, another one, a container, the client's editor. */
+/** Port for commands on this machine, on another one, in a container, or in the client's editor. */
 
-/** Where a session's shell stands between two commands. */
+/** State of a session's shell between two commands. */
 export type ShellState = {
-  /** Absolute folder of the machine on which commands run. */
+  /** Absolute path on the machine that runs the commands. */
   readonly folder: string;
-  /** Names the exported variables that a command left behind; holds no value. Undefined: none were changed. */
+  /** Name of the file with the variables that a command exported; undefined when it changed none. */
   readonly variables: string | undefined;
-  /** The same for commands in the sandbox, where they differ: what those leave is never taken over outside. */
+  /** The same for commands in the sandbox, if they differ. Commands outside the sandbox never read this file. */
   readonly confined?: string | undefined;
 };
 
 export type CommandRequest = {
   /** One shell command line, run by bash, else sh; PowerShell on Windows. */
   readonly command: string;
-  /** Where it starts from. */
+  /** State that the command starts from. */
   readonly shell: ShellState;
-  /** Whether the folder and the variables that it leaves can be asked for afterwards. */
+  /** True when `shellAfter` is to give the command's folder and variables. */
   readonly keepsShell: boolean;
-  /** `none`: reading its input gives the end at once. */
+  /** `none`: the command reads an end of file at once. */
   readonly input: "none" | "open";
-  /** Run it on a pseudo-terminal. */
+  /** Runs the command on a pseudo-terminal. */
   readonly pty: boolean;
-  /** Run it in the sandbox; only where `HostTerminals.sandboxes` says that there is one. */
+  /** Runs the command in the sandbox; needs `HostTerminals.sandboxes`. */
   readonly sandboxed?: boolean;
-  /** Absolute path on this machine that receives every byte of the output, as it comes. */
+  /** Absolute path on this machine; receives every byte of the output as it arrives. */
   readonly outputFile: string;
-  /** Called with each piece of output, as it comes; not called when the client shows the terminal itself. */
+  /** Called with each piece of output; not called when the client shows the terminal itself. */
   readonly onOutput?: (text: string) => void;
 };
 
-/** `exitCode` is null when a signal ended the process or when it is unknown. */
+/** `exitCode` is null when a signal ended the process, and when it is unknown. */
 export type CommandExit = { readonly exitCode: number | null; readonly signal: string | null };
 
-/** Output so far: whole when short, else its first and last part. Text as written, escape sequences included. */
+/** Output so far with its escape sequences: all of a short output, the first and last part of a long one. */
 export type CommandOutput = {
   readonly head: string;
   /** Empty when `head` is everything. */
   readonly tail: string;
   /** Bytes written so far. */
   readonly totalBytes: number;
-  /** Bytes between head and tail that are not included. */
+  /** Bytes left out between head and tail. */
   readonly omittedBytes: number;
   /** File that holds the whole output, when there is one. */
   readonly file: string | undefined;
 };
 
-/** A piece of the output; `nextByte` is where the next one begins. */
+/** Part of the output; the next part begins at `nextByte`. */
 export type OutputPart = { readonly text: string; readonly nextByte: number; readonly totalBytes: number };
 
 /** `reason` is one sentence for the model. */
 export type WriteOutcome = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 export type RunningCommand = {
-  /** The client's id of the terminal that shows it; undefined when nothing shows it. */
+  /** The client's id of the terminal that shows the command. */
   readonly terminalId: string | undefined;
   readonly exit: Promise<CommandExit>;
   output(): Promise<CommandOutput>;
-  /** At most `maxBytes` from the byte `from` on, whole characters. */
+  /** Reads at most `maxBytes` from the byte `from` on, in whole characters. */
   read(from: number, maxBytes: number): Promise<OutputPart>;
-  /** Types into it. Ctrl+C alone interrupts, a final Ctrl+D ends the input. */
+  /** Types text into the command. Ctrl+C alone interrupts, a final Ctrl+D ends the input. */
   write(text: string): Promise<WriteOutcome>;
-  /** Whether it waits for input, seen twice in a row; false also where that cannot be seen. */
+  /** True when two checks in a row find the command waiting for input; false where the system hides that. */
   waitsForInput(): Promise<boolean>;
-  /** Whether anything that it started still runs, once it has ended itself; false also where that cannot be seen. */
+  /** True when the command has ended and a process that it started still runs; false where the system hides that. */
   hasSurvivors(): Promise<boolean>;
-  /** The shell as the command left it, once it has ended; undefined when it left nothing. */
+  /** State of the shell at the end of the command; undefined when the command stored none. */
   shellAfter(): Promise<ShellState | undefined>;
-  /** What a look through its effects has put right after its end, one sentence each. */
+  /** Repairs after a sandboxed command ended, one sentence each. */
   inspected(): Promise<readonly string[]>;
-  /** Ends the whole process tree, children that left the group included; resolves when it is gone. */
+  /** Ends the whole process tree, with children that left the group; resolves when it is gone. */
   kill(): Promise<void>;
-  /** Frees what is held for it; the output file stays. */
+  /** Frees the command's resources; the output file stays. */
   release(): Promise<void>;
 };
 
 export type HostTerminals = {
-  /** What the place is called when it is not this machine: `user@host (ssh)`. */
+  /** Name of another machine or container, such as `user@host (ssh)`; undefined for this machine. */
   readonly place: string | undefined;
-  /** Whether commands can be run in a sandbox. */
+  /** True when commands can run in a sandbox. */
   readonly sandboxes?: boolean;
-  /** Whether it can be seen there that a command waits for input. */
+  /** True when `waitsForInput` can be true. */
   readonly seesWaiting: boolean;
   /**
-   * Gives the folder of the first command of a session whose workspace is `cwd`, absolute; connects where that is needed
-   * to know it. Rejects with a sentence for people; the next command tries again.
+   * Absolute folder of the first command of a session whose workspace is `cwd`; connects to another machine if needed.
+   * Rejects with a sentence for people; the next command tries again.
    */
   open(cwd: string, signal: AbortSignal): Promise<string>;
   /** Rejects only when the process cannot be started at all (bad folder, no shell), with a sentence for people. */
   start(request: CommandRequest, signal: AbortSignal): Promise<RunningCommand>;
-  /** Ends every command with all it started, and whatever was set up for them. */
+  /** Ends every command with its processes, and removes everything that was set up for them. */
   dispose(): Promise<void>;
 };

@@ -1,7 +1,7 @@
 /**
- * Real pipes for a child's input and output. What Node.js gives a child are sockets: `tee /dev/stderr`, `> /dev/stdout`
- * and `< /dev/stdin` fail on them, and bash takes itself for one that a remote login started. So named pipes are made,
- * opened at both ends and their names removed at once.
+ * Real pipes for a child's input and output. Node.js gives a child sockets: `tee /dev/stderr`, `> /dev/stdout` and
+ * `< /dev/stdin` fail on sockets, and bash assumes a remote login. Named pipes are opened at both ends, and their names
+ * removed at once.
  */
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -15,16 +15,16 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 export type ChildPipes = {
-  /** The child's ends, for `stdio`; ours are open on their other sides. One pipe takes both output and errors. */
+  /** The child's ends, for `stdio`. One pipe carries both output and errors. */
   readonly stdin: number | undefined;
   readonly stdout: number;
   readonly input: Writable | undefined;
   readonly output: Readable;
-  /** Closes the child's ends here, once it has them or could not be started. */
-  handOver(): void;
+  /** Closes our copies of the child's ends; called once the child has started or failed to. */
+  closeChildEnds(): void;
 };
 
-/** Undefined where there are no named pipes. `withInput`: else the child's input is left to the caller. */
+/** Undefined on systems without named pipes. Without `withInput` the caller provides the child's input. */
 export async function openChildPipes(withInput: boolean): Promise<ChildPipes | undefined> {
   if (process.platform === "win32") return undefined;
   const path = join(tmpdir(), `hermes-pipe-${randomUUID()}`);
@@ -32,20 +32,21 @@ export async function openChildPipes(withInput: boolean): Promise<ChildPipes | u
   try {
     await run("mkfifo", ["-m", "600", ...paths]);
   } catch {
-    return undefined; // no such program, or a folder that cannot hold pipes
+    return undefined; // there is no such program, or the folder cannot hold pipes
   }
   try {
-    // Our own ends do not block; the child's must, or its reads would fail instead of waiting.
+    // Our ends do not block. The child's ends must, or its reads would fail instead of waiting.
     const reading = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stdout = openSync(path, constants.O_WRONLY);
     const output = new Socket({ fd: reading, readable: true, writable: false });
-    if (!withInput) return { stdin: undefined, stdout, input: undefined, output, handOver: () => closeSync(stdout) };
+    if (!withInput)
+      return { stdin: undefined, stdout, input: undefined, output, closeChildEnds: () => closeSync(stdout) };
     const { stdin, input } = openInput(`${path}-in`);
-    const handOver = (): void => {
+    const closeChildEnds = (): void => {
       closeSync(stdout);
       closeSync(stdin);
     };
-    return { stdin, stdout, input, output, handOver };
+    return { stdin, stdout, input, output, closeChildEnds };
   } finally {
     for (const name of paths) rmSync(name, { force: true });
   }

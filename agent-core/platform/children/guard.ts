@@ -1,6 +1,6 @@
 /**
- * Ends commands whose agent has died without ending them. A small shell waits on a pipe that only we hold; when it
- * closes, whatever still carries a mark of ours is ended. Linux, where marks can be read.
+ * Ends the commands of an agent that was killed. A small shell waits on a pipe that only the agent holds; when the pipe
+ * closes, the shell ends all processes with a mark of the agent. Works on Linux, where marks can be read.
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -22,7 +22,7 @@ export class Guard {
   readonly #prefix = `${randomUUID()}.`;
   #count = 0;
 
-  /** A mark for a further command. */
+  /** Mark for another command. */
   mark(): string {
     if (this.#count === 0 && process.platform === "linux") watch(this.#prefix);
     this.#count += 1;
@@ -36,8 +36,8 @@ function watch(prefix: string): void {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
   });
-  guard.on("error", () => undefined); // without a shell there are no commands either
-  guard.stdin.on("error", () => undefined); // it was ended: the commands go on without it
+  guard.on("error", () => undefined); // a machine without a shell runs no commands
+  guard.stdin.on("error", () => undefined); // somebody ended the shell: the commands continue without it
   guard.unref();
   if ("unref" in guard.stdin && typeof guard.stdin.unref === "function") guard.stdin.unref();
 }

@@ -1,24 +1,24 @@
-/** A command's processes, children that left its group or were adopted by init included: finding and ending them. */
+/** Finds and ends a command's processes, also children that left its group or that init adopted. */
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Deadline } from "../deadline.ts";
 
-/** What a process may take to end by itself before it is killed. A cancelled turn leaves none alive after 2 s. */
+/** Time for a process to end by itself before it is killed. A cancelled turn leaves none alive after 2 s. */
 const TERM_GRACE_MS = 1_000;
 const POLL_MS = 20;
-/** What still lives then cannot be ended by us: another user's process, or one that is stuck in the kernel. */
+/** Limit of ending a tree. Another user's process, or one stuck in the kernel, survives. */
 const GIVE_UP_MS = 4_000;
-/** What Linux counts processor time in; 100 a second on every architecture. */
+/** Unit of processor time on Linux: 100 ticks a second on every architecture. */
 const TICK_MS = 10;
 
-/** Environment variable that marks a command and all it starts. */
+/** Environment variable that marks a command and all its processes. */
 export const MARKER_VARIABLE = "HERMES_TERMINAL_ID";
 
 const run = promisify(execFile);
 
-/** The processes of a command: the first one, and the mark that all it starts carry in their environment. */
+/** Processes of a command: the first one, and the mark in the environment of all. */
 export type ProcessTree = { readonly pid: number; readonly marker: string };
 
 /** A living process. */
@@ -27,14 +27,14 @@ export type Member = {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** Processor time so far, in milliseconds; 0 where it is not known. */
+  /** Processor time so far in milliseconds; 0 where the system hides it. */
   readonly busyMs: number;
 };
 
-/** Ends the tree; resolves when nothing of it is left that we can end. */
+/** Ends the tree; resolves when no process is left that we can end. */
 export async function killTree(tree: ProcessTree): Promise<void> {
   if (process.platform === "win32") {
-    await run("taskkill", ["/PID", String(tree.pid), "/T", "/F"]).catch(() => undefined); // gone already
+    await run("taskkill", ["/PID", String(tree.pid), "/T", "/F"]).catch(() => undefined); // the process has ended already
     return;
   }
   const deadline = new Deadline(GIVE_UP_MS);
@@ -46,12 +46,12 @@ export async function killTree(tree: ProcessTree): Promise<void> {
   }
 }
 
-/** Sends a signal to the command's own group: what Ctrl+C does in a terminal. */
+/** Interrupts the command's process group, as Ctrl+C does in a terminal. */
 export function interruptGroup({ pid }: ProcessTree): void {
   send(process.platform === "win32" ? pid : -pid, "SIGINT");
 }
 
-/** All that lives of the tree: relatives, and whoever carries the mark. */
+/** Living processes of the tree: relatives, and all processes with the mark. */
 export async function livingMembers(tree: ProcessTree): Promise<readonly Member[]> {
   if (process.platform === "win32") return [];
   const all = await processes();
@@ -62,13 +62,13 @@ export async function livingMembers(tree: ProcessTree): Promise<readonly Member[
   return [...found.values(), ...relativesAmong(all, marked).values()];
 }
 
-/** Whether a shell's terminal listens to the shell itself, to no program that it runs; true also where that cannot be seen. */
+/** True when a shell itself has the foreground of its terminal, not a program; true also where the system hides it. */
 export async function isInFront(pid: number): Promise<boolean> {
   const [, group, , , foreground] = await statNumbers(String(pid));
   return group === foreground;
 }
 
-/** What lives of the tree by descent, group and session: a look that costs little. */
+/** Living processes of the tree by descent, group and session, without the cost of reading marks. */
 export async function livingRelatives({ pid }: ProcessTree): Promise<readonly Member[]> {
   return process.platform === "win32" ? [] : [...relativesAmong(await processes(), [pid]).values()];
 }
@@ -87,14 +87,14 @@ function relativesAmong(all: readonly Member[], pids: readonly number[]): Readon
 
 async function signalTree(tree: ProcessTree, signal: NodeJS.Signals): Promise<void> {
   for (const member of await livingMembers(tree)) send(member.pid, signal);
-  send(-tree.pid, signal); // the group as a whole, for a child born between the look and now
+  send(-tree.pid, signal); // the whole group too, for a child that started after the listing
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It is gone already, which is what was wanted.
+    // The process has ended already.
   }
 }
 
@@ -113,11 +113,11 @@ async function readMember(name: string): Promise<Member | undefined> {
   return { pid: Number(name), parent, group, session, busyMs: ticks * TICK_MS };
 }
 
-/** Of /proc's `stat`, from the parent's id on; empty when it does not live, or there is no /proc. */
+/** Fields of /proc's `stat` from the parent's id on; empty for a dead process, and on systems without /proc. */
 async function statNumbers(name: string): Promise<readonly number[]> {
   const line = await readFile(`/proc/${name}/stat`, "utf8").catch(() => undefined);
   if (line === undefined) return [];
-  // The command's name stands in parentheses and may hold any character, so fields count from the last one.
+  // The command's name is in parentheses and may contain any character: the fields follow the last parenthesis.
   const [state, ...numbers] = line.slice(line.lastIndexOf(")") + 2).split(" ");
   return state === "Z" || state === "X" ? [] : numbers.map(Number);
 }

@@ -1,4 +1,4 @@
-/** Programs as our own children: every byte of output in a file, the exit code, ended with all they started. */
+/** Starts programs as child processes: stores all output, gives the exit code, and ends the whole process tree. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { messageOf } from "../errors.ts";
 import { openChildPipes } from "./child-pipes.ts";
@@ -6,22 +6,22 @@ import { Guard } from "./guard.ts";
 import { makeOutputFile, OutputFlow, type OutputListener } from "./output-flow.ts";
 import { interruptGroup, killTree, MARKER_VARIABLE, type ProcessTree } from "./process-tree.ts";
 
-/** So that no program waits for a pager, an editor or a password that nobody can give. */
+/** Keeps programs from waiting for a pager, an editor or a password. */
 export const QUIET_ENVIRONMENT = { PAGER: "cat", GIT_PAGER: "cat", GIT_EDITOR: "true", GIT_TERMINAL_PROMPT: "0" };
 
-/** One for all commands of this process. */
+/** Shared by all commands of this process. */
 const guard = new Guard();
 
 export type ChildRequest = {
   readonly program: string;
   readonly args: readonly string[];
-  /** Absolute folder; undefined: this process's own. */
+  /** Absolute folder; default: the folder of this process. */
   readonly cwd: string | undefined;
-  /** On top of this process's own. */
+  /** Variables in addition to those of this process. */
   readonly env: Readonly<Record<string, string>>;
-  /** `none`: reading its input gives the end at once. */
+  /** `none`: the program reads an end of file at once. */
   readonly input: "none" | "open";
-  /** Absolute path that receives every byte; what is there is replaced. Undefined: nobody asked for one. */
+  /** Absolute path of a file that is replaced by the output; undefined: the output is not stored. */
   readonly outputFile: string | undefined;
   readonly onOutput: OutputListener;
 };
@@ -30,32 +30,32 @@ export type ChildExit = { readonly exitCode: number | null; readonly signal: str
 
 export type Child = {
   readonly tree: ProcessTree;
-  /** Settles when it has ended and its output is all there; rejects when that could not be kept. */
+  /** Settles after the exit, once all output is stored; rejects when storing it failed. */
   readonly exit: Promise<ChildExit>;
-  /** Hands input to it; gives why not when that cannot be done. */
+  /** Writes input; gives the reason when that fails. */
   write(text: string): Promise<string | undefined>;
   endInput(): void;
-  /** What Ctrl+C does in a terminal. */
+  /** Interrupts the program, as Ctrl+C does in a terminal. */
   interrupt(): void;
-  /** Ends it with all it started; resolves when that is gone. */
+  /** Ends the process tree; resolves when it is gone. */
   kill(): Promise<void>;
-  /** Lets go of its streams and the file, also when something that it left running still prints. */
+  /** Closes streams and file, even if a process that outlives the program still prints. */
   release(): Promise<void>;
 };
 
-/** Rejects with a sentence for people when it cannot be started. */
+/** Rejects with a sentence for people when the program cannot start. */
 export async function startChild(request: ChildRequest): Promise<Child> {
   const { program, input, outputFile, onOutput } = request;
   if (outputFile !== undefined) makeOutputFile(outputFile);
   const marker = guard.mark();
   const pipes = await openChildPipes(input === "open");
   const child = spawnChild(request, marker, [pipes?.stdin ?? inputKinds[input], pipes?.stdout, pipes?.stdout]);
-  pipes?.handOver();
+  pipes?.closeChildEnds();
   const ended = new Promise<ChildExit>((resolve) => {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
   const stdin = pipes?.input ?? child.stdin;
-  stdin?.on("error", () => undefined); // a program that ended without reading; the next write is told
+  stdin?.on("error", () => undefined); // the program ended without reading; the next write fails
   const outputs = [pipes?.output, child.stdout, child.stderr].filter((stream) => stream != null);
   const destroy = (): void => {
     for (const stream of [stdin, ...outputs]) stream?.destroy();
@@ -66,12 +66,12 @@ export async function startChild(request: ChildRequest): Promise<Child> {
   });
   const tree: ProcessTree = { pid, marker };
   const flow = new OutputFlow({ outputFile, onOutput, stop: () => void killTree(tree) });
-  for (const stream of outputs) flow.take(stream);
+  for (const stream of outputs) flow.add(stream);
   const exit = ended.then(async (how) => {
     await flow.drained();
     return how;
   });
-  exit.catch(() => undefined); // whoever waits for it is told; a second observer must not make it unhandled
+  exit.catch(() => undefined); // `exit` rejects for its caller; other observers must not make the rejection unhandled
   return {
     tree,
     exit,
@@ -109,7 +109,7 @@ function spawnChild(
   });
 }
 
-/** The process id once it runs; rejects with the system's error when it cannot be started. */
+/** Process id after the start; rejects with the system's error. */
 function spawned(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);

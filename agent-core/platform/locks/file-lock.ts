@@ -1,7 +1,6 @@
 /**
- * One writer of a file: another file beside it names the process. A lock whose process is gone is taken over, by one
- * of those who want it. Whatever stands in a lock file was there from its first moment on: it is written elsewhere
- * and put in its place as a whole.
+ * Lock of a file for one process. The lock file names its process; after that process has died, exactly one other takes the
+ * lock over. A lock file is never incomplete: its text is written to a draft, which is then linked as a whole.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { constants, copyFileSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -11,49 +10,49 @@ import { processIdentity } from "./process-identity.ts";
 
 const lockSchema = z.object({ pid: z.number().int().positive(), birth: z.string().exactOptional() });
 
-/** Each time that a lock is given back while one looks, one looks again. */
-const MOST_LOOKS = 100;
-/** File systems without hard links say one of these. */
+/** Attempts against locks that others release and acquire at the same moment. */
+const MAX_ATTEMPTS = 100;
+/** Errors of file systems without hard links. */
 const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
 export type FileLock = { release(): void };
 
-/** The process that holds the lock, when it is another one that is alive. */
+/** Another living process that holds the lock. */
 export type LockHolder = { readonly pid: number };
 
 /**
- * Takes the lock at `path`, or says who has it. A process may take its own lock again: its earlier thread has died.
- * Throws the system's error when no lock can be written there.
+ * Acquires the lock at `path`, or gives its holder. A process may acquire its own lock again: its earlier thread has died.
+ * Throws the system's error when the lock file cannot be written.
  */
 export function acquireLock(path: string): FileLock | LockHolder {
-  const birth = processIdentity(process.pid)?.birth;
+  const birth = processIdentity(process.pid)?.startTime;
   const mine = JSON.stringify({ pid: process.pid, ...(birth !== undefined && { birth }), nonce: randomUUID() });
   const draft = `${path}.${randomUUID()}`;
   try {
     writeFileSync(draft, mine, { flag: "wx" });
-    return put(draft, path) ?? { release: () => giveBack(path, mine) };
+    return place(draft, path) ?? { release: () => release(path, mine) };
   } finally {
     rmSync(draft, { force: true });
   }
 }
 
-/** Who holds the lock at `path` now; undefined: nobody, or this process. Throws when the lock cannot be read. */
+/** Holder of the lock at `path`; undefined for a free lock and for one of this process. Throws when it cannot be read. */
 export function lockHolder(path: string): LockHolder | undefined {
   const held = read(path);
   return held === undefined ? undefined : livingHolder(held);
 }
 
-/** Gives who is in the way; undefined: the lock is ours. */
-function put(draft: string, path: string): LockHolder | undefined {
-  for (let look = 0; look < MOST_LOOKS; look += 1) {
-    if (isPlaced(draft, path)) return undefined;
+/** Holder of the lock; undefined once the lock is ours. */
+function place(draft: string, path: string): LockHolder | undefined {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    if (link(draft, path)) return undefined;
     const held = read(path);
     if (held === undefined) continue;
     const holder = livingHolder(held);
     if (holder !== undefined) return holder;
-    // Of all who find this very lock dead, the one who gets the lock with its name may put his own in its place.
+    // Of all processes that find this lock dead, the one that acquires the guard may replace it.
     const guard = `${path}.${createHash("sha256").update(held).digest("hex").slice(0, 16)}`;
-    const other = put(draft, guard);
+    const other = place(draft, guard);
     if (other !== undefined) return other;
     try {
       if (read(path) !== held) continue;
@@ -63,11 +62,13 @@ function put(draft: string, path: string): LockHolder | undefined {
       rmSync(guard, { force: true });
     }
   }
-  throw new Error(`the lock ${path} is taken and given back all the time`);
+  throw new Error(
+    `could not acquire lock ${path} after ${MAX_ATTEMPTS} attempts: other processes keep taking it. Try again.`,
+  );
 }
 
-/** False when there is a file already. */
-function isPlaced(draft: string, path: string): boolean {
+/** False when the file exists. */
+function link(draft: string, path: string): boolean {
   try {
     linkSync(draft, path);
     return true;
@@ -84,18 +85,18 @@ function isPlaced(draft: string, path: string): boolean {
   }
 }
 
-/** What is renamed is gone, and the draft may be needed again. */
+/** A rename consumes its file, and the draft may be needed again. */
 function copyOf(draft: string): string {
   const copy = `${draft}.copy`;
   copyFileSync(draft, copy);
   return copy;
 }
 
-function giveBack(path: string, mine: string): void {
+function release(path: string, mine: string): void {
   if (read(path) === mine) rmSync(path, { force: true });
 }
 
-/** Undefined: there is none any more. */
+/** Text of the lock file; undefined for a missing file. */
 function read(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
@@ -105,14 +106,15 @@ function read(path: string): string | undefined {
   }
 }
 
-/** Undefined: it is dead, or this process itself; what is no lock was damaged, and is nobody's. */
+/** Undefined for a dead holder, for this process, and for a damaged lock file. */
 function livingHolder(held: string): LockHolder | undefined {
   const holder = parsed(held);
   if (holder === undefined || holder.pid === process.pid) return undefined;
-  const life = processIdentity(holder.pid);
-  if (life === undefined) return undefined;
-  const isAnother = holder.birth !== undefined && life.birth !== undefined && life.birth !== holder.birth;
-  return isAnother ? undefined : { pid: holder.pid };
+  const identity = processIdentity(holder.pid);
+  if (identity === undefined) return undefined;
+  const isReused =
+    holder.birth !== undefined && identity.startTime !== undefined && identity.startTime !== holder.birth;
+  return isReused ? undefined : { pid: holder.pid };
 }
 
 function parsed(held: string): z.infer<typeof lockSchema> | undefined {

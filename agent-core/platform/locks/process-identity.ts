@@ -1,25 +1,25 @@
-/** Whether a process lives, and which one it is: a number that was given back may be another program's by now. */
+/** Identity of a living process: systems give the id of a dead process to another one. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { hasCode } from "../errors.ts";
 
-/** `birth` tells it from every other process that ever had its number; undefined where the system does not say. */
-export type ProcessIdentity = { readonly birth: string | undefined };
+/** `startTime` differs for every process that had the same id; undefined where the system hides it. */
+export type ProcessIdentity = { readonly startTime: string | undefined };
 
-/** Of `/proc/<pid>/stat`, counted behind the program's name, which may have blanks and parentheses itself. */
+/** Fields of `/proc/<pid>/stat`, counted after the program's name, which may contain blanks and parentheses. */
 const STATE_FIELD = 0;
 const START_FIELD = 19;
 
 let own: ProcessIdentity | undefined;
 
-/** Undefined: there is no such process, or it has died and only its number is left. */
+/** Undefined for a process that does not exist, or that has died and waits for its parent. */
 export function processIdentity(pid: number): ProcessIdentity | undefined {
-  if (pid !== process.pid) return isThere(pid) ? lookAt(pid) : undefined;
-  own ??= lookAt(pid) ?? { birth: undefined };
+  if (pid !== process.pid) return exists(pid) ? read(pid) : undefined;
+  own ??= read(pid) ?? { startTime: undefined };
   return own;
 }
 
-function isThere(pid: number): boolean {
+function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -28,13 +28,13 @@ function isThere(pid: number): boolean {
   }
 }
 
-function lookAt(pid: number): ProcessIdentity | undefined {
+function read(pid: number): ProcessIdentity | undefined {
   try {
     if (process.platform === "linux") return fromProc(pid);
-    if (process.platform === "win32") return { birth: undefined };
+    if (process.platform === "win32") return { startTime: undefined };
     return fromPs(pid);
   } catch {
-    return { birth: undefined }; // it may not be looked at: it lives, and that is all there is to know
+    return { startTime: undefined }; // the process is alive, but we may not read it
   }
 }
 
@@ -42,19 +42,19 @@ function fromProc(pid: number): ProcessIdentity | undefined {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   if (isDead(fields[STATE_FIELD])) return undefined;
-  // Ticks since the machine was started: of this start only.
+  // Ticks since the boot, which the boot's own id makes unique.
   const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
-  return { birth: `${boot} ${fields[START_FIELD]}` };
+  return { startTime: `${boot} ${fields[START_FIELD]}` };
 }
 
 function fromPs(pid: number): ProcessIdentity | undefined {
   const options = { encoding: "utf8", env: { ...process.env, LC_ALL: "C" } } as const;
   const line = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], options).trim();
-  const [, state, birth] = /^(\S+)\s+(.*)$/.exec(line) ?? [];
-  return isDead(state) ? undefined : { birth };
+  const [, state, startTime] = /^(\S+)\s+(.*)$/.exec(line) ?? [];
+  return isDead(state) ? undefined : { startTime };
 }
 
-/** A zombie has ended and waits for its parent to ask how. */
+/** A zombie has ended and waits for its parent to read its exit code. */
 function isDead(state: string | undefined): boolean {
   return state === undefined || /^[ZX]/.test(state);
 }

@@ -99,7 +99,7 @@ test("a command that is too long to be sent is refused in words", async () => {
   const it = await benches.open(section);
   try {
     await expect(it.run(terminal, { command: `: ${"x".repeat(200_000)}` })).rejects.toThrow(
-      "The command is too long to be sent to 127.0.0.1 (ssh) (200002 bytes).",
+      "The command is too long for 127.0.0.1 (ssh) (200002 bytes).",
     );
   } finally {
     await benches.endAll();

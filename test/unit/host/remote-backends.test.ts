@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { terminalSection } from "../../../agent-core/config/terminal-config.ts";
-import { OWN_VARIABLES } from "../../../agent-core/host/terminals/command-variables.ts";
+import { OWN_VARIABLES } from "../../../agent-core/host/terminals/backend.ts";
 import { configuredBackend } from "../../../agent-core/host/terminals/configured-backend.ts";
 import { tool as processTool } from "../../../agent-core/tools/process.ts";
 import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
@@ -154,7 +154,7 @@ test("ssh: a folder that is gone there is said, nothing runs, and the shell goes
   const bench = await benches.open({ backend: "ssh", ssh_host: "host", cwd: `${stub}/home/project` });
   await textOf(bench, "cd ..; rmdir project; mkdir project; cd project; rmdir ../project");
   expect(await textOf(bench, "echo ran")).toMatch(
-    /^The folder \S+project is not there: nothing was run\.\n\[exit code 1, .*the shell is in \S+\/home now/,
+    /^The folder \S+project does not exist: nothing was run\.\n\[exit code 1, .*the shell is in \S+\/home now/,
   );
   expect(await textOf(bench, "pwd")).toContain(`${stub}/home\n`);
 });
@@ -210,12 +210,12 @@ test("docker: one container a session, with the workspace's own files and no mor
   expect(starts[0]).toMatch(/--rm --init .*--cap-drop ALL --security-opt no-new-privileges --pids-limit 256/);
   expect(starts[0]).toContain(`--volume ${bench.folder}:${bench.folder} --volume /data:/data:ro`);
   expect(log()).toMatch(/^docker rm --force container-1$/m);
-  await expect(bench.run(terminal, { command: "tty", pty: true })).rejects.toThrow("no pseudo-terminal");
+  await expect(bench.run(terminal, { command: "tty", pty: true })).rejects.toThrow("No pseudo-terminal");
 });
 
 test("a backend that is not here refuses: nobody who asked for a sandbox runs on the bare machine", async () => {
   const bench = await benches.open({ backend: "modal" });
-  await expect(bench.run(terminal, { command: "touch ran" })).rejects.toThrow('no terminal backend "modal"');
+  await expect(bench.run(terminal, { command: "touch ran" })).rejects.toThrow('Unsupported terminal backend: "modal"');
   expect(existsSync(join(bench.folder, "ran"))).toBe(false);
   const unset = await benches.open({ backend: "ssh" });
   await expect(unset.run(terminal, { command: "true" })).rejects.toThrow("terminal.ssh_host is not set");

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import { acpHost } from "../../../agent-core/acp/acp-host.ts";
 import type { Host } from "../../../agent-core/host/host.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
-import type { CommandVariables } from "../../../agent-core/host/terminals/command-variables.ts";
+import type { CommandVariables } from "../../../agent-core/host/terminals/backend.ts";
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
 import { connect } from "../../../extension/agent/connection.ts";
 import type { EditReview } from "../../../extension/client/client-method.ts";

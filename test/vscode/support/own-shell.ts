@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import * as vscode from "vscode";
-import type { CommandVariables } from "../../../agent-core/host/terminals/command-variables.ts";
+import type { CommandVariables } from "../../../agent-core/host/terminals/backend.ts";
 import type { CommandRequest, RunningCommand } from "../../../agent-core/host/terminals/terminals.ts";
 import { type AgentSide, connectAgentSide, unreviewed, workspaceFolder } from "./agent-side.ts";
 

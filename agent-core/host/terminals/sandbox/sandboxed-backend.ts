@@ -1,4 +1,4 @@
-/** A backend of this machine whose commands can run in a sandbox, each for itself. */
+/** Backend of this machine that runs each sandboxed command in a sandbox of its own. */
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
@@ -7,23 +7,23 @@ import type { Backend, Plan } from "../backend.ts";
 import type { CommandRequest } from "../terminals.ts";
 import { type Bind, bwrapArguments } from "./bwrap.ts";
 
-/** What a command in the sandbox may touch, as it is at its start. */
+/** Paths that a command in the sandbox may touch, computed at its start. */
 export type Confinement = {
   readonly binds: readonly Bind[];
   /**
-   * Looks through what it did once it has ended, and gives a sentence for each thing that it should not have done. That
-   * is put right at once where `puts` says so: of one that ran for long nobody knows what was the user's doing meanwhile.
+   * Checks the command's effects after its end, and gives a sentence for each forbidden one. `revert` undoes them at once;
+   * after a long command the user may have made the changes, so `report` leaves them.
    */
-  inspect(puts: "right" | "nothing"): Promise<readonly string[]>;
+  inspect(mode: "revert" | "report"): Promise<readonly string[]>;
 };
 
 export type SandboxOptions = {
-  /** Absolute path of bwrap, which works here. */
+  /** Absolute path of a bwrap that works on this machine. */
   readonly bwrap: string;
   readonly confine: () => Promise<Confinement>;
 };
 
-/** Something after which a command's processes outlive its shell. */
+/** Syntax that leaves processes behind at the shell's end. */
 const LEAVES_BEHIND = /(?<![&>|<])&(?![&>])|\b(?:nohup|setsid|disown|daemon\w*)\b/;
 
 export function sandboxedBackend(backend: Backend, { bwrap, confine }: SandboxOptions): Backend {
@@ -46,7 +46,7 @@ export function sandboxedBackend(backend: Backend, { bwrap, confine }: SandboxOp
   };
 }
 
-/** Stands for the folders of temporary files and of caches in the sandbox, as long as the session lives. */
+/** Replaces the folders of temporary files and caches in the sandbox, for the session's life. */
 type PrivateFolder = { readonly path: string; readonly temporary: string; readonly cache: string };
 
 async function createFolder(): Promise<PrivateFolder> {
@@ -79,8 +79,8 @@ async function intoSandbox(plan: Plan, { command, keepsShell }: CommandRequest, 
   return {
     ...plan,
     launch: { ...launch, program: bwrap, args: bwrapArguments(run, launch.program, launch.args), cwd: "/" },
-    // What the session's shell waits for is short.
-    inspect: () => confinement.inspect(keepsShell ? "right" : "nothing"),
+    // A command that keeps the shell is short.
+    inspect: () => confinement.inspect(keepsShell ? "revert" : "report"),
   };
 }
 

@@ -18,7 +18,7 @@ import { confine } from "../../../../agent-core/approval/confinement.ts";
 import { resolvePath } from "../../../../agent-core/approval/resolve-path.ts";
 import { childRunner } from "../../../../agent-core/host/terminals/child-runner.ts";
 import { localBackend } from "../../../../agent-core/host/terminals/local-backend.ts";
-import { findSandbox } from "../../../../agent-core/host/terminals/sandbox/probe.ts";
+import { findSandbox } from "../../../../agent-core/host/terminals/sandbox/bwrap.ts";
 import { sandboxedBackend } from "../../../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
 import { sessionTerminals } from "../../../../agent-core/host/terminals/session-terminals.ts";
 import type { HostTerminals, RunningCommand, ShellState } from "../../../../agent-core/host/terminals/terminals.ts";

@@ -17,7 +17,7 @@ function flowInto(outputFile?: string) {
   };
   const stream = new PassThrough();
   const flow = new OutputFlow({ outputFile, onOutput, stop: () => undefined });
-  flow.take(stream);
+  flow.add(stream);
   return { flow, stream, taken: () => taken };
 }
 

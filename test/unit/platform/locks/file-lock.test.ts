@@ -66,7 +66,7 @@ test("a lock whose number another process has by now is taken over", async () =>
   const { child, tell } = taker();
   await tell(`take ${path}`);
   const lock = JSON.parse(readFileSync(path, "utf8"));
-  expect(lock).toMatchObject({ pid: child.pid, birth: processIdentity(child.pid ?? 0)?.birth });
+  expect(lock).toMatchObject({ pid: child.pid, birth: processIdentity(child.pid ?? 0)?.startTime });
   writeFileSync(path, JSON.stringify({ ...lock, birth: "of an earlier process" }));
   expect(isTaken(acquireLock(path))).toBe(true);
 });
