@@ -36,7 +36,10 @@ export function workspaceFolder(): string {
 
 /** Lets every write pass. */
 export const unreviewed: EditReview = {
-  write: async (edit) => ({ written: await guardedWrite(edit) }),
+  async write(edit, _signal, writing) {
+    writing();
+    return { written: await guardedWrite(edit) };
+  },
   revert: (edit) => guardedWrite(edit),
   async move({ from, expected }, move) {
     await expectedEdit({ path: from, expected, after: null });
