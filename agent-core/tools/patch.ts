@@ -3,9 +3,8 @@ import { deletedReason, rebaseEdit, stageEdit, staleReason } from "./file-edit.t
 import { nearFiles } from "./missing-file.ts";
 import { refusedEdit } from "./patch/refusal.ts";
 import { type ReplaceRequest, replaceExactly, replaceText } from "./patch/replace.ts";
-import { candidatePaths } from "./patch/v4a/candidate-paths.ts";
-import { parsePatch } from "./patch/v4a/parse-patch.ts";
-import type { FileSection } from "./patch/v4a/patch-text.ts";
+import type { FileSection } from "./patch/v4a/parse-patch.ts";
+import { candidatePaths, parsePatch } from "./patch/v4a/parse-patch.ts";
 import { stagePatch } from "./patch/v4a/stage-patch.ts";
 import { absolutePath, shortTitle } from "./resolve-path.ts";
 import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";

@@ -1,19 +1,18 @@
 /**
- * The new lines for a place of a file: lines that the edit leaves alone stay as the file has them, with their line
- * breaks; the others are indented and ended as the place is.
+ * New lines for a place of a file: lines that the edit keeps stay as the file has them, with their line breaks; the
+ * others get the place's indentation and line breaks.
  */
 import { diffArrays } from "diff";
-import type { TextLines } from "./lines.ts";
-import { reindenter } from "./reindent.ts";
-import type { LineEdit, Window } from "./strategies/strategy.ts";
+import type { LineEdit, Window } from "./find-by-fallbacks.ts";
+import { indentOf, type TextLines } from "./text-lines.ts";
 
-/** A line with the break that ends it; the last one of a file may have none. */
-export type EndedLine = { readonly text: string; readonly end: string };
+/** A line with its line break; the last one of a file may have none. */
+type EndedLine = { readonly text: string; readonly end: string };
 
-/** Lines at the edges of an edit that stay and are not given. */
+/** Number of lines at the edges of an edit that stay and are left out of the result. */
 export type Margins = { readonly head: number; readonly tail: number };
 
-/** `first` and `count` say which lines of the file `oldLines` are. */
+/** The window names the lines of the file that `oldLines` matched. */
 export function fitLines(
   file: TextLines,
   { first, count, oldLines, newLines }: Window & LineEdit,
@@ -28,7 +27,7 @@ export function fitLines(
   let replaced = 0;
   for (const { added, removed, value } of diffArrays(inner(oldLines), inner(newLines))) {
     if (added) {
-      // A line that takes another's place ends as that did; one that is put in ends as the line before.
+      // A line that replaces another gets its line break; an inserted one that of the line before.
       const endOf = (index: number): string | undefined => given[at - replaced + Math.min(index, replaced - 1)]?.end;
       const ends = value.map((_, index) => endOf(index) || given[at - 1]?.end || given[at]?.end || usualBreak(file));
       fitted.push(...value.map((line, index) => ({ text: reindent(line), end: ends[index] ?? "" })));
@@ -42,4 +41,87 @@ export function fitLines(
 /** The line break of a file's first line. */
 export function usualBreak(file: TextLines): string {
   return file.breakOf(0) === "\r\n" ? "\r\n" : "\n";
+}
+
+/** An indentation by the model, and the file's on the same line. */
+type Pair = { readonly from: string; readonly to: string };
+
+type Reindenting = {
+  /** The file's lines, one for each of `oldLines`. */
+  readonly given: readonly string[];
+  readonly oldLines: readonly string[];
+  readonly newLines: readonly string[];
+};
+
+/**
+ * Indents new lines as the place is indented, where the model wrote the place's own lines with another indentation: the
+ * pairs of both say how one becomes the other. Lines that they do not cover stay as the model wrote them.
+ */
+function reindenter({ given, oldLines, newLines }: Reindenting): (line: string) => string {
+  const pairs = pairsOf(given, oldLines);
+  if (pairs.every(({ from, to }) => from === to)) return (line) => line;
+  const known = new Map(pairs.toReversed().map(({ from, to }) => [from, to]));
+  const scaled = scale(pairs, [...oldLines, ...newLines].map(indentOf));
+  return (line) => {
+    if (line.trim() === "") return line;
+    const indent = indentOf(line);
+    const fitted = known.get(indent) ?? scaled?.(indent) ?? shifted(pairs, indent);
+    return fitted + line.slice(indent.length);
+  };
+}
+
+function pairsOf(given: readonly string[], oldLines: readonly string[]): readonly Pair[] {
+  return oldLines.flatMap((line, index) => {
+    const there = given[index] ?? "";
+    return line.trim() === "" || there.trim() === "" ? [] : [{ from: indentOf(line), to: indentOf(there) }];
+  });
+}
+
+/** The first pair's difference, before the deeper part. */
+function shifted(pairs: readonly Pair[], indent: string): string {
+  const { from, to } = pairs.find((pair) => indent.startsWith(pair.from)) ?? { from: indent, to: indent };
+  return to + indent.slice(from.length);
+}
+
+/** Undefined where a side mixes tabs and spaces, or the pairs do not say how deep a level is. */
+function scale(
+  pairs: readonly Pair[],
+  indents: readonly string[],
+): ((indent: string) => string | undefined) | undefined {
+  const there = characterOf(pairs.map(({ to }) => to));
+  const here = characterOf(indents);
+  const factor = there === undefined || here === undefined ? undefined : factorOf(pairs, indents, there === here);
+  if (there === undefined || factor === undefined) return undefined;
+  return (indent) => {
+    const deeper = pairs.filter(({ from }) => from.length <= indent.length);
+    const [nearest] = deeper.toSorted((one, other) => other.from.length - one.from.length);
+    const { from, to } = nearest ?? pairs[0] ?? { from: "", to: "" };
+    const length = to.length + (indent.length - from.length) * factor;
+    return Number.isInteger(length) && length >= 0 ? there.repeat(length) : undefined;
+  };
+}
+
+/** Number of the file's indentation characters for one of the model's. */
+function factorOf(pairs: readonly Pair[], indents: readonly string[], isSameCharacter: boolean): number | undefined {
+  const [shallow] = pairs.toSorted((one, other) => one.from.length - other.from.length);
+  const deep = pairs.findLast(({ from }) => from.length !== shallow?.from.length);
+  if (shallow !== undefined && deep !== undefined) {
+    return (deep.to.length - shallow.to.length) / (deep.from.length - shallow.from.length);
+  }
+  if (isSameCharacter) return 1;
+  if (shallow !== undefined && shallow.from !== "" && shallow.to !== "") return shallow.to.length / shallow.from.length;
+  const unit = indents.reduce((divisor, { length }) => greatestDivisor(divisor, length), 0);
+  // One space is alignment, not a level.
+  return characterOf(pairs.map(({ to }) => to)) === "\t" && unit > 1 ? 1 / unit : undefined;
+}
+
+/** The one character of all indentations; undefined when there are several. */
+function characterOf(indents: readonly string[]): "\t" | " " | undefined {
+  const all = indents.join("");
+  if (/^\t+$/.test(all)) return "\t";
+  return /^ +$/.test(all) ? " " : undefined;
+}
+
+function greatestDivisor(one: number, other: number): number {
+  return other === 0 ? one : greatestDivisor(other, one % other);
 }

@@ -1,5 +1,5 @@
-/** The part of a file that is most like a text which is not in it. */
-import { TextLines } from "./lines.ts";
+/** Part of a file that is most like a text which is not in it. */
+import type { TextLines } from "./text-lines.ts";
 
 /** A window is shown when at least this share of its lines' words is shared. */
 const LEAST_SIMILARITY = 0.3;
@@ -7,13 +7,13 @@ const LEAST_SIMILARITY = 0.3;
 const COMPARED_LINES = 40;
 /** In longer files only windows that hold the wanted lines' longest words are compared. */
 const COMPARED_WHOLE_LINES = 2_000;
-/** Of those windows, the ones with most such words. */
+/** Number of those windows that are compared: the ones with most such words. */
 const COMPARED_WINDOWS = 50;
-/** A word that stands on so many lines says little about where. */
+/** A word on more lines than this says little about the place. */
 const MAX_WORD_LINES = 300;
-/** Shorter words stand everywhere. */
+/** Shorter words are everywhere. */
 const WORD = /\w{3,}/g;
-/** Each costs a look through the file. */
+/** Each costs a walk through the file. */
 const SOUGHT_WORDS = 20;
 
 export type NearText = {
@@ -23,8 +23,7 @@ export type NearText = {
   readonly text: string;
 };
 
-export function nearestText(text: string, wanted: string): NearText | undefined {
-  const file = new TextLines(text);
+export function nearestText(file: TextLines, wanted: string): NearText | undefined {
   const wantedLines = wanted
     .replace(/^(?:[ \t]*\r?\n)+/, "")
     .trimEnd()
@@ -47,7 +46,7 @@ export function nearestText(text: string, wanted: string): NearText | undefined 
 function windows(file: TextLines, wantedLines: readonly string[]): Iterable<number> {
   const last = file.length - wantedLines.length;
   if (file.length <= COMPARED_WHOLE_LINES) return Array(last + 1).keys();
-  const found = tellingWords(wantedLines).map(({ index, word }) => ({ index, lines: [...someHolding(file, word)] }));
+  const found = longestWords(wantedLines).map(({ index, word }) => ({ index, lines: [...someHolding(file, word)] }));
   const rare = found.filter(({ lines }) => lines.length < MAX_WORD_LINES);
   const votes = new Map<number, number>();
   for (const { index, lines } of rare.some(({ lines }) => lines.length > 0) ? rare : found) {
@@ -60,8 +59,8 @@ function windows(file: TextLines, wantedLines: readonly string[]): Iterable<numb
   return most.map(([start]) => start).sort((one, other) => one - other);
 }
 
-/** The longest words, with the line that each is in. */
-function tellingWords(lines: readonly string[]): readonly { readonly index: number; readonly word: string }[] {
+/** The longest words, with the index of their line. */
+function longestWords(lines: readonly string[]): readonly { readonly index: number; readonly word: string }[] {
   const words = lines.flatMap((line, index) => [...new Set(line.match(WORD))].map((word) => ({ index, word })));
   return words.sort((one, other) => other.word.length - one.word.length).slice(0, SOUGHT_WORDS);
 }

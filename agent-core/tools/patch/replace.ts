@@ -1,19 +1,23 @@
-/** Replacing text in a file: found exactly once, or refused with what would help. Pure. */
-import { climb } from "./climb.ts";
+/** Replacing text in a file: at its one place, or refused with advice. Pure. */
+import { findByFallbacks, type LineEdit, type Window } from "./find-by-fallbacks.ts";
+import { fitLines } from "./fit-lines.ts";
 import { nearestText } from "./nearest-text.ts";
+import { TextLines } from "./text-lines.ts";
 
 export type Replacement =
-  /** `how` says how the text was found when it does not stand there exactly as it was given. */
+  /** `how`: the way in which the text was found, for a text that the file does not have exactly. */
   | { readonly kind: "changed"; readonly newText: string; readonly count: number; readonly how?: string }
   | { readonly kind: "already"; readonly text: string }
   | { readonly kind: "refused"; readonly text: string };
 
 export type ReplaceRequest = { readonly oldString: string; readonly newString: string; readonly replaceAll: boolean };
 
-/** Places named when the text is not unique. */
+/** Places that a refusal names when the text is not unique. */
 const NAMED_PLACES = 5;
-/** Lines without a word, such as brackets, stand in many files by chance. */
+/** Lines without a word, such as brackets, are in many files by chance. */
 const WORD = /\w{3}/;
+/** Line numbers as read_file shows them, copied along. */
+const NUMBERED = /^\s*\d+\|/;
 
 export function replaceText(text: string, request: ReplaceRequest): Replacement {
   const { oldString, newString } = inFileEndings(text, request);
@@ -37,18 +41,17 @@ export function replaceExactly(text: string, request: ReplaceRequest): string | 
   return splice(text, [{ start, end: start + oldString.length, replacement: newString }]);
 }
 
-/** Not there to the letter: the ladder's first strategy that finds anything decides. */
-function replaceInexact(text: string, request: ReplaceRequest): Replacement {
-  const { oldString, newString, replaceAll } = request;
-  if (standsAsLines(text, newString)) {
+/** No exact place: the first fallback that finds anything decides. */
+function replaceInexact(text: string, { oldString, newString, replaceAll }: ReplaceRequest): Replacement {
+  if (hasLines(text, newString)) {
     return { kind: "already", text: "The file has new_string already and not old_string; nothing was changed." };
   }
-  const found = climb(text, request);
-  if (found === undefined) return notFound(text, oldString);
-  const { places, how, isSimilarity } = found;
-  const [first] = places;
-  if (first === undefined) return notFound(text, oldString);
-  if (places.length > 1 && (!replaceAll || isSimilarity)) {
+  const file = new TextLines(text);
+  const edit = withoutNumbers({ oldLines: splitLines(oldString), newLines: splitLines(newString) });
+  const found = edit.oldLines.length === 0 ? undefined : findByFallbacks(file, edit);
+  if (found === undefined) return notFound(file, oldString);
+  const places = found.windows.map((window) => placeOf(file, window, found.edit));
+  if (places.length > 1 && (!replaceAll || found.isSimilarity)) {
     return ambiguous(
       text,
       places.map(({ start }) => start),
@@ -56,13 +59,39 @@ function replaceInexact(text: string, request: ReplaceRequest): Replacement {
   }
   const apart = withoutOverlaps(places);
   const newText = splice(text, apart);
-  if (newText === text)
+  if (newText === text) {
     return refused("old_string and new_string differ in blanks only, and the file has them so already.");
-  return { kind: "changed", newText, count: apart.length, how };
+  }
+  return { kind: "changed", newText, count: apart.length, how: found.how };
 }
 
-/** A word that stands somewhere says nothing; whole lines say that the edit was made before. */
-function standsAsLines(text: string, wanted: string): boolean {
+/** A final line break makes no difference for whole lines. */
+function splitLines(text: string): readonly string[] {
+  const lines = text.split(/\r?\n/);
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+function withoutNumbers({ oldLines, newLines }: LineEdit): LineEdit {
+  const filled = oldLines.filter((line) => line.trim() !== "");
+  if (filled.length === 0 || !filled.every((line) => NUMBERED.test(line))) return { oldLines, newLines };
+  const strip = (line: string): string => line.replace(NUMBERED, "");
+  return { oldLines: oldLines.map(strip), newLines: newLines.map(strip) };
+}
+
+/** Offsets of a window, and the text that replaces it. */
+function placeOf(file: TextLines, window: Window, edit: LineEdit): Span & { readonly replacement: string } {
+  const { first, count } = window;
+  const start = file.start(first);
+  // Lines that nothing replaces take their line break with them.
+  if (edit.newLines.length === 0) return { start, end: file.start(first + count), replacement: "" };
+  const lines = fitLines(file, { ...window, ...edit });
+  const replacement = lines.map(({ text, end }, index) => (index === lines.length - 1 ? text : text + end)).join("");
+  return { start, end: file.end(first + count - 1), replacement };
+}
+
+/** True when the file has these whole lines: then the edit was made before. A part of a line proves nothing. */
+function hasLines(text: string, wanted: string): boolean {
   const lines = wanted.replace(/\r?\n$/, "");
   if (!WORD.test(lines)) return false;
   const at = text.indexOf(lines);
@@ -83,7 +112,7 @@ function crlf(text: string): string {
   return text.replace(/\r?\n/g, "\r\n");
 }
 
-/** Also places that overlap: either may be meant. None that would cut a CRLF in two. */
+/** Includes places that overlap: either may be meant. Excludes places that would cut a CRLF in two. */
 function findAll(text: string, wanted: string): readonly number[] {
   const places: number[] = [];
   for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
@@ -98,7 +127,7 @@ function isWithinBreak(text: string, at: number): boolean {
 
 type Span = { readonly start: number; readonly end: number };
 
-/** From the first on, those that do not reach into the one before. */
+/** In order, without places that overlap the one before. */
 function withoutOverlaps<Place extends Span>(places: readonly Place[]): readonly Place[] {
   let from = 0;
   return places.filter(({ start, end }) => {
@@ -118,8 +147,8 @@ function splice(text: string, places: readonly (Span & { readonly replacement: s
   return parts.join("") + text.slice(from);
 }
 
-function notFound(text: string, oldString: string): Replacement {
-  const near = nearestText(text, oldString);
+function notFound(file: TextLines, oldString: string): Replacement {
+  const near = nearestText(file, oldString);
   const hint = near === undefined ? "Read the file again." : `The nearest text is at line ${near.line}:\n${near.text}`;
   return refused(`old_string is not in the file. ${hint}`);
 }
@@ -128,7 +157,7 @@ function ambiguous(text: string, places: readonly number[]): Replacement {
   const lines = places.slice(0, NAMED_PLACES).map((place) => text.slice(0, place).split("\n").length);
   const more = places.length > NAMED_PLACES ? " …" : "";
   return refused(
-    `old_string stands at ${places.length} places (lines ${lines.join(", ")}${more}). Give more of the text around the one you mean, or set replace_all.`,
+    `old_string is at ${places.length} places (lines ${lines.join(", ")}${more}). Give more of the text around the one you mean, or set replace_all.`,
   );
 }
 

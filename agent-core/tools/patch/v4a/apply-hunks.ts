@@ -1,12 +1,12 @@
-/** Puts hunks into a text: each is found once, behind the one before it, or the whole is refused. Pure. */
+/** Applies hunks to a text: each has one place, after the one before it, or all are refused. Pure. */
 import { fitLines, type Margins, usualBreak } from "../fit-lines.ts";
-import { TextLines } from "../lines.ts";
 import { nearestText } from "../nearest-text.ts";
+import { TextLines } from "../text-lines.ts";
 import { findHunk, type HunkPlace, isApplied, isUnique } from "./find-hunk.ts";
-import type { Hunk } from "./patch-text.ts";
+import type { Hunk } from "./parse-patch.ts";
 
 export type Applied =
-  /** `how` says of each hunk that was not found to the letter how it was, or that it had been put in before. */
+  /** `how`: for each hunk without an exact match, the way it was found, or that it was applied before. */
   | { readonly ok: true; readonly text: string; readonly how: readonly string[] }
   | { readonly ok: false; readonly text: string };
 
@@ -22,10 +22,10 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
     const last = changes.at(-1);
     const found = findHunk(file, hunk, last === undefined ? 0 : last.first + last.count);
     if (!found.ok && found.isMissing && isApplied(file, hunk)) {
-      how.push(`${name} stands there already`);
+      how.push(`${name} is there already`);
       continue;
     }
-    if (!found.ok) return { ok: false, text: refusal(name, found, text, hunk) };
+    if (!found.ok) return { ok: false, text: refusal(name, found, file, hunk) };
     const change = changeAt(found.place);
     if (changes.some((other) => overlap(other, change))) {
       return { ok: false, text: `${name}: it changes lines that another hunk changes too. Put them into one.` };
@@ -36,7 +36,7 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
   return { ok: true, text: changed(file, changes), how };
 }
 
-/** The text with all hunks applied; undefined unless the lines of each are there to the letter, exactly once. */
+/** The text with all hunks applied; undefined unless the file has the exact lines of each hunk once. */
 export function applyHunksExactly(text: string, hunks: readonly Hunk[]): string | undefined {
   const file = new TextLines(text);
   if (!hunks.every((hunk) => isUnique(file, hunk))) return undefined;
@@ -79,12 +79,12 @@ function changed(file: TextLines, changes: readonly Change[]): string {
 function refusal(
   name: string,
   found: { readonly why: string; readonly isMissing: boolean },
-  text: string,
+  file: TextLines,
   hunk: Hunk,
 ): string {
   if (!found.isMissing) return `${name}: ${found.why}`;
   const wanted = hunk.lines.flatMap((line) => (line.kind === "added" ? [] : [line.text])).join("\n");
-  const near = nearestText(text, wanted);
+  const near = nearestText(file, wanted);
   const hint = near === undefined ? "Read the file again." : `The nearest text is at line ${near.line}:\n${near.text}`;
   return `${name}: ${found.why} ${hint}`;
 }

@@ -1,10 +1,7 @@
-/** Where a hunk stands in a file: in what its anchors name, by the same ladder as a replacement, at one place or nowhere. */
-
-import type { TextLines } from "../lines.ts";
-import { ladder } from "../strategies/ladder.ts";
-import { equalWindows, type LineEdit } from "../strategies/strategy.ts";
-import { blockEnd } from "./block-end.ts";
-import type { Hunk } from "./patch-text.ts";
+/** Place of a hunk in a file: within its anchors, by the same fallbacks as a replacement, at one place or nowhere. */
+import { equalWindows, findByFallbacks, type LineEdit } from "../find-by-fallbacks.ts";
+import { indentOf, type TextLines } from "../text-lines.ts";
+import type { Hunk } from "./parse-patch.ts";
 
 /** Places named when there is more than one. */
 const NAMED_PLACES = 5;
@@ -13,9 +10,9 @@ const NAMED_PLACES = 5;
 export type HunkPlace = LineEdit & {
   readonly first: number;
   readonly count: number;
-  /** Undefined when it stands there to the letter. */
+  /** Undefined for an exact match. */
   readonly how: string | undefined;
-  /** Found by likeness: then it must be the only place. */
+  /** True for a match by likeness: it must be the only place. */
   readonly isSimilarity: boolean;
 };
 
@@ -23,12 +20,12 @@ export type FoundHunk =
   | { readonly ok: true; readonly place: HunkPlace }
   | { readonly ok: false; readonly why: string; readonly isMissing: boolean };
 
-/** Lines `from` up to `to - 1` are what an anchor names; lines behind them come second. */
+/** Lines `from` up to `to - 1`: the block that an anchor names. Lines after it come second. */
 type Scope = { readonly from: number; readonly to: number };
 
 type FoundScope = { readonly ok: true; readonly scope: Scope } | Extract<FoundHunk, { ok: false }>;
 
-/** Prefers places from line `from` on, behind the hunk before it; what is nowhere there may stand before it. */
+/** Prefers places from line `from` on, after the hunk before it; a hunk that is not there may be before it. */
 export function findHunk(file: TextLines, hunk: Hunk, from: number): FoundHunk {
   const behind = anchoredScope(file, hunk.anchors, from);
   // A second hunk may name the same anchor again.
@@ -48,13 +45,13 @@ export function findHunk(file: TextLines, hunk: Hunk, from: number): FoundHunk {
   ]);
 }
 
-/** True when the hunk's result stands there once already, its own words included. */
+/** True when the file has the hunk's result exactly once already, and the hunk adds a word. */
 export function isApplied(file: TextLines, hunk: Hunk): boolean {
-  const saysSomething = hunk.lines.some(({ kind, text }) => kind === "added" && /\w{3}/.test(text));
-  return saysSomething && exactPlaces(file, editOf(hunk).newLines).length === 1;
+  const addsWord = hunk.lines.some(({ kind, text }) => kind === "added" && /\w{3}/.test(text));
+  return addsWord && exactPlaces(file, editOf(hunk).newLines).length === 1;
 }
 
-/** True when the hunk names lines, and they are in the file to the letter exactly once. */
+/** True when the hunk names lines, and the file has exactly these lines once. */
 export function isUnique(file: TextLines, hunk: Hunk): boolean {
   return exactPlaces(file, editOf(hunk).oldLines).length === 1;
 }
@@ -66,13 +63,13 @@ function editOf({ lines }: Hunk): LineEdit {
   };
 }
 
-/** The only place that the first fitting preference leaves. What is merely alike must be the only place at all. */
+/** The only place that the first fitting preference leaves. A place found by likeness must be the only one. */
 function choose(places: readonly HunkPlace[], preferences: readonly ((place: HunkPlace) => boolean)[]): FoundHunk {
   const preferred = preferences.map((isMeant) => places.filter(isMeant)).find((some) => some.length > 0) ?? [];
   const [place] = preferred;
   const rivals = place?.isSimilarity ? places : preferred;
   if (place !== undefined && rivals.length === 1) return { ok: true, place };
-  const why = `its lines stand at ${namedPlaces(rivals.map(({ first }) => first))}. Give more lines around the change, or an @@ line that names what it stands in.`;
+  const why = `its lines are at ${namedPlaces(rivals.map(({ first }) => first))}. Give more lines around the change, or an @@ line that names the block around it.`;
   return { ok: false, why, isMissing: false };
 }
 
@@ -81,7 +78,7 @@ function whereNot({ anchors, isAtEnd }: Hunk): string {
   return anchors.length === 0 ? "" : " behind its @@ line";
 }
 
-/** What the last anchor names. An anchor that stands at several places says nothing. */
+/** The block that the last anchor names. An anchor at several places names none. */
 function anchoredScope(file: TextLines, anchors: readonly string[], from: number): FoundScope {
   let scope: Scope = { from, to: file.length };
   for (const anchor of anchors) {
@@ -94,7 +91,7 @@ function anchoredScope(file: TextLines, anchors: readonly string[], from: number
     }
     const rivals = inner.length > 0 ? inner : places;
     if (rivals.length > 1) {
-      const why = `its @@ line ${JSON.stringify(anchor)} stands at ${namedPlaces(rivals)}. Name what is around it with an @@ line before.`;
+      const why = `its @@ line ${JSON.stringify(anchor)} is at ${namedPlaces(rivals)}. Name the block around it with an @@ line before it.`;
       return { ok: false, why, isMissing: false };
     }
     // The anchor's own line may be the first of the hunk.
@@ -103,14 +100,14 @@ function anchoredScope(file: TextLines, anchors: readonly string[], from: number
   return { ok: true, scope };
 }
 
-/** Lines that are the anchor; when there is none, those that hold it. */
+/** Lines that equal the anchor; without any, lines that contain it. */
 function anchorPlaces(file: TextLines, anchor: string, from: number): readonly number[] {
   const holding = [...file.holding(anchor, from)];
   const equal = holding.filter((line) => file.at(line).trim() === anchor);
   return equal.length > 0 ? equal : holding;
 }
 
-/** Nothing is taken away and nothing said around it: only an anchor or the file's end says where. */
+/** A hunk without old lines: only an anchor or the file's end names its place. */
 function insertion(file: TextLines, hunk: Hunk, edit: LineEdit, anchorLine: number): FoundHunk {
   if (hunk.anchors.length > 0 && !hunk.isAtEnd) {
     return { ok: true, place: { ...edit, first: anchorLine + 1, count: 0, how: undefined, isSimilarity: false } };
@@ -122,18 +119,13 @@ function insertion(file: TextLines, hunk: Hunk, edit: LineEdit, anchorLine: numb
   return { ok: false, why, isMissing: false };
 }
 
-/** The first strategy that finds anything in the file decides. */
 function findPlaces(file: TextLines, edit: LineEdit): readonly HunkPlace[] {
   const exact = exactPlaces(file, edit.oldLines);
   if (exact.length > 0) return exact.map((window) => ({ ...window, ...edit, how: undefined, isSimilarity: false }));
-  for (const strategy of ladder) {
-    const prepared = strategy.prepare === undefined ? edit : strategy.prepare(edit);
-    if (prepared === undefined) continue;
-    const windows = strategy.find(file, prepared.oldLines);
-    const { how, isSimilarity } = strategy;
-    if (windows.length > 0) return windows.map((window) => ({ ...window, ...prepared, how, isSimilarity }));
-  }
-  return [];
+  const found = findByFallbacks(file, edit);
+  if (found === undefined) return [];
+  const { how, isSimilarity } = found;
+  return found.windows.map((window) => ({ ...window, ...found.edit, how, isSimilarity }));
 }
 
 function exactPlaces(file: TextLines, lines: readonly string[]) {
@@ -147,4 +139,21 @@ function namedPlaces(places: readonly number[]): string {
 
 function missing(why: string): Extract<FoundHunk, { ok: false }> {
   return { ok: false, why, isMissing: true };
+}
+
+/** Lines as deep as the first that continue its block: an opening bracket, the rest of a long signature. */
+const CONTINUES = /^(?:[{)\]]|\}.*[{:]$)/;
+/** The last line of a block. */
+const CLOSES = /^(?:\}|end\b)/;
+
+/** The first line after the block that line `first` begins: by indentation, with a closing bracket. */
+function blockEnd(file: TextLines, first: number): number {
+  const depth = indentOf(file.at(first)).length;
+  for (let line = first + 1; line < file.length; line += 1) {
+    const text = file.at(line);
+    const content = text.trim();
+    if (content === "" || indentOf(text).length > depth || CONTINUES.test(content)) continue;
+    return CLOSES.test(content) ? line + 1 : line;
+  }
+  return file.length;
 }

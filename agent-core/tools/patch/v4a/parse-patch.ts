@@ -1,7 +1,31 @@
-/** Reads a patch in V4A, forgiving what models really write: fences, missing frames, headers of unified diffs. */
-import { addedText } from "./added-text.ts";
-import { readHunks } from "./hunk-reader.ts";
-import type { FileSection, ParsedPatch } from "./patch-text.ts";
+/** Reads a patch in V4A, tolerant of the forms that models write: fences, missing frames, headers of unified diffs. */
+import { absolutePath } from "../../resolve-path.ts";
+
+export type HunkLine = { readonly kind: "context" | "removed" | "added"; readonly text: string };
+
+export type Hunk = {
+  /** Lines before the hunk, in order: each names a block that the next one is in. */
+  readonly anchors: readonly string[];
+  readonly lines: readonly HunkLine[];
+  /** The hunk ends with the file. */
+  readonly isAtEnd: boolean;
+};
+
+/** Change of one file; paths are as the model wrote them. */
+export type FileSection =
+  | { readonly kind: "add"; readonly path: string; readonly text: string }
+  | {
+      readonly kind: "update";
+      readonly path: string;
+      /** Its new path, when it moves. */
+      readonly moveTo: string | undefined;
+      readonly hunks: readonly Hunk[];
+    }
+  | { readonly kind: "delete"; readonly path: string };
+
+export type ParsedPatch =
+  | { readonly ok: true; readonly sections: readonly FileSection[] }
+  | { readonly ok: false; readonly text: string };
 
 const HEADER = /^\*\*\* *(Add|Create|Update|Modify|Delete|Remove|Move|Rename) File: *(.+?) *$/i;
 const MOVE_TO = /^\*\*\* *(?:Move|Rename)(?:d)? *to: *(.+?) *$/i;
@@ -12,7 +36,7 @@ const MOVES = /^(?:move|rename)$/i;
 const FENCE = /^\s*```/;
 
 /** All other verbs update. */
-const KINDS: Readonly<Record<string, FileSection["kind"]>> = {
+const SECTION_KINDS: Readonly<Record<string, FileSection["kind"]>> = {
   add: "add",
   create: "add",
   delete: "delete",
@@ -33,7 +57,7 @@ const FORM = [
   "*** End Patch",
 ].join("\n");
 
-/** A section as it is written: its head, and the lines below. */
+/** Head of a section and the lines below it. */
 type RawSection = {
   readonly kind: FileSection["kind"];
   readonly path: string;
@@ -41,7 +65,7 @@ type RawSection = {
   readonly lines: string[];
 };
 
-/** The refusal says what a patch looks like, or which line cannot be understood. */
+/** A refusal names the line that cannot be read, and shows the form of a patch. */
 export function parsePatch(patch: string): ParsedPatch {
   const raw: RawSection[] = [];
   for (const line of framed(patch)) {
@@ -59,7 +83,7 @@ export function parsePatch(patch: string): ParsedPatch {
   return raw.length === 0 ? refused("The patch names no file.") : { ok: true, sections: raw.map(finished) };
 }
 
-/** False when the line belongs nowhere. */
+/** False for a line without a section. */
 function take(section: RawSection | undefined, line: string): boolean {
   if (section === undefined) return line.trim() === "";
   const moveTo = MOVE_TO.exec(line)?.[1];
@@ -68,7 +92,7 @@ function take(section: RawSection | undefined, line: string): boolean {
   return true;
 }
 
-/** The lines inside the frames, where there are any; what stands around them and a fence around the whole are left out. */
+/** Lines inside the frames, where there are any, without text around them and a fence around the whole. */
 function framed(patch: string): readonly string[] {
   const lines = patch.replace(/\r\n/g, "\n").split("\n");
   let isInside = !lines.some((line) => BEGIN.test(line));
@@ -87,7 +111,7 @@ function framed(patch: string): readonly string[] {
 function headOf(line: string): RawSection | undefined {
   const [, verb, rest] = HEADER.exec(line) ?? [];
   if (verb === undefined || rest === undefined) return undefined;
-  const kind = KINDS[verb.toLowerCase()] ?? "update";
+  const kind = SECTION_KINDS[verb.toLowerCase()] ?? "update";
   const [from = rest, to] = MOVES.test(verb) ? rest.split(ARROW) : [rest];
   return { kind, path: cleanPath(from), moveTo: to === undefined ? undefined : cleanPath(to), lines: [] };
 }
@@ -109,4 +133,107 @@ function cleanPath(path: string): string {
 
 function refused(why: string): ParsedPatch {
   return { ok: false, text: `${why} ${FORM}` };
+}
+
+/** Heads of a diff that adds a file. */
+const DIFF_HEADS = /^--- [^\n]*\n\+\+\+ [^\n]*\n/;
+const HUNK_HEAD = /^@@/;
+const END_OF_FILE = /^\*\*\* *End of File/i;
+const NO_FINAL_BREAK = /^\\ No newline/;
+
+type AddedText = {
+  readonly text: string;
+  /** A line without a plus sign among lines that have one: it may belong to the text or not. */
+  readonly bareLine: string | undefined;
+};
+
+/** Text of an added file. Some models leave all plus signs out; then the lines are the text. */
+function addedText(section: readonly string[]): AddedText {
+  const lines = section
+    .join("\n")
+    .replace(DIFF_HEADS, "")
+    .split("\n")
+    .filter((line) => !END_OF_FILE.test(line));
+  while (lines.at(-1) === "") lines.pop();
+  const isMarked = lines.some((line) => line.startsWith("+"));
+  if (!isMarked) return { text: withFinalBreak(lines), bareLine: undefined };
+  const marked = lines.filter((line) => !HUNK_HEAD.test(line) && !NO_FINAL_BREAK.test(line));
+  // Blank lines lose their plus sign most often.
+  const bareLine = marked.find((line) => line !== "" && !line.startsWith("+"));
+  const text = withFinalBreak(marked.map((line) => line.slice(1)));
+  const isCut = lines.some((line) => NO_FINAL_BREAK.test(line));
+  return { text: isCut ? text.replace(/\n$/, "") : text, bareLine };
+}
+
+function withFinalBreak(lines: readonly string[]): string {
+  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+}
+
+const UNIFIED_HEADER = /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@ ?(.*)$/;
+const ANCHOR = /^@@ ?(.*?)(?: ?@@)?$/;
+/** Heads of unified diffs, which repeat the section's own head. */
+const FILE_HEADS = /^(?:(?:diff --git |index [0-9a-f]+\.\.)[^\n]*\n)*--- [^\n]*\n\+\+\+ [^\n]*\n(?=@@)/;
+
+const LINE_KINDS: Readonly<Record<string, HunkLine["kind"]>> = { " ": "context", "-": "removed", "+": "added" };
+
+function readHunks(lines: readonly string[]): readonly Hunk[] {
+  const reader = new HunkReader();
+  for (const line of lines.join("\n").replace(FILE_HEADS, "").split("\n")) reader.take(line);
+  return reader.end();
+}
+
+class HunkReader {
+  readonly #hunks: Hunk[] = [];
+  #anchors: string[] = [];
+  #lines: { readonly line: HunkLine; readonly isBare: boolean }[] = [];
+  #isAtEnd = false as boolean;
+
+  take(line: string): void {
+    if (line.startsWith("@@")) {
+      if (this.#lines.length > 0) this.#close();
+      const anchor = (UNIFIED_HEADER.exec(line) ?? ANCHOR.exec(line))?.[1]?.trim();
+      if (anchor) this.#anchors.push(anchor);
+      return;
+    }
+    if (/^\*\*\* *End of File/i.test(line)) {
+      this.#isAtEnd = true;
+      this.#close();
+      return;
+    }
+    if (line.startsWith("\\ No newline")) return;
+    this.#lines.push(hunkLine(line));
+  }
+
+  end(): readonly Hunk[] {
+    this.#close();
+    return this.#hunks;
+  }
+
+  /** Empty lines without a mark at a hunk's ends separate hunks more often than they belong to the file. */
+  #close(): void {
+    while (this.#lines.at(-1)?.isBare) this.#lines.pop();
+    while (this.#lines[0]?.isBare) this.#lines.shift();
+    if (this.#lines.length > 0) {
+      const lines = this.#lines.map(({ line }) => line);
+      this.#hunks.push({ anchors: this.#anchors, lines, isAtEnd: this.#isAtEnd });
+      this.#anchors = [];
+    }
+    this.#lines = [];
+    this.#isAtEnd = false;
+  }
+}
+
+/** A line without a mark is context without its leading space. */
+function hunkLine(line: string): { readonly line: HunkLine; readonly isBare: boolean } {
+  const kind = LINE_KINDS[line[0] ?? ""];
+  if (kind === undefined) return { line: { kind: "context", text: line }, isBare: line === "" };
+  return { line: { kind, text: line.slice(1) }, isBare: false };
+}
+
+/** Prefixes of paths in a diff. */
+const DIFF_PREFIX = /^[ab]\/(?=[^/])/;
+
+/** Files that a path of a patch may mean, absolute; the first that exists is meant. Approval judges them all. */
+export function candidatePaths(written: string, cwd: string): readonly string[] {
+  return [...new Set([written, written.replace(DIFF_PREFIX, "")])].map((path) => absolutePath(path, cwd));
 }

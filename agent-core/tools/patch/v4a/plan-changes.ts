@@ -5,8 +5,8 @@ import { nearFiles } from "../../missing-file.ts";
 import { absolutePath, shownPath } from "../../resolve-path.ts";
 import type { ToolContext } from "../../tool.ts";
 import { applyHunks, applyHunksExactly } from "./apply-hunks.ts";
-import { candidatePaths } from "./candidate-paths.ts";
-import type { FileSection, Hunk } from "./patch-text.ts";
+import type { FileSection, Hunk } from "./parse-patch.ts";
+import { candidatePaths } from "./parse-patch.ts";
 
 /** What becomes of one file; null: there is no file. `movedFrom`: its path before, then `oldText` stood there. */
 export type FileChange = {

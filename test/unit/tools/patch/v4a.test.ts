@@ -47,7 +47,7 @@ describe("one file", () => {
   test("an @@ line that stands at several places is refused", async () => {
     put("a.py", SOURCE);
     const result = await apply("*** Update File: a.py", "@@ return 1", "+    # end");
-    expect(result.text).toContain('"return 1" stands at 2 places (lines 2, 5)');
+    expect(result.text).toContain('"return 1" is at 2 places (lines 2, 5)');
   });
 
   test("lines that are not there are refused with the nearest text and its line numbers", async () => {

@@ -1,11 +1,12 @@
 /**
- * A text as lines that know where they stand, so that a match by lines can be replaced byte for byte. A line is cut out
- * only when it is asked for: most lines of a long file never are.
+ * A text as lines with their offsets, so that a match by lines can be replaced byte for byte. A line is cut out on
+ * demand: most lines of a long file never are.
  */
-
 export class TextLines {
   readonly text: string;
-  /** Offset of each line's first character. A last line that is empty because the text ends in a line break is none. */
+  /** Texts that no line holds. */
+  readonly #absent = new Set<string>();
+  /** Offset of each line's first character. An empty line after the last line break does not count. */
   readonly #starts: readonly number[];
 
   constructor(text: string) {
@@ -17,6 +18,10 @@ export class TextLines {
       start = newline < 0 ? text.length : newline + 1;
     }
     this.#starts = starts;
+  }
+
+  get isAscii(): boolean {
+    return isAscii(this.text);
   }
 
   get length(): number {
@@ -32,19 +37,19 @@ export class TextLines {
     return Array.from({ length: Math.min(count, this.length - first) }, (_, index) => this.at(first + index));
   }
 
-  /** Offset of a line's first character; behind the last line that of the text's end. */
+  /** Offset of a line's first character; for lines after the last one, the text's end. */
   start(index: number): number {
     return this.#starts[index] ?? this.text.length;
   }
 
-  /** Offset behind a line's last character, before its line break. */
+  /** Offset after a line's last character, before its line break. */
   end(index: number): number {
     const next = this.start(index + 1);
     if (next === this.start(index) || this.text[next - 1] !== "\n") return next;
     return this.text[next - 2] === "\r" && next - 2 >= this.start(index) ? next - 2 : next - 1;
   }
 
-  /** What ends a line: a line break, or nothing at the end of the text. */
+  /** Line break of a line; empty at the end of the text. */
   breakOf(index: number): string {
     return this.text.slice(this.end(index), this.start(index + 1));
   }
@@ -60,18 +65,38 @@ export class TextLines {
     return low;
   }
 
-  /** Lines that hold `words` (no line break in it), in order, from line `from` on. */
+  /** Lines that hold `words` (without a line break), in order, from line `from` on. */
   *holding(words: string, from = 0): Generator<number> {
-    for (let at = this.text.indexOf(words, this.start(from)); at >= 0; ) {
+    if (this.#absent.has(words)) return;
+    let at = this.text.indexOf(words, this.start(from));
+    if (at < 0 && from === 0) this.#absent.add(words);
+    while (at >= 0) {
       const index = this.indexAt(at);
       yield index;
-      at = this.text.indexOf(words, this.start(index + 1));
       if (index === this.length - 1) return;
+      at = this.text.indexOf(words, this.start(index + 1));
+    }
+  }
+
+  /** Lines that hold any of `texts`, in order: one walk through the text for all of them. */
+  *holdingAny(texts: readonly string[]): Generator<number> {
+    if (texts.length === 0) return;
+    const any = new RegExp(texts.map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"), "g");
+    for (let found = any.exec(this.text); found !== null; found = any.exec(this.text)) {
+      const index = this.indexAt(found.index);
+      yield index;
+      if (index === this.length - 1) return;
+      any.lastIndex = this.start(index + 1);
     }
   }
 }
 
-/** Leading blanks and tabs. */
+/** In UTF-8 exactly the characters of ASCII take one byte; counting bytes is faster than any pattern. */
+export function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length;
+}
+
+/** Leading spaces and tabs. */
 export function indentOf(line: string): string {
   return /^[ \t]*/.exec(line)?.[0] ?? "";
 }
