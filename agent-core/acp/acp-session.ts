@@ -17,6 +17,7 @@ import type { ApprovalMode } from "../approval/policy.ts";
 import { sessionsFolder, spaceReserveFile } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
 import { settingsOf } from "../providers/choice.ts";
+import { warmUpModel } from "../providers/stream-model.ts";
 import type { EditorModels } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import { Journal } from "../sessions/journal.ts";
@@ -45,6 +46,8 @@ import { userUpdates } from "./user-updates.ts";
 
 /** Updates of a replay that are on their way at the same time. */
 const SENT_AT_ONCE = 64;
+/** A client that prompts at once does not wait for the preparation; one whose user types gives it more time than it takes. */
+const WARM_UP_DELAY_MS = 20;
 /** What a command that was cancelled gives instead of an answer. */
 const CANCELLED = "";
 
@@ -95,6 +98,8 @@ export class AcpSession {
   #queue: Promise<unknown> = Promise.resolve();
   /** Prompts that run or wait. */
   #prompts = 0;
+  /** Aborted by the first prompt. */
+  readonly #warming = new AbortController();
   /** Aborted by cancel: ends the running prompt and those that wait behind it. */
   #cancellation = new AbortController();
 
@@ -207,10 +212,18 @@ export class AcpSession {
     this.#sendOptions();
   }
 
+  /** Prepares the first request while the user types; a prompt that comes earlier ends the preparation. */
+  warmUp(): void {
+    const { signal } = this.#warming;
+    const prepare = (): void => void (signal.aborted || warmUpModel(this.agent.model, signal));
+    setTimeout(prepare, WARM_UP_DELAY_MS).unref();
+  }
+
   /** Runs a prompt to its end, after those before it. Throws a `RequestError` when the model cannot be used. */
   prompt(blocks: readonly ContentBlock[], requestSignal: AbortSignal): Promise<PromptResponse> {
     const signal = AbortSignal.any([requestSignal, this.#cancellation.signal]);
     this.#prompts += 1;
+    this.#warming.abort();
     const turn = this.#queue
       .then(() => this.#runPrompt(blocks, signal))
       .finally(() => {
@@ -241,6 +254,7 @@ export class AcpSession {
   /** Gives the journal when something could not be saved. */
   async close(): Promise<Journal | undefined> {
     this.cancel();
+    this.#warming.abort();
     this.model.dispose();
     this.processes.dispose();
     await Promise.all([this.#queue, this.agent.close()]);

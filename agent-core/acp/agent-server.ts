@@ -44,6 +44,8 @@ import { storedNotes } from "./stored-notes.ts";
 const PLATFORM = "acp";
 /** A window that is reloaded opens its session again while its former process may still be ending. */
 const LOCK_WAIT_MS = 2_000;
+/** The sweep starts when the first prompt is no longer waiting for this process. */
+const SWEEP_DELAY_MS = 1_000;
 const LOCK_POLL_MS = 50;
 
 export type AgentServerOptions = {
@@ -308,6 +310,7 @@ export class AgentServer {
     this.#sessions.set(id, session);
     this.#unsaved.delete(id);
     session.model.refresh();
+    session.warmUp();
     this.#sweep ??= this.#collectGarbage();
     return session;
   }
@@ -316,6 +319,7 @@ export class AgentServer {
   async #collectGarbage(): Promise<void> {
     const { signal } = this.#closed;
     try {
+      await delay(SWEEP_DELAY_MS, undefined, { signal, ref: false });
       await collectGarbage({ store: this.#objects, journals: sessionsFolder(this.home), now: Date.now(), signal });
     } catch (error) {
       if (!signal.aborted) this.options.log(`The checkpoints could not be swept: ${String(error)}`);

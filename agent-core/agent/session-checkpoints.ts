@@ -7,6 +7,9 @@ import { checkpointsFolder, homeFolder } from "../config/home.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 import type { AgentSetup, AIAgentOptions } from "./agent-setup.ts";
 
+/** The first request of a turn is on its way by then, and the look costs the turn no time. */
+const LOOK_DELAY_MS = 50;
+
 export type SessionPorts = {
   /** Position that the next message will have. */
   readonly position: () => number;
@@ -30,6 +33,7 @@ export function sessionCheckpoints(
     host,
     roots,
     objects: checkpointsFolder(hermesHome),
+    lookDelayMs: LOOK_DELAY_MS,
     entries: options.entries ?? [],
     trusted: options.trusted ?? (() => true),
     onlyReads: (command, folder) => judgeCommand(command, { ...scope, cwd: folder }).readOnly,

@@ -22,6 +22,8 @@ export type CheckpointsOptions = ChangeLogOptions & {
   readonly trusted: () => boolean;
   /** Files beyond which a workspace is not watched for what commands change; default 20,000. */
   readonly maxFiles?: number;
+  /** Time from the beginning of a turn to the look at the workspace, in milliseconds; default 0. */
+  readonly lookDelayMs?: number;
   readonly onlyReads: (command: string, folder: string) => boolean;
   /** A line for people. */
   readonly tell: (problem: string) => void;
@@ -36,6 +38,7 @@ export class Checkpoints {
   readonly #log: ChangeLog;
   readonly #store: ObjectStore;
   readonly #watch: CommandWatch;
+  #nextLook: NodeJS.Timeout | undefined;
 
   constructor(options: CheckpointsOptions) {
     const { roots, objects, maxFiles, tell } = options;
@@ -79,11 +82,16 @@ export class Checkpoints {
     };
   }
 
-  /** A turn begins: the workspace is looked at beside it. */
+  /** A turn begins: the workspace is looked at beside it. A command that starts earlier is preceded by its own look. */
   beginTurn(): void {
-    const { trusted, onDefect } = this.#options;
+    const { trusted, onDefect, lookDelayMs = 0 } = this.#options;
     if (!trusted()) return;
-    this.#watch.look().catch((error: unknown) => onDefect(`The workspace cannot be watched: ${String(error)}`));
+    const look = (): void => {
+      this.#watch.look().catch((error: unknown) => onDefect(`The workspace cannot be watched: ${String(error)}`));
+    };
+    clearTimeout(this.#nextLook);
+    if (lookDelayMs === 0) look();
+    else this.#nextLook = setTimeout(look, lookDelayMs).unref();
   }
 
   /** The user saved a file in the editor: also while a command runs it is theirs. `path` is absolute. */
@@ -119,6 +127,7 @@ export class Checkpoints {
 
   /** Ends what goes on beside the turns. */
   close(): Promise<void> {
+    clearTimeout(this.#nextLook);
     return this.#watch.close();
   }
 

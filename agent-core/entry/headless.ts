@@ -1,6 +1,6 @@
 /** The headless chat: an ACP client in the same process, so that it gets exactly what every editor gets. */
 import { text } from "node:stream/consumers";
-import { type ClientContext, client, methods } from "@zed-industries/agent-client-protocol";
+import { type ClientContext, client, methods, type SessionNotification } from "@zed-industries/agent-client-protocol";
 import { agentApp } from "../acp/serve.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { messageOf } from "../platform/errors.ts";
@@ -45,7 +45,7 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
   const print = updatePrinter(options.json);
   try {
     return await client({ name: "hermes-cli" })
-      .onNotification(methods.client.session.update, ({ params }) => print.update(params))
+      .onNotification(methods.client.session.update, asSent, ({ params }) => print.update(params))
       .onRequest(methods.client.session.requestPermission, ({ params }) => {
         const allowed = options.allowAll ? params.options.find(({ kind }) => kind === "allow_once") : undefined;
         if (allowed) return { outcome: { outcome: "selected", optionId: allowed.optionId } };
@@ -59,6 +59,11 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
   } finally {
     await dispose();
   }
+}
+
+/** The agent of this process sent it: there is nothing to check, which would take as long as printing it. */
+function asSent(params: unknown): SessionNotification {
+  return params as SessionNotification;
 }
 
 async function converse(

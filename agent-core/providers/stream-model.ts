@@ -1,8 +1,10 @@
 /** One model call over any wire, with exactly one last event, faults as events, and an immediate abort. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Deadline } from "../platform/deadline.ts";
 import { classify, faultOf } from "./classify.ts";
+import type { ResolvedModel } from "./resolve.ts";
 import { table } from "./wire/table.gen.ts";
-import type { ApiMode, ModelEvent, ModelRequest } from "./wire/wire.ts";
+import type { ApiMode, ModelEvent, ModelRequest, Wire } from "./wire/wire.ts";
 
 /** Idle timeout of a stream. A living server sends something within a minute. */
 const DEFAULT_IDLE_MS = 60_000;
@@ -17,14 +19,34 @@ export function streamModel(
   signal: AbortSignal,
   idle = new Deadline(DEFAULT_IDLE_MS),
 ): AsyncGenerator<ModelEvent> {
-  const wire = table.find((candidate) => candidate.mode === mode);
-  if (wire === undefined) throw new Error(`There is no wire for the API mode ${mode}.`);
-  return guardStream((wireSignal) => wire.stream(request, wireSignal), request, signal, idle);
+  const load = loaderOf(mode);
+  return guardStream(async (wireSignal) => (await load()).stream(request, wireSignal), request, signal, idle);
+}
+
+/**
+ * Loads what the first request in this mode needs, so that the request does not wait for it. Nothing is sent anywhere.
+ * It stops between two steps when `signal` is aborted, and never rejects.
+ */
+export async function warmUpModel({ mode, endpoint }: ResolvedModel, signal: AbortSignal): Promise<void> {
+  try {
+    const wire = await loaderOf(mode)();
+    await nextTurn(undefined, { signal });
+    await wire.warmUp?.(endpoint);
+  } catch {
+    // The first request fails in the same way, and reports it.
+  }
+}
+
+/** Wires are loaded at their first use: most sessions use one of them. */
+function loaderOf(mode: ApiMode): () => Promise<Wire> {
+  const load = table[mode];
+  if (load === undefined) throw new Error(`There is no wire for the API mode ${mode}.`);
+  return load;
 }
 
 /** Guarantees of `streamModel` around any stream. Separate for tests with faulty streams. */
 export async function* guardStream(
-  open: (signal: AbortSignal) => AsyncIterable<ModelEvent>,
+  open: (signal: AbortSignal) => AsyncIterable<ModelEvent> | Promise<AsyncIterable<ModelEvent>>,
   request: Pick<ModelRequest, "endpoint" | "model">,
   signal: AbortSignal,
   idle = new Deadline(DEFAULT_IDLE_MS),
@@ -37,7 +59,7 @@ export async function* guardStream(
   let events: AsyncIterator<ModelEvent> | undefined;
   let isOver = false as boolean;
   try {
-    events = open(stop.signal)[Symbol.asyncIterator]();
+    events = (await open(stop.signal))[Symbol.asyncIterator]();
     for (let next = await read.of(events); !next.done; next = await read.of(events)) {
       isOver = next.value.type === "finish" || next.value.type === "fault";
       if (next.value.type !== "alive") yield next.value;

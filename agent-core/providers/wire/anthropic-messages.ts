@@ -8,7 +8,11 @@ import { defineWire, type ModelEvent, type ModelRequest } from "./wire.ts";
 /** Some compatible endpoints end with it, as OpenAI does; it means nothing here. */
 const DONE = "[DONE]";
 
-export const wire = defineWire({ mode: "anthropic_messages", stream });
+export const wire = defineWire({ mode: "anthropic_messages", stream, warmUp });
+
+async function warmUp(): Promise<void> {
+  await Promise.all([import("./anthropic-client.ts"), fetch("data:,")]);
+}
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   // Loaded on first use: start-up must not pay for a library that this session may never need.

@@ -4,13 +4,13 @@ import { type FoldState, finishFold, startFold, step, streamDone } from "./chat-
 import { chatCompletionsBody } from "./chat-completions-request.ts";
 import { foldResponse } from "./fold-response.ts";
 import { omitParameters } from "./omit-parameters.ts";
-import { openaiClient } from "./openai-client.ts";
+import { openaiClient, warmUpOpenai } from "./openai-client.ts";
 import { defineWire, type ModelEvent, type ModelRequest } from "./wire.ts";
 
 /** Data of the last event. */
 const DONE = "[DONE]";
 
-export const wire = defineWire({ mode: "chat_completions", stream });
+export const wire = defineWire({ mode: "chat_completions", stream, warmUp: warmUpOpenai });
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   const client = await openaiClient(request.endpoint);

@@ -3,13 +3,13 @@ import { type FoldState, finishFold, startFold, step } from "./codex-responses-f
 import { codexResponsesBody } from "./codex-responses-request.ts";
 import { foldResponse } from "./fold-response.ts";
 import { omitParameters } from "./omit-parameters.ts";
-import { openaiClient } from "./openai-client.ts";
+import { openaiClient, warmUpOpenai } from "./openai-client.ts";
 import { defineWire, type ModelEvent, type ModelRequest } from "./wire.ts";
 
 /** OpenAI does not send it here, servers that speak both of its APIs do; it ends nothing. */
 const DONE = "[DONE]";
 
-export const wire = defineWire({ mode: "codex_responses", stream });
+export const wire = defineWire({ mode: "codex_responses", stream, warmUp: warmUpOpenai });
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   const client = await openaiClient(request.endpoint);

@@ -84,6 +84,8 @@ export type ModelEvent =
 export type Wire = {
   readonly mode: ApiMode;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+  /** Loads what the first request to the endpoint needs; sends nothing. */
+  warmUp?(endpoint: Endpoint): Promise<void>;
 };
 
 /** Declares a wire; the table of wires is generated from the files that export one as `wire`. */

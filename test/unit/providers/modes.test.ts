@@ -19,7 +19,8 @@ const models: { readonly [Mode in ApiMode]?: string } = {
 /** Not over HTTP: one is no model, the other is asked through the editor. */
 const withoutApi: readonly ApiMode[] = ["offline", "editor_model"];
 
-const modes = table.map(({ mode }) => mode).filter((mode) => !withoutApi.includes(mode));
+const wires = await Promise.all(Object.values(table).map((load) => load()));
+const modes = wires.map(({ mode }) => mode).filter((mode) => !withoutApi.includes(mode));
 const tools = [{ name: "read_file", description: "Read.", parameters: { type: "object", properties: {} } }];
 
 let server: ModelServer;
@@ -95,6 +96,10 @@ function permutations<Item>(items: readonly Item[]): readonly (readonly Item[])[
   if (items.length === 0) return [[]];
   return items.flatMap((item) => permutations(items.filter((other) => other !== item)).map((rest) => [item, ...rest]));
 }
+
+test("each wire is registered under its own mode", () => {
+  expect(wires.map(({ mode }) => mode)).toEqual(Object.keys(table));
+});
 
 test("every API over HTTP has its rules", () => {
   expect(modes.filter((mode) => requestRules[mode] === undefined || models[mode] === undefined)).toEqual([]);
