@@ -1,11 +1,10 @@
 /** Which programs need what a sandbox without network, with processes of its own, does not give. */
 import type { Call } from "../command-effect.ts";
 import { containers } from "./containers.ts";
-import { fetchers } from "./curl.ts";
 import { databases } from "./databases.ts";
 import { gits } from "./git-rules.ts";
 import { diskTools, processTools, windowsTools } from "./machine-rules.ts";
-import { networkTools } from "./network.ts";
+import { fetchers, networkTools } from "./network-rules.ts";
 import { nodePackages, packageManagers } from "./package-rules.ts";
 
 const OUTWARD = [networkTools, fetchers, packageManagers, containers, databases, processTools, diskTools, windowsTools];
