@@ -1,6 +1,6 @@
 /** Rules as data: one record says what a program's options, operands and verbs do. */
 import { type Call, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
-import { type Arg, isKnown, shown } from "../shell/arg.ts";
+import { type Arg, isKnown, shown, UNKNOWN } from "../shell/arg.ts";
 import { type Grammar, type Options, readOptions } from "./options.ts";
 
 /**
@@ -41,13 +41,19 @@ export type Rule = {
   readonly verbs?: Readonly<Record<string, Rule>>;
   /** Rule for any other first operand. */
   readonly otherwise?: Rule;
+  /** The operands are a command, after this many words of the program's own (a duration, a lock file). */
+  readonly wraps?: number;
   /** Effects that depend on more than one word. */
   readonly effects?: (call: Call, options: Options) => readonly CommandEffect[];
 };
 
+/** An option that a wrapper does not list could swallow the command word. */
+export const UNLISTED = opaque("Runs {name} with {option}, an option that is not known");
+
 type Compiled = {
   readonly rule: Rule;
   readonly grammar: Grammar;
+  readonly unlisted: readonly CommandEffect[] | undefined;
   readonly options: readonly (readonly [names: readonly string[], effect: OptionEffect])[];
   readonly harmless: readonly string[];
   /** Names of the options without a meaning of their own. */
@@ -81,14 +87,16 @@ function compile(rule: Rule): Compiled {
   const listed = [...options.flatMap(([names]) => names), ...harmless];
   const short = listed.filter((name) => /^[^-]:{0,2}$/.test(name)).join("");
   const long = listed.filter((name) => !/^[^-]:{0,2}$/.test(name));
+  const unlisted = rule.unlisted ?? (rule.wraps === undefined ? undefined : UNLISTED);
   return {
     rule,
+    unlisted: unlisted && [unlisted],
     grammar: {
       short: short + (rule.short ?? ""),
       long: [...long, ...(rule.long?.split(" ") ?? [])],
-      posix: rule.posix === true || rule.verbs !== undefined,
+      posix: rule.posix === true || rule.verbs !== undefined || rule.wraps !== undefined,
       exact: rule.exact === true,
-      open: rule.unlisted === undefined && rule.closed !== true,
+      open: unlisted === undefined && rule.closed !== true,
       ...(rule.operandLike && { operandLike: rule.operandLike }),
     },
     options: options.map(([names, effect]) => [names.map(plainName), effect]),
@@ -104,27 +112,42 @@ function plainName(name: string): string {
   return name.replace(/=\??$|(?<=^.):{1,2}$/, "");
 }
 
-function effectsOf(call: Call, compiled: Compiled) {
-  const { rule, grammar, options: meanings, verbs, otherwise } = compiled;
+function effectsOf(call: Call, compiled: Compiled): readonly CommandEffect[] {
+  const { rule, grammar, unlisted, options: meanings } = compiled;
   const options = readOptions(call.args, grammar);
   const filled = (effects: readonly CommandEffect[], option?: Arg, value?: Arg) =>
     effects.map((effect) => fill(effect, { call, options, option, value }));
   const effects: CommandEffect[] = [];
   for (const [names, meaning] of meanings) effects.push(...optionEffects(names, meaning, options, filled));
   if (isHarmless(call, options, compiled)) return effects;
-  if (rule.unlisted) for (const arg of options.strange) effects.push(...filled(listOf(rule.unlisted), arg));
+  for (const arg of unlisted ? options.strange : []) effects.push(...filled(unlistedBy(arg, unlisted ?? []), arg));
   effects.push(...operandEffects(rule.operands, options.operands));
   effects.push(...filled(listOf(rule.does)));
   if (rule.effects) effects.push(...rule.effects(call, options));
-  if (!verbs) return effects;
-  const at = options.operands.findIndex(({ text }) => !text.startsWith("-"));
-  const verb = options.operands[at];
-  if (!verb) return effects;
-  const rest = options.operands.slice(at + 1);
-  if (!isKnown(verb)) return [...effects, opaque(`Runs a command of ${call.name} that is not known before it runs`)];
+  effects.push(...wrappedCommand(rule.wraps, options.operands));
+  return [...effects, ...verbEffects(call, options.operands, compiled)];
+}
+
+function unlistedBy(arg: Arg, unlisted: readonly CommandEffect[]): readonly CommandEffect[] {
+  if (!arg.text.startsWith(UNKNOWN)) return unlisted;
+  const reason = "Runs {name} with a word that is not known before it runs, which may be an option";
+  return unlisted.map((effect) => ("reason" in effect ? { ...effect, reason } : effect));
+}
+
+function wrappedCommand(own: number | undefined, operands: readonly Arg[]): readonly CommandEffect[] {
+  return own === undefined || operands.length <= own ? [] : [{ kind: "command", words: operands.slice(own) }];
+}
+
+function verbEffects(call: Call, operands: readonly Arg[], { verbs, otherwise }: Compiled): readonly CommandEffect[] {
+  if (!verbs) return [];
+  const at = operands.findIndex(({ text }) => !text.startsWith("-"));
+  const verb = operands[at];
+  if (!verb) return [];
+  const rest = operands.slice(at + 1);
+  if (!isKnown(verb)) return [opaque(`Runs a command of ${call.name} that is not known before it runs`)];
   const found = verbs.get(verb.text);
-  if (found) return [...effects, ...found({ ...call, name: `${call.name} ${verb.text}`, args: rest })];
-  return otherwise ? [...effects, ...otherwise(call)] : effects;
+  if (found) return found({ ...call, name: `${call.name} ${verb.text}`, args: rest });
+  return otherwise ? otherwise(call) : [];
 }
 
 function isHarmless({ args }: Call, { given }: Options, { harmless, plain }: Compiled): boolean {

@@ -2,8 +2,7 @@
 import type { Assignment, Command, Redirect, Redirection, Word } from "unbash";
 import { askForCode, type Call, type CommandEffect, type Input, type Program } from "../command-effect.ts";
 import { judgePath } from "../judge-path.ts";
-import { isOutward } from "../rules/outward.ts";
-import { programs } from "../rules/programs.ts";
+import { needsNetwork, programs } from "../rules/programs.ts";
 import { plainReaders } from "../rules/text-rules.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { assign } from "./assignments.ts";
@@ -178,7 +177,7 @@ function runProgram(call: Call, setting: Setting, walk: Walk): Output {
 
 function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): Output {
   const { record } = walk;
-  if (isOutward(call)) record.needsNetwork();
+  if (needsNetwork(call)) record.needsNetwork();
   if (isDecodingText(call)) record.markDecoding();
   const before = record.findings.length;
   const output = runEffects(program(call), setting, walk);

@@ -1,4 +1,4 @@
-/** Language interpreters: their one-liners are read for what they run and write, their scripts ask. */
+/** Rules for interpreters and shells: their code is read for what it runs and writes, their scripts ask. */
 import {
   ask,
   askForCode,
@@ -11,6 +11,7 @@ import {
 } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { harmlessOneLiner, type Language, scanCode } from "./one-liner.ts";
+import { ruleTable } from "./rule.ts";
 
 type Interpreter = {
   readonly language: Language;
@@ -176,23 +177,83 @@ const java: Program = ({ args }) => {
   return [askForCode(`Runs a Java program (${args.map(shown).join(" ")})`)];
 };
 
-const byName = (names: string, interpreter: Interpreter): (readonly [string, Program])[] =>
-  names.split(" ").map((name) => [name, program(interpreter)] as const);
+export const interpreters: ReadonlyMap<string, Program> = ruleTable({
+  "python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14": program(PYTHON),
+  "pypy pypy3 ipython py": program(PYTHON),
+  "node nodejs": program(NODE),
+  "ruby irb jruby": program(RUBY),
+  "perl perl5": program(PERL),
+  php: program(PHP),
+  "lua luajit tclsh wish osascript R Rscript julia groovy scala kotlin elixir erl iex ghci runghc": program(OTHER),
+  "racket guile sbcl swipl octave gnuplot pwsh powershell cmd tsx ts-node swift-repl jshell": program(OTHER),
+  "vim vi nvim ex ed emacs nano gdb lldb expect": program(OTHER),
+  deno,
+  java,
+});
 
-export const interpreters: ReadonlyMap<string, Program> = new Map<string, Program>([
-  ...byName(
-    "python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy pypy3 ipython py",
-    PYTHON,
-  ),
-  ...byName("node nodejs", NODE),
-  ...byName("ruby irb jruby", RUBY),
-  ...byName("perl perl5", PERL),
-  ...byName("php", PHP),
-  ...byName(
-    "lua luajit tclsh wish osascript R Rscript julia groovy scala kotlin elixir erl iex ghci runghc racket guile sbcl swipl octave gnuplot",
-    OTHER,
-  ),
-  ...byName("pwsh powershell cmd tsx ts-node swift-repl jshell vim vi nvim ex ed emacs nano gdb lldb expect", OTHER),
-  ["deno", deno],
-  ["java", java],
-]);
+type Start = {
+  /** Position of the first word that is no option. */
+  readonly at: number;
+  readonly code: boolean;
+  readonly input: boolean;
+  readonly effects: readonly CommandEffect[];
+};
+
+const shell: Program = (call) => {
+  const { args, name } = call;
+  if (args.length === 1 && args[0]?.text === "-V") return [];
+  const start = readStart(name, args);
+  const [first, ...rest] = args.slice(start.at);
+  if (start.code) return [...start.effects, ...shellCode(name, first, rest)];
+  const open = first?.text.startsWith(UNKNOWN) ? [opaque(`Runs ${name} with words that are not known`)] : [];
+  const effects = [...start.effects, ...open];
+  return first && !start.input ? [...effects, ...shellScript(name, first)] : [...effects, ...shellInput(call)];
+};
+
+function readStart(name: string, args: readonly Arg[]): Start {
+  const effects: CommandEffect[] = [];
+  const letters: string[] = [];
+  let at = 0;
+  for (let text = args[0]?.text ?? ""; /^[-+]/.test(text); text = args[at]?.text ?? "") {
+    at += 1;
+    if (text === "--" || text === "-") break;
+    if (/^--(?:rcfile|init-file)/.test(text)) effects.push(opaque(`Makes ${name} start with another script`));
+    if (/^(?:--(?:rcfile|init-file)|[-+][oO])$/.test(text)) at += 1;
+    else if (/^-[a-zA-Z]+$/.test(text)) letters.push(...text.slice(1));
+    else if (text.includes(UNKNOWN))
+      effects.push(opaque(`Runs ${name} with options that are not known before it runs`));
+  }
+  return { at, code: letters.includes("c"), input: letters.includes("s"), effects };
+}
+
+function shellCode(name: string, text: Arg | undefined, rest: readonly Arg[]): readonly CommandEffect[] {
+  if (!text || text.splits) return [opaque(`Runs ${name} code that is not known before it runs`)];
+  // The first word after the code is the name that it knows itself by.
+  const [zero, ...positional] = rest;
+  const guess = text.guess === undefined ? [] : [{ kind: "shell", code: text.guess, raises: true } as const];
+  return [{ kind: "shell", code: text.text, positional, ...(zero && { zero }) }, ...guess];
+}
+
+function shellScript(name: string, file: Arg): readonly CommandEffect[] {
+  if (file.content !== undefined) return [{ kind: "shell", code: file.content }];
+  if (!isKnown(file)) return [opaque(`Runs a ${name} script that is not known before it runs (${shown(file)})`)];
+  return [askForCode(`Runs the ${name} script ${shown(file)}`), ...reads([file])];
+}
+
+function shellInput({ name, input: given }: Call): readonly CommandEffect[] {
+  if (given.kind === "text") return [{ kind: "shell", code: given.text }];
+  if (given.kind === "data") return [opaque(`Runs what ${given.from} prints as shell commands`)];
+  return [ask(`Starts an interactive ${name}`)];
+}
+
+/** busybox and toybox: the first word is the program. */
+const busybox: Program = ({ args }) => {
+  const [first] = args;
+  if (!first || first.text.startsWith("-")) return [];
+  return [{ kind: "command", words: args }];
+};
+
+export const shells: ReadonlyMap<string, Program> = ruleTable({
+  "sh bash dash zsh ksh mksh ash fish rbash yash csh tcsh elvish nu xonsh rksh": shell,
+  "busybox toybox": busybox,
+});
