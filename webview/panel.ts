@@ -1,11 +1,11 @@
 /** The panel outside its views: wires the host's messages to the state, and owns the page and the draft. */
-import { effect, type Signal, signal } from "@preact/signals";
-import type { HostMessage, PanelCommand } from "../agent-core/protocol/panel-events.ts";
+import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { HostMessage, PanelCommand, PanelEvent } from "../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../agent-core/protocol/panel-messages.ts";
 import { Channel } from "./channel.ts";
 import { PanelMemory, type StateKeeper } from "./panel-memory.ts";
-import { PanelStore } from "./panel-store.ts";
-import type { Route } from "./state/state.ts";
+import { type LocalEvent, reduceAll } from "./state/reduce.ts";
+import { emptyState, type PanelState, type Route, withoutSession } from "./state/state.ts";
 
 export type PanelHost = StateKeeper & { postMessage(message: PanelMessage): void };
 
@@ -143,5 +143,57 @@ export class Panel {
   #remember(): void {
     const { sessions, setup } = this.store.shown.value.route;
     this.memory.keep({ draft: this.draft.value, route: { sessions, setup } });
+  }
+}
+
+/** Holds the panel's state: events change it at once, what is on screen follows at most once a frame. */
+
+export type StoreOptions = {
+  /** Clock in milliseconds. */
+  readonly now: () => number;
+  /** Runs its argument before the next paint. */
+  readonly nextFrame: (paint: () => void) => void;
+  /** Called after the screen has taken up everything received. */
+  readonly onShown: () => void;
+};
+
+export class PanelStore {
+  readonly #options: StoreOptions;
+  readonly #shown: Signal<PanelState> = signal(emptyState);
+  #state: PanelState = emptyState;
+  #scheduled = false as boolean;
+
+  constructor(options: StoreOptions) {
+    this.#options = options;
+  }
+
+  /** The state that is on screen. */
+  get shown(): ReadonlySignal<PanelState> {
+    return this.#shown;
+  }
+
+  /** The state with every event applied; `shown` follows with the next frame. */
+  get state(): PanelState {
+    return this.#state;
+  }
+
+  /** Applies events; `reset` drops the session of the state first. */
+  apply(events: readonly (PanelEvent | LocalEvent)[], reset = false): void {
+    const at = this.#options.now();
+    this.#state = reduceAll(reset ? withoutSession(this.#state) : this.#state, events, at);
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#options.nextFrame(() => this.#paint());
+  }
+
+  /** A part of the state: those who read it are drawn again only when that part changes. */
+  select<T>(part: (state: PanelState) => T): ReadonlySignal<T> {
+    return computed(() => part(this.#shown.value));
+  }
+
+  #paint(): void {
+    this.#scheduled = false;
+    this.#shown.value = this.#state;
+    this.#options.onShown();
   }
 }

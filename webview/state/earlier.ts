@@ -1,7 +1,7 @@
 /** What a session that was opened by its end begins with: known by its number, and fetched a page at a time. */
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesEarlier } from "../../agent-core/protocol/sessions.ts";
-import { fieldsOf, hermesField, type Meta } from "./hermes-meta.ts";
+import { fieldsOf, hermesField, type Meta } from "./agent-meta.ts";
 import type { EarlierState, PanelState } from "./state.ts";
 import { announce } from "./state.ts";
 

@@ -2,18 +2,14 @@
 import type { HistoryUpdate, PanelEvent, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import { asBatch } from "./batch.ts";
 import { askForEarlier, failEarlier } from "./earlier.ts";
-import { addEarlierPage } from "./earlier-page.ts";
-import { updateHistory } from "./history.ts";
-import { addPermission, addQuestion, endPermission, endQuestion } from "./requests.ts";
-import { addRestored, previewRestore } from "./restore.ts";
-import { rewindTo } from "./rewind.ts";
+import { addRestored, previewRestore, rewindTo } from "./restore.ts";
 import { announce, type PanelState, type Route, withoutSession } from "./state.ts";
 import { toggleSummary } from "./summaries.ts";
-import { appendOutput, endTerminal } from "./terminals.ts";
+import { appendOutput, endTerminal } from "./tool-calls.ts";
 import { addEntry } from "./transcript.ts";
-import { beginTurn, endTurn } from "./turns.ts";
-import { applyUpdate } from "./updates.ts";
-import { changeRoute, updateFacts } from "./workspace.ts";
+import { addPermission, addQuestion, beginTurn, endPermission, endQuestion, endTurn } from "./turns.ts";
+import { addEarlierPage, applyUpdate } from "./updates.ts";
+import { changeRoute, updateFacts, updateHistory } from "./workspace.ts";
 
 /** Events that the panel itself causes, and messages of the host that belong to no session. */
 export type LocalEvent =

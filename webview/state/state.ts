@@ -18,8 +18,7 @@ import type {
   WorkspaceFacts,
 } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesEarlier } from "../../agent-core/protocol/sessions.ts";
-import type { CompressionUpdate } from "./compression.ts";
-import type { ContextPressure } from "./context-pressure.ts";
+import type { CompressionUpdate, ContextPressure } from "./agent-meta.ts";
 import type { StreamedText } from "./streamed-text.ts";
 
 /** A message or a thought. While it grows it is `PanelState.open`, then it moves to the end of `entries`. */

@@ -1,5 +1,5 @@
 /** Older messages that gave way to a summary for the model: here they stay, folded away under one line. */
-import type { Anchor, CompressionUpdate } from "./compression.ts";
+import type { Anchor, CompressionUpdate } from "./agent-meta.ts";
 import { earlierOf } from "./earlier.ts";
 import type { CutSummary, Entry, PanelState, SummaryEntry } from "./state.ts";
 import { sealOpen } from "./transcript.ts";

@@ -1,8 +1,10 @@
 /** Tool calls: each update says only what changed; the card keeps the rest. */
 import type { ToolCallUpdate } from "@zed-industries/agent-client-protocol";
+import { hermesField } from "./agent-meta.ts";
+import { ownCopy } from "./batch.ts";
 import { placeOfCall, withChanged, withEntry } from "./entry-list.ts";
-import { hermesField } from "./hermes-meta.ts";
-import type { Entry, PanelState, ToolEntry } from "./state.ts";
+import type { Entry, PanelState, TerminalState, ToolEntry } from "./state.ts";
+import { appendText, emptyText, keepEnd } from "./streamed-text.ts";
 import { sealOpen } from "./transcript.ts";
 
 /** Merges `update` into the call it names, or adds a card when there is none. `at`: clock, milliseconds. */
@@ -75,4 +77,31 @@ function merge(card: ToolEntry, update: ToolCallUpdate, at: number): ToolEntry {
 function declaredDuration(update: ToolCallUpdate): number | undefined {
   const durationMs = hermesField(update._meta, "durationMs");
   return typeof durationMs === "number" && durationMs >= 0 ? durationMs : undefined;
+}
+
+/** Live output of the terminals that tool calls show. */
+
+// The panel shows the end of long output; the whole of it is in VS Code's own terminal.
+const MAX_OUTPUT_CHARS = 400_000;
+
+/** Adds output; the beginning is dropped past 400,000 characters. */
+export function appendOutput(state: PanelState, terminalId: string, text: string): PanelState {
+  const known = state.terminals.get(terminalId) ?? { text: emptyText, exit: undefined };
+  return withTerminal(state, terminalId, { ...known, text: keepEnd(appendText(known.text, text), MAX_OUTPUT_CHARS) });
+}
+
+/** Records how the program ended. */
+export function endTerminal(
+  state: PanelState,
+  terminalId: string,
+  exit: NonNullable<TerminalState["exit"]>,
+): PanelState {
+  const known = state.terminals.get(terminalId) ?? { text: emptyText, exit: undefined };
+  return withTerminal(state, terminalId, { ...known, exit });
+}
+
+function withTerminal(state: PanelState, terminalId: string, terminal: TerminalState): PanelState {
+  const terminals = ownCopy(state.terminals, (shared) => new Map(shared));
+  terminals.set(terminalId, terminal);
+  return { ...state, terminals };
 }

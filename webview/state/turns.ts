@@ -1,10 +1,9 @@
 /** The life of a turn: it begins with the user's prompt and ends with a reason. */
 import type { StopReason } from "@zed-industries/agent-client-protocol";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
-import type { PanelState } from "./state.ts";
-import { announce } from "./state.ts";
+import { announce, type PanelState, type PermissionRequest, type QuestionRequest } from "./state.ts";
 import { wholeText } from "./streamed-text.ts";
-import { stopToolCalls } from "./tool-calls.ts";
+import { changeToolCall, stopToolCalls, upsertToolCall } from "./tool-calls.ts";
 import { addEntry, growText, sealOpen } from "./transcript.ts";
 
 // A screen reader says the beginning of a reply; the rest is in the transcript.
@@ -44,4 +43,40 @@ export function endTurn(state: PanelState, event: Extract<PanelEvent, { kind: "t
 function lastReply(state: PanelState): string {
   const reply = state.entries.findLast((entry) => entry.type === "answer" || entry.type === "user");
   return reply?.type === "answer" ? wholeText(reply.text).slice(0, SPOKEN_CHARS) : "";
+}
+
+/** Permission requests and questions: shown until the host says how they ended. */
+
+/** Shows a permission request, and what it says about its tool call on that call's card. */
+export function addPermission(state: PanelState, request: PermissionRequest, at: number): PanelState {
+  const id = request.toolCall.toolCallId;
+  const known = changeToolCall(upsertToolCall(state, request.toolCall, at), id, { waiting: true });
+  const others = known.permissions.filter((other) => other.requestId !== request.requestId);
+  const what = request.toolCall.title ?? request.command ?? "a tool call";
+  return announce({ ...known, permissions: [...others, request] }, `Permission needed: ${what}`);
+}
+
+/** Takes the request away; the card of its call keeps `label`. */
+export function endPermission(state: PanelState, requestId: string, label: string): PanelState {
+  const request = state.permissions.find((other) => other.requestId === requestId);
+  if (!request) return state;
+  const permissions = state.permissions.filter((other) => other !== request);
+  const id = request.toolCall.toolCallId;
+  const stillWaiting = permissions.some((other) => other.toolCall.toolCallId === id);
+  return announce(changeToolCall({ ...state, permissions }, id, { waiting: stillWaiting, verdict: label }), label);
+}
+
+/** Shows a question of the agent. */
+export function addQuestion(state: PanelState, request: QuestionRequest): PanelState {
+  const others = state.questions.filter((other) => other.requestId !== request.requestId);
+  return announce({ ...state, questions: [...others, request] }, `Question: ${request.message}`);
+}
+
+/** Takes the question away; the transcript keeps it with `label`, which says how it ended. */
+export function endQuestion(state: PanelState, requestId: string, label: string, at: number): PanelState {
+  const request = state.questions.find((other) => other.requestId === requestId);
+  if (!request) return state;
+  const questions = state.questions.filter((other) => other !== request);
+  const text = `${request.message} · ${label}`;
+  return announce(addEntry({ ...state, questions }, { type: "notice", severity: "info", text }, at), label);
 }

@@ -1,17 +1,15 @@
 /** What the agent sent: one entry of the table for each kind of ACP session update. */
 import type { ContentChunk, SessionUpdate } from "@zed-industries/agent-client-protocol";
-import { compressionIn } from "./compression.ts";
+import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
+import { compressionIn, positionIn, pressureIn } from "./agent-meta.ts";
 import { modelName, withMode } from "./config.ts";
 import { contentText } from "./content-text.ts";
-import { pressureIn } from "./context-pressure.ts";
-import { beginWithEarlier } from "./earlier.ts";
-import { positionIn } from "./message-position.ts";
+import { beginWithEarlier, earlierOf } from "./earlier.ts";
 import { rewound } from "./restore.ts";
-import type { NoticeEntry, PanelState, TextEntry } from "./state.ts";
-import { announce } from "./state.ts";
-import { addSummary } from "./summaries.ts";
+import { announce, emptyState, type NoticeEntry, type PanelState, type TextEntry } from "./state.ts";
+import { addSummary, placeCutSummary } from "./summaries.ts";
 import { upsertToolCall } from "./tool-calls.ts";
-import { addEntry, growText, placeLastPrompt } from "./transcript.ts";
+import { addEntry, growText, placeLastPrompt, sealOpen } from "./transcript.ts";
 
 type UpdateKind = SessionUpdate["sessionUpdate"];
 type Handlers = {
@@ -94,4 +92,27 @@ function isEcho(state: PanelState, { messageId }: ContentChunk): boolean {
 
 function severityOf(severity: string): NoticeEntry["severity"] {
   return severity === "warning" || severity === "error" ? severity : "info";
+}
+
+/** A page of earlier messages takes its place before what is shown. */
+
+/** One that nobody waits for any more, because messages were taken back meanwhile, is left out. */
+export function addEarlierPage(
+  state: PanelState,
+  { before, updates, earlier }: Extract<PanelEvent, { kind: "earlier-page" }>,
+  at: number,
+): PanelState {
+  if (earlierOf(state.earlier)?.before !== before) return state;
+  const start: PanelState = { ...emptyState, nextKey: state.nextKey };
+  const page = sealOpen(
+    updates.reduce((shown, update) => applyUpdate(shown, update, at), start),
+    at,
+  );
+  const next: PanelState = {
+    ...state,
+    nextKey: page.nextKey,
+    entries: [...page.entries, ...state.entries],
+    earlier: earlier === null ? { type: "none-left" } : { type: "there", ...earlier },
+  };
+  return announce(placeCutSummary(next), "Earlier messages are shown");
 }

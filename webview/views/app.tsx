@@ -1,20 +1,19 @@
 /** The panel: the conversation, what waits for an answer, and the composer. */
+import type { PlanEntry } from "@zed-industries/agent-client-protocol";
 import type { HistoryPage } from "../../agent-core/protocol/panel-events.ts";
+import { isOffline } from "../state/config.ts";
 import { earlierOf } from "../state/earlier.ts";
-import { AgentLine } from "./agent-line.tsx";
 import { Composer } from "./composer.tsx";
-import { EmptyState } from "./empty-state.tsx";
-import { FirstRun } from "./first-run.tsx";
-import { History } from "./history/history.tsx";
+import { Fold } from "./fold.tsx";
+import { History } from "./history.tsx";
+import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
-import { PermissionCard } from "./permission-card.tsx";
-import { PlanView } from "./plan-view.tsx";
 import { ProcessStrip } from "./process-strip.tsx";
-import { QuestionCard } from "./question-card.tsx";
 import { QueueList } from "./queue-list.tsx";
+import { PermissionCard, QuestionCard } from "./request-cards.tsx";
 import { ReviewBar } from "./review-bar.tsx";
+import { FirstRun } from "./setup-page.tsx";
 import { Transcript } from "./transcript/transcript.tsx";
-import { TrustLine } from "./trust-line.tsx";
 
 export function App() {
   const { store } = usePanel();
@@ -56,3 +55,130 @@ function Content() {
 }
 
 const LOADING: HistoryPage = { query: "", everywhere: false, sessions: [], hasMore: false, isLoading: true };
+
+/** One line about the agent itself, when it is not simply there. */
+
+export function AgentLine() {
+  const { store } = usePanel();
+  const { facts, sessionId } = store.shown.value;
+  const { agent } = facts;
+  switch (agent.state) {
+    case "ready":
+      return null;
+    case "starting":
+      return sessionId === undefined ? (
+        <div class="agent-line">
+          <Icon name="loading" spin /> Starting…
+        </div>
+      ) : null;
+    case "restarting":
+      return (
+        <div class="agent-line">
+          <Icon name="loading" spin /> {agent.message ?? "Restarting…"}
+        </div>
+      );
+    case "failed":
+      return (
+        <div class="agent-line agent-failed" role="alert">
+          <Icon name="error" /> {agent.message ?? "The agent has stopped."}
+        </div>
+      );
+  }
+}
+
+/** What an untrusted workspace means, and the way out of it. */
+
+export function TrustLine() {
+  const { store, post } = usePanel();
+  if (store.shown.value.facts.isTrusted) return null;
+  return (
+    <div class="agent-line trust-line" role="status">
+      <Icon name="shield" />
+      <span>
+        This workspace is not trusted: the agent talks and reads, and writes and runs nothing.{" "}
+        <button type="button" class="text-button" onClick={() => post({ type: "manage-trust" })}>
+          Manage trust
+        </button>
+      </span>
+    </div>
+  );
+}
+
+/** What one sees before the first message: what this is, and something to try. */
+
+const EXAMPLES = [
+  "replace two with TWO in a.txt then run cat a.txt",
+  "list src then read README.md",
+  'search "total" in src',
+];
+
+export function EmptyState({ onExample }: { readonly onExample: (text: string) => void }) {
+  const { store, post } = usePanel();
+  const { agentName, configOptions } = store.shown.value;
+  return (
+    <div class="empty">
+      <h1>{agentName}</h1>
+      <p>Reads, edits and runs things in this workspace. You review each edit, and risky commands ask first.</p>
+      <div class="examples">
+        {EXAMPLES.map((example) => (
+          <button key={example} type="button" class="example" onClick={() => onExample(example)}>
+            {example}
+          </button>
+        ))}
+      </div>
+      {isOffline(configOptions) && (
+        <p class="empty-note">
+          You are using the built-in offline interpreter. It understands requests like these and is not a language
+          model.{" "}
+          <button type="button" class="text-button" onClick={() => post({ type: "open-setup" })}>
+            Set up a model
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The plan as a check list, one line while folded. */
+
+const icons = {
+  pending: "circle-large-outline",
+  in_progress: "circle-large-filled",
+  completed: "pass-filled",
+} as const;
+
+export function PlanView() {
+  const { store } = usePanel();
+  const { plan } = store.shown.value;
+  if (plan.length === 0) return null;
+  const done = plan.filter(({ status }) => status === "completed").length;
+  const current = plan.find(({ status }) => status === "in_progress");
+  const summary = (
+    <>
+      <Icon name={done === plan.length ? "pass-filled" : "checklist"} />
+      <span class="tool-title">
+        {done} of {plan.length} {current ? `· ${current.content}` : "done"}
+      </span>
+    </>
+  );
+  return (
+    <section class="plan" aria-label="Plan">
+      <Fold id="plan" openByDefault={false} summary={summary}>
+        <ol class="plan-list">
+          {plan.map((entry, index) => (
+            <PlanLine key={index} entry={entry} />
+          ))}
+        </ol>
+      </Fold>
+    </section>
+  );
+}
+
+function PlanLine({ entry: { content, status } }: { readonly entry: PlanEntry }) {
+  return (
+    <li class={`plan-${status}`} data-plan-status={status}>
+      <Icon name={icons[status]} /> <span dir="auto">{content}</span>
+      <span class="visually-hidden">{status.replace("_", " ")}</span>
+    </li>
+  );
+}

@@ -1,12 +1,13 @@
 /** Where one writes: grows with the text, sends with Enter, completes commands, stops the agent. */
 import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { CommandList } from "./command-list.tsx";
-import { type KeyAction, keyAction } from "./composer-keys.ts";
+import type { ContextPressure } from "../state/agent-meta.ts";
+import type { UsageState } from "../state/state.ts";
 import { ConfigPicker } from "./config-picker.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
-import { UsageMeter } from "./usage-meter.tsx";
+import { placeAbove } from "./place-above.ts";
+import { formatCount } from "./words.ts";
 
 export function Composer() {
   const panel = usePanel();
@@ -119,4 +120,109 @@ function lastInQueue(): HTMLElement | undefined {
 function matching(commands: readonly AvailableCommand[], draft: string): readonly AvailableCommand[] {
   const [, begun] = /^\/([\w-]*)$/.exec(draft) ?? [];
   return begun === undefined ? [] : commands.filter(({ name }) => name.startsWith(begun));
+}
+
+/** Commands that complete what is being typed. */
+
+export type CommandListProps = {
+  readonly commands: readonly AvailableCommand[];
+  readonly chosen: number;
+  readonly onChoose: (command: AvailableCommand) => void;
+};
+
+export function CommandList({ commands, chosen, onChoose }: CommandListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    placeAbove(list.current, list.current?.parentElement ?? null);
+    list.current?.querySelector(".command-chosen")?.scrollIntoView({ block: "nearest" });
+  }, [commands.length, chosen]);
+  if (commands.length === 0) return null;
+  return (
+    <div class="commands" id="commands" role="listbox" aria-label="Commands" ref={list}>
+      {commands.map((command, index) => (
+        <div
+          key={command.name}
+          role="option"
+          tabIndex={-1}
+          aria-selected={index === chosen}
+          class={`command${index === chosen ? " command-chosen" : ""}`}
+          // The caret must stay in the text: a click would take it before it chose.
+          onMouseDown={(event) => {
+            event.preventDefault();
+            onChoose(command);
+          }}
+        >
+          <span class="command-name">/{command.name}</span>
+          <span class="command-description">{command.description}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** What the keys do in the composer. */
+
+export type KeyAction = "next" | "previous" | "complete" | "send" | "send-now" | "queue" | "stop";
+
+export type Typing = {
+  readonly running: boolean;
+  readonly draft: string;
+  /** The command that would complete what is typed. */
+  readonly command: AvailableCommand | undefined;
+  /** Messages wait above the composer. */
+  readonly hasQueue: boolean;
+};
+
+/** What a key means; undefined when it is only typing. */
+export function keyAction(event: KeyboardEvent, typing: Typing): KeyAction | undefined {
+  // While an input method composes, Enter and Escape are its own.
+  if (event.isComposing) return undefined;
+  const { running, command } = typing;
+  switch (event.key) {
+    case "ArrowDown":
+      return command && "next";
+    case "ArrowUp":
+      return command ? "previous" : onArrowUp(typing);
+    case "Tab":
+      return command && "complete";
+    case "Enter":
+      return onEnter(event, typing);
+    case "Escape":
+      return running ? "stop" : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** In an empty composer the caret has nowhere to go up to but the queue. */
+function onArrowUp({ hasQueue, draft }: Typing): KeyAction | undefined {
+  return hasQueue && draft === "" ? "queue" : undefined;
+}
+
+function onEnter({ shiftKey, ctrlKey, metaKey }: KeyboardEvent, { command, draft }: Typing): KeyAction | undefined {
+  if (shiftKey) return undefined;
+  if (ctrlKey || metaKey) return "send-now";
+  // A command that is there already is to be sent, not completed.
+  const completes = command !== undefined && draft.trim() !== `/${command.name}`;
+  return completes ? "complete" : "send";
+}
+
+/** How full the model's window is, and what the session has cost. */
+
+const consequences: Readonly<Record<ContextPressure, string>> = {
+  low: "",
+  high: "\nIt fills up: older messages will soon give way to a summary.",
+  full: "\nIt is full, and nothing more can give way: tools with long results are withheld. Begin a new session.",
+};
+
+export function UsageMeter({ usage: { used, size, cost, pressure } }: { readonly usage: UsageState }) {
+  const share = size > 0 ? Math.min(100, Math.round((used / size) * 100)) : 0;
+  const price = cost ? ` · ${cost.amount.toFixed(2)} ${cost.currency}` : "";
+  const words = `Context: ${formatCount(used)} of ${formatCount(size)} tokens (${share} %)${price}${consequences[pressure]}`;
+  return (
+    <span class={`usage usage-${pressure}`} title={words}>
+      <meter min={0} max={100} value={share} aria-label={words} />
+      {share}%
+    </span>
+  );
 }

@@ -1,7 +1,17 @@
 /** One of the session's settings as a compact list: mode, model, thought level. */
-import { choiceGroups, currentChoice, type SelectOption } from "../state/config.ts";
+
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import {
+  type ChoiceGroup,
+  choiceGroups,
+  currentChoice,
+  matchingGroups,
+  type SelectOption,
+  shortChoice,
+} from "../state/config.ts";
+import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
-import { SearchPicker } from "./search-picker.tsx";
+import { placeAbove } from "./place-above.ts";
 
 /** A longer list is searched. */
 const LONGEST_LIST = 12;
@@ -34,5 +44,178 @@ export function ConfigPicker({ option }: { readonly option: SelectOption }) {
         </option>
       ))}
     </select>
+  );
+}
+
+/** A long list of choices behind a button: opens above the composer, is searched by typing, and works by keyboard. */
+
+export function SearchPicker({ option }: { readonly option: SelectOption }) {
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const close = (): void => {
+    setOpen(false);
+    button.current?.focus();
+  };
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class="config-picker search-button"
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        aria-label={`${option.name}: ${currentChoice(option)}`}
+        title={`${option.name}: ${currentChoice(option)}`}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <span class="search-current">{shortChoice(option)}</span>
+        <Icon name="chevron-down" />
+      </button>
+      {isOpen && <Popup option={option} button={button.current} onClose={close} onLeave={() => setOpen(false)} />}
+    </>
+  );
+}
+
+type PopupProps = {
+  readonly option: SelectOption;
+  readonly button: HTMLButtonElement | null;
+  /** Closes it and goes back to the button. */
+  readonly onClose: () => void;
+  /** The focus went elsewhere by itself. */
+  readonly onLeave: () => void;
+};
+
+function Popup({ option, button, onClose, onLeave }: PopupProps) {
+  const { post } = usePanel();
+  const [query, setQuery] = useState("");
+  const groups = matchingGroups(choiceGroups(option), query);
+  const values = groups.flatMap(({ choices }) => choices.map(({ value }) => value));
+  const [active, setActive] = useState(option.currentValue);
+  const at = Math.max(0, values.indexOf(active));
+  const popup = useRef<HTMLDivElement>(null);
+  const field = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    placeAbove(popup.current, button?.closest(".composer") ?? null);
+    field.current?.focus();
+  }, []);
+  const choose = (value: string | undefined): void => {
+    if (value !== undefined && value !== option.currentValue) {
+      post({ type: "set-config", configId: option.id, value });
+    }
+    onClose();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.isComposing) return;
+    if (event.key === "Escape") onClose();
+    else if (event.key === "ArrowDown") setActive(values[(at + 1) % values.length] ?? "");
+    else if (event.key === "ArrowUp") setActive(values[(at - 1 + values.length) % values.length] ?? "");
+    else if (event.key === "Enter" && event.target === field.current) choose(values[at]);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const listId = `choices-${option.id}`;
+  return (
+    <div
+      ref={popup}
+      class="popup"
+      role="dialog"
+      aria-label={option.name}
+      onKeyDown={onKeyDown}
+      onFocusOut={({ relatedTarget }) => {
+        const isInside =
+          relatedTarget instanceof Node && (popup.current?.contains(relatedTarget) || relatedTarget === button);
+        if (!isInside) onLeave();
+      }}
+    >
+      <input
+        ref={field}
+        type="text"
+        role="combobox"
+        aria-label={`Search: ${option.name}`}
+        aria-expanded="true"
+        aria-controls={listId}
+        aria-activedescendant={values[at] === undefined ? undefined : `${listId}-${at}`}
+        placeholder="Type a part of the name"
+        value={query}
+        onInput={(event) => setQuery(event.currentTarget.value)}
+      />
+      <ChoiceList
+        id={listId}
+        label={option.name}
+        groups={groups}
+        active={values[at]}
+        current={option.currentValue}
+        onChoose={choose}
+      />
+      {option.category === "model" && (
+        <div class="popup-foot">
+          <button type="button" class="text-button" onClick={() => post({ type: "choose-model" })}>
+            <Icon name="list-unordered" /> All models…
+          </button>
+          <button type="button" class="text-button" onClick={() => post({ type: "set-key" })}>
+            <Icon name="key" /> Set API key…
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Choices in their groups; the one that Enter would take is kept in view. */
+
+export type ChoiceListProps = {
+  readonly id: string;
+  readonly label: string;
+  readonly groups: readonly ChoiceGroup[];
+  /** What Enter would take. */
+  readonly active: string | undefined;
+  /** What is chosen now. */
+  readonly current: string;
+  readonly onChoose: (value: string) => void;
+};
+
+export function ChoiceList({ id, label, groups, active, current, onChoose }: ChoiceListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    list.current?.querySelector(".choice-active")?.scrollIntoView({ block: "nearest" });
+  }, [active]);
+  const numbers = new Map(groups.flatMap(({ choices }) => choices).map(({ value }, index) => [value, index]));
+  return (
+    <div class="choices" id={id} role="listbox" aria-label={label} ref={list}>
+      {groups.length === 0 && <div class="choice-none">No such model here.</div>}
+      {groups.map(({ name, choices }) => (
+        <div key={name ?? ""}>
+          {name !== undefined && (
+            <div class="choice-group" aria-hidden="true">
+              {name}
+            </div>
+          )}
+          {choices.map((choice) => (
+            <div
+              key={choice.value}
+              id={`${id}-${numbers.get(choice.value)}`}
+              role="option"
+              aria-label={name === undefined ? choice.name : `${choice.name}, ${name}`}
+              tabIndex={-1}
+              aria-selected={choice.value === current}
+              class={`choice${choice.value === active ? " choice-active" : ""}`}
+              title={choice.description ?? choice.name}
+              // The caret stays in the field.
+              onMouseDown={(event) => {
+                event.preventDefault();
+                onChoose(choice.value);
+              }}
+            >
+              <span class="choice-mark">{choice.value === current && <Icon name="check" />}</span>
+              <span class="choice-text">
+                <span class="choice-name">{choice.name}</span>
+                {choice.description && <span class="choice-note">{choice.description}</span>}
+              </span>
+            </div>
+          ))}
+        </div>
+      ))}
+    </div>
   );
 }

@@ -2,8 +2,8 @@
 import type { QueuedPrompt } from "../../agent-core/protocol/panel-events.ts";
 import { useFocusKept } from "./focus-kept.ts";
 import { Icon } from "./icon.tsx";
+import { QueueEditor } from "./inline-editor.tsx";
 import { usePanel } from "./panel-context.ts";
-import { QueueEditor } from "./queue-editor.tsx";
 
 const FOCUS = { inRow: "textarea, button", otherwise: ".composer textarea" };
 

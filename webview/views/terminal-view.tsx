@@ -1,7 +1,7 @@
 /** A command's output in its tool card: the end of it, live. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { wholeText } from "../state/streamed-text.ts";
-import { ansiRuns } from "../terminal/ansi.ts";
+import { ansiRuns } from "./ansi-runs.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 

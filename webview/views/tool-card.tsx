@@ -1,15 +1,15 @@
 /** One tool call: what it does, how it stands, and what it showed. */
 import type { ToolCallContent, ToolKind } from "@zed-industries/agent-client-protocol";
 import { memo } from "preact/compat";
+import { MarkdownView } from "../markdown/markdown-view.tsx";
+import { problemsIn, type ShownProblem } from "../state/agent-meta.ts";
 import { contentText } from "../state/content-text.ts";
-import { problemsIn } from "../state/problems-in.ts";
 import type { ToolEntry, ToolStatus } from "../state/state.ts";
 import { appendText, emptyText } from "../state/streamed-text.ts";
 import { DiffView } from "./diff-view.tsx";
 import { Fold } from "./fold.tsx";
 import { Icon } from "./icon.tsx";
-import { MarkdownView } from "./markdown-view.tsx";
-import { ProblemList } from "./problem-list.tsx";
+import { usePanel } from "./panel-context.ts";
 import { TerminalView } from "./terminal-view.tsx";
 import { formatDuration } from "./words.ts";
 
@@ -96,4 +96,28 @@ function StatusIcon({ entry: { status, waiting } }: { readonly entry: ToolEntry 
     case "stopped":
       return <Icon name="circle-slash" />;
   }
+}
+
+/** What an edit has broken: a line each, which opens the place. */
+
+export function ProblemList({ problems }: { readonly problems: readonly ShownProblem[] }) {
+  const { post } = usePanel();
+  const title = problems.length === 1 ? "1 new problem" : `${problems.length} new problems`;
+  return (
+    <section class="problems" aria-label={title}>
+      <div class="problems-title">{title}</div>
+      {problems.map(({ path, line, severity, text }, index) => (
+        <button
+          key={index}
+          type="button"
+          class="problem"
+          title={text}
+          onClick={() => post({ type: "open-location", path, line })}
+        >
+          <Icon name={severity} />
+          <span class="problem-text">{text}</span>
+        </button>
+      ))}
+    </section>
+  );
 }

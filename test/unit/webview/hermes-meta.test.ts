@@ -1,6 +1,6 @@
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
-import { problemsIn } from "../../../webview/state/problems-in.ts";
+import { problemsIn } from "../../../webview/state/agent-meta.ts";
 import { reduce } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 

@@ -1,6 +1,17 @@
 /** An entry's place in the list: tells a screen reader which of how many it is, and takes the focus of the keyboard. */
-import type { Entry } from "../../state/state.ts";
-import { EntryView } from "./entry-view.tsx";
+import { memo } from "preact/compat";
+import { useMemo } from "preact/hooks";
+import { MarkdownView } from "../../markdown/markdown-view.tsx";
+import { placeOfThought } from "../../state/rows.ts";
+import type { Entry, SummaryEntry, TextEntry } from "../../state/state.ts";
+import { appendText, emptyText } from "../../state/streamed-text.ts";
+import { Fold } from "../fold.tsx";
+import { Icon } from "../icon.tsx";
+import { usePanel } from "../panel-context.ts";
+import { ToolCard } from "../tool-card.tsx";
+import { formatCount, formatDuration } from "../words.ts";
+import { RestoreLine } from "./restore-card.tsx";
+import { UserMessage } from "./user-message.tsx";
 
 /** Attribute of a row with the key of its entry. */
 const KEY_ATTRIBUTE = "data-entry";
@@ -58,4 +69,102 @@ function labelOf(entry: Entry): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** One entry of the conversation, by its kind. */
+
+export const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) {
+  switch (entry.type) {
+    case "user":
+      return <UserMessage entry={entry} />;
+    case "answer":
+      return (
+        <div class="entry answer">
+          <MarkdownView text={entry.text} growing={entry.growing} />
+        </div>
+      );
+    case "thought":
+      return <Thought entry={entry} />;
+    case "tool":
+      return (
+        <div class="entry">
+          <ToolCard entry={entry} />
+        </div>
+      );
+    case "notice":
+      return (
+        <div class={`entry notice notice-${entry.severity}`}>
+          <Icon name={entry.severity} /> <span dir="auto">{entry.text}</span>
+        </div>
+      );
+    case "restored":
+      return <RestoreLine entry={entry} />;
+    case "summary":
+      return <SummaryLine entry={entry} />;
+    case "turn-end":
+      return (
+        <div class={`entry turn-end turn-end-${entry.tone}`} role={entry.tone === "error" ? "alert" : undefined}>
+          {entry.tone === "error" && <Icon name="error" />} <span dir="auto">{entry.text}</span>
+        </div>
+      );
+  }
+});
+
+function Thought({ entry }: { readonly entry: TextEntry }) {
+  const panel = usePanel();
+  const { store } = panel;
+  const fold = useMemo(() => {
+    const { sessionId, entries } = store.shown.peek();
+    const place = placeOfThought(entries, entry.key);
+    // Where nobody knows the place, the fold is remembered as long as the key means this thought.
+    return `thought:${sessionId ?? ""}:${place ?? `${panel.epoch}.${entry.key}`}`;
+  }, [store, entry.key]);
+  const time = entry.durationMs === undefined ? "Thoughts" : `Thought for ${formatDuration(entry.durationMs)}`;
+  const summary = (
+    <>
+      <Icon name="lightbulb" />
+      <span class="tool-title">{entry.growing ? "Thinking…" : time}</span>
+    </>
+  );
+  return (
+    <div class="entry">
+      <Fold id={fold} openByDefault={entry.growing} summary={summary} class="thought">
+        <MarkdownView text={entry.text} growing={entry.growing} />
+      </Fold>
+    </div>
+  );
+}
+
+/** Older messages that the model gets a summary of: one line, which opens to the summary and the messages themselves. */
+
+export function SummaryLine({ entry }: { readonly entry: SummaryEntry }) {
+  const { store } = usePanel();
+  const { key, messages, tokensBefore, tokensAfter, summary } = entry;
+  const isOpen = useMemo(() => store.select(({ openSummaries }) => openSummaries.includes(key)), [store, key]);
+  const text = useMemo(() => appendText(emptyText, summary), [summary]);
+  return (
+    <div class="entry summary">
+      <button
+        type="button"
+        class="fold-summary"
+        aria-expanded={isOpen.value}
+        title="The agent goes on with a summary of these messages; they stay here."
+        onClick={() => store.apply([{ kind: "toggle-summary", key }])}
+      >
+        <Icon name="fold" />
+        <span class="tool-title">
+          {messages} {messages === 1 ? "message" : "messages"} summarised
+        </span>
+        <Icon name={isOpen.value ? "chevron-down" : "chevron-right"} />
+      </button>
+      {isOpen.value && (
+        <div class="summary-text">
+          <p class="summary-tokens">
+            {formatCount(tokensBefore)} → {formatCount(tokensAfter)} tokens
+          </p>
+          {summary !== "" && <MarkdownView text={text} growing={false} />}
+        </div>
+      )}
+    </div>
+  );
 }

@@ -2,26 +2,21 @@
  * The conversation, newest at the end; it follows what grows unless the user reads further up. Only what is in view,
  * and a little around it, is in the page.
  */
+import type { ComponentChildren, CSSProperties } from "preact";
+import { forwardRef } from "preact/compat";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
 import { earlierOf } from "../../state/earlier.ts";
 import { finishedRows, withOpen } from "../../state/rows.ts";
-import type { Entry } from "../../state/state.ts";
+import type { Entry, PanelState } from "../../state/state.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { copySelected } from "./copy-selected.ts";
-import { EARLIER_PX, EarlierRow } from "./earlier-row.tsx";
+import { EARLIER_PX, EarlierRow, useEarlier } from "./earlier-row.tsx";
 import { EntryRow } from "./entry-row.tsx";
-import { MessageEdits } from "./message-edits.ts";
-import { RowsContainer } from "./rows-container.tsx";
-import { useEarlier } from "./use-earlier.ts";
-import { useFollowing } from "./use-following.ts";
-import { useKeptKeys } from "./use-kept-keys.ts";
-import { usePrepended } from "./use-prepended.ts";
-import { useReadingPlace } from "./use-reading-place.ts";
-import { useRowFocus } from "./use-row-focus.ts";
-import { useTranscriptKeys } from "./use-transcript-keys.ts";
-import { Working } from "./working.tsx";
+import { useFollowing, usePrepended, useReadingPlace } from "./use-scroll-position.ts";
+import { useKeptKeys, useRowFocus, useTranscriptKeys } from "./use-transcript-keys.ts";
+import { MessageEdits } from "./user-message.tsx";
 
 /** Drawn before and after what is in view. Pixels. */
 const BUFFER_PX = 400;
@@ -132,4 +127,36 @@ function useShowNew(last: Entry | undefined, toEnd: () => void): void {
 function mountedPlaces(rows: readonly Entry[], keys: readonly string[]): readonly number[] {
   if (rows.length <= WHOLE_ROWS) return rows.map((_, index) => index);
   return keys.map((key) => rows.findLastIndex((row) => row.key === key)).filter((place) => place >= 0);
+}
+
+/** Holds the rows that are drawn, and is as high as all of them together. */
+
+type RowsContainerProps = { readonly style: CSSProperties; readonly children: ComponentChildren };
+
+export const RowsContainer = forwardRef<HTMLDivElement, RowsContainerProps>(function RowsContainer(
+  { style, children },
+  ref,
+) {
+  // The library lets nothing be clicked while it scrolls; following an answer, that would be all the time.
+  return (
+    <div ref={ref} style={{ ...style, pointerEvents: "auto" }}>
+      {children}
+    </div>
+  );
+});
+
+/** Says that the agent is at work where nothing else does. */
+
+export function Working({ state, onChange }: { readonly state: PanelState; readonly onChange: () => void }) {
+  const { running, open, permissions, questions, entries } = state;
+  const last = entries.at(-1);
+  const busyCard = last?.type === "tool" && (last.status === "in_progress" || last.status === "pending");
+  const isShown = running && !open && permissions.length === 0 && questions.length === 0 && !busyCard;
+  useLayoutEffect(onChange, [isShown]);
+  if (!isShown) return null;
+  return (
+    <div class="working">
+      <Icon name="loading" spin /> Working…
+    </div>
+  );
 }

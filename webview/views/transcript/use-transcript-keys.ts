@@ -1,8 +1,9 @@
 /** The conversation by keyboard: its first and last entry, the one before and after; paging and the arrows scroll. */
 import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { VirtualizerHandle } from "virtua";
 import type { Entry } from "../../state/state.ts";
-import { keyOfRow, rowAround } from "./entry-row.tsx";
+import { findRow, keyOfRow, rowAround } from "./entry-row.tsx";
 
 type Move = "first" | "last" | "previous" | "next";
 
@@ -75,4 +76,61 @@ function placeAfter(move: Exclude<Move, "first">, rows: readonly Entry[], from: 
   const place = rows.findIndex(({ key }) => key === from);
   if (move === "last" || place < 0) return last;
   return move === "previous" ? place - 1 : place + 1;
+}
+
+/** Takes the keyboard's focus to a row, which may have to be drawn and measured first. */
+
+export type RowFocus = {
+  /** Key of the row that is on its way into the page; it must be drawn wherever it stands. */
+  readonly wanted: string | undefined;
+  readonly want: (key: string) => void;
+  /** To be called after rows were measured: until then they are hidden, and take no focus. */
+  readonly settle: () => void;
+};
+
+export function useRowFocus(list: RefObject<HTMLElement | null>): RowFocus {
+  const [wanted, want] = useState<string | undefined>(undefined);
+  const pending = useRef(wanted);
+  pending.current = wanted;
+  const settle = (): void => {
+    const key = pending.current;
+    const row = key === undefined || list.current === null ? undefined : findRow(list.current, key);
+    if (row === undefined) return;
+    row.focus({ preventScroll: true });
+    if (document.activeElement === row) want(undefined);
+  };
+  useLayoutEffect(settle, [wanted]);
+  return { wanted, want, settle };
+}
+
+/** What must stay in the page when it leaves the window: the row with the focus, and those with the ends of what is selected. */
+
+/** Keys of at most three entries. */
+export function useKeptKeys(list: RefObject<HTMLElement | null>): readonly string[] {
+  const [kept, keep] = useState<readonly string[]>([]);
+  useEffect(() => {
+    const element = list.current;
+    if (element === null) return;
+    const look = (): void => {
+      const keys = keysToKeep(element);
+      keep((before) => (before.join() === keys.join() ? before : keys));
+    };
+    document.addEventListener("selectionchange", look);
+    element.addEventListener("focusin", look);
+    element.addEventListener("focusout", look);
+    return () => {
+      document.removeEventListener("selectionchange", look);
+      element.removeEventListener("focusin", look);
+      element.removeEventListener("focusout", look);
+    };
+  }, [list]);
+  return kept;
+}
+
+function keysToKeep(list: HTMLElement): readonly string[] {
+  const selection = document.getSelection();
+  // A mere caret, too: Shift and a click far away select from there.
+  const ends = selection === null ? [] : [selection.anchorNode, selection.focusNode];
+  const rows = [document.activeElement, ...ends].filter((node) => list.contains(node)).map(rowAround);
+  return [...new Set(rows.map(keyOfRow).filter((key) => key !== undefined))];
 }

@@ -1,8 +1,9 @@
 /** Under a message: what going back to before it would do, and the choice of what goes back. */
-import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { RestoreFile, RestorePreview } from "../../agent-core/protocol/panel-events.ts";
-import { Icon } from "./icon.tsx";
-import { usePanel } from "./panel-context.ts";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { RestoreFile, RestorePreview } from "../../../agent-core/protocol/panel-events.ts";
+import type { RestoredEntry } from "../../state/state.ts";
+import { Icon } from "../icon.tsx";
+import { usePanel } from "../panel-context.ts";
 
 const icons: Readonly<Record<RestoreFile["change"], string>> = {
   restore: "history",
@@ -129,5 +130,40 @@ function FileLine({ file: { path, label, change, added, removed, leftAlone } }: 
       {removed !== undefined && <span class="count-removed">−{removed}</span>}
       {leftAlone !== undefined && <span class="restore-why">Left alone: {leftAlone}</span>}
     </li>
+  );
+}
+
+/** What a restore did to files, with the way back. */
+
+/** Lines that have been on screen: one that comes back into the page takes no focus. */
+const announced = new WeakSet<RestoredEntry>();
+
+export function RestoreLine({ entry }: { readonly entry: RestoredEntry }) {
+  const { key, text, leftAlone, restoreId } = entry;
+  const { store, post } = usePanel();
+  const line = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (announced.has(entry) || store.shown.value.entries.at(-1)?.key !== key) return;
+    announced.add(entry);
+    // The button that had the focus is gone.
+    if (document.hasFocus() && document.activeElement === document.body) line.current?.querySelector("button")?.focus();
+  }, []);
+  return (
+    <div class="entry notice restore-line" ref={line}>
+      <Icon name="history" /> <span>{text}</span>
+      {restoreId !== undefined && (
+        <>
+          {" · "}
+          <button type="button" class="link-button" onClick={() => post({ type: "restore-undo", restoreId })}>
+            Undo
+          </button>
+        </>
+      )}
+      {leftAlone.map(({ path, label, leftAlone: why }) => (
+        <div key={path} class="restore-why" title={path} dir="auto">
+          {label} left alone: {why}
+        </div>
+      ))}
+    </div>
   );
 }

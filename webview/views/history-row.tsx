@@ -1,11 +1,10 @@
 /** One stored session, and what can be done with it. */
 import { memo } from "preact/compat";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { HistoryItem } from "../../../agent-core/protocol/panel-events.ts";
-import { Icon } from "../icon.tsx";
-import { usePanel } from "../panel-context.ts";
-import { formatCost } from "../words.ts";
-import { shortTime } from "./day.ts";
+import type { HistoryItem } from "../../agent-core/protocol/panel-events.ts";
+import { Icon } from "./icon.tsx";
+import { usePanel } from "./panel-context.ts";
+import { formatCost, shortTime } from "./words.ts";
 
 type Stage = "shown" | "renaming" | "deleting";
 

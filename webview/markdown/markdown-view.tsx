@@ -1,14 +1,13 @@
 /** Model text: finished blocks reach the DOM once, only the growing one is drawn again. */
+import createDOMPurify from "dompurify";
 import { memo } from "preact/compat";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { highlight } from "../markdown/highlight.ts";
-import { linkKind } from "../markdown/links.ts";
-import { type MarkdownBlock, MarkdownStream } from "../markdown/markdown-stream.ts";
-import { createParser } from "../markdown/parser.ts";
-import { sanitize } from "../markdown/sanitize.ts";
 import type { StreamedText } from "../state/streamed-text.ts";
-import { codeToolbar } from "./code-toolbar.ts";
-import { usePanel } from "./panel-context.ts";
+import { usePanel } from "../views/panel-context.ts";
+import { codeToolbar, highlight } from "./code-blocks.ts";
+import { linkKind } from "./links.ts";
+import { type MarkdownBlock, MarkdownStream } from "./markdown-stream.ts";
+import { createParser } from "./parser.ts";
 
 const parser = createParser();
 
@@ -61,4 +60,53 @@ function HtmlBlock({ html, growing }: { readonly html: string; readonly growing:
     }
   }, [html, growing, post]);
   return <div class="markdown-block" ref={holder} />;
+}
+
+/** The last step before the DOM: only what is on this list gets through. */
+
+const TAGS = [
+  "p",
+  "br",
+  "hr",
+  "strong",
+  "em",
+  "s",
+  "del",
+  "code",
+  "pre",
+  "blockquote",
+  "ul",
+  "ol",
+  "li",
+  "a",
+  "span",
+  "div",
+  "h1",
+  "h2",
+  "h3",
+  "h4",
+  "h5",
+  "h6",
+  "table",
+  "thead",
+  "tbody",
+  "tr",
+  "th",
+  "td",
+];
+const ATTRIBUTES = ["href", "title", "class", "dir", "start", "colspan", "rowspan"];
+
+const purifier = createDOMPurify(window);
+
+/** HTML that can neither load nor run anything. */
+export function sanitize(html: string): DocumentFragment {
+  return purifier.sanitize(html, {
+    ALLOWED_TAGS: TAGS,
+    ALLOWED_ATTR: ATTRIBUTES,
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
+    // Addresses were judged by the parser (links.ts); this is the second look.
+    ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|file:\/\/\/|[^a-z]|[a-z+.-]+(?:[^a-z+.\-:]|$)|[\w./-]+:\d)/i,
+    RETURN_DOM_FRAGMENT: true,
+  });
 }

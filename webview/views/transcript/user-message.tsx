@@ -1,12 +1,13 @@
 /** What the user said; it can be changed and said again, or taken as the beginning of another session. */
+
+import { createContext } from "preact";
 import { useContext, useMemo, useState } from "preact/hooks";
 import type { TextEntry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
 import { Icon } from "../icon.tsx";
+import { MessageEditor } from "../inline-editor.tsx";
 import { usePanel } from "../panel-context.ts";
-import { RestoreCard } from "../restore-card.tsx";
-import { MessageEdits } from "../transcript/message-edits.ts";
-import { MessageEditor } from "./message-editor.tsx";
+import { RestoreCard } from "./restore-card.tsx";
 
 export function UserMessage({ entry }: { readonly entry: TextEntry }) {
   const { post } = usePanel();
@@ -87,3 +88,7 @@ function Action({ icon, name, tip, act }: ActionProps) {
     </button>
   );
 }
+
+/** Messages that are being changed: what was written so far, by the key of the entry. It outlives the entry's row. */
+
+export const MessageEdits = createContext<Map<string, string>>(new Map());

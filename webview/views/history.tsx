@@ -1,12 +1,12 @@
 /** The stored sessions: search, open, rename, fork, export, delete. */
 import { memo } from "preact/compat";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { HistoryItem, HistoryPage } from "../../../agent-core/protocol/panel-events.ts";
-import { useFocusKept } from "../focus-kept.ts";
-import { Icon } from "../icon.tsx";
-import { usePanel } from "../panel-context.ts";
-import { dayHeading } from "./day.ts";
+import type { HistoryItem, HistoryPage } from "../../agent-core/protocol/panel-events.ts";
+import { useFocusKept } from "./focus-kept.ts";
 import { HistoryRow } from "./history-row.tsx";
+import { Icon } from "./icon.tsx";
+import { usePanel } from "./panel-context.ts";
+import { dayHeading } from "./words.ts";
 
 /** After the last key, before it is searched. Milliseconds. */
 const TYPING_PAUSE_MS = 150;
