@@ -7,6 +7,6 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
-    globalSetup: ["test/support/run-folder.ts", "test/support/build-core.ts"],
+    globalSetup: ["test/support/global-setup.ts", "test/support/build-core.ts"],
   },
 });

@@ -7,7 +7,7 @@ export default defineConfig({
     // Limits for what hangs: a busy machine of two cores may take ten times as long as a quiet one.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    globalSetup: ["test/support/run-folder.ts"],
+    globalSetup: ["test/support/global-setup.ts"],
     expect: { poll: { timeout: 30_000 } },
   },
 });

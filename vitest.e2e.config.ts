@@ -6,7 +6,7 @@ export default defineConfig({
     // A window of VS Code on a busy machine takes its time.
     expect: { poll: { timeout: 20_000 } },
     include: ["test/e2e/**/*.test.ts"],
-    globalSetup: ["test/support/run-folder.ts", "test/support/shared-vscode.ts"],
+    globalSetup: ["test/support/global-setup.ts", "test/support/shared-vscode.ts"],
     pool: "forks",
     fileParallelism: false,
     isolate: false,

@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     expect: { poll: { timeout: 20_000 } },
     include: ["test/panel/**/*.test.ts"],
-    globalSetup: ["test/support/run-folder.ts", "test/support/shared-browser.ts"],
+    globalSetup: ["test/support/global-setup.ts", "test/support/shared-browser.ts"],
     pool: "forks",
     fileParallelism: false,
     isolate: false,

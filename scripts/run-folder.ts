@@ -15,12 +15,17 @@ const FOLDER_VARIABLE = "HERMES_TEST_FOLDER";
 const REMOVAL_ATTEMPTS = 100;
 const RETRY_MS = 100;
 
+/** True in a process of a run that has its folder. */
+export function isInRun(): boolean {
+  return process.env[FOLDER_VARIABLE] !== undefined;
+}
+
 /**
  * Creates the run's folder and points TMPDIR, TMP and TEMP to it, unless this process already belongs to a run.
  * Another process removes the folder, also after Ctrl+C or a kill. The result removes it and waits for that.
  */
 export function useRunFolder(): () => Promise<void> {
-  if (process.env[FOLDER_VARIABLE] !== undefined) return () => Promise.resolve();
+  if (isInRun()) return () => Promise.resolve();
   // A short path: a Unix socket's address holds about 100 bytes.
   const folder = mkdtempSync(join(realpathSync(tmpdir()), "hermes-"));
   // Some tests run programs as another user.

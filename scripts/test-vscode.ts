@@ -12,7 +12,7 @@ import { runSuite } from "./vscode-suite.ts";
 
 if (!existsSync(packageFile)) throw new Error(`${packageFile} is missing: npm run package makes it.`);
 
-// Before any test's clock runs.
+// Installations come first, so that no test's timeout includes one.
 await ensureVSCodeServer();
 await ensureChromium();
 await ensureTestPrograms();

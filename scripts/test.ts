@@ -1,5 +1,6 @@
-// npm test: every stage in order, what failed once more, a table of what ran, and the sum of all tests as the last line.
-// Fails when a stage failed or ran no test. `--only unit,acp` runs only those stages; `--full` runs every sweep at full size.
+// npm test: runs all stages in order, then prints the failures again, a table of the stages, and the sum of all tests as
+// the last line. Fails if a stage fails or runs no test.
+// `--only unit,acp` runs these stages only; `--full` runs every sweep at full size.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -7,14 +8,16 @@ import { projectFolder, resultsFolder } from "./project.ts";
 import { useRunFolder } from "./run-folder.ts";
 import { runInTerminal } from "./run-program.ts";
 import { readStageResults, type StageResults } from "./stage-results.ts";
-import { ensureTestPrograms } from "./test-programs.ts";
+import { ensureTestPrograms, isCI } from "./test-programs.ts";
+import { ensureVSCodeServer } from "./vscode-server-install.ts";
 
-/** `results` names the file in test-results where a stage of tests leaves its counts. */
 type Stage = {
   readonly name: string;
+  /** Arguments of `node`. */
   readonly args: readonly string[];
+  /** File in test-results with a test stage's report. */
   readonly results?: string;
-  /** Without what it makes, no later stage can run. */
+  /** No later stage can run if this one fails. */
   readonly needed?: true;
 };
 
@@ -31,14 +34,15 @@ const stages: readonly Stage[] = [
   { name: "e2e", args: ["scripts/test-vscode.ts", "--e2e"], results: "e2e.json" },
 ];
 
-const NO_RESULTS: StageResults = { passed: 0, failed: 0, failures: [] };
+const NO_RESULTS: StageResults = { passed: 0, failed: 0, skipped: 0, failures: [] };
 
 const { values: options } = parseArgs({ options: { only: { type: "string" }, full: { type: "boolean" } } });
 // test/support/scale.ts reads it in every stage.
 if (options.full) process.env["HERMES_TEST_SCALE"] = "full";
 
-// Before any test's clock runs.
+// Installations come first, so that no test's timeout includes one.
 await ensureTestPrograms();
+await ensureRipgrep();
 
 const outcomes: Outcome[] = [];
 const removeRunFolder = useRunFolder();
@@ -66,6 +70,16 @@ function chosenStages(): readonly Stage[] {
   throw new Error(`There is no stage ${unknown.join(", ")}. Stages: ${stages.map(({ name }) => name).join(", ")}.`);
 }
 
+/** Unit tests use the ripgrep of VS Code's server. */
+async function ensureRipgrep(): Promise<void> {
+  try {
+    await ensureVSCodeServer();
+  } catch (error) {
+    if (isCI) throw error;
+    console.log(error instanceof Error ? error.message : String(error));
+  }
+}
+
 async function runStage(stage: Stage): Promise<Outcome> {
   console.log(`\n━━ ${stage.name}`);
   mkdirSync(resultsFolder, { recursive: true });
@@ -77,7 +91,7 @@ async function runStage(stage: Stage): Promise<Outcome> {
   const results = resultsFile === undefined ? NO_RESULTS : resultsOf(resultsFile);
   const ranTests = stage.results === undefined || results.passed + results.failed > 0;
   const ok = code === 0 && results.failed === 0 && ranTests;
-  // A stage that fails in another way than by a test that failed counts as one failure: the sum must not look green.
+  // A stage that fails without a failed test counts as one failure: the sum must not look green.
   return { ...results, stage, ok, failed: ok ? 0 : Math.max(1, results.failed), seconds };
 }
 
@@ -89,7 +103,7 @@ function resultsOf(file: string): StageResults {
   }
 }
 
-/** A test's own words stand thousands of lines above the table; whoever reads only the end needs them there. */
+/** Repeats the failures above the table: a failed test's own output is thousands of lines earlier. */
 function printFailures(): void {
   for (const { stage, failures } of outcomes) {
     for (const failure of failures) console.log(`\n✗ ${stage.name}: ${failure.replaceAll("\n", "\n    ")}`);
@@ -97,14 +111,24 @@ function printFailures(): void {
 }
 
 function printSummary(): void {
-  console.log("\nstage    result  passed  failed     time");
-  for (const { stage, ok, passed, failed, seconds } of outcomes) {
-    const result = (ok ? "ok" : "FAILED").padEnd(6);
-    const counts = stage.results === undefined ? "".padEnd(14) : `${cell(passed, 6)}  ${cell(failed, 6)}`;
-    console.log(`${stage.name.padEnd(8)} ${result}  ${counts}  ${cell(seconds.toFixed(1), 6)} s`);
-  }
   const sum = (pick: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + pick(outcome), 0);
-  console.log(`\n${sum(({ passed }) => passed)} passed, ${sum(({ failed }) => failed)} failed`);
+  console.log("\nstage    result  passed  failed  skipped     time");
+  for (const { stage, ok, passed, failed, skipped, seconds } of outcomes) {
+    const result = (ok ? "ok" : "FAILED").padEnd(6);
+    const counts = `${cell(passed, 6)}  ${cell(failed, 6)}  ${cell(skipped, 7)}`;
+    console.log(
+      `${stage.name.padEnd(8)} ${result}  ${stage.results === undefined ? "".padEnd(counts.length) : counts}  ${time(seconds)}`,
+    );
+  }
+  console.log(`${"all".padEnd(41)}  ${time(sum(({ seconds }) => seconds))}`);
+  const skipped = sum((outcome) => outcome.skipped);
+  console.log(
+    `\n${sum(({ passed }) => passed)} passed, ${sum(({ failed }) => failed)} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`,
+  );
+}
+
+function time(seconds: number): string {
+  return `${cell(seconds.toFixed(1), 6)} s`;
 }
 
 function cell(value: number | string, width: number): string {

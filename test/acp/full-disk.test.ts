@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { hasSandbox } from "../support/programs.ts";
 
 const DISK_BYTES = 30_000_000;
 
-test("a turn on a disk without a byte left is saved, and there after the agent was killed", () => {
+test.runIf(hasSandbox())("a turn on a disk without a byte left is saved, and there after the agent was killed", () => {
   const home = mkdtempSync(join(tmpdir(), "hermes-full-disk-"));
   const disk = ["--dev-bind", "/", "/", "--size", String(DISK_BYTES), "--tmpfs", home];
   const { stdout, stderr } = spawnSync("bwrap", [...disk, "node", "test/support/full-disk.ts", home], {

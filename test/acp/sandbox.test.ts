@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AcpProcess, type Json } from "../support/acp-process.ts";
 import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { hasSandbox } from "../support/programs.ts";
 
 const running: { stop(): Promise<unknown> }[] = [];
 
@@ -44,27 +45,32 @@ async function run({ agent, model, id }: Started, ...inputs: readonly Json[]): P
     .map((message) => String(message["content"]));
 }
 
+const isSandboxed = hasSandbox();
+
 function program(agent: AcpProcess, text: string): void {
   writeFileSync(join(agent.cwd, "tool.sh"), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
 }
 
-test("a program that nobody knows runs unasked in the sandbox, and reaches nothing outside of it", async () => {
-  const it = await start();
-  const outside = join(mkdtempSync(join(tmpdir(), "hermes-outside-")), "x");
-  program(
-    it.agent,
-    `echo in > made.txt; echo out > ${outside}; echo t > .vscode/tasks.json; cat ${it.agent.home}/config.yaml; exit 3`,
-  );
-  const [result] = await run(it, { command: "./tool.sh; echo code $?; false" });
-  expect(it.asked).toEqual([]);
-  expect(result).toContain("code 3");
-  expect(result).toMatch(/\[exit code 1.*; sandboxed: no network/);
-  expect(result).not.toContain("sandbox: auto");
-  expect([existsSync(join(it.agent.cwd, "made.txt")), existsSync(outside)]).toEqual([true, false]);
-  expect(readdirSync(join(it.agent.cwd, ".vscode"))).toEqual([]);
-});
+test.runIf(isSandboxed)(
+  "a program that nobody knows runs unasked in the sandbox, and reaches nothing outside of it",
+  async () => {
+    const it = await start();
+    const outside = join(mkdtempSync(join(tmpdir(), "hermes-outside-")), "x");
+    program(
+      it.agent,
+      `echo in > made.txt; echo out > ${outside}; echo t > .vscode/tasks.json; cat ${it.agent.home}/config.yaml; exit 3`,
+    );
+    const [result] = await run(it, { command: "./tool.sh; echo code $?; false" });
+    expect(it.asked).toEqual([]);
+    expect(result).toContain("code 3");
+    expect(result).toMatch(/\[exit code 1.*; sandboxed: no network/);
+    expect(result).not.toContain("sandbox: auto");
+    expect([existsSync(join(it.agent.cwd, "made.txt")), existsSync(outside)]).toEqual([true, false]);
+    expect(readdirSync(join(it.agent.cwd, ".vscode"))).toEqual([]);
+  },
+);
 
-test("what needs more asks, says that it runs outside, and does once allowed", async () => {
+test.runIf(isSandboxed)("what needs more asks, says that it runs outside, and does once allowed", async () => {
   const it = await start();
   program(it.agent, "echo t > .vscode/tasks.json && echo written");
   const [refused, allowed] = await run(it, { command: "./tool.sh" }, { command: "./tool.sh", unsandboxed: true });
@@ -75,20 +81,25 @@ test("what needs more asks, says that it runs outside, and does once allowed", a
   expect(readdirSync(join(it.agent.cwd, ".vscode"))).toEqual(["tasks.json"]);
 });
 
-test("folder, variables and files of /tmp persist between calls; a protected file is taken away and told of", async () => {
-  const it = await start();
-  const results = await run(
-    it,
-    { command: "mkdir sub; cd sub; export A=1; echo t > /tmp/kept" },
-    { command: "./nothing; echo $A; pwd; cat /tmp/kept" },
-    { command: "cd ..; printf 'echo evil > AGENTS.md' > tool.sh; chmod +x tool.sh; sh tool.sh" },
-  );
-  expect(results[1]).toContain(`1\n${it.agent.cwd}/sub\nt\n`);
-  expect(results[2]).toContain(`${it.agent.cwd}/AGENTS.md is protected and was made in the sandbox: it was taken away`);
-  expect(existsSync(join(it.agent.cwd, "AGENTS.md"))).toBe(false);
-});
+test.runIf(isSandboxed)(
+  "folder, variables and files of /tmp persist between calls; a protected file is taken away and told of",
+  async () => {
+    const it = await start();
+    const results = await run(
+      it,
+      { command: "mkdir sub; cd sub; export A=1; echo t > /tmp/kept" },
+      { command: "./nothing; echo $A; pwd; cat /tmp/kept" },
+      { command: "cd ..; printf 'echo evil > AGENTS.md' > tool.sh; chmod +x tool.sh; sh tool.sh" },
+    );
+    expect(results[1]).toContain(`1\n${it.agent.cwd}/sub\nt\n`);
+    expect(results[2]).toContain(
+      `${it.agent.cwd}/AGENTS.md is protected and was made in the sandbox: it was taken away`,
+    );
+    expect(existsSync(join(it.agent.cwd, "AGENTS.md"))).toBe(false);
+  },
+);
 
-test("an editor's terminal is given a command line that holds the sandbox", async () => {
+test.runIf(isSandboxed)("an editor's terminal is given a command line that holds the sandbox", async () => {
   const it = await start({}, { terminal: true });
   const created: Json[] = [];
   it.agent

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { nodeSearch } from "../../agent-core/host/node-search.ts";
 import { projectFolder } from "../../scripts/project.ts";
-import { ripgrep } from "../support/ripgrep.ts";
+import { ripgrep } from "../support/programs.ts";
 import { type Row, times } from "./measuring.ts";
 
 const ROUNDS = 15;

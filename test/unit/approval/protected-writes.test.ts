@@ -19,6 +19,7 @@ import { sessionPolicy } from "../../../agent-core/agent/session-policy.ts";
 import { Grants } from "../../../agent-core/approval/grants.ts";
 import type { ApprovalMode } from "../../../agent-core/approval/policy.ts";
 import { table as tools } from "../../../agent-core/tools/table.gen.ts";
+import { hasPrograms } from "../../support/programs.ts";
 import { type Bench, toolBench } from "../../support/tool-context.ts";
 
 const TEXT = "protected\n";
@@ -81,6 +82,8 @@ type Call = readonly [tool: string, input: Record<string, unknown>];
 const command = (line: string): Call => ["terminal", { command: line }];
 const patch = (...lines: readonly string[]): Call => ["patch", { mode: "patch", patch: lines.join("\n") }];
 
+const writeWithPython = (path: string): Call => command(`python3 -c 'open("${path}", "w").write("taken")'`);
+
 const WAYS: Readonly<Record<string, (path: string) => Call>> = {
   write_file: (path) => ["write_file", { path, content: "taken over\n" }],
   "patch, replace": (path) => ["patch", { path, old_string: "protected", new_string: "taken over" }],
@@ -94,7 +97,7 @@ const WAYS: Readonly<Record<string, (path: string) => Call>> = {
   mv: (path) => command(`mv harmless.txt ${path}`),
   "ln -sf": (path) => command(`ln -sf harmless.txt ${path}`),
   rm: (path) => command(`rm ${path}`),
-  python: (path) => command(`python3 -c 'open("${path}", "w").write("taken")'`),
+  ...(hasPrograms("python3") && { python: writeWithPython }),
 };
 
 describe("protected files", () => {

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { meansTheSame } from "../../../extension/terminals/other-grammars.ts";
+import { hasPrograms } from "../../support/programs.ts";
 
 const portable = [
   "npm test -- --run a/b.test.ts",
@@ -30,7 +31,7 @@ const foreign: readonly (readonly [string, string])[] = [
 ];
 
 describe.each(["zsh", "fish"] as const)("%s", (shell) => {
-  test.each(portable)("takes %s, which does there what it does in bash", (line) => {
+  test.runIf(hasPrograms(shell)).each(portable)("takes %s, which does there what it does in bash", (line) => {
     expect(meansTheSame(line, shell)).toBe(true);
     const run = (program: string): string => execFileSync(program, ["-c", line], { encoding: "utf8" });
     if (!line.startsWith("npm")) expect(run(shell)).toBe(run("bash"));

@@ -2,8 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { changeFolderLine, preparingLine, typedLine as typed } from "../../../extension/terminals/typed-line.ts";
+import { hasPrograms } from "../../support/programs.ts";
 
 function typedLine(line: string, shell: string, language: "sh" | "powershell" = "sh"): string | undefined {
   return typed({ line, language, env: {} }, { kind: shell, tellsWhole: true });
@@ -50,15 +51,17 @@ test("a shell of another language than the command was judged as takes nothing",
   expect(typedLine("Get-ChildItem | Sort-Object", "pwsh", "powershell")).toBe("Get-ChildItem | Sort-Object");
 });
 
-test.each([
+describe.each([
   ["bash", "export ONE=x TWO=x", "$?"],
   ["zsh", "export ONE=x TWO=x", "$?"],
   ["fish", "set -gx ONE x; set -gx TWO x", "$status"],
-])("%s gives its programs no variable that was taken away", (shell, set, status) => {
-  const script = `${set}; ${preparingLine(["ONE", "TWO", "THREE"], shell)}; echo ended ${status}; env`;
-  const output = execFileSync(shell, ["-c", script], { encoding: "utf8" });
-  expect(output).toMatch(/^ended 0$/m);
-  expect(output).not.toMatch(/^(?:ONE|TWO|THREE)=/m);
+] as const)("%s", (shell, set, status) => {
+  test.runIf(shell === "bash" || hasPrograms(shell))("passes no removed variable to its programs", () => {
+    const script = `${set}; ${preparingLine(["ONE", "TWO", "THREE"], shell)}; echo ended ${status}; env`;
+    const output = execFileSync(shell, ["-c", script], { encoding: "utf8" });
+    expect(output).toMatch(/^ended 0$/m);
+    expect(output).not.toMatch(/^(?:ONE|TWO|THREE)=/m);
+  });
 });
 
 test("fish needs no preparing where nothing is kept from it", () => {

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
 import { answeredWith } from "../../support/looking-on.ts";
 import { processesSleeping } from "../../support/processes.ts";
+import { hasPrograms } from "../../support/programs.ts";
 import { RemoteBenches, textOf } from "../../support/remote-benches.ts";
 import { type SshServer, startSshServer } from "../../support/ssh-server.ts";
 import type { Bench } from "../../support/tool-context.ts";
@@ -16,81 +17,89 @@ const NAP = `sleep ${NAP_SECONDS}`;
 /** All that a shell could take for something of its own. */
 const AWKWARD = `it's "two"  $HOME \\ \\\\ \\' !history \`tick\` *? [a] {b,c} ~ # % ^ & | ; < > ( ) äöü € 𝄞 end\\`;
 
-describe.each([
-  ["the user's own shell", undefined],
-  ["fish", "fish"],
-  ["zsh", "zsh"],
-])("with %s as the login shell", (_, loginShell) => {
-  const pathBefore = process.env["PATH"] ?? "";
-  const benches = new RemoteBenches();
-  let server: SshServer;
+const hasServer = hasPrograms("sshd");
 
-  beforeAll(async () => {
-    server = await startSshServer(loginShell);
-    process.env["PATH"] = `${server.programs}${delimiter}${pathBefore}`;
+const shells = [
+  { name: "the user's own shell", loginShell: undefined, isThere: hasServer },
+  { name: "fish", loginShell: "fish", isThere: hasServer && hasPrograms("fish") },
+  { name: "zsh", loginShell: "zsh", isThere: hasServer && hasPrograms("zsh") },
+];
+
+for (const { name, loginShell, isThere } of shells)
+  describe.runIf(isThere)(`with ${name} as the login shell`, () => {
+    const pathBefore = process.env["PATH"] ?? "";
+    const benches = new RemoteBenches();
+    let server: SshServer;
+
+    beforeAll(async () => {
+      server = await startSshServer(loginShell);
+      process.env["PATH"] = `${server.programs}${delimiter}${pathBefore}`;
+    });
+
+    afterEach(() => benches.endAll());
+
+    afterAll(async () => {
+      process.env["PATH"] = pathBefore;
+      await server.stop();
+    });
+
+    function bench(passed: Readonly<Record<string, string>> = {}): Promise<Bench> {
+      const cwd = realpathSync(mkdtempSync(join(tmpdir(), "hermes-there-")));
+      const { user, port, key } = server;
+      const section = { backend: "ssh", ssh_host: "127.0.0.1", ssh_user: user, ssh_port: port, ssh_key: key, cwd };
+      return benches.open(section, passed);
+    }
+
+    test("the exit code, both streams, the folder and variables are those of the command there", async () => {
+      const it = await bench();
+      const text = await textOf(
+        it,
+        "pwd; echo err >&2; export A=\"it's \\$A\"; mkdir 'sub dir'; cd 'sub dir'; (exit 7)",
+      );
+      const [folder = ""] = text.split("\n");
+      expect(folder).toMatch(/\/hermes-there-\w+$/);
+      expect(text).toMatch(/^\S+\nerr\n\[exit code 7, .*the shell is in \/\S+\/sub dir now/);
+      expect(await textOf(it, 'pwd; echo "$A"; echo "$SSH_CONNECTION" | wc -w')).toMatch(
+        new RegExp(`^${folder}/sub dir\\nit's \\$A\\n4\\n\\[exit code 0`),
+      );
+    });
+
+    test("no character is lost or taken for something else on the way", async () => {
+      const it = await bench();
+      expect(await textOf(it, `cat <<'END'\n${AWKWARD}\nEND`)).toContain(`${AWKWARD}\n[exit code 0`);
+    });
+
+    test("a variable that is passed on arrives as it is, and is on no command line", async () => {
+      const it = await bench({ PASSED_ON: AWKWARD });
+      expect(await textOf(it, 'printf "%s\\n" "$PASSED_ON"; ps -eo args | grep -c "[{]b,c} ~ #"')).toContain(
+        `${AWKWARD}\n0\n`,
+      );
+    });
+
+    test("a stop ends what runs there, also what left its session", async () => {
+      const it = await bench();
+      await textOf(it, `setsid -f ${NAP}; trap '' TERM; ${NAP}; ${NAP}`, { timeout: 1 });
+      expect(processesSleeping(NAP_SECONDS)).toEqual([]);
+    });
+
+    test("a background command takes input, and ends with the session", async () => {
+      const it = await bench();
+      expect(await textOf(it, `while read x; do echo got $x; done; ${NAP}`, { background: true })).toContain("as p1");
+      expect((await answeredWith("got one", it, "p1", "one\n")).text).toContain("got one");
+      await it.context.processes.dispose();
+      await it.context.host.terminals.dispose();
+      expect(processesSleeping(NAP_SECONDS)).toEqual([]);
+    });
+
+    test("a pseudo-terminal is one of the other machine", async () => {
+      const it = await bench();
+      expect(await textOf(it, "[ -t 0 ] && [ -t 1 ] && tty; exit 3", { pty: true })).toMatch(
+        /^\/dev\/pts\/\d+\n(?:.*\n)?\[exit code 3/,
+      );
+    });
   });
 
-  afterEach(() => benches.endAll());
-
-  afterAll(async () => {
-    process.env["PATH"] = pathBefore;
-    await server.stop();
-  });
-
-  function bench(passed: Readonly<Record<string, string>> = {}): Promise<Bench> {
-    const cwd = realpathSync(mkdtempSync(join(tmpdir(), "hermes-there-")));
-    const { user, port, key } = server;
-    const section = { backend: "ssh", ssh_host: "127.0.0.1", ssh_user: user, ssh_port: port, ssh_key: key, cwd };
-    return benches.open(section, passed);
-  }
-
-  test("the exit code, both streams, the folder and variables are those of the command there", async () => {
-    const it = await bench();
-    const text = await textOf(it, "pwd; echo err >&2; export A=\"it's \\$A\"; mkdir 'sub dir'; cd 'sub dir'; (exit 7)");
-    const [folder = ""] = text.split("\n");
-    expect(folder).toMatch(/\/hermes-there-\w+$/);
-    expect(text).toMatch(/^\S+\nerr\n\[exit code 7, .*the shell is in \/\S+\/sub dir now/);
-    expect(await textOf(it, 'pwd; echo "$A"; echo "$SSH_CONNECTION" | wc -w')).toMatch(
-      new RegExp(`^${folder}/sub dir\\nit's \\$A\\n4\\n\\[exit code 0`),
-    );
-  });
-
-  test("no character is lost or taken for something else on the way", async () => {
-    const it = await bench();
-    expect(await textOf(it, `cat <<'END'\n${AWKWARD}\nEND`)).toContain(`${AWKWARD}\n[exit code 0`);
-  });
-
-  test("a variable that is passed on arrives as it is, and is on no command line", async () => {
-    const it = await bench({ PASSED_ON: AWKWARD });
-    expect(await textOf(it, 'printf "%s\\n" "$PASSED_ON"; ps -eo args | grep -c "[{]b,c} ~ #"')).toContain(
-      `${AWKWARD}\n0\n`,
-    );
-  });
-
-  test("a stop ends what runs there, also what left its session", async () => {
-    const it = await bench();
-    await textOf(it, `setsid -f ${NAP}; trap '' TERM; ${NAP}; ${NAP}`, { timeout: 1 });
-    expect(processesSleeping(NAP_SECONDS)).toEqual([]);
-  });
-
-  test("a background command takes input, and ends with the session", async () => {
-    const it = await bench();
-    expect(await textOf(it, `while read x; do echo got $x; done; ${NAP}`, { background: true })).toContain("as p1");
-    expect((await answeredWith("got one", it, "p1", "one\n")).text).toContain("got one");
-    await it.context.processes.dispose();
-    await it.context.host.terminals.dispose();
-    expect(processesSleeping(NAP_SECONDS)).toEqual([]);
-  });
-
-  test("a pseudo-terminal is one of the other machine", async () => {
-    const it = await bench();
-    expect(await textOf(it, "[ -t 0 ] && [ -t 1 ] && tty; exit 3", { pty: true })).toMatch(
-      /^\/dev\/pts\/\d+\n(?:.*\n)?\[exit code 3/,
-    );
-  });
-});
-
-test("a command that is too long to be sent is refused in words", async () => {
+test.runIf(hasServer)("a command that is too long to be sent is refused in words", async () => {
   const server = await startSshServer();
   const pathBefore = process.env["PATH"] ?? "";
   process.env["PATH"] = `${server.programs}${delimiter}${pathBefore}`;

@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SearchRequest } from "../../../agent-core/host/host.ts";
 import { nodeSearch } from "../../../agent-core/host/node-search.ts";
-import { ripgrep } from "../../support/ripgrep.ts";
+import { hasRipgrep, ripgrep } from "../../support/programs.ts";
 
 const signal = new AbortController().signal;
 const root = realpathSync(mkdtempSync(join(tmpdir(), "hermes-search-")));
@@ -38,12 +38,15 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
+const canRunRipgrep = hasRipgrep();
+
 const engines = [
   ["built-in", null],
   ["ripgrep", ripgrep],
 ] as const;
 
 describe.each(engines)("%s", (engine, program) => {
+  const testHere = test.runIf(program === null || canRunRipgrep);
   const search = nodeSearch({ ripgrep: program ?? null });
 
   async function found(request: Omit<SearchRequest, "root">, folder = ""): Promise<readonly string[]> {
@@ -56,7 +59,7 @@ describe.each(engines)("%s", (engine, program) => {
     });
   }
 
-  test.skipIf(program === undefined).each([
+  testHere.each([
     ["part of a name, either case", "NEEDLE", [".hidden/needle.ts"]],
     ["part of a path", "more/lo", ["deep/more/local/x.txt"]],
     ["a glob for the name, either case", "*.ts", [".hidden/needle.ts", "B.TS", "a.ts"]],
@@ -69,7 +72,7 @@ describe.each(engines)("%s", (engine, program) => {
     expect(await found({ target: "files", pattern })).toEqual(expected);
   });
 
-  test.skipIf(program === undefined)("files: every one that no rule excludes, in order of path", async () => {
+  testHere("files: every one that no rule excludes, in order of path", async () => {
     const all = await found({ target: "files", pattern: "*" });
     expect(all).toEqual([
       ".gitignore",
@@ -86,7 +89,7 @@ describe.each(engines)("%s", (engine, program) => {
     ]);
   });
 
-  test.skipIf(program === undefined)("content: hits in order of path and line, without ignored files", async () => {
+  testHere("content: hits in order of path and line, without ignored files", async () => {
     expect(await found({ target: "content", pattern: "needle" })).toEqual([
       ".hidden/needle.ts:1:needle in a hidden folder",
       "B.TS:1:needle two",
@@ -97,7 +100,7 @@ describe.each(engines)("%s", (engine, program) => {
     ]);
   });
 
-  test.skipIf(program === undefined).each([
+  testHere.each([
     ["lines around a match", { pattern: "one", contextLines: 1 }, ["a.ts:1-first", "a.ts:2:needle one", "a.ts:3-last"]],
     [
       "a glob takes either case",
@@ -116,35 +119,32 @@ describe.each(engines)("%s", (engine, program) => {
     expect(await found({ target: "content", ...request })).toEqual(expected);
   });
 
-  test.skipIf(program === undefined)("rules of the folders above hold in a folder below", async () => {
+  testHere("rules of the folders above hold in a folder below", async () => {
     expect(await found({ target: "files", pattern: "*" }, "deep/more")).toEqual(["deep/more/local/x.txt"]);
     expect(await found({ target: "content", pattern: "needle" }, "deep/more")).toEqual([
       "deep/more/local/x.txt:1:needle three",
     ]);
   });
 
-  test.skipIf(program === undefined)("an ignored folder that is searched by name is searched", async () => {
+  testHere("an ignored folder that is searched by name is searched", async () => {
     expect(await found({ target: "files", pattern: "needle" }, "ignored")).toEqual(["ignored/needle.txt"]);
     expect(await found({ target: "content", pattern: "needle" }, "ignored")).toEqual(["ignored/needle.txt:1:needle"]);
   });
 
-  test.skipIf(program === undefined)("a single file can be searched", async () => {
+  testHere("a single file can be searched", async () => {
     expect(await found({ target: "content", pattern: "needle" }, "a.ts")).toEqual(["a.ts:2:needle one"]);
     expect(await found({ target: "files", pattern: "a.ts" }, "a.ts")).toEqual(["a.ts"]);
   });
 
-  test.skipIf(program === undefined)(
-    "a broken pattern and a missing folder are refused in the same words",
-    async () => {
-      const broken = await search.search({ target: "content", pattern: "a(", root }, signal);
-      expect(broken).toMatchObject({
-        ok: false,
-        message: expect.stringContaining("The pattern is not a regular expression"),
-      });
-      const missing = await search.search({ target: "content", pattern: "a", root: join(root, "none") }, signal);
-      expect(missing).toEqual({ ok: false, message: `${join(root, "none")} does not exist.` });
-    },
-  );
+  testHere("a broken pattern and a missing folder are refused in the same words", async () => {
+    const broken = await search.search({ target: "content", pattern: "a(", root }, signal);
+    expect(broken).toMatchObject({
+      ok: false,
+      message: expect.stringContaining("The pattern is not a regular expression"),
+    });
+    const missing = await search.search({ target: "content", pattern: "a", root: join(root, "none") }, signal);
+    expect(missing).toEqual({ ok: false, message: `${join(root, "none")} does not exist.` });
+  });
 });
 
 test("without a program that runs, the built-in search answers", async () => {
@@ -153,16 +153,13 @@ test("without a program that runs, the built-in search answers", async () => {
   expect(result).toMatchObject({ ok: true, engine: "built-in", hits: [{ path: join(root, "a.ts") }] });
 });
 
-test.skipIf(ripgrep === undefined)(
-  "a pattern that only JavaScript reads is searched by the built-in search",
-  async () => {
-    const search = nodeSearch({ ripgrep: ripgrep ?? null });
-    const result = await search.search({ target: "content", pattern: "(?<a_$>needle) one", root }, signal);
-    expect(result).toMatchObject({ ok: true, engine: "built-in", hits: [{ line: 2 }] });
-  },
-);
+test.runIf(canRunRipgrep)("a pattern that only JavaScript reads is searched by the built-in search", async () => {
+  const search = nodeSearch({ ripgrep: ripgrep ?? null });
+  const result = await search.search({ target: "content", pattern: "(?<a_$>needle) one", root }, signal);
+  expect(result).toMatchObject({ ok: true, engine: "built-in", hits: [{ line: 2 }] });
+});
 
-test.skipIf(ripgrep === undefined)("a cancelled search rejects with the reason", async () => {
+test.runIf(canRunRipgrep)("a cancelled search rejects with the reason", async () => {
   const cancel = new AbortController();
   const searching = nodeSearch({ ripgrep: ripgrep ?? null }).search(
     { target: "files", pattern: "*", root: "/usr" },

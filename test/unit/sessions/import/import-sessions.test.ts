@@ -10,6 +10,7 @@ import type { JournalEntry } from "../../../../agent-core/sessions/entry.ts";
 import { importSessions } from "../../../../agent-core/sessions/import/import-sessions.ts";
 import { readEntries, readJournal, type StoredSession } from "../../../../agent-core/sessions/read-journal.ts";
 import { deleteSession } from "../../../../agent-core/sessions/stored-session.ts";
+import { hasPrograms } from "../../../support/programs.ts";
 import { addMessage, addSession, CONVERSATION, logBetween, newState } from "./state-fixture.ts";
 
 const LOCK_TAKER = join(import.meta.dirname, "../../platform/locks/support/lock-taker.ts");
@@ -271,13 +272,13 @@ test("what stands only in the log comes over; a commit that is torn does not", a
   expect(readFileSync(file())).toEqual(Buffer.from(before));
 });
 
-const python = hasPython();
-
-test.runIf(python)("what SQLite itself has only in its log comes over, while its program runs", async () => {
-  addSession(state, CONVERSATION);
-  writeFileSync(file(), state.export());
-  // A writer that dies without copying its log back; what it has not committed is no part of the database.
-  const script = `
+test.runIf(hasPrograms("python3"))(
+  "what SQLite itself has only in its log comes over, while its program runs",
+  async () => {
+    addSession(state, CONVERSATION);
+    writeFileSync(file(), state.export());
+    // A writer that dies without copying its log back; what it has not committed is no part of the database.
+    const script = `
 import sqlite3, os, sys
 db = sqlite3.connect(sys.argv[1], isolation_level=None)
 db.execute("PRAGMA journal_mode=WAL"); db.execute("PRAGMA wal_autocheckpoint=0")
@@ -285,18 +286,10 @@ for n in range(300):
   db.execute("INSERT INTO messages(session_id, role, content, timestamp) VALUES(?, 'user', ?, 1775129999)", (sys.argv[2], f"in the log {n} " + "x" * 500))
 db.execute("BEGIN"); db.execute("INSERT INTO messages(session_id, role, content, timestamp) VALUES(?, 'user', 'never', 1)", (sys.argv[2],))
 os._exit(0)`;
-  execFileSync("python3", ["-c", script, file(), CONVERSATION.id]);
-  expect(readdirSync(folder)).toContain("state.db-wal");
-  expect(await run()).toMatchObject({ imported: 1, failed: [] });
-  const { messages } = (await stored()).conversation;
-  expect(messages.at(-1)).toMatchObject({ content: expect.stringContaining("in the log 299") });
-});
-
-function hasPython(): boolean {
-  try {
-    execFileSync("python3", ["-c", "import sqlite3"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false; // the test before does without it
-  }
-}
+    execFileSync("python3", ["-c", script, file(), CONVERSATION.id]);
+    expect(readdirSync(folder)).toContain("state.db-wal");
+    expect(await run()).toMatchObject({ imported: 1, failed: [] });
+    const { messages } = (await stored()).conversation;
+    expect(messages.at(-1)).toMatchObject({ content: expect.stringContaining("in the log 299") });
+  },
+);

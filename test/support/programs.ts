@@ -1,0 +1,45 @@
+/** Optional programs of this machine: tests that need a missing one are skipped, but fail in CI. */
+import { globSync } from "node:fs";
+import { findProgram } from "../../agent-core/host/find-program.ts";
+import { findSandbox } from "../../agent-core/host/terminals/sandbox/probe.ts";
+import { vscodeRipgrep } from "../../extension/agent/vscode-ripgrep.ts";
+import { vscodeTestFolder } from "../../scripts/project.ts";
+import { isCI, missingTestPrograms, type TestProgram } from "../../scripts/test-programs.ts";
+
+const missing = missingTestPrograms();
+
+/**
+ * Condition for `test.runIf`. The missing programs are printed once a run, by the global setup or scripts/test.ts.
+ * @throws in CI when a program is missing.
+ */
+export function hasPrograms(...programs: readonly TestProgram[]): boolean {
+  const absent = programs.filter((program) => missing.includes(program));
+  if (absent.length > 0 && isCI) throw new Error(`Not installed: ${absent.join(", ")}. In CI no test is skipped.`);
+  return absent.length === 0;
+}
+
+/** True when bubblewrap can start a sandbox; the reason is printed if it is installed and cannot. */
+export function hasSandbox(): boolean {
+  if (!hasPrograms("bwrap")) return false;
+  const found = findSandbox();
+  if (found.ok) return true;
+  if (isCI) throw new Error(found.problem);
+  // biome-ignore lint/suspicious/noConsole: a reader of the report must know why the tests are skipped.
+  console.warn(`Skipping the tests that need a sandbox: ${found.problem}`);
+  return false;
+}
+
+const servers = globSync(`${vscodeTestFolder}/code-server-*/lib/vscode`);
+
+/** Path of a real ripgrep: the one of the VS Code that the tests run in, or else the one on PATH. */
+export const ripgrep = servers.map(vscodeRipgrep).find((path) => path !== undefined) ?? findProgram("rg");
+
+/** Condition for `test.runIf`. @throws in CI when there is no ripgrep. */
+export function hasRipgrep(): boolean {
+  if (ripgrep !== undefined) return true;
+  const reason = "neither VS Code's server is in .vscode-test nor rg on the PATH";
+  if (isCI) throw new Error(`No ripgrep: ${reason}.`);
+  // biome-ignore lint/suspicious/noConsole: a reader of the report must know why the tests are skipped.
+  console.warn(`Skipping the tests that need rg: ${reason}.`);
+  return false;
+}
