@@ -1,7 +1,7 @@
 /** Optional programs of this machine: tests that need a missing one are skipped, but fail in CI. */
 import { globSync } from "node:fs";
 import { findProgram } from "../../agent-core/host/find-program.ts";
-import { findSandbox } from "../../agent-core/host/terminals/sandbox/probe.ts";
+import { findSandbox } from "../../agent-core/host/terminals/sandbox/bwrap.ts";
 import { vscodeRipgrep } from "../../extension/agent/vscode-ripgrep.ts";
 import { vscodeTestFolder } from "../../scripts/project.ts";
 import { isCI, missingTestPrograms, type TestProgram } from "../../scripts/test-programs.ts";
