@@ -65,7 +65,7 @@ export default {
       severity: "error",
       comment: "members of a table know its shape, not each other",
       from: {
-        path: "^(agent-core/acp/commands|extension/(?:commands|client))/([^/]+)\\.ts$",
+        path: "^(extension/(?:commands|client))/([^/]+)\\.ts$",
         pathNot: "\\.gen\\.ts$",
       },
       to: { path: "^$1/[^/]+\\.ts$", pathNot: "^$1/(method|command|client-method)\\.ts$" },

@@ -1,15 +1,45 @@
 /** The Host of a session over ACP: the client's files and terminals where it offers them, this machine's otherwise. */
-import type { AgentContext, ClientCapabilities } from "@zed-industries/agent-client-protocol";
+import { homedir } from "node:os";
+import { type AgentContext, type ClientCapabilities, RequestError } from "@zed-industries/agent-client-protocol";
+import type { ConfiguredAgent } from "../agent/configured-agent.ts";
+import { confine } from "../approval/confinement.ts";
+import { resolvePath } from "../approval/resolve-path.ts";
+import { withheldFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
+import type { EditedFile, FileProblems, HostProblems, ProblemWatch } from "../host/problems.ts";
 import type { Backend } from "../host/terminals/backend.ts";
 import { childRunner } from "../host/terminals/child-runner.ts";
+import { configuredBackend } from "../host/terminals/configured-backend.ts";
 import { sessionTerminals } from "../host/terminals/session-terminals.ts";
+import { call, InvalidResponseError } from "../protocol/method.ts";
+import { problemMethods } from "../protocol/problems.ts";
 import { clientFiles } from "./client-files.ts";
-import { clientProblems } from "./client-problems.ts";
 import { clientRunner } from "./client-runner.ts";
-import { hermesCapabilities } from "./hermes-capabilities.ts";
+import { hermesCapabilities } from "./connected-client.ts";
+import type { SessionParams } from "./session-params.ts";
 
-export type AcpHostOptions = {
+export type SessionHostOptions = Omit<AcpHostOptions, "roots" | "backend"> & {
+  /** Our own home folder. */
+  readonly home: string;
+};
+
+/** Runs commands where the configuration says. `problems`: reasons why a requested sandbox is missing. */
+export function sessionHost(
+  { terminal, variables }: Pick<ConfiguredAgent, "terminal" | "variables">,
+  { cwd, otherFolders }: Pick<SessionParams, "cwd" | "otherFolders">,
+  { home, ...options }: SessionHostOptions,
+): { readonly host: Host; readonly problems: readonly string[] } {
+  const problems: string[] = [];
+  const roots = [cwd, ...otherFolders] as const;
+  const scope = { cwd, roots, home: homedir(), hermesHome: home, resolvePath };
+  const backend = configuredBackend(terminal, roots, variables, {
+    confine: () => confine(scope, withheldFolder(home)),
+    onProblem: (problem) => problems.push(problem),
+  });
+  return { host: acpHost({ ...options, roots, backend }), problems };
+}
+
+type AcpHostOptions = {
   readonly client: AgentContext;
   readonly capabilities: ClientCapabilities;
   readonly sessionId: string;
@@ -21,7 +51,7 @@ export type AcpHostOptions = {
   readonly backend: Backend;
 };
 
-export function acpHost({ client, capabilities, sessionId, roots, local, backend }: AcpHostOptions): Host {
+function acpHost({ client, capabilities, sessionId, roots, local, backend }: AcpHostOptions): Host {
   const ours = hermesCapabilities(capabilities);
   return {
     search: local.search,
@@ -45,4 +75,56 @@ export function acpHost({ client, capabilities, sessionId, roots, local, backend
         : childRunner(),
     ),
   };
+}
+
+type ClientProblemsOptions = {
+  readonly client: AgentContext;
+  readonly sessionId: string;
+  /** Parsers on this machine. */
+  readonly local: HostProblems;
+};
+
+/** Problems that the client's language servers find, and those of our parsers for other files. */
+function clientProblems({ client, sessionId, local }: ClientProblemsOptions): HostProblems {
+  const settled = async (watchId: string, edits: readonly EditedFile[], signal: AbortSignal) => {
+    const paths = edits.map(({ path }) => path);
+    const request = { sessionId, watchId, paths };
+    const response = call(client, problemMethods.settled, request, { cancellationSignal: signal });
+    return (await answered(response, signal))?.files ?? [];
+  };
+  return {
+    async watch(id) {
+      const none = new AbortController().signal;
+      const isWatching = await answered(
+        call(client, problemMethods.watch, { sessionId, watchId: id }).then(() => true),
+        none,
+      );
+      const own = await local.watch(id);
+      if (!isWatching) return own;
+      return {
+        async settled(edits, signal) {
+          const [theirs, ours] = await Promise.all([settled(id, edits, signal), own.settled(edits, signal)]);
+          return joined(theirs, ours);
+        },
+      } satisfies ProblemWatch;
+    },
+  };
+}
+
+/** Undefined when the client refuses or answers nonsense: an edit must not fail for that. */
+async function answered<Value>(response: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
+  try {
+    return await response;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof RequestError || error instanceof InvalidResponseError) return undefined;
+    throw error; // the connection is gone
+  }
+}
+
+/** Drops the parser's problems of files in which a language server finds errors: it knows the language better. */
+function joined(theirs: readonly FileProblems[], ours: readonly FileProblems[]): readonly FileProblems[] {
+  const seesErrors = (path: string): boolean =>
+    theirs.some((file) => file.path === path && file.after.some(({ severity }) => severity === "error"));
+  return [...theirs, ...ours.filter(({ path }) => !seesErrors(path))];
 }

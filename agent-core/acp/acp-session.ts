@@ -24,25 +24,21 @@ import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-files.ts";
 import { SpaceReserve } from "../sessions/space-reserve.ts";
-import type { ClientIdentity } from "./client-identity.ts";
+import { sessionHost } from "./acp-host.ts";
+import { askPermission, askQuestion } from "./ask-user.ts";
 import type { CommandSession } from "./commands/command.ts";
-import { compressionUpdate } from "./compression-update.ts";
-import { EarlierMessages } from "./earlier-messages.ts";
-import { faultError, unusable } from "./faults.ts";
-import { hermesCapabilities } from "./hermes-capabilities.ts";
-import { DEFAULT_MODE, modeOf, modeOption } from "./modes.ts";
-import { askPermission } from "./permission.ts";
+import { availableCommands, runCommand } from "./commands/slash-commands.ts";
+import { DEFAULT_MODE, modeOf, modeOption } from "./config-options.ts";
+import { type ConnectedClient, hermesCapabilities } from "./connected-client.ts";
+import { compressionUpdate, userUpdates } from "./conversation-updates.ts";
 import { userMessage } from "./prompt-content.ts";
-import { askQuestion } from "./question.ts";
-import { availableCommands, runCommand } from "./run-command.ts";
-import { sessionHost } from "./session-host.ts";
-import { SessionModel } from "./session-model.ts";
-import type { SessionPlace } from "./session-place.ts";
+import { ReplayPages } from "./replay-pages.ts";
+import { faultError, sessionUnusable } from "./request-errors.ts";
+import { RestorePoints } from "./restore-points.ts";
+import { SessionModel, type StartingModel } from "./session-model.ts";
+import type { SessionParams } from "./session-params.ts";
 import { SessionProcesses } from "./session-processes.ts";
-import { SessionRestores } from "./session-restores.ts";
-import type { StartingModel } from "./starting-model.ts";
-import { type Updates, updatesTo } from "./updates.ts";
-import { userUpdates } from "./user-updates.ts";
+import { type Updates, updateCallbacks } from "./update-callbacks.ts";
 
 /** Updates of a replay that are on their way at the same time. */
 const SENT_AT_ONCE = 64;
@@ -53,8 +49,8 @@ const CANCELLED = "";
 
 export type AcpSessionOptions = {
   readonly client: AgentContext;
-  readonly identity: ClientIdentity;
-  readonly place: SessionPlace;
+  readonly identity: ConnectedClient;
+  readonly place: SessionParams;
   readonly id: string;
   readonly stored: StoredSession | undefined;
   /** What the session was written to when it was closed here with something that could not be saved. */
@@ -84,9 +80,9 @@ export class AcpSession {
   readonly id: string;
   readonly agent: AIAgent;
   readonly model: SessionModel;
-  readonly restores: SessionRestores;
+  readonly restores: RestorePoints;
   readonly processes: SessionProcesses;
-  readonly earlier: EarlierMessages;
+  readonly earlier: ReplayPages;
   readonly cwd: string;
   readonly #client: AgentContext;
   readonly #journal: Journal;
@@ -112,7 +108,7 @@ export class AcpSession {
     this.#sessions = options;
     this.#mode = modeOf(stored?.mode ?? "") ?? DEFAULT_MODE;
     this.#isTrusted = place.trusted;
-    this.#updates = updatesTo({
+    this.#updates = updateCallbacks({
       send: (update) => this.send(update),
       showsNotices: capabilities.session?.notices != null,
       costUsd: () => this.agent.usage.costUsd,
@@ -148,13 +144,13 @@ export class AcpSession {
         approval: (request, signal) => askPermission(client, id, request, signal),
       },
     });
-    this.restores = new SessionRestores({
+    this.restores = new RestorePoints({
       agent: this.agent,
       send: (update) => this.send(update),
       trusted: () => this.#isTrusted,
     });
     this.processes = new SessionProcesses({ agent: this.agent, client, capabilities, sessionId: id, log });
-    this.earlier = new EarlierMessages(() => this.agent.said, stored);
+    this.earlier = new ReplayPages(() => this.agent.said, stored);
     this.model = new SessionModel({
       directory,
       agent: this.agent,
@@ -292,7 +288,7 @@ export class AcpSession {
 
   async #runTurn(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
     const problem = this.#journal.claim();
-    if (problem !== undefined) throw unusable(this.id, problem);
+    if (problem !== undefined) throw sessionUnusable(this.id, problem);
     this.model.record();
     try {
       const { stopReason, fault } = await this.agent.runConversation({ userMessage: message, signal });

@@ -30,14 +30,11 @@ import { journalPath, newSessionId } from "../sessions/session-files.ts";
 import { deleteSession, renameSession } from "../sessions/stored-session.ts";
 import { forkTitle } from "../sessions/titles.ts";
 import { AcpSession } from "./acp-session.ts";
-import type { ClientIdentity } from "./client-identity.ts";
-import { ClientModels } from "./client-models.ts";
-import { unusable, unwritable } from "./faults.ts";
-import { hermesCapabilities } from "./hermes-capabilities.ts";
+import { ConnectedClient } from "./connected-client.ts";
 import { importWords } from "./import-words.ts";
-import { SessionLists } from "./session-lists.ts";
-import type { SessionPlace } from "./session-place.ts";
-import { startingModel } from "./starting-model.ts";
+import { notWritten, sessionUnusable } from "./request-errors.ts";
+import { startingModel } from "./session-model.ts";
+import type { SessionParams } from "./session-params.ts";
 import { storedNotes } from "./stored-notes.ts";
 
 /** Key of `platform_toolsets` that says which toolsets an editor gets. */
@@ -75,10 +72,7 @@ export class AgentServer {
   readonly #sessionQueue = new KeyedQueue();
   /** Of sessions that were closed while something of them could not be saved. */
   readonly #unsaved = new Map<string, Journal>();
-  #client: ClientIdentity = { capabilities: {}, title: undefined };
-  #clientModels: ClientModels | undefined;
-  /** The client's lists of sessions, when it keeps any up to date. */
-  #lists: SessionLists | undefined;
+  #client = new ConnectedClient({}, undefined, undefined);
   /** What the process was given, with what the client has changed since. */
   #environment: Environment;
 
@@ -89,38 +83,30 @@ export class AgentServer {
       journals: sessionsFolder(this.home),
       file: sessionIndexFile(this.home),
       log: options.log,
-      building: (building) => this.#lists?.building(building),
+      building: (building) => this.#client.notifyBuilding(building),
     });
     this.#objects = new ObjectStore(checkpointsFolder(this.home));
     this.#environment = options.environment;
     this.directory = new ModelDirectory({
       home: this.home,
       log: options.log,
-      editorModels: async () => (this.clientModels ? discoverEditorModels(this.clientModels) : []),
+      editorModels: async () => (this.#client.models ? discoverEditorModels(this.#client.models) : []),
     });
   }
 
-  get client(): ClientIdentity {
+  get client(): ConnectedClient {
     return this.#client;
   }
 
-  /** The client's own models, when it offers any. */
-  get clientModels(): ClientModels | undefined {
-    return this.#clientModels;
-  }
-
-  /** `context` is the way to the client. */
-  identify(client: ClientIdentity, context: AgentContext): void {
+  /** Keeps the client's answer to `initialize`. */
+  identify(client: ConnectedClient): void {
     this.#client = client;
-    const ours = hermesCapabilities(client.capabilities);
-    this.#clientModels = ours.languageModels === true ? new ClientModels(context) : undefined;
-    this.#lists = ours.sessionIndex === true ? new SessionLists(context) : undefined;
   }
 
   /** The open session with this id; throws the protocol's error when there is none. */
   session(id: string): AcpSession {
     const session = this.#sessions.get(id);
-    if (session === undefined) throw unusable(id, "it is not open; use session/new or session/load");
+    if (session === undefined) throw sessionUnusable(id, "it is not open; use session/new or session/load");
     return session;
   }
 
@@ -129,7 +115,7 @@ export class AgentServer {
     return this.#sessions.get(id);
   }
 
-  async newSession(client: AgentContext, place: SessionPlace): Promise<AcpSession> {
+  async newSession(client: AgentContext, place: SessionParams): Promise<AcpSession> {
     await this.#checkFolder(place.cwd);
     return this.#open(client, place, newSessionId(Date.now()));
   }
@@ -137,7 +123,7 @@ export class AgentServer {
   /** Opens a stored session again. The journal keeps its first working folder; `place` is where it goes on. */
   async loadSession(
     client: AgentContext,
-    place: SessionPlace,
+    place: SessionParams,
     id: string,
   ): Promise<{ readonly session: AcpSession; readonly stored: StoredSession }> {
     if (!isAbsolute(place.cwd)) throw invalidFolder(place.cwd, "is not an absolute path");
@@ -153,37 +139,37 @@ export class AgentServer {
   /** What is stored of a session. */
   async readStored(id: string): Promise<StoredSession> {
     const path = journalPath(sessionsFolder(this.home), id);
-    if (path === undefined) throw unusable(id, "this is not the id of a session");
+    if (path === undefined) throw sessionUnusable(id, "this is not the id of a session");
     const { unsaved } = this.#sessions.get(id) ?? this.#unsaved.get(id) ?? {};
     const read = await readJournal(path, unsaved);
-    if (!read.ok) throw unusable(id, read.message);
+    if (!read.ok) throw sessionUnusable(id, read.message);
     return read.session;
   }
 
   /** Names a stored session that is not open here. Rejects with an Error in one line when it cannot be written. */
   async renameStored(id: string, title: string): Promise<void> {
     await renameSession(await this.readStored(id), title);
-    this.#lists?.changed();
+    this.#client.notifySessionsChanged();
   }
 
   /** Opens a new session that begins with what the stored session `id` has come to, or what it was before `position`. */
   async forkSession(
     client: AgentContext,
-    place: SessionPlace,
+    place: SessionParams,
     { id, position }: { readonly id: string; readonly position?: number },
   ): Promise<AcpSession> {
     await this.#checkFolder(place.cwd);
     const now = Date.now();
     const fork = newSessionId(now);
     const [from, to] = [id, fork].map((name) => journalPath(sessionsFolder(this.home), name));
-    if (from === undefined || to === undefined) throw unusable(id, "this is not the id of a session");
+    if (from === undefined || to === undefined) throw sessionUnusable(id, "this is not the id of a session");
     const read = await readJournal(from);
-    if (!read.ok) throw unusable(id, read.message);
+    if (!read.ok) throw sessionUnusable(id, read.message);
     const title = forkTitle(read.session.title, await this.#relatedTitles(id));
     await forkSession(from, to, id, { id: fork, cwd: place.cwd, at: now, position, title }).catch((error: unknown) => {
-      throw unwritable(`The fork of session ${id} cannot be stored`, error);
+      throw notWritten(`The fork of session ${id} cannot be stored`, error);
     });
-    this.#lists?.changed();
+    this.#client.notifySessionsChanged();
     return (await this.loadSession(client, place, fork)).session;
   }
 
@@ -237,7 +223,7 @@ export class AgentServer {
   /** Removes a stored session and what its tools wrote aside; one that is not there is deleted already. */
   async deleteSession(id: string): Promise<void> {
     const path = journalPath(sessionsFolder(this.home), id);
-    if (path === undefined) throw unusable(id, "this is not the id of a session");
+    if (path === undefined) throw sessionUnusable(id, "this is not the id of a session");
     await this.#sessionQueue.run(id, () => this.#delete(id, path));
   }
 
@@ -246,11 +232,11 @@ export class AgentServer {
     this.#unsaved.delete(id);
     const hashes = await hashesIn(path);
     const writer = await deleteSession(path, spillFolder(this.home, id)).catch((error: unknown) => {
-      throw unwritable(`Session ${id} cannot be deleted`, error);
+      throw notWritten(`Session ${id} cannot be deleted`, error);
     });
     if (writer === undefined) await forgetSession(hashes, this.#objects, sessionsFolder(this.home));
-    this.#lists?.changed();
-    if (writer) throw unusable(id, `another Hermes (process ${writer.pid}) is writing it; close it there first`);
+    this.#client.notifySessionsChanged();
+    if (writer) throw sessionUnusable(id, `another Hermes (process ${writer.pid}) is writing it; close it there first`);
   }
 
   /** Brings sessions over, one import at a time. Rejects with an Error in one line. */
@@ -259,12 +245,12 @@ export class AgentServer {
     signal: AbortSignal,
   ): Promise<HermesImported> {
     if (!isAbsolute(path)) throw new Error(`path: ${JSON.stringify(path)} is not an absolute path`);
-    const progress = (done: number, total: number): void => this.#lists?.importing({ done, total });
+    const progress = (done: number, total: number): void => this.#client.notifyImporting({ done, total });
     const open = [...this.#sessions.keys()];
     const importing = this.#importing.then(() => this.index.import({ from: path, open, again, progress, signal }));
     this.#importing = importing.catch(() => undefined); // whoever asked for it is told
     const report = await importing;
-    this.#lists?.changed();
+    this.#client.notifySessionsChanged();
     return { ...report, summary: importWords(report) };
   }
 
@@ -278,7 +264,7 @@ export class AgentServer {
 
   async #open(
     client: AgentContext,
-    place: SessionPlace,
+    place: SessionParams,
     id: string,
     { stored, notes = [] }: { readonly stored?: StoredSession; readonly notes?: readonly string[] } = {},
   ): Promise<AcpSession> {
@@ -296,13 +282,13 @@ export class AgentServer {
           notes,
           configured,
           directory: this.directory,
-          editorModels: this.#clientModels,
+          editorModels: this.#client.models,
           model,
           home: this.home,
           index: this.index,
           readStored: (stored) => this.readStored(stored),
           importSessions: (request, signal) => this.importSessions(request, signal),
-          titled: () => this.#lists?.changed(),
+          titled: () => this.#client.notifySessionsChanged(),
           local: this.options.local,
           log: this.options.log,
         }),
@@ -360,7 +346,7 @@ export class AgentServer {
     }
     if (holder === undefined) return;
     const who = `another Hermes (process ${holder.pid}) has it open`;
-    throw unusable(id, `${who}; close it there first, or fork it to go on with a copy`);
+    throw sessionUnusable(id, `${who}; close it there first, or fork it to go on with a copy`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The client's own models, asked through `_hermes/lm/*`. */
+/** The client's own language models, called through `_hermes/lm/*`. */
 import { randomUUID } from "node:crypto";
 import type { AgentContext } from "@zed-industries/agent-client-protocol";
 import {
@@ -12,7 +12,6 @@ import { faultOf } from "../providers/classify.ts";
 import type { Fault, FaultKind } from "../providers/fault.ts";
 import { newCallId } from "../providers/wire/partial-tool-calls.ts";
 import type { EditorModel, EditorModels, ModelEvent, ModelRequest } from "../providers/wire/wire.ts";
-import { EventQueue } from "./event-queue.ts";
 
 type Part = HermesChatDelta["parts"][number];
 
@@ -56,20 +55,20 @@ export class ClientModels implements EditorModels {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof InvalidResponseError) throw new SyntaxError(error.message);
-      // The connection to the editor is gone, or it does not know the method any more.
+      // The connection is closed, or the editor no longer handles the method.
       yield { type: "fault", fault: faultOf("cut-off", request) };
     } finally {
       this.#answers.delete(chatId);
     }
   }
 
-  /** Takes in what the client says of a running answer; one that is over concerns nobody. */
+  /** Adds parts to a running answer; an ended one ignores them. */
   receive({ chatId, parts }: HermesChatDelta): void {
     for (const part of parts) this.#answers.get(chatId)?.push(part);
   }
 }
 
-/** Numbers the calls of one answer, and gives those an id that have none of their own. */
+/** Numbers the calls of one answer, and gives an id to each call that has no unique one. */
 class CallEvents {
   readonly #taken: Set<string>;
   count = 0;
@@ -116,4 +115,51 @@ function faultFrom(
   const fact =
     kind === "not-allowed" ? `The editor did not let ${model} be used` : `The editor's model ${model} failed`;
   return { kind: faultKinds[kind], message: `${fact}${said === "" ? "" : `: ${said}`}. ${advice}` };
+}
+
+/** Turns pushed events into an async iteration for one reader. */
+class EventQueue<Event> {
+  readonly #waiting: Event[] = [];
+  #pushed = 0;
+  #expected = Number.POSITIVE_INFINITY;
+  #end: { readonly error: unknown } | "ended" | undefined;
+  #wake: () => void = () => undefined;
+
+  push(event: Event): void {
+    this.#waiting.push(event);
+    this.#pushed += 1;
+    if (this.#pushed >= this.#expected) this.end();
+    this.#wake();
+  }
+
+  end(): void {
+    this.#end ??= "ended";
+    this.#wake();
+  }
+
+  /** Ends after `count` events in all. */
+  endAfter(count: number): void {
+    this.#expected = count;
+    if (this.#pushed >= count) this.end();
+  }
+
+  /** The reader gets the events pushed before, then the error. */
+  fail(error: unknown): void {
+    this.#end ??= { error };
+    this.#wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Event> {
+    for (;;) {
+      const event = this.#waiting.shift();
+      if (event !== undefined) yield event;
+      else if (this.#end === "ended") return;
+      else if (this.#end !== undefined) throw this.#end.error;
+      else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    }
+  }
 }

@@ -1,16 +1,13 @@
-/** A stored session as the updates that show it again: messages, thoughts, tool calls with their diffs, the plan. */
+/** Replays a stored session as updates: messages, thoughts, tool calls with their diffs, the plan. */
 import type { SessionUpdate, ToolKind } from "@zed-industries/agent-client-protocol";
 import type { Message, ToolMessage } from "../messages/message.ts";
 import { droppedCount, type TranscriptEntry } from "../sessions/conversation.ts";
 import { type EntryOf, parseLine } from "../sessions/entry.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { answerText } from "../sessions/shown-message.ts";
-import { compressionUpdate } from "./compression-update.ts";
-import { resultContent } from "./tool-content.ts";
-import { planUpdate } from "./updates.ts";
-import { chunk, userUpdates } from "./user-updates.ts";
+import { chunk, compressionUpdate, planUpdate, resultContent, userUpdates } from "./conversation-updates.ts";
 
-/** In the place of a result that was never stored. */
+/** Text of a tool call without a stored result. */
 const CUT_OFF = "cut off before its result was stored.";
 
 const TOOL_KINDS: ReadonlySet<string> = new Set<ToolKind>([
@@ -26,15 +23,12 @@ const TOOL_KINDS: ReadonlySet<string> = new Set<ToolKind>([
   "other",
 ]);
 
-/**
- * One after the other: of a long session they are many, and what they show is read as it is asked for. `said`: what of
- * the conversation is shown; default: all.
- */
+/** Lazy: a long session has many updates, and each reads its tool entry from the disk. `said`: default: everything. */
 export function* replay(stored: StoredSession, said = stored.conversation.transcript): Generator<SessionUpdate> {
   const { records, conversation, todos, toolEntry } = stored;
   yield* replaySaid(said, toolEntry);
   const { compression } = conversation;
-  // An entry of the journal is what the conversation was compressed by, itself.
+  // The conversation holds the journal's entry itself.
   const entry = records.find((candidate) => candidate.type === "compression" && candidate === compression);
   if (compression !== undefined && entry?.type === "compression") {
     yield compressionUpdate(conversation.transcript, compression, { ...entry, messages: droppedCount(compression) });
@@ -42,12 +36,12 @@ export function* replay(stored: StoredSession, said = stored.conversation.transc
   if (todos.length > 0) yield planUpdate(todos);
 }
 
-/** The messages alone, each call with its result. */
+/** Updates of the messages, each call with its result. */
 export function* replaySaid(
   said: readonly TranscriptEntry[],
   toolEntry: StoredSession["toolEntry"],
 ): Generator<SessionUpdate> {
-  /** Calls whose results have not come yet, with what they were told. */
+  /** Arguments of the calls that still wait for their result. */
   const open = new Map<string, string>();
   for (const one of said) {
     const { message, position } = one;
@@ -60,7 +54,7 @@ export function* replaySaid(
   yield* cutOff(open, toolEntry);
 }
 
-/** Calls of a turn that died with its process: what they did is told, their results were never stored. */
+/** Calls of a turn that ended with its process: their results were never stored. */
 function* cutOff(open: Map<string, string>, toolEntry: StoredSession["toolEntry"]): Generator<SessionUpdate> {
   for (const [id, input] of open) {
     const entry = toolEntry(id);
@@ -115,7 +109,7 @@ function toolUpdate(toolCallId: string, text: string, { entry, input }: Call): S
     kind: isToolKind(entry?.kind) ? entry.kind : "other",
     status: result.ok ? "completed" : "failed",
     content: resultContent(result),
-    // Of an edit the diff says it all, once.
+    // The diff of an edit already shows its arguments.
     ...(input !== undefined && result.diffs.length === 0 && { rawInput: parseLine(input) ?? input }),
     ...(entry && {
       name: entry.name,

@@ -1,28 +1,36 @@
-/** The model of one session: what was chosen, what that leads to, and what editors are shown of it. */
+/** The model of one session: the user's choice, the model in use, and the options that editors show. */
 import { isDeepStrictEqual } from "node:util";
-import type { SessionConfigOption } from "@zed-industries/agent-client-protocol";
+import { RequestError, type SessionConfigOption } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { ModelDirectory, ModelGroup } from "../agent/model-directory.ts";
 import { choiceId, choiceOf, type ModelChoice, parseChoice, settingsOf } from "../providers/choice.ts";
 import { modelInfo } from "../providers/model-info.ts";
+import type { ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import type { NewEntry } from "../sessions/journal.ts";
-import { type ChosenEffort, DEFAULT_EFFORT, type Effort, effortOf, effortOption } from "./effort-option.ts";
-import { modelOption } from "./model-option.ts";
+import {
+  type ChosenEffort,
+  DEFAULT_EFFORT,
+  type Effort,
+  effortOf,
+  effortOption,
+  modelOption,
+} from "./config-options.ts";
+import { authRequired } from "./request-errors.ts";
 
 export type SessionModelOptions = {
   readonly directory: ModelDirectory;
   readonly agent: AIAgent;
   /** Undefined: the configuration decides. */
   readonly chosen: ModelChoice | undefined;
-  /** The journal has the choice already. */
+  /** The journal already has the choice. */
   readonly isRecorded: boolean;
   /** Undefined: nothing was chosen. */
   readonly effort: ChosenEffort | undefined;
-  /** What config.yaml says of it; holds until something is chosen. */
+  /** Value of config.yaml, until the user chooses one. */
   readonly configuredEffort: Sampling["reasoningEffort"];
   record(entry: NewEntry): void;
-  /** The options are not what they were when this was called last. */
+  /** The options differ from those of the last call. */
   onChange(): void;
 };
 
@@ -32,7 +40,7 @@ export class SessionModel {
   #chosen: ModelChoice | undefined;
   #isRecorded: boolean;
   #effort: ChosenEffort | undefined;
-  /** The options as they were shown, to tell a change from none. */
+  /** The options as the client has them, as JSON. */
   #shown: string;
 
   constructor(options: SessionModelOptions) {
@@ -45,32 +53,32 @@ export class SessionModel {
     this.#shown = JSON.stringify(this.options);
   }
 
-  /** What the client is shown: the model, and how long it thinks when it is one that does. */
+  /** Options for the client: the model, and the effort of a reasoning model. */
   get options(): readonly SessionConfigOption[] {
     const model = modelOption(this.current, this.#options.directory.groups());
     return this.#reasons() ? [model, effortOption(this.#wantedEffort())] : [model];
   }
 
-  /** The model in use: the chosen one, or the one that stands in for it. */
+  /** The model in use: the chosen one or its fallback. */
   get current(): ModelChoice {
     return choiceOf(this.#options.agent.model);
   }
 
-  /** Everything that can be chosen, whatever answers on this machine included. */
+  /** All models, including those of servers on this machine. */
   async all(): Promise<readonly ModelGroup[]> {
     const { directory } = this.#options;
     await Promise.all([directory.refresh(), directory.discover()]);
     return directory.groups();
   }
 
-  /** Takes a model of the lists by its id, from the next model call on. Gives what is wrong, in one line. */
+  /** Chooses a listed model by its id, for the next model call. Returns the problem, in one line. */
   async chooseListed(id: string): Promise<string | undefined> {
     const choice = parseChoice(id);
     if (choice !== undefined && (await this.#isListed(choice))) return this.choose(choice);
     return `there is no model ${JSON.stringify(id)} to choose; /model lists what there is`;
   }
 
-  /** Takes any model, from the next model call on. Gives what is wrong, in one line. */
+  /** Chooses any model, for the next model call. Returns the problem, in one line. */
   choose(choice: ModelChoice): string | undefined {
     const resolution = this.#options.directory.resolve(choice);
     if (!resolution.ok) return resolution.message;
@@ -83,14 +91,14 @@ export class SessionModel {
     return undefined;
   }
 
-  /** Puts the choice into the journal, once: one that a session began with only when the session is used. */
+  /** Writes the choice into the journal once. A new session does so with its first turn. */
   record(): void {
     if (this.#isRecorded || this.#chosen === undefined) return;
     this.#isRecorded = true;
     this.#options.record({ type: "model", choice: choiceId(this.#chosen) });
   }
 
-  /** Sets how long the model thinks, from the next model call on. Gives what is wrong, in one line. */
+  /** Sets the reasoning effort for the next model call. Returns the problem, in one line. */
   setEffort(value: string): string | undefined {
     const effort = effortOf(value);
     if (effort === undefined) return `${JSON.stringify(value)} is no reasoning effort`;
@@ -100,26 +108,26 @@ export class SessionModel {
     return undefined;
   }
 
-  /** Keys or addresses changed: the same choice may now be reached otherwise, or a better one be there. */
+  /** Resolves the choice again after a change of keys or addresses. */
   async reconfigure(): Promise<void> {
     const { directory, agent } = this.#options;
-    const wished = this.#chosen && directory.resolve(this.#chosen);
-    // A key that was taken away is not used any more, though the choice stands in case it comes back.
-    const resolution = wished?.ok ? wished : await directory.automatic();
+    const own = this.#chosen && directory.resolve(this.#chosen);
+    // A removed key is not used any more. The choice stays, in case the key comes back.
+    const resolution = own?.ok ? own : await directory.automatic();
     if (resolution.ok && !isDeepStrictEqual(resolution.model, agent.model))
       agent.setModel(settingsOf(resolution.model));
     this.announce();
     this.refresh();
   }
 
-  /** Brings the lists up to date in the background. */
+  /** Refreshes the lists in the background. */
   refresh(): void {
-    // After what is being answered now: a list is never in anybody's way. It never rejects.
+    // After the current response, which must not wait for a list. It never rejects.
     const { directory, agent } = this.#options;
     setImmediate(() => void Promise.all([directory.refresh(), directory.learn(agent.model)]));
   }
 
-  /** The model, or what is known of it, may have changed: the effort follows it, and the client is told of what it sees. */
+  /** Applies the effort to a changed model, and notifies the client of changed options. */
   announce(): void {
     this.#applyEffort();
     const shown = JSON.stringify(this.options);
@@ -132,7 +140,7 @@ export class SessionModel {
     this.#stopListening();
   }
 
-  /** Lists that are still on their way may have it. */
+  /** Waits for lists that are still loading. */
   async #isListed({ provider, model }: ModelChoice): Promise<boolean> {
     const { directory } = this.#options;
     const isThere = (): boolean =>
@@ -147,15 +155,45 @@ export class SessionModel {
     return modelInfo(agent.model.model, directory.facts(agent.model)).reasoning;
   }
 
-  /** What was chosen for one model is not sent to another that does not reason: it would refuse the request. */
+  /** A model without reasoning would refuse a request with an effort. */
   #applyEffort(): void {
     const { agent, configuredEffort } = this.#options;
     agent.setReasoningEffort(this.#reasons() ? this.#wantedEffort() : configuredEffort);
   }
 
-  /** Undefined: as the provider has it. */
+  /** Undefined: the provider's default. */
   #wantedEffort(): Effort | undefined {
     const wanted = this.#effort ?? this.#options.configuredEffort;
     return wanted === DEFAULT_EFFORT ? undefined : wanted;
   }
+}
+
+export type StartingModel = {
+  readonly resolved: ResolvedModel;
+  /** Undefined: the configuration decides. */
+  readonly chosen: ModelChoice | undefined;
+  /** Undefined: nothing was chosen. */
+  readonly effort: ChosenEffort | undefined;
+  /** One line for people for each unmet choice. */
+  readonly warnings: readonly string[];
+};
+
+/** Choices in the journal, or of the client for a new session. */
+type Choices = { readonly model: string | undefined; readonly reasoningEffort: string | undefined };
+
+/** Model that a session starts with. Throws the protocol's error when the configuration leads to no model. */
+export async function startingModel(directory: ModelDirectory, choices: Choices): Promise<StartingModel> {
+  const effort = choices.reasoningEffort === undefined ? undefined : effortOf(choices.reasoningEffort);
+  const chosen = choices.model === undefined ? undefined : parseChoice(choices.model);
+  const own = chosen && directory.resolve(chosen);
+  if (own?.ok) return { resolved: own.model, chosen, effort, warnings: [] };
+  const automatic = await directory.automatic();
+  if (!automatic.ok) {
+    if (automatic.missing === "key") throw authRequired(automatic.message);
+    throw RequestError.internalError(undefined, automatic.message);
+  }
+  const warnings = own
+    ? [`${choices.model} cannot be used here; ${automatic.model.model} answers. ${own.message}`]
+    : [];
+  return { resolved: automatic.model, chosen: undefined, effort, warnings };
 }

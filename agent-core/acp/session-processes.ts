@@ -5,7 +5,7 @@ import { notify } from "../protocol/method.ts";
 import { type HermesProcesses, type HermesProcessesChanged, processMethods } from "../protocol/processes.ts";
 import { ProcessWatch, processViews } from "../tools/terminal/process-watch.ts";
 import type { BackgroundProcess, Processes } from "../tools/terminal/processes.ts";
-import { hermesCapabilities } from "./hermes-capabilities.ts";
+import { hermesCapabilities } from "./connected-client.ts";
 
 export type SessionProcessesOptions = {
   readonly agent: AIAgent;

@@ -13,7 +13,7 @@ export type Problem = {
 };
 
 /** A problem that came with an edit. `path` is absolute, `line` 1-based; `text` is one line that names all. */
-export type ToldProblem = {
+export type ReportedProblem = {
   readonly path: string;
   readonly line: number;
   readonly severity: "error" | "warning";

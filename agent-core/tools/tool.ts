@@ -6,7 +6,7 @@
 import type * as z from "zod";
 import type { Effect } from "../approval/policy.ts";
 import type { Host } from "../host/host.ts";
-import type { ToldProblem } from "../host/problems.ts";
+import type { ReportedProblem } from "../host/problems.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { ToolSchema } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
@@ -37,7 +37,7 @@ export type ToolResult = {
   readonly text: string;
   readonly diffs?: readonly FileDiff[];
   /** What an edit has broken; in `text`, too. */
-  readonly problems?: readonly ToldProblem[];
+  readonly problems?: readonly ReportedProblem[];
   /** The client's terminal that showed the command. */
   readonly terminalId?: string;
 };

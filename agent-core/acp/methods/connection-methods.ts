@@ -9,7 +9,8 @@ import {
 import type { HermesAgentCapabilities } from "../../protocol/capabilities.ts";
 import { invalidParams } from "../../protocol/handle.ts";
 import type { AgentServer } from "../agent-server.ts";
-import { authRequired } from "../faults.ts";
+import { ConnectedClient } from "../connected-client.ts";
+import { authRequired } from "../request-errors.ts";
 
 /** Reads the home again, for a key that somebody has stored there meanwhile. */
 const HOME_METHOD = "hermes-home";
@@ -26,7 +27,7 @@ const OURS: HermesAgentCapabilities = { steer: true, restore: true, processes: t
 export function registerConnectionMethods(app: AgentApp, server: AgentServer): void {
   app.onRequest(methods.agent.initialize, ({ params, client }) => {
     const { clientCapabilities = {}, clientInfo } = params;
-    server.identify({ capabilities: clientCapabilities, title: clientInfo?.title ?? clientInfo?.name }, client);
+    server.identify(new ConnectedClient(clientCapabilities, clientInfo?.title ?? clientInfo?.name, client));
     return {
       protocolVersion: PROTOCOL_VERSION,
       agentInfo: { name: "hermes", title: "Hermes", version: server.options.version },

@@ -5,7 +5,7 @@ import { restoreMethods } from "../../protocol/restores.ts";
 import { sessionMethods } from "../../protocol/sessions.ts";
 import type { AcpSession } from "../acp-session.ts";
 import type { AgentServer } from "../agent-server.ts";
-import { userText } from "../user-text.ts";
+import { userText } from "../conversation-updates.ts";
 
 export function registerConversationMethods(app: AgentApp, server: AgentServer): void {
   // Allowed while a turn runs.

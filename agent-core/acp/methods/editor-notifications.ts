@@ -7,6 +7,6 @@ import type { AgentServer } from "../agent-server.ts";
 
 export function registerEditorNotifications(app: AgentApp, server: AgentServer): void {
   onClientNotification(app, fileMethods.saved, ({ params }) => server.userSaved(params.path));
-  onClientNotification(app, editorModelMethods.delta, ({ params }) => server.clientModels?.receive(params));
+  onClientNotification(app, editorModelMethods.delta, ({ params }) => server.client.models?.receive(params));
   onClientNotification(app, editorModelMethods.changed, () => server.directory.discover());
 }

@@ -5,11 +5,10 @@ import { readMeta } from "../../protocol/meta.ts";
 import { forkMethod, HermesLoadMeta } from "../../protocol/sessions.ts";
 import type { AcpSession } from "../acp-session.ts";
 import type { AgentServer } from "../agent-server.ts";
-import { earlierUpdate } from "../earlier-messages.ts";
-import { modeState } from "../modes.ts";
+import { modeState } from "../config-options.ts";
 import { replay } from "../replay.ts";
-import { pageBefore } from "../replay-page.ts";
-import { sessionPlace } from "../session-place.ts";
+import { earlierUpdate, pageBefore } from "../replay-pages.ts";
+import { sessionParams } from "../session-params.ts";
 
 export function registerSessionMethods(app: AgentApp, server: AgentServer): void {
   // The library asks its handlers one after the other. Among requests that arrive together, the first ones here start
@@ -23,11 +22,11 @@ export function registerSessionMethods(app: AgentApp, server: AgentServer): void
     return {};
   });
   app.onRequest(methods.agent.session.new, async ({ params, client }) => {
-    const session = await server.newSession(client, sessionPlace(params));
+    const session = await server.newSession(client, sessionParams(params));
     return { sessionId: session.id, ...opened(session) };
   });
   app.onRequest(methods.agent.session.load, async ({ params, client }) => {
-    const { session, stored } = await server.loadSession(client, sessionPlace(params), params.sessionId);
+    const { session, stored } = await server.loadSession(client, sessionParams(params), params.sessionId);
     const tail = readMeta(HermesLoadMeta, params._meta)?.tail;
     const { said, earlier } = pageBefore(stored.conversation.transcript, stored.conversation.next, tail);
     if (earlier !== null) session.send(earlierUpdate(earlier));
@@ -37,13 +36,13 @@ export function registerSessionMethods(app: AgentApp, server: AgentServer): void
   });
   // As session/load, for a client that shows the history itself.
   app.onRequest(methods.agent.session.resume, async ({ params, client }) => {
-    const { session } = await server.loadSession(client, sessionPlace(params), params.sessionId);
+    const { session } = await server.loadSession(client, sessionParams(params), params.sessionId);
     return opened(session);
   });
   onClientRequest(app, forkMethod, async ({ params: { sessionId, ...place }, client }) => {
     const position = place._meta?.hermes?.position;
     const from = { id: sessionId, ...(position !== undefined && { position }) };
-    const session = await server.forkSession(client, sessionPlace(place), from);
+    const session = await server.forkSession(client, sessionParams(place), from);
     return { sessionId: session.id, ...opened(session) };
   });
 }

@@ -1,10 +1,17 @@
 /** Settings of the client: grants, trust, keys, the environment, and lists of models and providers. */
 import type { AgentApp } from "@zed-industries/agent-client-protocol";
 import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
-import { settingsMethods } from "../../protocol/settings.ts";
+import { type HermesKey, type HermesKeyCheck, type HermesProvider, settingsMethods } from "../../protocol/settings.ts";
+import { checkKey } from "../../providers/catalogue/check-key.ts";
+import { choiceId } from "../../providers/choice.ts";
+import { custom, type Deployment, deployments } from "../../providers/deployments.ts";
 import type { AgentServer } from "../agent-server.ts";
-import { keyProviders, tryKey } from "../key-providers.ts";
-import { modelChoice } from "../model-option.ts";
+import { modelChoice } from "../config-options.ts";
+
+/** Variable of endpoints without their own. */
+const ANY_KEY = "HERMES_API_KEY";
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 export function registerSettingsMethods(app: AgentApp, server: AgentServer): void {
   onClientRequest(app, settingsMethods.grants, ({ params }) => ({
@@ -47,4 +54,52 @@ export function registerSettingsMethods(app: AgentApp, server: AgentServer): voi
       })),
     };
   });
+}
+
+/** Providers that take a key. */
+function keyProviders(environment: Environment): readonly HermesProvider[] {
+  return keyTakers().map(({ name, title, keyVariable = ANY_KEY, keyPage, baseUrl }) => ({
+    name,
+    title,
+    keyVariable,
+    hasKey: Boolean(environment[keyVariable]?.trim()),
+    ...(keyPage !== undefined && { keyPage }),
+    needsAddress: baseUrl === undefined,
+  }));
+}
+
+/** Undefined for an unknown provider, or one without an address. */
+async function tryKey(
+  { provider, key, baseUrl }: HermesKey,
+  environment: Environment,
+): Promise<HermesKeyCheck | undefined> {
+  const deployment = keyTakers().find(({ name }) => name === provider);
+  const own = deployment?.urlVariable === undefined ? undefined : environment[deployment.urlVariable];
+  const address = baseUrl ?? own ?? deployment?.baseUrl;
+  if (deployment === undefined || address === undefined || !URL.canParse(address)) return undefined;
+  const endpoint = { provider, baseUrl: address, apiKey: key === "" ? undefined : key };
+  const check = await checkKey(deployment, endpoint);
+  if (!check.ok) return { ok: false, message: check.fault.message, refused: check.fault.kind === "authentication" };
+  const { title } = deployment;
+  const count = check.models?.length;
+  const choices = bestModels(
+    deployment,
+    check.models?.map(({ id }) => id),
+  ).map((model) => choiceId({ provider, model }));
+  const reached = count === undefined ? "" : `: it reaches ${count} ${count === 1 ? "model" : "models"}`;
+  return { ok: true, message: `The key for ${title} works${reached}.`, choices };
+}
+
+function keyTakers(): readonly Deployment[] {
+  return [...deployments.filter(({ keyVariable }) => keyVariable !== undefined), custom];
+}
+
+/** The default model, then recommended ones, then all others; only listed ones if the endpoint lists its models. */
+function bestModels(
+  { defaultModel, knownModels = [] }: Deployment,
+  listed: readonly string[] | undefined,
+): readonly string[] {
+  const best = [...(defaultModel === undefined ? [] : [defaultModel]), ...knownModels];
+  if (listed === undefined) return [...new Set(best)];
+  return [...new Set([...best.filter((model) => listed.includes(model)), ...listed])];
 }

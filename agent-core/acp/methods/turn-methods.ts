@@ -4,9 +4,7 @@ import { steerMethod } from "../../protocol/conversation.ts";
 import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
 import type { AcpSession } from "../acp-session.ts";
 import type { AgentServer } from "../agent-server.ts";
-import { EFFORT_OPTION } from "../effort-option.ts";
-import { MODEL_OPTION } from "../model-option.ts";
-import { modeIds, modeOf } from "../modes.ts";
+import { EFFORT_OPTION, MODEL_OPTION, modeIds, modeOf } from "../config-options.ts";
 import { userMessage } from "../prompt-content.ts";
 
 export function registerTurnMethods(app: AgentApp, server: AgentServer): void {

@@ -1,5 +1,5 @@
 /** Runs a call that edits files, and tells the model what the edit has broken. */
-import type { EditedFile, FileProblems, Problem, ToldProblem } from "../../host/problems.ts";
+import type { EditedFile, FileProblems, Problem, ReportedProblem } from "../../host/problems.ts";
 import { messageOf } from "../../platform/errors.ts";
 import { shownPath } from "../resolve-path.ts";
 import type { FileDiff, StagedCall, ToolContext, ToolResult } from "../tool.ts";
@@ -28,7 +28,7 @@ export async function watchedEdit(
   if (typeof found === "string") return { ...result, text: `${result.text}\n[not checked for problems: ${found}]` };
   const problems = broken(found, written);
   if (problems.length === 0) return result;
-  const told = problems.slice(0, TOLD).map((problem): ToldProblem => {
+  const told = problems.slice(0, TOLD).map((problem): ReportedProblem => {
     const { path, line, severity } = problem;
     return { path, line, severity, text: toldProblem(problem, shownPath(path, cwd)) };
   });

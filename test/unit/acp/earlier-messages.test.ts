@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EarlierMessages } from "../../../agent-core/acp/earlier-messages.ts";
+import { ReplayPages } from "../../../agent-core/acp/replay-pages.ts";
 import { Conversation } from "../../../agent-core/sessions/conversation.ts";
 import type { StoredSession } from "../../../agent-core/sessions/read-journal.ts";
 
@@ -26,7 +26,7 @@ const texts = (updates: readonly unknown[]): unknown[] =>
 
 test("a page is what a replay would show of it", async () => {
   const { conversation, stored } = session(4);
-  const earlier = new EarlierMessages(() => conversation.transcript, stored);
+  const earlier = new ReplayPages(() => conversation.transcript, stored);
   const page = await earlier.page({ before: 6, messages: 4, signal: never });
   expect(texts(page.updates)).toEqual(["question 1", "answer 1", "question 2", "answer 2"]);
   expect(page.updates[0]).toMatchObject({ _meta: { hermes: { position: 2 } } });
@@ -35,16 +35,16 @@ test("a page is what a replay would show of it", async () => {
 
 test("what was said since the session was opened is on no page, and a new session has none", async () => {
   const { conversation, stored } = session(2);
-  const earlier = new EarlierMessages(() => conversation.transcript, stored);
+  const earlier = new ReplayPages(() => conversation.transcript, stored);
   say(conversation, 2);
   expect(texts((await earlier.page({ before: 100, signal: never })).updates)).toHaveLength(4);
-  const fresh = new EarlierMessages(() => conversation.transcript, undefined);
+  const fresh = new ReplayPages(() => conversation.transcript, undefined);
   expect(await fresh.page({ before: 100, signal: never })).toEqual({ updates: [], earlier: null });
 });
 
 test("a page that was taken back meanwhile is what is left", async () => {
   const { conversation, stored } = session(4);
-  const earlier = new EarlierMessages(() => conversation.transcript, stored);
+  const earlier = new ReplayPages(() => conversation.transcript, stored);
   conversation.rewind(2);
   const page = await earlier.page({ before: 6, messages: 2, signal: never });
   expect(texts(page.updates)).toEqual(["question 0", "answer 0"]);
@@ -53,7 +53,7 @@ test("a page that was taken back meanwhile is what is left", async () => {
 
 test("a page that is being made when messages are taken back is as it was asked for", async () => {
   const { conversation, stored } = session(100);
-  const earlier = new EarlierMessages(() => conversation.transcript, stored);
+  const earlier = new ReplayPages(() => conversation.transcript, stored);
   const making = earlier.page({ before: 200, signal: never });
   conversation.rewind(2);
   expect((await making).updates).toHaveLength(200);
@@ -61,7 +61,7 @@ test("a page that is being made when messages are taken back is as it was asked 
 
 test("cancelled, it ends with the signal's reason", async () => {
   const { conversation, stored } = session(100);
-  const earlier = new EarlierMessages(() => conversation.transcript, stored);
+  const earlier = new ReplayPages(() => conversation.transcript, stored);
   const controller = new AbortController();
   const making = earlier.page({ before: 200, signal: controller.signal });
   controller.abort(new Error("enough"));
@@ -71,7 +71,7 @@ test("cancelled, it ends with the signal's reason", async () => {
 test("of a compressed session the messages themselves come", async () => {
   const { conversation, stored } = session(4);
   conversation.compress({ dropped: [[2, 5]], summary: "sum", shortened: [] });
-  const earlier = new EarlierMessages(() => conversation.transcript, stored);
+  const earlier = new ReplayPages(() => conversation.transcript, stored);
   const page = await earlier.page({ before: 6, messages: 2, signal: never });
   expect(texts(page.updates)).toEqual(["question 2", "answer 2"]);
 });

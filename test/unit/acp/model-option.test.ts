@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { modelOption } from "../../../agent-core/acp/model-option.ts";
+import { modelOption } from "../../../agent-core/acp/config-options.ts";
 import type { ModelGroup } from "../../../agent-core/agent/model-directory.ts";
 
 const many: ModelGroup = {

@@ -1,27 +1,27 @@
-/** Where a session works, from the parameters of session/new and session/load. */
+/** Common parameters of session/new, load, resume and fork. */
 import { readMeta } from "../protocol/meta.ts";
 import { HermesSessionMeta } from "../protocol/sessions.ts";
 
-export type SessionPlace = {
+export type SessionParams = {
   /** Absolute folder. */
   readonly cwd: string;
   readonly otherFolders: readonly string[];
-  /** False when the editor says that the user has not trusted the workspace. */
+  /** False when the editor says that the user does not trust the workspace. */
   readonly trusted: boolean;
-  /** The model that a new session begins with, as `provider:model`; undefined: the configured one. */
+  /** Model of a new session, as `provider:model`; undefined: the configured one. */
   readonly model: string | undefined;
 };
 
-export function sessionPlace(params: {
+export function sessionParams(params: {
   readonly cwd: string;
   readonly additionalDirectories?: readonly string[];
   readonly _meta?: unknown;
-}): SessionPlace {
+}): SessionParams {
   const ours = readMeta(HermesSessionMeta, params._meta);
   return {
     cwd: params.cwd,
     otherFolders: params.additionalDirectories ?? [],
-    // Editors that know no trust have been trusted by being configured.
+    // In an editor without workspace trust, the user's configuration is the consent.
     trusted: ours?.trusted ?? true,
     model: ours?.model,
   };

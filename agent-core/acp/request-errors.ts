@@ -1,4 +1,4 @@
-/** A model that could not be used, as a JSON-RPC error: one line for people, the cause for programs in `data`. */
+/** Errors of requests as JSON-RPC errors: one line for people, the cause for programs in `data`. */
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import type { Fault } from "../providers/fault.ts";
 import { writeFault } from "../sessions/write-fault.ts";
@@ -7,7 +7,7 @@ import { writeFault } from "../sessions/write-fault.ts";
 const AUTH_REQUIRED = -32000;
 const INTERNAL_ERROR = -32603;
 const RESOURCE_NOT_FOUND = -32002;
-/** Of what somebody takes for the id of a session. */
+/** Limit of a quoted session id. */
 const MAX_ID_CHARS = 100;
 
 export function faultError(fault: Fault): RequestError {
@@ -19,20 +19,20 @@ export function faultError(fault: Fault): RequestError {
   });
 }
 
-/** A key is missing: editors that know ways to authenticate offer them. */
+/** A missing key: editors offer their ways to authenticate. */
 export function authRequired(message: string): RequestError {
   return new RequestError(AUTH_REQUIRED, message, { kind: "authentication" });
 }
 
-/** A session that cannot be used; `why` goes on after a colon. */
-export function unusable(sessionId: string, why: string): RequestError {
+/** `why` follows a colon. */
+export function sessionUnusable(sessionId: string, why: string): RequestError {
   const shown = sessionId.length > MAX_ID_CHARS ? `${sessionId.slice(0, MAX_ID_CHARS)}…` : sessionId;
   return new RequestError(RESOURCE_NOT_FOUND, `Session ${JSON.stringify(shown)} cannot be used: ${why}`, {
     sessionId: shown,
   });
 }
 
-/** `what` could not be done; the system's error goes on after a colon, in words for people. */
-export function unwritable(what: string, error: unknown): RequestError {
+/** The system's error follows `what` and a colon. */
+export function notWritten(what: string, error: unknown): RequestError {
   return RequestError.internalError(undefined, `${what}: ${writeFault(error)}`);
 }

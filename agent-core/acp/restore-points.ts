@@ -6,7 +6,7 @@ import type { RestoredFile } from "../checkpoints/restore.ts";
 import type { Message } from "../messages/message.ts";
 import type { HermesRewoundMeta } from "../protocol/conversation.ts";
 import type { HermesRestored, HermesRestoredFile, HermesRestorePreview } from "../protocol/restores.ts";
-import { userText } from "./user-text.ts";
+import { userText } from "./conversation-updates.ts";
 
 /** A message of the user's, which is a place to go back to. */
 export type RestorePoint = {
@@ -18,19 +18,19 @@ export type RestorePoint = {
 
 export type RestoreParts = { readonly files: boolean; readonly conversation: boolean };
 
-export type SessionRestoresOptions = {
+export type RestorePointsOptions = {
   readonly agent: AIAgent;
   readonly send: (update: SessionUpdate) => void;
   /** False: nothing may be written. */
   readonly trusted: () => boolean;
 };
 
-export class SessionRestores {
+export class RestorePoints {
   readonly #agent: AIAgent;
   readonly #send: (update: SessionUpdate) => void;
   readonly #trusted: () => boolean;
 
-  constructor({ agent, send, trusted }: SessionRestoresOptions) {
+  constructor({ agent, send, trusted }: RestorePointsOptions) {
     this.#agent = agent;
     this.#send = send;
     this.#trusted = trusted;

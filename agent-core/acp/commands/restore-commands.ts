@@ -1,6 +1,19 @@
-import { counted, fileLines, quoted } from "../restore-words.ts";
-import type { RestoreParts, RestorePoint } from "../session-restores.ts";
+/** /checkpoint, /undo and /retry: back to an earlier message of the user. */
+import { relative } from "node:path";
+import type { HermesRestoredFile } from "../../protocol/restores.ts";
+import type { RestoreParts, RestorePoint } from "../restore-points.ts";
 import type { Command, CommandSession } from "./command.ts";
+
+/** Longest quotation of a message. Characters. */
+const QUOTED_CHARS = 60;
+/** More files are counted, not named. */
+const NAMED_FILES = 30;
+
+const CHANGES: Readonly<Record<HermesRestoredFile["change"], string>> = {
+  restore: "as it was before",
+  remove: "removed, the agent had made it",
+  recreate: "there again",
+};
 
 const PARTS: Readonly<Record<string, RestoreParts>> = {
   files: { files: true, conversation: false },
@@ -11,8 +24,8 @@ const PARTS: Readonly<Record<string, RestoreParts>> = {
 const USAGE =
   "Usage: `/checkpoint` lists them, `/checkpoint restore N [files|conversation|both]` shows what a restore would do, with `confirm` at its end it is done; `/checkpoint undo` undoes what the last restore did to files.";
 
-/** Shows first and does it only with `confirm`: every editor has text, not every one shows a request as a preview. */
-export const command: Command = {
+/** A restore needs `confirm`; without it the answer is a preview, which every editor can show as text. */
+export const checkpoint: Command = {
   name: "checkpoint",
   description: "List your messages as places to go back to, or restore files and conversation to one",
   hint: "restore N [files|conversation|both] [confirm] | undo",
@@ -20,9 +33,9 @@ export const command: Command = {
     const [action = "", ...words] = argument.split(/\s+/);
     switch (action) {
       case "":
-        return list(session.restores.points());
+        return pointList(session.restores.points());
       case "undo":
-        return undo(session);
+        return undoRestore(session);
       case "restore":
         return restore(words, session);
       default:
@@ -31,7 +44,7 @@ export const command: Command = {
   },
 };
 
-function list(points: readonly RestorePoint[]): string {
+function pointList(points: readonly RestorePoint[]): string {
   if (points.length === 0) return "There are no checkpoints yet: each of your messages becomes one.";
   const lines = points.map(({ prompt, changedFiles }, index) => {
     const since = changedFiles === 0 ? "no files changed since" : `${counted(changedFiles, "file")} changed since`;
@@ -84,7 +97,7 @@ async function carryOut(
   ].join("\n");
 }
 
-async function undo({ restores, cwd, signal }: CommandSession): Promise<string> {
+async function undoRestore({ restores, cwd, signal }: CommandSession): Promise<string> {
   const undone = await restores.undo(undefined, signal);
   if (undone === undefined) return "Nothing was restored in this session, so there is nothing to undo.";
   const lines = fileLines(undone.files, cwd);
@@ -93,4 +106,56 @@ async function undo({ restores, cwd, signal }: CommandSession): Promise<string> 
     "",
     ...(lines.length === 0 ? ["- nothing had to change"] : lines),
   ].join("\n");
+}
+
+export const undo: Command = {
+  name: "undo",
+  description: "Take back your last message with all that followed: conversation and files",
+  async run(_argument, { restores, cwd, signal }) {
+    const last = restores.points().at(-1);
+    if (last === undefined) return "There is nothing to take back: nothing has been said yet.";
+    const { messages } = await restores.preview(last.position, false, signal);
+    const { files, restoreId } = await restores.restore(last.position, { files: true, conversation: true }, signal);
+    const lines = fileLines(files, cwd);
+    return [
+      `Took back ${quoted(last.prompt)} and what followed: ${counted(messages, "message")}.`,
+      "",
+      ...(lines.length === 0 ? ["No files were changed by it."] : lines),
+      ...(restoreId === undefined ? [] : ["", "`/checkpoint undo` undoes what was done to the files."]),
+    ].join("\n");
+  },
+};
+
+export const retry: Command = {
+  name: "retry",
+  description: "Take the last answer back and ask again",
+  run(_argument, { agent, restores }) {
+    const last = restores.points().at(-1);
+    const said = agent.said.find(({ position }) => position === last?.position)?.message;
+    if (last === undefined || said?.role !== "user") return "There is nothing to ask again: nothing has been said yet.";
+    restores.takeBack(last.position);
+    return { ask: said.content };
+  },
+};
+
+/** Markdown list of the files. */
+function fileLines(files: readonly HermesRestoredFile[], cwd: string): readonly string[] {
+  const lines = files.map(({ path, change, added, removed, leftAlone }) => {
+    const name = `\`${relative(cwd, path) || path}\``;
+    if (leftAlone !== undefined) return `- ${name} left alone: ${leftAlone}`;
+    const counts = added === undefined || removed === undefined ? "" : ` (+${added} −${removed})`;
+    return `- ${name} ${CHANGES[change]}${counts}`;
+  });
+  const more = lines.length - NAMED_FILES;
+  return more > 0 ? [...lines.slice(0, NAMED_FILES), `- … and ${more} more`] : lines;
+}
+
+/** The beginning of a message, in quotation marks. */
+function quoted(prompt: string): string {
+  const line = prompt.replace(/\s+/g, " ").trim();
+  return `“${line.length > QUOTED_CHARS ? `${line.slice(0, QUOTED_CHARS)}…` : line}”`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

@@ -1,28 +1,33 @@
-/** From the agent's callbacks to `session/update`: the only mapping between the two. */
+/** Sends the agent's callbacks as `session/update`. */
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate, ToolCallContent } from "@zed-industries/agent-client-protocol";
 import type { AgentCallbacks, StatusEvent, ToolProgressEvent } from "../agent/callbacks.ts";
 import type { HermesMessageMeta, HermesToolMeta, HermesUsageMeta } from "../protocol/conversation.ts";
-import type { Todo } from "../tools/todo-list.ts";
-import { diffContent, resultContent, terminalContent, textContent } from "./tool-content.ts";
-import { userUpdates } from "./user-updates.ts";
+import {
+  diffContent,
+  planUpdate,
+  resultContent,
+  terminalContent,
+  textContent,
+  userUpdates,
+} from "./conversation-updates.ts";
 
-/** A command's live output, where the client has no terminal of its own, is sent this often at most. */
+/** Least time between two updates with live output, for a client without terminals. */
 const OUTPUT_INTERVAL_MS = 250;
-/** Of a call whose answer was broken off before it was complete. */
+/** Text of a call that never ran because its answer ended early. */
 const DROPPED = "Not run: the answer broke off.";
-/** Live output shown at a time: its end. Characters. */
+/** Length of the shown end of live output. Characters. */
 const OUTPUT_TAIL_CHARS = 4_000;
 
 export type UpdateSink = {
   send(update: SessionUpdate): void;
-  /** The client shows notices; otherwise they travel as thoughts. */
+  /** The client shows notices; other clients get thoughts. */
   readonly showsNotices: boolean;
-  /** What the session has cost so far, in US dollars; undefined when that is unknown. */
+  /** Cost of the session so far, in US dollars; undefined when unknown. */
   costUsd(): number | undefined;
 };
 
-type Telling = Required<
+type UpdateCallbacks = Required<
   Pick<
     AgentCallbacks,
     | "toolProgress"
@@ -41,12 +46,12 @@ type Telling = Required<
 type Live = { output: string; timer: NodeJS.Timeout | undefined };
 
 export type Updates = {
-  readonly callbacks: Telling;
-  /** The turn is over: calls that were announced and never ran are closed. */
+  readonly callbacks: UpdateCallbacks;
+  /** Closes the announced calls that never ran. */
   endTurn(): void;
 };
 
-export function updatesTo(sink: UpdateSink): Updates {
+export function updateCallbacks(sink: UpdateSink): Updates {
   const announced = new Set<string>();
   const live = new Map<string, Live>();
   return {
@@ -72,7 +77,7 @@ export function updatesTo(sink: UpdateSink): Updates {
         sink.send({ sessionUpdate: "session_info_update", _meta: { hermes } });
       },
       steered: ({ message, position }) => {
-        // With an id, so that nobody takes it for an echo of the prompt.
+        // The id tells it from an echo of the prompt.
         const messageId = randomUUID();
         for (const update of userUpdates(message, position)) sink.send({ ...update, messageId });
       },
@@ -92,18 +97,6 @@ export function updatesTo(sink: UpdateSink): Updates {
       announced.clear();
       for (const callId of live.keys()) stopLive(live, callId);
     },
-  };
-}
-
-/** ACP has no status for a dropped step; it is shown as done, and says so. */
-export function planUpdate(items: readonly Todo[]): SessionUpdate {
-  return {
-    sessionUpdate: "plan",
-    entries: items.map(({ content, status }) => ({
-      content: status === "cancelled" ? `${content} (dropped)` : content,
-      priority: "medium",
-      status: status === "cancelled" ? "completed" : status,
-    })),
   };
 }
 

@@ -1,8 +1,23 @@
+/** /mode and /grants: calls that need the user's approval. */
+import { modeIds, modeOf } from "../config-options.ts";
 import type { Command } from "./command.ts";
+
+export const mode: Command = {
+  name: "mode",
+  description: "Show or set what asks for approval",
+  hint: "ask | code | plan | auto",
+  run(argument, session) {
+    if (argument === "") return `Mode: \`${session.mode}\`. There are: ${modeIds()}.`;
+    const mode = modeOf(argument);
+    if (mode === undefined) return `There is no mode \`${argument}\`. There are: ${modeIds()}.`;
+    session.setMode(mode);
+    return `Mode: \`${mode}\`.`;
+  },
+};
 
 const REVOKE = /^revoke\s+(\d+|all)$/;
 
-export const command: Command = {
+export const grants: Command = {
   name: "grants",
   description: "Show what you have allowed for longer, or take it back",
   hint: "revoke NUMBER | revoke all",

@@ -1,0 +1,154 @@
+/** Questions of the agent to the user through the client: approvals, and questions of the model. */
+import { randomUUID } from "node:crypto";
+import {
+  type AgentContext,
+  methods,
+  type PermissionOption,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+} from "@zed-industries/agent-client-protocol";
+import type { ApprovalAnswer, ApprovalRequest } from "../agent/callbacks.ts";
+import { type HermesPermissionMeta, HermesPermissionOutcome } from "../protocol/conversation.ts";
+import { readMeta } from "../protocol/meta.ts";
+import type { Answer, Question } from "../tools/tool.ts";
+import { diffContent } from "./conversation-updates.ts";
+
+const ONCE: PermissionOption = { optionId: "once", name: "Allow once", kind: "allow_once" };
+const SESSION: PermissionOption = { optionId: "session", name: "Allow for this session", kind: "allow_always" };
+const ALWAYS: PermissionOption = { optionId: "always", name: "Always allow", kind: "allow_always" };
+const REJECT: PermissionOption = { optionId: "reject", name: "Reject", kind: "reject_once" };
+
+/** Waits as long as the client is connected; a client without the method counts as unavailable. */
+export async function askPermission(
+  client: AgentContext,
+  sessionId: string,
+  request: ApprovalRequest,
+  signal: AbortSignal,
+): Promise<ApprovalAnswer> {
+  const { callId, title, kind, locations, input, diffs, command, reasons, grant } = request;
+  const hermes: HermesPermissionMeta = {
+    reasons,
+    ...(command !== undefined && { command }),
+    ...(grant !== undefined && { grant }),
+  };
+  const question: RequestPermissionRequest = {
+    sessionId,
+    toolCall: {
+      toolCallId: callId,
+      title,
+      kind,
+      status: "pending",
+      locations: locations.map((location) => ({ ...location })),
+      rawInput: input,
+      content: [{ type: "content", content: { type: "text", text: explanation(request) } }, ...diffContent(diffs)],
+    },
+    options: grant === undefined ? [ONCE, REJECT] : [ONCE, SESSION, ALWAYS, REJECT],
+    _meta: { hermes },
+  };
+  try {
+    const waiting = { cancellationSignal: signal, stopWaitingOnCancel: true };
+    const response = await client.request(methods.client.session.requestPermission, question, waiting);
+    return answerOf(response);
+  } catch {
+    if (signal.aborted) throw signal.reason;
+    return { kind: "unavailable" }; // the policy denies the call
+  }
+}
+
+/** The command and the reasons as text, for clients that show only the content. */
+function explanation({ command, reasons, grant }: ApprovalRequest): string {
+  const lines = command === undefined ? [] : ["```sh", command, "```"];
+  lines.push(...reasons.map((reason) => `- ${reason}`));
+  if (grant !== undefined) lines.push(`\nA lasting answer covers: ${grant}`);
+  return lines.join("\n");
+}
+
+function answerOf({ outcome }: RequestPermissionResponse): ApprovalAnswer {
+  if (outcome.outcome === "cancelled") return { kind: "unavailable" };
+  switch (outcome.optionId) {
+    case ONCE.optionId:
+      return { kind: "once" };
+    case SESSION.optionId:
+      return { kind: "session" };
+    case ALWAYS.optionId:
+      return { kind: "always" };
+    default: {
+      const reason = readMeta(HermesPermissionOutcome, outcome._meta)?.reason;
+      return { kind: "rejected", ...(reason && { reason }) };
+    }
+  }
+}
+
+const CHOICE = "choice";
+const OTHER = "other";
+
+export type QuestionClient = {
+  readonly client: AgentContext;
+  readonly sessionId: string;
+  /** The client shows forms (`clientCapabilities.elicitation.form`). */
+  readonly hasForms: boolean;
+};
+
+/** Uses an elicitation form if the client has them, else the options of a permission request. */
+export async function askQuestion(asked: QuestionClient, question: Question, signal: AbortSignal): Promise<Answer> {
+  try {
+    return await (asked.hasForms ? askByForm(asked, question, signal) : askByOptions(asked, question, signal));
+  } catch {
+    if (signal.aborted) throw signal.reason;
+    return { kind: "unavailable" };
+  }
+}
+
+async function askByForm(
+  { client, sessionId }: QuestionClient,
+  question: Question,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { choices } = question;
+  const answer = { type: "string", title: choices.length > 0 ? "Another answer" : "Answer" } as const;
+  const choice = { type: "string", title: "Answer", enum: [...choices] } as const;
+  const response = await client.request(
+    methods.client.elicitation.create,
+    {
+      mode: "form",
+      sessionId,
+      message: question.question,
+      requestedSchema: {
+        type: "object",
+        properties: choices.length > 0 ? { [CHOICE]: choice, [OTHER]: answer } : { [OTHER]: answer },
+      },
+    },
+    { cancellationSignal: signal, stopWaitingOnCancel: true },
+  );
+  if (response.action !== "accept") return { kind: "cancelled" };
+  const content: unknown = response.content;
+  return answered(textOf(content, OTHER) || textOf(content, CHOICE));
+}
+
+/** For clients without forms. To answer freely, the user skips and writes the next message. */
+async function askByOptions(asked: QuestionClient, question: Question, signal: AbortSignal): Promise<Answer> {
+  const { client, sessionId } = asked;
+  if (question.choices.length === 0) return { kind: "unavailable" };
+  const request: RequestPermissionRequest = {
+    sessionId,
+    toolCall: { toolCallId: `question-${randomUUID()}`, title: question.question, kind: "other" },
+    options: [
+      ...question.choices.map((name, index) => ({ optionId: String(index), name, kind: "allow_once" as const })),
+      { optionId: "skip", name: "Skip", kind: "reject_once" },
+    ],
+  };
+  const waiting = { cancellationSignal: signal, stopWaitingOnCancel: true };
+  const response = await client.request(methods.client.session.requestPermission, request, waiting);
+  if (response.outcome.outcome === "cancelled") return { kind: "cancelled" };
+  return answered(question.choices[Number(response.outcome.optionId)] ?? "");
+}
+
+function answered(text: string): Answer {
+  return text === "" ? { kind: "cancelled" } : { kind: "answered", text };
+}
+
+function textOf(content: unknown, key: string): string {
+  if (typeof content !== "object" || content === null) return "";
+  const value = Object.entries(content).find(([name]) => name === key)?.[1];
+  return typeof value === "string" ? value.trim() : "";
+}

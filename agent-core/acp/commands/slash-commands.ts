@@ -1,0 +1,66 @@
+/** The slash commands: a message that begins with the name of one runs it and does not reach the model. */
+import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
+import type { Command, CommandAnswer, CommandSession } from "./command.ts";
+import { exportToFile, importSessions, newSession, resume, title } from "./history-commands.ts";
+import { compress, model, usage } from "./model-commands.ts";
+import { grants, mode } from "./permission-commands.ts";
+import { checkpoint, retry, undo } from "./restore-commands.ts";
+
+const COMMAND_LINE = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/;
+
+const help: Command = {
+  name: "help",
+  description: "Show what can be typed here",
+  run(_argument, session) {
+    const lines = commands.map(
+      ({ name, description, hint }) => `- \`/${name}${hint ? ` ${hint}` : ""}\` ${description}`,
+    );
+    return [
+      "Write what you want done; the agent reads, edits and runs things in this workspace.",
+      "",
+      ...lines,
+      "",
+      `Mode: \`${session.mode}\`. Model: \`${session.agent.model.model}\`.`,
+    ].join("\n");
+  },
+};
+
+const tools: Command = {
+  name: "tools",
+  description: "List the tools the agent has",
+  run: (_argument, { agent }) => agent.toolNames.map((name) => `- \`${name}\``).join("\n"),
+};
+
+/** In the order in which editors list them. */
+const commands: readonly Command[] = [
+  checkpoint,
+  compress,
+  exportToFile,
+  grants,
+  help,
+  importSessions,
+  mode,
+  model,
+  newSession,
+  resume,
+  retry,
+  title,
+  tools,
+  undo,
+  usage,
+];
+
+/** The command's answer; undefined when `text` is an ordinary message, for example with an unknown command. */
+export async function runCommand(text: string, session: CommandSession): Promise<CommandAnswer | undefined> {
+  const [, name, argument = ""] = COMMAND_LINE.exec(text.trim()) ?? [];
+  const command = commands.find((candidate) => candidate.name === name);
+  return command?.run(argument.trim(), session);
+}
+
+export function availableCommands(): AvailableCommand[] {
+  return commands.map(({ name, description, hint }) => ({
+    name,
+    description,
+    ...(hint !== undefined && { input: { hint } }),
+  }));
+}

@@ -1,0 +1,53 @@
+/** The client of a connection: its declared capabilities, its own models, its lists of sessions. */
+import type { AgentContext, ClientCapabilities } from "@zed-industries/agent-client-protocol";
+import { HermesClientCapabilities } from "../protocol/capabilities.ts";
+import { readMeta } from "../protocol/meta.ts";
+import { notify } from "../protocol/method.ts";
+import { type HermesBuilding, sessionMethods } from "../protocol/sessions.ts";
+import { ClientModels } from "./client-models.ts";
+
+/** Least time between two notifications about an import. */
+const IMPORT_INTERVAL_MS = 250;
+
+export class ConnectedClient {
+  readonly capabilities: ClientCapabilities;
+  /** Name for people: `Zed`, `Visual Studio Code`. */
+  readonly title: string | undefined;
+  /** The client's own models, if it offers any. */
+  readonly models: ClientModels | undefined;
+  /** Undefined for a client that does not keep lists of sessions. */
+  readonly #listener: AgentContext | undefined;
+  #importNotifiedAt = 0;
+
+  /** `context`: undefined before `initialize`. */
+  constructor(capabilities: ClientCapabilities, title: string | undefined, context: AgentContext | undefined) {
+    this.capabilities = capabilities;
+    this.title = title;
+    const ours = hermesCapabilities(capabilities);
+    this.models = context !== undefined && ours.languageModels === true ? new ClientModels(context) : undefined;
+    this.#listener = ours.sessionIndex === true ? context : undefined;
+  }
+
+  /** Notifies the client of the index's progress. */
+  notifyBuilding(building: HermesBuilding): void {
+    if (this.#listener) notify(this.#listener, sessionMethods.building, building);
+  }
+
+  /** Notifies the client of an import's progress, a few times per second. */
+  notifyImporting(progress: HermesBuilding): void {
+    const now = Date.now();
+    if (now - this.#importNotifiedAt < IMPORT_INTERVAL_MS && progress.done < progress.total) return;
+    this.#importNotifiedAt = now;
+    if (this.#listener) notify(this.#listener, sessionMethods.importing, progress);
+  }
+
+  /** Notifies the client that a session is new, deleted or renamed. */
+  notifySessionsChanged(): void {
+    if (this.#listener) notify(this.#listener, sessionMethods.changed, {});
+  }
+}
+
+/** Empty for a client that is not ours. */
+export function hermesCapabilities({ _meta: meta }: ClientCapabilities): HermesClientCapabilities {
+  return readMeta(HermesClientCapabilities, meta) ?? {};
+}

@@ -1,0 +1,125 @@
+/** Parts of a conversation as ACP's records: messages, results of tool calls, the plan, a compression. */
+import type { SessionUpdate, ToolCallContent } from "@zed-industries/agent-client-protocol";
+import type { CompressedEvent } from "../agent/callbacks.ts";
+import type { ReportedProblem } from "../host/problems.ts";
+import type { ContentPart, Message, UserMessage } from "../messages/message.ts";
+import type { HermesAnchor, HermesCompressionMeta, HermesMessageMeta } from "../protocol/conversation.ts";
+import type { HermesProblemsMeta } from "../protocol/problems.ts";
+import type { Compression, TranscriptEntry } from "../sessions/conversation.ts";
+import type { Todo } from "../tools/todo-list.ts";
+import type { FileDiff, ToolResult } from "../tools/tool.ts";
+
+/** Limit of the text shown of one result; the model gets more. Characters. */
+const SHOWN_TEXT_LIMIT = 20_000;
+
+type ChunkUpdate = Extract<
+  SessionUpdate,
+  { sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk" }
+>;
+
+/** Empty for a synthetic message. `position`: undefined when a later update carries it. */
+export function userUpdates({ content, synthetic }: UserMessage, position: number | undefined): readonly ChunkUpdate[] {
+  if (synthetic) return [];
+  const chunks = typeof content === "string" ? [chunk("user_message_chunk", content)] : content.map(partChunk);
+  if (position === undefined) return chunks;
+  const hermes: HermesMessageMeta = { position };
+  return chunks.map((update) => ({ ...update, _meta: { hermes } }));
+}
+
+function partChunk(part: ContentPart): ChunkUpdate {
+  if (part.type === "text") return chunk("user_message_chunk", part.text);
+  const [head = "", data = ""] = part.image_url.url.split(";base64,");
+  const image = { type: "image", mimeType: head.replace(/^data:/, ""), data } as const;
+  return { sessionUpdate: "user_message_chunk", content: image };
+}
+
+export function chunk(sessionUpdate: ChunkUpdate["sessionUpdate"], text: string): ChunkUpdate {
+  return { sessionUpdate, content: { type: "text", text } };
+}
+
+/** Text of a user message without its images; null for any other message. */
+export function userText(message: Message | undefined): string | null {
+  if (message?.role !== "user" || message.synthetic) return null;
+  if (typeof message.content === "string") return message.content;
+  return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+}
+
+/** ACP has no status for a dropped step: it is shown as completed, with a note. */
+export function planUpdate(items: readonly Todo[]): SessionUpdate {
+  return {
+    sessionUpdate: "plan",
+    entries: items.map(({ content, status }) => ({
+      content: status === "cancelled" ? `${content} (dropped)` : content,
+      priority: "medium",
+      status: status === "cancelled" ? "completed" : status,
+    })),
+  };
+}
+
+/** Names the messages that the model has only as a summary. */
+export function compressionUpdate(
+  said: readonly TranscriptEntry[],
+  { dropped, summary }: Compression,
+  { messages, tokensBefore, tokensAfter }: CompressedEvent,
+): SessionUpdate {
+  const first = dropped[0]?.[0];
+  const last = dropped.at(-1)?.[1];
+  const hermes: HermesCompressionMeta = {
+    compression: {
+      ...{ messages, tokensBefore, tokensAfter, summary },
+      first: first === undefined ? null : anchorFrom(said, first),
+      firstKept: last === undefined ? null : anchorFrom(said, last + 1),
+    },
+  };
+  return { sessionUpdate: "session_info_update", _meta: { hermes } };
+}
+
+/** First message at or after this position that a client can identify. */
+function anchorFrom(said: readonly TranscriptEntry[], from: number): HermesAnchor | null {
+  for (const one of said) {
+    const { position } = one;
+    if (position < from) continue;
+    const { message } = one;
+    if (message.role === "user" && !message.synthetic) return { position };
+    const call = message.role === "assistant" ? message.tool_calls?.[0] : undefined;
+    if (call !== undefined) return { toolCallId: call.id };
+  }
+  return null;
+}
+
+export function diffContent(diffs: readonly FileDiff[]): ToolCallContent[] {
+  return diffs.map(({ path, oldText, newText }) => ({ type: "diff", path, oldText, newText: newText ?? "" }));
+}
+
+export function terminalContent(terminalId: string): ToolCallContent[] {
+  return [{ type: "terminal", terminalId }];
+}
+
+/** An edit shows its diffs, a command its terminal, anything else its text. */
+export function resultContent(result: ToolResult): ToolCallContent[] {
+  if (result.ok && result.diffs !== undefined && result.diffs.length > 0) {
+    return [...diffContent(result.diffs), ...problemContent(result.problems ?? [])];
+  }
+  if (result.terminalId !== undefined) return terminalContent(result.terminalId);
+  return textContent(result.text);
+}
+
+function problemContent(problems: readonly ReportedProblem[]): ToolCallContent[] {
+  if (problems.length === 0) return [];
+  const text = `New problems:\n${fenced(problems.map((problem) => problem.text).join("\n"))}`;
+  const hermes: HermesProblemsMeta = { problems };
+  return [{ type: "content", content: { type: "text", text }, _meta: { hermes } }];
+}
+
+/** Fenced: no client must render a file's text as Markdown. */
+export function textContent(text: string): ToolCallContent[] {
+  if (text === "") return [];
+  const cut = text.length > SHOWN_TEXT_LIMIT ? `${text.slice(0, SHOWN_TEXT_LIMIT)}\n…` : text;
+  return [{ type: "content", content: { type: "text", text: fenced(cut) } }];
+}
+
+function fenced(text: string): string {
+  const longest = Math.max(0, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
+  const fence = "`".repeat(Math.max(3, longest + 1));
+  return `${fence}\n${text}\n${fence}`;
+}
