@@ -51,7 +51,8 @@ type AcpHostOptions = {
   readonly backend: Backend;
 };
 
-function acpHost({ client, capabilities, sessionId, roots, local, backend }: AcpHostOptions): Host {
+/** Runs commands with `backend`. */
+export function acpHost({ client, capabilities, sessionId, roots, local, backend }: AcpHostOptions): Host {
   const ours = hermesCapabilities(capabilities);
   return {
     search: local.search,
