@@ -1,27 +1,27 @@
 /**
- * Anthropic's library, set up so that nothing comes from the process's environment and no key goes astray. Imported on
- * first use only; its base class alone, because the whole one brings 300 kB of other parts of the API with it.
+ * Anthropic's SDK without values from the process's environment. Only the base class is imported, on first use: the
+ * full class adds 300 kB of other API parts.
  */
 import { BaseAnthropic } from "@anthropic-ai/sdk";
 import { anthropic, deploymentAt } from "../deployments.ts";
 import type { AnthropicMessagesBody } from "./anthropic-messages-request.ts";
 import type { Endpoint } from "./wire.ts";
 
-/** The library's own limit until the answer begins; whoever called watches for silence. */
+/** The SDK's limit for the first byte. The caller watches for idle streams. */
 const REQUEST_TIMEOUT_MS = 3_600_000;
-/** Without any key the library would look for one in the environment and on disk; it is not sent. */
+/** Placeholder that is never sent. Without it the SDK would search the environment and the disk for a key. */
 const NO_KEY = "none";
 
-/** The version that the library's types describe. */
+/** Version of the SDK's types. */
 const API_VERSION = "2026-10-21";
-/** The one that compatible endpoints were made for; all that we send was known to it. */
+/** Version for compatible endpoints. It covers everything that we send. */
 const COMPATIBLE_VERSION = "2023-06-01";
 
-/** Sends the request. Throws the library's errors, for statuses of 400 and more too. */
+/** Sends the request. Throws the SDK's errors, also for statuses from 400 on. */
 export function postMessages(endpoint: Endpoint, body: AnthropicMessagesBody, signal: AbortSignal): Promise<Response> {
   const client = new BaseAnthropic({
     apiKey: endpoint.apiKey ?? NO_KEY,
-    // People write addresses with and without the version. Null: never from the process's environment.
+    // Users write addresses with and without the version. Null keeps the SDK from reading the environment.
     baseURL: endpoint.baseUrl?.replace(/\/v1\/?$/, "") ?? null,
     webhookKey: null,
     openTelemetry: false,
@@ -30,13 +30,13 @@ export function postMessages(endpoint: Endpoint, body: AnthropicMessagesBody, si
     logLevel: "off",
     fetch: (url, init) => fetchFrom(url, { ...init, headers: headersFor(endpoint) }),
   });
-  // Not `messages.create`: it writes warnings about models to the console.
+  // Not `messages.create`, which prints warnings about models to the console.
   return client.post("/v1/messages", { body, signal, stream: true }).asResponse();
 }
 
 /**
- * All that is sent: the library would add headers from the process's environment, which may be about another provider.
- * Anthropic reads `x-api-key`; of the compatible endpoints some read that, some a bearer token.
+ * All headers. The SDK would add some from the environment, which may belong to another provider. Anthropic reads
+ * `x-api-key`; some compatible endpoints read a bearer token instead.
  */
 function headersFor({ baseUrl = anthropic.baseUrl ?? "", apiKey }: Endpoint): Record<string, string> {
   const isOwn = deploymentAt(baseUrl) === anthropic;
@@ -49,7 +49,7 @@ function headersFor({ baseUrl = anthropic.baseUrl ?? "", apiKey }: Endpoint): Re
   };
 }
 
-/** Fetches without following redirects: `fetch` would carry `x-api-key` and the conversation to any other origin. */
+/** Refuses redirects: `fetch` would send `x-api-key` and the conversation to another origin. */
 async function fetchFrom(url: string | URL | Request, init: RequestInit): Promise<Response> {
   const response = await fetch(url, { ...init, redirect: "manual" });
   const location = response.headers.get("location");

@@ -1,12 +1,12 @@
-/** From the events of Anthropic's message stream to model events: a pure fold, so that a recorded stream is its test. */
+/** Folds the events of Anthropic's message stream into model events. Pure, so that a recorded stream is its test. */
+import * as z from "zod";
 import type { Message } from "../../messages/message.ts";
-import { type Block, type BlockDelta, type Counts, readEvents, type StreamEvent } from "./anthropic-messages-event.ts";
-import { detailsOfPlaces, type Place } from "./anthropic-thinking-blocks.ts";
+import { detailsOfPlaces, type Place } from "./anthropic-messages-history.ts";
 import { addPieces, endCall, endCalls, hasHalfCall, noCalls, type PartialCalls } from "./partial-tool-calls.ts";
-import { wholeCharacters } from "./whole-characters.ts";
+import { wholeCharacters } from "./text-sections.ts";
 import type { FinishReason, ModelEvent, Usage } from "./wire.ts";
 
-/** A content block so far. `held` is half a character whose other half has not come yet. */
+/** A content block so far. `held`: first half of a surrogate pair. */
 type OpenBlock =
   | { readonly type: "text"; readonly index: number; readonly chars: number; readonly held: string }
   | {
@@ -17,24 +17,24 @@ type OpenBlock =
       readonly held: string;
     }
   | { readonly type: "redacted_thinking"; readonly index: number; readonly data: string }
-  /** `input`: given whole with the start, by servers that do not stream it. */
+  /** `input`: complete at the start, from servers without streaming. */
   | { readonly type: "tool_use"; readonly index: number; readonly input: string; readonly isStreamed: boolean };
 
 export type FoldState = {
   readonly calls: PartialCalls;
-  /** In the order in which they began. */
+  /** In order of their start. */
   readonly blocks: readonly OpenBlock[];
   readonly counts: Counts | undefined;
   readonly stopReason: string | undefined;
-  /** Why the provider refused, in its words. */
+  /** The provider's reason for a refusal. */
   readonly explanation: string;
-  /** True after the stream's last event. */
+  /** True after the last event. */
   readonly isOver: boolean;
 };
 
 export type FoldStep = { readonly state: FoldState; readonly events: readonly ModelEvent[] };
 
-/** The state before the first event. `messages` are the request's: ids of its calls are not used twice. */
+/** The state before the first event. New ids never equal those of calls in `messages`. */
 export function startFold(messages: readonly Message[], newId?: () => string): FoldState {
   const takenIds = messages.flatMap((message) =>
     message.role === "assistant" ? (message.tool_calls ?? []).map(({ id }) => id) : [],
@@ -49,14 +49,14 @@ export function startFold(messages: readonly Message[], newId?: () => string): F
   };
 }
 
-/** Takes one event. Throws when it is an error, or no event at all. */
+/** Applies one event. Throws for an error or an unknown document. */
 export function step(state: FoldState, raw: unknown): FoldStep {
   const events: ModelEvent[] = [];
   const next = readEvents(raw).reduce((folded, event) => take(folded, event, events), state);
   return { state: next, events };
 }
 
-/** The last events; none when the stream stopped before its own last event, which is not an end. */
+/** The last events; none when the stream stopped before its end. */
 export function finishFold(state: FoldState): readonly ModelEvent[] {
   const { isOver, stopReason, counts, blocks, explanation } = state;
   if (!isOver || (stopReason === undefined && hasHalfCall(state.calls))) return [];
@@ -75,7 +75,7 @@ export function finishFold(state: FoldState): readonly ModelEvent[] {
   ];
 }
 
-/** Adds what the event means to `events`. */
+/** Adds model events to `events`. */
 function take(state: FoldState, event: StreamEvent, events: ModelEvent[]): FoldState {
   switch (event.type) {
     case "message_start":
@@ -103,13 +103,13 @@ function take(state: FoldState, event: StreamEvent, events: ModelEvent[]): FoldS
   }
 }
 
-/** Blocks of types that are not known stay out of the state, and their deltas with them. */
+/** Blocks of unknown types and their deltas are ignored. */
 function begin(state: FoldState, index: number, block: Block, events: ModelEvent[]): FoldState {
   switch (block.type) {
     case "text":
       return extend(added(state, { type: "text", index, chars: 0, held: "" }), index, block, events);
     case "thinking": {
-      // Summaries of separate thoughts would run into each other.
+      // Separates the summaries of two thoughts.
       const hasThought = state.blocks.some((other) => other.type === "thinking" && other.thinking !== "");
       if (hasThought) events.push({ type: "reasoning-delta", text: "\n\n" });
       const empty = { type: "thinking", index, thinking: "", signature: "", held: "" } as const;
@@ -128,7 +128,7 @@ function begin(state: FoldState, index: number, block: Block, events: ModelEvent
   }
 }
 
-/** A block's start may hold its first piece, so it is read like a delta. */
+/** The start of a block may hold its first piece, so it is read like a delta. */
 function extend(state: FoldState, index: number, delta: Block | BlockDelta, events: ModelEvent[]): FoldState {
   const block = state.blocks.findLast((candidate) => candidate.index === index);
   switch (block?.type) {
@@ -141,7 +141,7 @@ function extend(state: FoldState, index: number, delta: Block | BlockDelta, even
       const piece = delta.thinking ?? "";
       const { text, held } = wholeCharacters(block.held, piece);
       if (text !== "") events.push({ type: "reasoning-delta", text });
-      // The block itself keeps every unit as it came: it is signed.
+      // The block keeps every unit, because it is signed.
       const signature = delta.signature || block.signature;
       return replaced(state, block, { ...block, thinking: block.thinking + piece, signature, held });
     }
@@ -181,7 +181,7 @@ function replaced(state: FoldState, old: OpenBlock, block: OpenBlock): FoldState
   return { ...state, blocks: state.blocks.map((candidate) => (candidate === old ? block : candidate)) };
 }
 
-/** A thought that was cut before its signature is worth nothing to the API. */
+/** The API refuses a thought without its signature. */
 function placeOf(block: OpenBlock): readonly Place[] {
   switch (block.type) {
     case "text":
@@ -198,8 +198,8 @@ function placeOf(block: OpenBlock): readonly Place[] {
 }
 
 /**
- * `pause_turn` and a full window are answers that are not over, like `max_tokens`: whoever asked may go on, and learns
- * by the next request that the window is full. Endpoints that are only compatible end calls with any reason.
+ * `pause_turn` and a full window are incomplete answers, like `max_tokens`; the next request reports the full window.
+ * Compatible endpoints end calls with any reason.
  */
 function reasonOf({ calls, stopReason }: FoldState): FinishReason {
   switch (stopReason) {
@@ -214,7 +214,7 @@ function reasonOf({ calls, stopReason }: FoldState): FinishReason {
   }
 }
 
-/** The counts are running totals, in both events that have them; some endpoints give zeros in one of the two. */
+/** Both events carry running totals. Some endpoints send zeros in one of them. */
 function mergeCounts(before: Counts | undefined, now: Counts | null | undefined): Counts | undefined {
   if (!now) return before;
   const most = (count: (counts: Counts) => number | null | undefined): number =>
@@ -228,7 +228,7 @@ function mergeCounts(before: Counts | undefined, now: Counts | null | undefined)
   };
 }
 
-/** Anthropic counts cached tokens beside the input, not within it. */
+/** Anthropic's input does not include cached tokens. */
 function usageOf(counts: Counts): Usage {
   const cached = counts.cache_read_input_tokens ?? 0;
   return {
@@ -237,4 +237,85 @@ function usageOf(counts: Counts): Usage {
     cachedInputTokens: cached,
     reasoningTokens: counts.output_tokens_details?.thinking_tokens ?? 0,
   };
+}
+
+const text = z.string().nullish();
+const count = z.number().nullish();
+
+const usageSchema = z
+  .object({
+    input_tokens: count,
+    output_tokens: count,
+    cache_read_input_tokens: count,
+    cache_creation_input_tokens: count,
+    output_tokens_details: z.object({ thinking_tokens: count }).nullish(),
+  })
+  .nullish();
+
+/** One shape for all blocks, so that unknown types are ignored, not refused. */
+const blockSchema = z.object({
+  type: z.string(),
+  text,
+  thinking: text,
+  signature: text,
+  data: text,
+  id: text,
+  name: text,
+  /** Empty in a stream. Some servers send an empty string. */
+  input: z.record(z.string(), z.unknown()).nullish().catch(undefined),
+});
+
+const deltaSchema = z.object({ type: z.string(), text, thinking: text, signature: text, partial_json: text });
+
+const endSchema = z.object({
+  stop_reason: text,
+  stop_details: z.object({ explanation: text }).nullish(),
+});
+
+const knownEvents = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("message_start"), message: z.object({ usage: usageSchema }).nullish() }),
+  z.object({ type: z.literal("content_block_start"), index: z.number(), content_block: blockSchema }),
+  z.object({ type: z.literal("content_block_delta"), index: z.number(), delta: deltaSchema }),
+  z.object({ type: z.literal("content_block_stop"), index: z.number() }),
+  z.object({ type: z.literal("message_delta"), delta: endSchema, usage: usageSchema }),
+  z.object({ type: z.literal("message_stop") }),
+]);
+
+/** The whole answer in one document, without streaming. */
+const documentSchema = endSchema.extend({ content: z.array(blockSchema), usage: usageSchema });
+
+const envelopeSchema = z.looseObject({
+  type: z.string().nullish(),
+  error: z.union([z.string().transform((message) => ({ message })), z.looseObject({ message: text })]).nullish(),
+});
+
+export type StreamEvent = z.infer<typeof knownEvents>;
+export type Block = z.infer<typeof blockSchema>;
+export type BlockDelta = z.infer<typeof deltaSchema>;
+export type Counts = NonNullable<z.infer<typeof usageSchema>>;
+
+const knownTypes = new Set<string>(knownEvents.options.map(({ shape }) => shape.type.value));
+
+/**
+ * The events in `raw`: one, none for an unknown type such as `ping`, or all of a whole answer. Throws for an error of
+ * the server or an unknown document.
+ */
+export function readEvents(raw: unknown): readonly StreamEvent[] {
+  const { type, error } = envelopeSchema.parse(raw);
+  if (error) throw Object.assign(new Error(error.message ?? "an error without a text"), { error });
+  if (!type) throw new SyntaxError("an event without a type");
+  if (type === "message") return eventsOfDocument(raw);
+  return knownTypes.has(type) ? [knownEvents.parse(raw)] : [];
+}
+
+function eventsOfDocument(raw: unknown): readonly StreamEvent[] {
+  const { content, usage, ...delta } = documentSchema.parse(raw);
+  return [
+    ...content.flatMap((block, index): readonly StreamEvent[] => [
+      { type: "content_block_start", index, content_block: block },
+      { type: "content_block_stop", index },
+    ]),
+    { type: "message_delta", delta, usage },
+    { type: "message_stop" },
+  ];
 }

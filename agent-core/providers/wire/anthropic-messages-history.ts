@@ -1,43 +1,46 @@
-/** From the history to the messages of Anthropic's API. Pure, and append-only: a longer history only adds blocks. */
+/** Converts the history to Anthropic's messages. Pure and append-only: a longer history only adds blocks. */
+
 import { createHash } from "node:crypto";
 import type {
   ContentBlockParam,
   ImageBlockParam,
   MessageParam,
+  RedactedThinkingBlockParam,
   TextBlockParam,
+  ThinkingBlockParam,
   ToolUseBlockParam,
 } from "@anthropic-ai/sdk/resources/messages";
+import * as z from "zod";
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
-import { type Place, placesOfDetails } from "./anthropic-thinking-blocks.ts";
 
-/** A message whose content is always in blocks: a string would change its bytes when a cache mark is put on it. */
+/** Content is always a list of blocks: a cache mark on a string would change its bytes. */
 export type BlockMessage = Omit<MessageParam, "role" | "content"> & {
   readonly role: "user" | "assistant";
   readonly content: readonly ContentBlockParam[];
 };
 
-/** The API refuses a user message without a word. */
+/** The API refuses an empty user message. */
 const NO_TEXT = "(empty message)";
 
-/** What Anthropic accepts as the id of a call; other providers put dots and colons in, or whole tokens. */
+/** Valid ids of calls. Other providers use dots, colons or whole tokens. */
 const CALL_ID = /^[\w-]{1,64}$/;
-/** Name of a tool, also of one that the model made up. */
+/** Longest tool name, which a model may invent. */
 const NAME_CHARS = 64;
 
 const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
 
-/** The system prompt's blocks. */
+/** Blocks of the system prompt. */
 export function lowerSystem(messages: readonly Message[]): readonly TextBlockParam[] {
   return messages.flatMap((message) => (message.role === "system" ? textBlocks(message.content) : []));
 }
 
-/** All but the system prompt. What follows a tool result from the user's side is part of the same message. */
+/** All messages but the system prompt. A user message after tool results joins their message. */
 export function lowerMessages(messages: readonly Message[]): readonly BlockMessage[] {
   const lowered: BlockMessage[] = [];
   for (const message of messages) {
     if (message.role === "system") continue;
     const content = lowerContent(message);
-    // Nothing but thinking, or nothing at all: the API refuses both.
+    // The API refuses an answer that is empty or only thinking.
     if (content.length === 0) continue;
     const role = message.role === "assistant" ? "assistant" : "user";
     const previous = lowered.at(-1);
@@ -71,7 +74,7 @@ function lowerPart(part: ContentPart): readonly ContentBlockParam[] {
   return part.type === "text" ? textBlocks(part.text) : [imageBlock(part.image_url.url)];
 }
 
-/** Blank text is refused wherever it stands. */
+/** The API refuses blank text. */
 function textBlocks(text: string): readonly TextBlockParam[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
@@ -85,7 +88,7 @@ function imageBlock(url: string): ImageBlockParam | TextBlockParam {
   return { type: "image", source: { type: "base64", media_type, data } };
 }
 
-/** Plain reasoning stays here: only signed blocks may go back. */
+/** Only signed blocks are sent; plain reasoning is not. */
 function lowerAssistant(message: AssistantMessage): readonly ContentBlockParam[] {
   const { content, tool_calls: calls = [], reasoning_details: details = [] } = message;
   const text = content ?? "";
@@ -94,7 +97,7 @@ function lowerAssistant(message: AssistantMessage): readonly ContentBlockParam[]
   return blocks.some(({ type }) => !isThinking(type)) ? blocks : [];
 }
 
-/** Puts text and calls into their places. */
+/** Fills the places with text and calls. */
 function fill(places: readonly Place[], text: string, calls: readonly ToolCall[]): readonly ContentBlockParam[] {
   const blocks: ContentBlockParam[] = [];
   let from = 0;
@@ -111,7 +114,7 @@ function fill(places: readonly Place[], text: string, calls: readonly ToolCall[]
   return blocks;
 }
 
-/** True for blocks that may bear no cache mark and are no answer by themselves. */
+/** True for blocks that take no cache mark and are no answer by themselves. */
 export function isThinking(type: ContentBlockParam["type"]): boolean {
   return type === "thinking" || type === "redacted_thinking";
 }
@@ -120,7 +123,7 @@ function lowerCall({ id, function: { name, arguments: json } }: ToolCall): ToolU
   return { type: "tool_use", id: callId(id), name: toolName(name), input: inputOf(json) };
 }
 
-/** A call that was cut off stays in the history, with the error as its result; the API wants an object. */
+/** The API requires an object. An incomplete call has its error as the result. */
 function inputOf(json: string): unknown {
   try {
     const input: unknown = JSON.parse(json);
@@ -130,11 +133,79 @@ function inputOf(json: string): unknown {
   }
 }
 
-/** The same stand-in for the same id, so that a call and its result still find each other. */
+/** Equal replacements for equal ids, for the call and its result. */
 function callId(id: string): string {
   return CALL_ID.test(id) ? id : `toolu_${createHash("sha256").update(id).digest("hex").slice(0, 24)}`;
 }
 
 function toolName(name: string): string {
   return name.replace(/[^\w-]/g, "_").slice(0, NAME_CHARS) || "_";
+}
+
+/**
+ * Anthropic's signed thinking in `reasoning_details`: opaque blocks that must return unchanged and in their places, or
+ * the API refuses the conversation. Placeholders mark the texts and calls between them. Loose, because unknown fields
+ * are signed too.
+ */
+const thinkingSchema = z.looseObject({
+  type: z.literal("thinking"),
+  thinking: z.string(),
+  signature: z.string().min(1),
+});
+const redactedSchema = z.looseObject({ type: z.literal("redacted_thinking"), data: z.string().min(1) });
+const textPlaceSchema = z.object({ type: z.literal("anthropic.text"), chars: z.number() });
+const callPlaceSchema = z.object({ type: z.literal("anthropic.tool_use") });
+
+/** One place in an answer. `chars`: UTF-16 units of its text. */
+export type Place =
+  | { readonly kind: "thinking"; readonly block: ThinkingBlockParam | RedactedThinkingBlockParam }
+  | { readonly kind: "text"; readonly chars: number }
+  | { readonly kind: "call" };
+
+/** The signed blocks of a finished answer, with placeholders where needed. */
+export function detailsOfPlaces(places: readonly Place[]): readonly unknown[] {
+  const lastThinking = places.findLastIndex(({ kind }) => kind === "thinking");
+  const isInterleaved = places.slice(0, lastThinking + 1).some(({ kind }) => kind !== "thinking");
+  return places.filter(({ kind }) => isInterleaved || kind === "thinking").map(detailOf);
+}
+
+/** The order of an answer's parts; thinking first when the history no longer fits. */
+export function placesOfDetails(
+  details: readonly unknown[],
+  { chars, calls }: { readonly chars: number; readonly calls: number },
+): readonly Place[] {
+  const places = details.flatMap(placeOf);
+  const placedChars = places.reduce((sum, place) => sum + (place.kind === "text" ? place.chars : 0), 0);
+  const placedCalls = places.filter(({ kind }) => kind === "call").length;
+  const areAllPlaced = placedChars === chars && placedCalls === calls;
+  if (areAllPlaced && placedChars + placedCalls > 0) return places;
+  return [
+    ...places.filter(({ kind }) => kind === "thinking"),
+    { kind: "text", chars },
+    ...Array.from({ length: calls }, (): Place => ({ kind: "call" })),
+  ];
+}
+
+function detailOf(place: Place): unknown {
+  switch (place.kind) {
+    case "thinking":
+      return place.block;
+    case "text":
+      return { type: "anthropic.text", chars: place.chars };
+    case "call":
+      return { type: "anthropic.tool_use" };
+  }
+}
+
+/** Empty for details of other APIs and for unsigned blocks. */
+function placeOf(detail: unknown): readonly Place[] {
+  // The detail itself returns, not a parsed copy, because every byte counts.
+  if (isSigned(detail)) return [{ kind: "thinking", block: detail }];
+  const text = textPlaceSchema.safeParse(detail).data;
+  if (text !== undefined) return [{ kind: "text", chars: text.chars }];
+  return callPlaceSchema.safeParse(detail).success ? [{ kind: "call" }] : [];
+}
+
+function isSigned(detail: unknown): detail is ThinkingBlockParam | RedactedThinkingBlockParam {
+  return thinkingSchema.safeParse(detail).success || redactedSchema.safeParse(detail).success;
 }

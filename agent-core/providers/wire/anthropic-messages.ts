@@ -2,10 +2,9 @@
 import { type FoldState, finishFold, startFold, step } from "./anthropic-messages-fold.ts";
 import { anthropicMessagesBody } from "./anthropic-messages-request.ts";
 import { foldResponse } from "./fold-response.ts";
-import { omitParameters } from "./omit-parameters.ts";
-import { defineWire, type ModelEvent, type ModelRequest } from "./wire.ts";
+import { defineWire, type ModelEvent, type ModelRequest, omitParameters } from "./wire.ts";
 
-/** Some compatible endpoints end with it, as OpenAI does; it means nothing here. */
+/** Some compatible endpoints end with this, like OpenAI. It is ignored. */
 const DONE = "[DONE]";
 
 export const wire = defineWire({ mode: "anthropic_messages", stream, warmUp });
@@ -15,7 +14,7 @@ async function warmUp(): Promise<void> {
 }
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-  // Loaded on first use: start-up must not pay for a library that this session may never need.
+  // Loaded on first use, because many sessions never need the SDK.
   const { postMessages } = await import("./anthropic-client.ts");
   const response = await postMessages(
     request.endpoint,

@@ -1,26 +1,26 @@
-/** From the chunks of OpenAI's chat completions to model events: a pure fold, so that a recorded stream is its test. */
+/** Folds the chunks of OpenAI's chat completions into model events. Pure, so that a recorded stream is its test. */
+import * as z from "zod";
 import type { Message } from "../../messages/message.ts";
-import { type ChunkDelta, readChunk } from "./chat-completions-chunk.ts";
 import { addPieces, type CallPiece, endCalls, hasHalfCall, noCalls, type PartialCalls } from "./partial-tool-calls.ts";
 import { joinReasoningDetails, readableReasoning } from "./reasoning-details.ts";
-import { wholeCharacters } from "./whole-characters.ts";
+import { wholeCharacters } from "./text-sections.ts";
 import type { FinishReason, ModelEvent, Usage } from "./wire.ts";
 
 export type FoldState = {
   readonly calls: PartialCalls;
   readonly details: readonly unknown[];
-  /** Halves of characters whose other half has not come yet. */
+  /** First half of a surrogate pair. */
   readonly heldText: string;
   readonly heldReasoning: string;
   readonly usage: Usage | undefined;
-  /** Why the server says it ended; undefined until it does. */
+  /** Reason of the end; undefined before it. */
   readonly finishReason: string | undefined;
   readonly refused: boolean;
 };
 
 export type FoldStep = { readonly state: FoldState; readonly events: readonly ModelEvent[] };
 
-/** The state before the first chunk. `messages` are the request's: ids of its calls are not used twice. */
+/** The state before the first chunk. New ids never equal those of calls in `messages`. */
 export function startFold(messages: readonly Message[], newId?: () => string): FoldState {
   const takenIds = messages.flatMap((message) =>
     message.role === "assistant" ? (message.tool_calls ?? []).map(({ id }) => id) : [],
@@ -36,7 +36,7 @@ export function startFold(messages: readonly Message[], newId?: () => string): F
   };
 }
 
-/** Takes one chunk. Throws when it is an error, or no chunk at all. */
+/** Applies one chunk. Throws for an error or an unknown document. */
 export function step(state: FoldState, raw: unknown): FoldStep {
   const { delta, finishReason, usage } = readChunk(raw);
   const events: ModelEvent[] = [];
@@ -55,14 +55,14 @@ export function step(state: FoldState, raw: unknown): FoldStep {
   return { state: { ...next, calls: ended.calls }, events: [...events, ...ended.events] };
 }
 
-/** `[DONE]`: the end of servers that give no reason, unless a call is still open; that was cut off. */
+/** `[DONE]` ends the answer of servers that give no reason, unless a call is incomplete. */
 export function streamDone(state: FoldState): FoldStep {
   if (state.finishReason !== undefined || hasHalfCall(state.calls)) return { state, events: [] };
   const { calls, events } = endCalls(state.calls);
   return { state: { ...state, calls, finishReason: "stop" }, events };
 }
 
-/** The last events; none when the stream stopped without saying why, which is not an end. */
+/** The last events; none when the stream stopped without a reason. */
 export function finishFold(state: FoldState): readonly ModelEvent[] {
   if (state.finishReason === undefined) return [];
   const reasoning = state.heldReasoning.toWellFormed();
@@ -79,7 +79,7 @@ export function finishFold(state: FoldState): readonly ModelEvent[] {
   ];
 }
 
-/** Adds the delta's text to `events`; gives what it changes of the state. */
+/** Adds the delta's text to `events` and returns the changed part of the state. */
 function readDelta(state: FoldState, delta: ChunkDelta, events: ModelEvent[]): Partial<FoldState> {
   const pieces = delta.reasoning_details ?? [];
   const reasoningPiece = delta.reasoning || delta.reasoning_content || readableReasoning(pieces);
@@ -109,15 +109,103 @@ function argumentsOf(value: string | Record<string, unknown> | null | undefined)
   return value ? JSON.stringify(value) : "";
 }
 
-/** Reasons that mean an error in the middle of the answer: OpenRouter's and DeepSeek's. */
+/** Finish reasons of OpenRouter and DeepSeek that mean an error. */
 function rejectFailure(reason: string): void {
   if (reason === "error") throw new Error("server_error: it stopped in the middle of the answer");
   if (reason === "insufficient_system_resource") throw new Error("overloaded: it ran out of resources");
 }
 
-/** Servers say "stop" over calls, or invent reasons; what was streamed decides. */
+/** The streamed content decides, since servers say "stop" after calls or invent reasons. */
 function reasonOf({ calls, refused }: FoldState, reason: string): FinishReason {
   if (refused || reason === "content_filter") return "refusal";
   if (reason === "length" || reason === "max_tokens" || reason === "model_length") return "length";
   return calls.calls.length > 0 ? "tool_calls" : "stop";
+}
+
+const text = z.string().nullish();
+const count = z.number().nullish();
+
+const deltaSchema = z.object({
+  content: text,
+  refusal: text,
+  /** OpenRouter, Ollama, Groq. */
+  reasoning: text,
+  /** DeepSeek, llama.cpp, vLLM. */
+  reasoning_content: text,
+  reasoning_details: z.array(z.unknown()).nullish(),
+  tool_calls: z
+    .array(
+      z.object({
+        index: count,
+        id: text,
+        function: z
+          .object({
+            name: text,
+            /** Some local servers send the object itself. */
+            arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
+          })
+          .nullish(),
+      }),
+    )
+    .nullish(),
+});
+
+/** Only the fields that are read, with loose types: servers differ in everything else. */
+const chunkSchema = z.object({
+  choices: z
+    .array(
+      z.object({
+        delta: deltaSchema.nullish(),
+        /** Replaces `delta` without streaming. */
+        message: deltaSchema.nullish(),
+        finish_reason: text,
+      }),
+    )
+    .nullish(),
+  usage: z
+    .object({
+      prompt_tokens: count,
+      completion_tokens: count,
+      prompt_tokens_details: z.object({ cached_tokens: count }).nullish(),
+      completion_tokens_details: z.object({ reasoning_tokens: count }).nullish(),
+      /** DeepSeek. */
+      prompt_cache_hit_tokens: count,
+      /** Moonshot. */
+      cached_tokens: count,
+    })
+    .nullish(),
+  error: z.union([z.string().transform((message) => ({ message })), z.looseObject({ message: text })]).nullish(),
+});
+
+type Chunk = z.infer<typeof chunkSchema>;
+export type ChunkDelta = z.infer<typeof deltaSchema>;
+
+/** Contents of a chunk. `delta` belongs to the first choice. */
+export type ReadChunk = {
+  readonly delta: ChunkDelta | undefined;
+  readonly finishReason: string | undefined;
+  readonly usage: Usage | undefined;
+};
+
+/** Throws for an error of the server or an unknown document. */
+export function readChunk(raw: unknown): ReadChunk {
+  const { choices, usage, error } = chunkSchema.parse(raw);
+  if (error) throw Object.assign(new Error(error.message ?? "an error without a text"), { error });
+  const choice = choices?.[0];
+  return {
+    delta: choice?.delta ?? choice?.message ?? undefined,
+    finishReason: choice?.finish_reason || undefined,
+    usage: usage ? usageOf(usage) : undefined,
+  };
+}
+
+/** OpenAI's counts are totals: the prompt includes cached tokens, the completion includes reasoning. */
+function usageOf(usage: NonNullable<Chunk["usage"]>): Usage {
+  const cached = usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens;
+  return {
+    inputTokens: usage.prompt_tokens ?? 0,
+    outputTokens: usage.completion_tokens ?? 0,
+    cachedInputTokens: cached ?? 0,
+    reasoningTokens: usage.completion_tokens_details?.reasoning_tokens ?? 0,
+  };
 }

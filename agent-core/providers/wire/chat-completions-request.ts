@@ -1,4 +1,4 @@
-/** From a request in the internal format to the body of OpenAI's chat completions. Pure: same request, same bytes. */
+/** Builds the body of OpenAI's chat completions. Pure: equal requests give equal bytes. */
 import type {
   ChatCompletionContentPart,
   ChatCompletionCreateParamsStreaming,
@@ -11,10 +11,10 @@ import { isReasoningDetail } from "./reasoning-details.ts";
 import { sentArguments, sentCallId, sentName } from "./sent-call.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";
 
-/** OpenAI refuses longer ids; a call and its result only have to agree. */
+/** OpenAI refuses longer ids. */
 const VALID_ID = /^[\s\S]{1,40}$/;
 
-/** `quirks` are the endpoint's, from its deployment. */
+/** `quirks`: the endpoint's peculiarities. */
 export function chatCompletionsBody(request: ModelRequest, quirks: ChatQuirks): ChatCompletionCreateParamsStreaming {
   const { model, messages, tools, sampling } = request;
   return {
@@ -51,13 +51,13 @@ function lowerPart(part: ContentPart): ChatCompletionContentPart {
   return { type: "image_url", image_url: { url: part.image_url.url } };
 }
 
-/** Plain reasoning stays here: only the opaque parts that this kind of API gave may go back to it. */
+/** Sends only the opaque parts that this API gave; plain reasoning is not sent. */
 function lowerAssistant(message: AssistantMessage, quirks: ChatQuirks): ChatCompletionMessageParam {
   const { content, tool_calls: calls = [], reasoning_details: details = [] } = message;
   const ownDetails = quirks.refusesUnknownFields ? [] : details.filter(isReasoningDetail);
   return {
     role: "assistant",
-    // Null is only allowed beside calls.
+    // The API allows null only beside calls.
     content: calls.length > 0 ? content : (content ?? ""),
     ...(calls.length > 0 && { tool_calls: calls.map(lowerCall) }),
     ...(ownDetails.length > 0 && { reasoning_details: ownDetails }),

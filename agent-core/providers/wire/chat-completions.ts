@@ -1,11 +1,10 @@
-/** OpenAI's chat completions, and every endpoint that speaks them. */
+/** OpenAI's chat completions and compatible endpoints. */
 import { quirksOf } from "../deployments.ts";
 import { type FoldState, finishFold, startFold, step, streamDone } from "./chat-completions-fold.ts";
 import { chatCompletionsBody } from "./chat-completions-request.ts";
 import { foldResponse } from "./fold-response.ts";
-import { omitParameters } from "./omit-parameters.ts";
 import { openaiClient, warmUpOpenai } from "./openai-client.ts";
-import { defineWire, type ModelEvent, type ModelRequest } from "./wire.ts";
+import { defineWire, type ModelEvent, type ModelRequest, omitParameters } from "./wire.ts";
 
 /** Data of the last event. */
 const DONE = "[DONE]";

@@ -1,30 +1,30 @@
-/** From the events of OpenAI's Responses to model events: a pure fold, so that a recorded stream is its test. */
+/** Folds the events of OpenAI's Responses into model events. Pure, so that a recorded stream is its test. */
+import * as z from "zod";
 import type { Message } from "../../messages/message.ts";
-import { type OutputItem, type ResponseEnd, type ResponsesEvent, readEvent, usageOf } from "./codex-responses-event.ts";
-import { layoutOf } from "./codex-responses-layout.ts";
+import { layoutOf } from "./codex-responses-request.ts";
 import { addPieces, type CallProgress, endCall, endCalls, noCalls, type PartialCalls } from "./partial-tool-calls.ts";
 import { addToSection, endSection, noSections, type SectionStep, type Sections } from "./text-sections.ts";
 import type { FinishReason, ModelEvent, Usage } from "./wire.ts";
 
 export type FoldState = {
   readonly calls: PartialCalls;
-  /** The text of one message is a section. */
+  /** Each message is a section. */
   readonly text: Sections;
   /** Each part of a summary is a section. */
   readonly reasoning: Sections;
-  /** Indexes of the items of which something was shown already. */
+  /** Indexes of items with shown content. */
   readonly shown: ReadonlySet<number>;
-  /** What to keep of the items that are complete, by their index. */
+  /** The parts of complete items to keep, by index. */
   readonly places: ReadonlyMap<number, unknown>;
   readonly usage: Usage | undefined;
-  /** Undefined until the server says that the response is over. */
+  /** Undefined before the end of the response. */
   readonly end: FinishReason | undefined;
   readonly refused: boolean;
 };
 
 export type FoldStep = { readonly state: FoldState; readonly events: readonly ModelEvent[] };
 
-/** The state before the first event. `messages` are the request's: ids of its calls are not used twice. */
+/** The state before the first event. New ids never equal those of calls in `messages`. */
 export function startFold(messages: readonly Message[], newId?: () => string): FoldState {
   const takenIds = messages.flatMap((message) =>
     message.role === "assistant" ? (message.tool_calls ?? []).map(({ id }) => id) : [],
@@ -41,7 +41,7 @@ export function startFold(messages: readonly Message[], newId?: () => string): F
   };
 }
 
-/** Takes one event. Throws when it is an error, or no event at all; what comes after the end is passed over. */
+/** Applies one event. Throws for an error or an unknown document; ignores events after the end. */
 export function step(state: FoldState, raw: unknown): FoldStep {
   const event = readEvent(raw);
   if (event === undefined || state.end !== undefined) return { state, events: [] };
@@ -72,7 +72,7 @@ export function step(state: FoldState, raw: unknown): FoldStep {
   }
 }
 
-/** The last events; none when the stream stopped without saying that the response is over, which is not an end. */
+/** The last events; none when the stream stopped before the end of the response. */
 export function finishFold(state: FoldState): readonly ModelEvent[] {
   const { end, usage, places } = state;
   if (end === undefined) return [];
@@ -123,7 +123,7 @@ function beginCall(state: FoldState, index: number, item: Extract<OutputItem, { 
   return withCalls(show(state, index), addPieces(state.calls, [piece]));
 }
 
-/** `json` are the call's whole arguments; what of them was not streamed is added. */
+/** Adds the part of `json`, the complete arguments, that was not streamed. */
 function finishCall(state: FoldState, index: number, json: string): FoldStep {
   const call = callAt(state, index);
   if (call === undefined || call.phase === "ended") return same(state);
@@ -139,7 +139,7 @@ function callAt({ calls }: FoldState, index: number): PartialCalls["calls"][numb
   return calls.calls.findLast(({ key }) => key === index);
 }
 
-/** An item is complete; servers that do not stream it give it whole here. */
+/** A complete item. Without streaming it holds everything. */
 function endItem(state: FoldState, index: number, item: OutputItem | undefined): FoldStep {
   const wasShown = state.shown.has(index);
   switch (item?.type) {
@@ -205,7 +205,7 @@ function endResponse(state: FoldState, event: Extract<ResponsesEvent, { response
   const { response } = event;
   const isWhole = state.shown.size === 0 && state.places.size === 0;
   return sequence(state, [
-    // A server that does not stream, or that streams nothing but the end.
+    // The server streamed nothing but the end.
     ...(isWhole ? (response.output ?? []) : []).map(
       (item, index) => (before: FoldState) => endItem(before, index, item),
     ),
@@ -225,10 +225,125 @@ function reasonOf(
   return calls.calls.length > 0 ? "tool_calls" : "stop";
 }
 
-/** Keeps the provider's own code, by which the fault is told. */
+/** Keeps the provider's code, which determines the fault. */
 function failure(error: ResponseEnd["error"]): Error {
   const { code, message } = error ?? {};
   return Object.assign(new Error(message || "it failed without saying why"), {
     error: { ...error, code, message },
   });
+}
+
+const text = z.string().nullish();
+const count = z.number().nullish();
+const output_index = z.number().int();
+
+const messageSchema = z.object({
+  type: z.literal("message"),
+  id: text,
+  /** `commentary` or `final_answer`; the API expects it in the next request. */
+  phase: text,
+  content: z.array(z.object({ type: z.string(), text, refusal: text })).nullish(),
+});
+
+const functionCallSchema = z.object({
+  type: z.literal("function_call"),
+  id: text,
+  call_id: text,
+  name: text,
+  arguments: text,
+});
+
+/** Loose, because it returns unchanged. */
+const reasoningSchema = z.looseObject({
+  type: z.literal("reasoning"),
+  summary: z.array(z.looseObject({ text })).nullish(),
+  content: z.array(z.looseObject({ text })).nullish(),
+});
+
+const itemSchemas = [messageSchema, functionCallSchema, reasoningSchema] as const;
+const itemSchema = z.discriminatedUnion("type", itemSchemas);
+
+export type OutputItem = z.infer<typeof itemSchema>;
+
+const typedSchema = z.looseObject({ type: z.string() });
+
+/** Items of the provider's own tools become undefined. */
+const anyItemSchema = z.unknown().transform((raw): OutputItem | undefined => {
+  const { type } = typedSchema.parse(raw);
+  return itemSchemas.some(({ shape }) => shape.type.value === type) ? itemSchema.parse(raw) : undefined;
+});
+
+const errorSchema = z.looseObject({ code: z.union([z.string(), z.number()]).nullish(), message: text });
+
+const responseSchema = z.object({
+  output: z.array(anyItemSchema).nullish(),
+  incomplete_details: z.object({ reason: text }).nullish(),
+  error: errorSchema.nullish(),
+  usage: z
+    .object({
+      input_tokens: count,
+      output_tokens: count,
+      input_tokens_details: z.object({ cached_tokens: count }).nullish(),
+      output_tokens_details: z.object({ reasoning_tokens: count }).nullish(),
+    })
+    .nullish(),
+});
+
+export type ResponseEnd = z.infer<typeof responseSchema>;
+
+const delta = z.string();
+
+const eventSchemas = [
+  z.object({ type: z.literal("response.output_item.added"), output_index, item: anyItemSchema }),
+  z.object({ type: z.literal("response.output_item.done"), output_index, item: anyItemSchema }),
+  z.object({ type: z.literal("response.output_text.delta"), output_index, delta }),
+  z.object({ type: z.literal("response.refusal.delta"), output_index, delta }),
+  z.object({
+    type: z.literal("response.reasoning_summary_text.delta"),
+    output_index,
+    summary_index: count,
+    delta,
+  }),
+  /** Full reasoning of open models at other servers. */
+  z.object({ type: z.literal("response.reasoning_text.delta"), output_index, content_index: count, delta }),
+  z.object({ type: z.literal("response.function_call_arguments.delta"), output_index, delta }),
+  z.object({ type: z.literal("response.function_call_arguments.done"), output_index, arguments: z.string() }),
+  z.object({ type: z.literal("response.completed"), response: responseSchema }),
+  z.object({ type: z.literal("response.incomplete"), response: responseSchema }),
+  z.object({ type: z.literal("response.failed"), response: responseSchema }),
+  /** Both forms occur: flat as documented, or around an error object. */
+  z.object({ type: z.literal("error"), code: errorSchema.shape.code, message: text, error: errorSchema.nullish() }),
+] as const;
+const eventSchema = z.discriminatedUnion("type", eventSchemas);
+
+export type ResponsesEvent = z.infer<typeof eventSchema>;
+
+const knownTypes: ReadonlySet<string> = new Set(eventSchemas.map(({ shape }) => shape.type.value));
+
+const envelopeSchema = z.looseObject({ type: text, object: text, status: text, error: z.unknown().optional() });
+
+/** Undefined for events without use here. Throws for an unknown document. */
+export function readEvent(raw: unknown): ResponsesEvent | undefined {
+  const event = withType(envelopeSchema.parse(raw));
+  return knownTypes.has(event.type) ? eventSchema.parse(event) : undefined;
+}
+
+/** Adds a type to documents and to errors of proxies. */
+function withType(envelope: z.infer<typeof envelopeSchema>): z.infer<typeof typedSchema> {
+  const { type, object, status, error } = envelope;
+  if (typeof type === "string") return { ...envelope, type };
+  if (object === "response") return { type: `response.${status ?? "completed"}`, response: envelope };
+  if (error) return { type: "error", error: typeof error === "string" ? { message: error } : error };
+  throw new SyntaxError("an event without a type");
+}
+
+/** OpenAI's counts are totals: the input includes cached tokens, the output includes reasoning. */
+export function usageOf({ usage }: ResponseEnd): Usage | undefined {
+  if (!usage) return undefined;
+  return {
+    inputTokens: usage.input_tokens ?? 0,
+    outputTokens: usage.output_tokens ?? 0,
+    cachedInputTokens: usage.input_tokens_details?.cached_tokens ?? 0,
+    reasoningTokens: usage.output_tokens_details?.reasoning_tokens ?? 0,
+  };
 }

@@ -1,4 +1,5 @@
-/** From a request in the internal format to the body of OpenAI's Responses. Pure: same request, same bytes. */
+/** Builds the body of OpenAI's Responses. Pure: equal requests give equal bytes. */
+
 import type {
   ResponseCreateParamsStreaming,
   ResponseFunctionToolCall,
@@ -6,15 +7,16 @@ import type {
   ResponseInputItem,
   ResponseOutputMessage,
 } from "openai/resources/responses/responses";
+import * as z from "zod";
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
 import { isOpenAiReasoningModel, knowsMinimalEffort } from "../model-info.ts";
-import { type LaidOut, layOut, type Phase } from "./codex-responses-layout.ts";
 import { hashOf, sentArguments, sentCallId, sentName } from "./sent-call.ts";
+import { SECTION_BREAK } from "./text-sections.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";
 
-/** The API refuses a lower ceiling. Tokens. */
+/** The API refuses a lower limit. Tokens. */
 const LOWEST_CEILING = 16;
-/** Other ids are refused; those of other providers may be anything. */
+/** The API refuses other ids, and other providers use any. */
 const VALID_ID = /^[\w-]{1,64}$/;
 
 export function codexResponsesBody({ model, messages, tools, sampling }: ModelRequest): ResponseCreateParamsStreaming {
@@ -36,7 +38,7 @@ export function codexResponsesBody({ model, messages, tools, sampling }: ModelRe
         name,
         description,
         parameters: { ...parameters },
-        // Left out it is true here, and the schema is bent until it fits.
+        // The default is true, which changes the schema.
         strict: false,
       })),
     }),
@@ -45,7 +47,7 @@ export function codexResponsesBody({ model, messages, tools, sampling }: ModelRe
   };
 }
 
-/** One session has one key, which leads its requests to the same cache: its first messages do not change. */
+/** One key per session, from its first messages, so that its requests share a cache. */
 function cacheKey(messages: readonly Message[]): string {
   const start = [messages.find(({ role }) => role === "system"), messages.find(({ role }) => role === "user")];
   return `hermes-${hashOf(JSON.stringify(start))}`;
@@ -91,13 +93,13 @@ function lowerContent(content: string | readonly ContentPart[]): ResponseInputCo
   );
 }
 
-/** As its response was, where that is known; models that do not reason refuse reasoning. */
+/** Keeps the order of the response if known. Models without reasoning refuse reasoning items. */
 function lowerAssistant(message: AssistantMessage, index: number, isReasoning: boolean): readonly ResponseInputItem[] {
   const items = (isReasoning ? layOut(message) : undefined) ?? withoutLayout(message);
   return items.map((item, place) => lowerItem(item, `msg_${index}_${place}`));
 }
 
-/** `madeUpId` is for a message without one: the API demands it there, and only there. */
+/** `madeUpId`: for a message without an id, where the API requires one. */
 function lowerItem(item: LaidOut, madeUpId: string): ResponseInputItem {
   switch (item.type) {
     case "reasoning":
@@ -109,7 +111,7 @@ function lowerItem(item: LaidOut, madeUpId: string): ResponseInputItem {
   }
 }
 
-/** Without the items' ids: with them the API asks for the reasoning that led to them. */
+/** Omits item ids, because with them the API expects their reasoning. */
 function withoutLayout({ content, tool_calls: calls = [] }: AssistantMessage): readonly LaidOut[] {
   return [
     ...(content ? [{ type: "text" as const, text: content, id: undefined, phase: undefined }] : []),
@@ -143,4 +145,97 @@ function functionCall(
 
 function validId(id: string | undefined, prefix: string): string | undefined {
   return id?.startsWith(prefix) && VALID_ID.test(id) ? id : undefined;
+}
+
+/**
+ * A response's layout, kept in `reasoning_details`: its reasoning items and their places between texts and calls. The
+ * API accepts reasoning only before the item it led to, and only encrypted, because nothing is stored.
+ */
+const reasoningSchema = z.looseObject({
+  type: z.literal("reasoning"),
+  id: z.string(),
+  summary: z.array(z.looseObject({ type: z.literal("summary_text"), text: z.string() })),
+  encrypted_content: z.string().min(1),
+});
+
+const placeSchema = z.discriminatedUnion("type", [
+  reasoningSchema,
+  z.object({
+    type: z.literal("message"),
+    id: z.string().exactOptional(),
+    phase: z.enum(["commentary", "final_answer"]).exactOptional(),
+    /** Length of its part of the content, in UTF-16 units. */
+    chars: z.number().int().nonnegative(),
+  }),
+  z.object({
+    type: z.literal("function_call"),
+    id: z.string().exactOptional(),
+    /** Id of the call in the message. */
+    call_id: z.string(),
+  }),
+]);
+
+/** One item of the response. */
+export type Place = z.infer<typeof placeSchema>;
+export type SealedReasoning = z.infer<typeof reasoningSchema>;
+export type Phase = Extract<Place, { type: "message" }>["phase"];
+
+/** One item to send. */
+export type LaidOut =
+  | { readonly type: "reasoning"; readonly item: SealedReasoning }
+  | { readonly type: "text"; readonly text: string; readonly id: string | undefined; readonly phase: Phase }
+  | { readonly type: "call"; readonly call: ToolCall; readonly id: string | undefined };
+
+const ownTypes: ReadonlySet<unknown> = new Set(placeSchema.options.map(({ shape }) => shape.type.value));
+const typedSchema = z.object({ type: z.string() });
+
+/** Undefined without reasoning, or when a reasoning item cannot return. */
+export function layoutOf(items: readonly unknown[]): readonly Place[] | undefined {
+  const places = z.array(placeSchema).safeParse(items).data;
+  const matters = places?.some((place) => place.type === "reasoning" || (place.type === "message" && place.phase));
+  return matters ? places : undefined;
+}
+
+/**
+ * The message's items in the response's order. Undefined without a layout that fits the message: the API refuses
+ * misplaced reasoning.
+ */
+export function layOut(message: AssistantMessage): readonly LaidOut[] | undefined {
+  const details = message.reasoning_details?.filter((part) => ownTypes.has(typedSchema.safeParse(part).data?.type));
+  const places = layoutOf(details ?? []);
+  if (places === undefined) return undefined;
+  const rest: Rest = { content: message.content ?? "", at: 0, calls: [...(message.tool_calls ?? [])] };
+  const laidOut: LaidOut[] = [];
+  let led: LaidOut[] = [];
+  for (const place of places) {
+    if (place.type === "reasoning") {
+      led.push({ type: "reasoning", item: place });
+      continue;
+    }
+    const item = place.type === "message" ? takeText(rest, place) : takeCall(rest, place);
+    if (item === "other") return undefined;
+    if (item !== "empty") laidOut.push(...led, item);
+    led = [];
+  }
+  return rest.at === rest.content.length && rest.calls.length === 0 ? laidOut : undefined;
+}
+
+/** Local to one function call. */
+type Rest = { readonly content: string; at: number; readonly calls: ToolCall[] };
+
+function takeText(rest: Rest, { id, phase, chars }: Extract<Place, { type: "message" }>): LaidOut | "empty" | "other" {
+  if (chars === 0) return "empty";
+  if (rest.at > 0) {
+    if (!rest.content.startsWith(SECTION_BREAK, rest.at)) return "other";
+    rest.at += SECTION_BREAK.length;
+  }
+  const text = rest.content.slice(rest.at, rest.at + chars);
+  if (text.length < chars) return "other";
+  rest.at += chars;
+  return { type: "text", text, id, phase };
+}
+
+function takeCall(rest: Rest, place: Extract<Place, { type: "function_call" }>): LaidOut | "other" {
+  const call = rest.calls.shift();
+  return call?.id === place.call_id ? { type: "call", call, id: place.id } : "other";
 }

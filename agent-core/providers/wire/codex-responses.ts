@@ -1,12 +1,11 @@
-/** OpenAI's Responses, and every endpoint that speaks them. Nothing is stored there: each request carries it all. */
+/** OpenAI's Responses API and compatible endpoints. Nothing is stored there, so each request is complete. */
 import { type FoldState, finishFold, startFold, step } from "./codex-responses-fold.ts";
 import { codexResponsesBody } from "./codex-responses-request.ts";
 import { foldResponse } from "./fold-response.ts";
-import { omitParameters } from "./omit-parameters.ts";
 import { openaiClient, warmUpOpenai } from "./openai-client.ts";
-import { defineWire, type ModelEvent, type ModelRequest } from "./wire.ts";
+import { defineWire, type ModelEvent, type ModelRequest, omitParameters } from "./wire.ts";
 
-/** OpenAI does not send it here, servers that speak both of its APIs do; it ends nothing. */
+/** Some servers with both of OpenAI's APIs send this. It is ignored. */
 const DONE = "[DONE]";
 
 export const wire = defineWire({ mode: "codex_responses", stream, warmUp: warmUpOpenai });

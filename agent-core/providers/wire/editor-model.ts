@@ -1,4 +1,4 @@
-/** A model that the editor offers: the editor itself asks it, and passes the answer on. */
+/** A model of the editor. The editor sends the request and returns the answer. */
 import { defineWire } from "./wire.ts";
 
 export const wire = defineWire({

@@ -1,20 +1,19 @@
-/** From a response over HTTP to model events, through the fold of a wire. */
-import { joinDeltas } from "./join-deltas.ts";
+/** Converts an HTTP response to model events with the fold of a wire. */
 import { readServerSentEvents } from "./server-sent-events.ts";
 import type { ModelEvent } from "./wire.ts";
 
-/** A wire's fold, as far as the reading of a response needs it. */
+/** The part of a wire's fold that reads a response. */
 export type ResponseFold<State> = {
   readonly start: State;
-  /** Takes the data of one event. */
+  /** Applies the data of one event. */
   step(state: State, data: string): { readonly state: State; readonly events: readonly ModelEvent[] };
-  /** True after the event that nothing needs to follow, even when the server keeps the connection open. */
+  /** True after the last event, even when the server keeps the connection open. */
   isLast(data: string, state: State): boolean;
-  /** The last events, when the stream has ended. */
+  /** The last events, after the end of the stream. */
   finish(state: State): readonly ModelEvent[];
 };
 
-/** Throws what the fold throws, and at a web page: that is a wrong address. */
+/** Throws the fold's errors, and an error for a web page, which means a wrong address. */
 export async function* foldResponse<State>(response: Response, fold: ResponseFold<State>): AsyncGenerator<ModelEvent> {
   let state = fold.start;
   for await (const batch of batchesOf(response, (data) => fold.isLast(data, state))) {
@@ -27,17 +26,41 @@ export async function* foldResponse<State>(response: Response, fold: ResponseFol
       }
       if (events.length === 0) yield { type: "alive" };
     } finally {
-      // Also what came before an event that cannot be read.
+      // Also the events before an unreadable one.
       yield* joinDeltas(events);
     }
   }
   yield* fold.finish(state);
 }
 
-/** A server or proxy that does not stream gives one document, which is one event. `isLast` is asked after its batch. */
+/** A response without streaming is one document and counts as one event. `isLast` is checked after its batch. */
 async function* batchesOf(response: Response, isLast: (data: string) => boolean): AsyncGenerator<readonly string[]> {
   const type = response.headers.get("content-type") ?? "";
   if (type.includes("text/html")) throw new SyntaxError("a web page instead of a stream; is the base URL right?");
   if (type.includes("application/json")) yield [await response.text()];
   else if (response.body !== null) yield* readServerSentEvents(response.body, isLast);
+}
+
+/** Joins neighbouring deltas of one kind. A fast model sends hundreds in one packet, and each event has a cost. */
+export function joinDeltas(events: readonly ModelEvent[]): readonly ModelEvent[] {
+  if (events.length < 2) return events;
+  const joined: ModelEvent[] = [];
+  for (const event of events) {
+    const last = joined.at(-1);
+    const both = last && join(last, event);
+    if (both === undefined) joined.push(event);
+    else joined[joined.length - 1] = both;
+  }
+  return joined;
+}
+
+function join(first: ModelEvent, second: ModelEvent): ModelEvent | undefined {
+  if (first.type === "text-delta" && second.type === "text-delta") return { ...first, text: first.text + second.text };
+  if (first.type === "reasoning-delta" && second.type === "reasoning-delta") {
+    return { ...first, text: first.text + second.text };
+  }
+  if (first.type === "tool-call-delta" && second.type === "tool-call-delta" && first.index === second.index) {
+    return { ...first, text: first.text + second.text };
+  }
+  return undefined;
 }

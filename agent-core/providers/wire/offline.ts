@@ -1,11 +1,11 @@
-/** The embedded default: a small interpreter that answers with the same events as any model, and says what it is. */
+/** The built-in offline mode: an interpreter that answers with the same events as any model. */
 import { answerOffline } from "../offline/answer.ts";
 import { newCallId } from "./partial-tool-calls.ts";
 import { defineWire, type ModelEvent, type ModelRequest } from "./wire.ts";
 
-/** Characters of a token in ordinary English text, for the estimate. */
+/** Characters per token in English text, for the estimate. */
 const CHARS_A_TOKEN = 4;
-/** Arguments come in pieces of so many characters. */
+/** Characters per piece of arguments. */
 const PIECE_CHARS = 24;
 
 export const wire = defineWire({ mode: "offline", stream });
@@ -43,7 +43,7 @@ async function* streamCall(name: string, json: string, signal: AbortSignal): Asy
   yield { type: "tool-call-end", index: 0, call: { id, type: "function", function: { name, arguments: json } } };
 }
 
-/** Lets everything else have its turn, so that the answer streams; no clock is involved. */
+/** Yields to other work so that the answer streams, without a clock. */
 async function nextTurn(signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve));
   signal.throwIfAborted();

@@ -1,13 +1,13 @@
-/** The `openai` library for one endpoint: nothing from the process's environment, no retries of its own. */
+/** The `openai` SDK for one endpoint, without values from the environment and without retries. */
 import type { OpenAI } from "openai";
 import type { Endpoint } from "./wire.ts";
 
-/** The library's own limit until the answer begins; whoever called watches for silence. */
+/** The SDK's limit for the first byte. The caller watches for idle streams. */
 const REQUEST_TIMEOUT_MS = 3_600_000;
-/** The library refuses to work without a key; it is not sent. */
+/** Placeholder that is never sent. The SDK requires a key. */
 const NO_KEY = "none";
 
-/** Making one takes as long as a small request; the last one is used again as long as the endpoint stays. */
+/** A new client costs as much time as a small request, so the last one is reused for the same endpoint. */
 let last: { readonly endpoint: Endpoint; readonly client: OpenAI } | undefined;
 
 export async function openaiClient(endpoint: Endpoint): Promise<OpenAI> {
@@ -24,12 +24,12 @@ export async function warmUpOpenai(endpoint: Endpoint): Promise<void> {
 }
 
 async function newClient({ baseUrl, apiKey }: Endpoint): Promise<OpenAI> {
-  // Loaded on first use: start-up must not pay for a library that this session may never need.
+  // Loaded on first use, because many sessions never need the SDK.
   const library = await import("openai");
   return new library.OpenAI({
     apiKey: apiKey ?? NO_KEY,
     baseURL: baseUrl ?? null,
-    // Null: never from the process's environment, which may be about another provider.
+    // Null keeps the SDK from reading the environment, which may belong to another provider.
     adminAPIKey: null,
     organization: null,
     project: null,

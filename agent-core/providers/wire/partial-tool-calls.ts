@@ -1,16 +1,16 @@
 /**
- * Tool calls that arrive in pieces: one accumulator for all wires, as values that are replaced and never changed.
- * It knows when a call begins and when it is complete, whatever the server forgets to say.
+ * Accumulates tool calls that arrive in pieces, for all wires, as immutable values. Finds the beginning and the end of
+ * each call, even if the server does not report them.
  */
 import { randomUUID } from "node:crypto";
 import type { ModelEvent } from "./wire.ts";
 
-/** OpenAI refuses ids of more than 40 characters; a conversation may move there at any time. */
+/** OpenAI refuses ids of more than 40 characters, and a conversation may move there. */
 const NEW_ID_CHARS = 24;
 
-/** One piece as the provider sent it. */
+/** One piece from the provider. */
 export type CallPiece = {
-  /** The provider's own number of the call. */
+  /** The provider's number of the call. */
   readonly key: number;
   readonly id?: string | undefined;
   readonly name?: string | undefined;
@@ -18,11 +18,11 @@ export type CallPiece = {
 };
 
 type PartialCall = {
-  /** Place among the calls of the answer. */
+  /** Index among the calls of the answer. */
   readonly index: number;
   readonly key: number;
   readonly id: string;
-  /** As the provider sent it; `id` differs when it sent none, or one that is taken. */
+  /** The provider's id; `id` differs when it is missing or taken. */
   readonly sentId: string | undefined;
   readonly name: string;
   readonly arguments: string;
@@ -37,19 +37,19 @@ export type PartialCalls = {
 
 export type CallProgress = { readonly calls: PartialCalls; readonly events: readonly ModelEvent[] };
 
-/** No calls yet. `takenIds` are those of the conversation: some servers count from zero in every answer. */
+/** The start. `takenIds`: ids of the conversation, since some servers count from zero in every answer. */
 export function noCalls(takenIds: Iterable<string>, newId: () => string = newCallId): PartialCalls {
   return { calls: [], takenIds: new Set(takenIds), newId };
 }
 
-/** An id for a call that its provider gave none. */
+/** Id for a call without one. */
 export function newCallId(): string {
   return `call_${randomUUID().replaceAll("-", "").slice(0, NEW_ID_CHARS)}`;
 }
 
 /**
- * Takes the pieces of one chunk, none included: a call that was not continued and whose arguments are a whole object
- * has ended. Throws when a call goes on after its end.
+ * Adds the pieces of one chunk. A call with complete arguments that a chunk does not continue has ended. Throws when a
+ * call continues after its end.
  */
 export function addPieces(calls: PartialCalls, pieces: readonly CallPiece[]): CallProgress {
   if (pieces.length === 0 && calls.calls.every(({ phase }) => phase === "ended")) return { calls, events: [] };
@@ -59,7 +59,7 @@ export function addPieces(calls: PartialCalls, pieces: readonly CallPiece[]): Ca
   return { calls: { ...calls, calls: draft.calls }, events: draft.events };
 }
 
-/** Ends every open call, complete or not: the stream has said that the answer is over. */
+/** Ends all open calls at the end of the answer. */
 export function endCalls(calls: PartialCalls): CallProgress {
   const draft: Draft = { calls: [...calls.calls], events: [] };
   for (const call of calls.calls) if (call.phase !== "ended") end(draft, call);
@@ -67,8 +67,8 @@ export function endCalls(calls: PartialCalls): CallProgress {
 }
 
 /**
- * Ends the call of this number: the provider said that it is complete. Half arguments stay open all the same, until
- * `endCalls`; what the answer ends with may say why.
+ * Ends a call that the provider reported complete. Incomplete arguments stay open until `endCalls`, because the end of
+ * the answer may explain them.
  */
 export function endCall(calls: PartialCalls, key: number): CallProgress {
   const call = calls.calls.findLast((candidate) => candidate.key === key && candidate.phase !== "ended");
@@ -79,15 +79,15 @@ export function endCall(calls: PartialCalls, key: number): CallProgress {
   return { calls: { ...calls, calls: draft.calls }, events: draft.events };
 }
 
-/** True when a call is open whose arguments are not whole; none at all are. */
+/** True when an open call has incomplete arguments. */
 export function hasHalfCall({ calls }: PartialCalls): boolean {
   return calls.some((call) => call.phase !== "ended" && call.arguments !== "" && !isWholeObject(call.arguments));
 }
 
-/** Lives inside one function call only. */
+/** Local to one function call. */
 type Draft = { readonly calls: PartialCall[]; readonly events: ModelEvent[] };
 
-/** Gives the index of the call that the piece belongs to. */
+/** Returns the index of the piece's call. */
 function addPiece(draft: Draft, piece: CallPiece, { takenIds, newId }: PartialCalls): number {
   const found = draft.calls.findLast(({ key }) => key === piece.key);
   if (found !== undefined && !beginsAnother(found, piece)) {
@@ -111,8 +111,8 @@ function addPiece(draft: Draft, piece: CallPiece, { takenIds, newId }: PartialCa
 }
 
 /**
- * Servers that number every call 0, or not at all, are told apart by a name on top of a call that is complete. A new id
- * alone means nothing (vLLM gave every piece its own), and neither does a name that is merely repeated.
+ * Some servers number every call 0 or not at all. A name after a complete call begins another. A new id alone does not
+ * (vLLM gives every piece its own), nor does a repeated name.
  */
 function beginsAnother(call: PartialCall, { id, name, arguments: text = "" }: CallPiece): boolean {
   if (!name || (id && id === call.sentId)) return false;
@@ -163,6 +163,6 @@ function isWholeObject(text: string): boolean {
     JSON.parse(trimmed);
     return true;
   } catch {
-    return false; // the rest is still to come
+    return false; // incomplete
   }
 }

@@ -1,12 +1,12 @@
 /**
- * OpenRouter's `reasoning_details`: opaque parts that go back to it unchanged, but arrive cut into one piece a token.
- * Pieces of the same part are joined; a signature or an encrypted part is never touched.
+ * OpenRouter's `reasoning_details`: opaque parts that return unchanged but arrive in one piece per token. Pieces of one
+ * part are joined; signatures and encrypted parts stay as they are.
  */
 import * as z from "zod";
 
 const text = z.string().nullish();
 
-/** What is read of a part; the rest is kept as it is. */
+/** The fields that are read; all others are kept. */
 const detailSchema = z.looseObject({
   type: z.string().startsWith("reasoning."),
   index: z.number().nullish(),
@@ -17,7 +17,7 @@ const detailSchema = z.looseObject({
 
 type Detail = z.infer<typeof detailSchema>;
 
-/** Adds pieces to the parts so far; what is not of this kind is kept as it came. */
+/** Adds pieces to the parts. Pieces of other kinds are kept unchanged. */
 export function joinReasoningDetails(parts: readonly unknown[], pieces: readonly unknown[]): readonly unknown[] {
   const joined = [...parts];
   for (const piece of pieces) {
@@ -29,7 +29,7 @@ export function joinReasoningDetails(parts: readonly unknown[], pieces: readonly
   return joined;
 }
 
-/** The part of `pieces` that people can read. */
+/** The readable text of `pieces`. */
 export function readableReasoning(pieces: readonly unknown[]): string {
   return pieces
     .map((piece) => detailSchema.safeParse(piece).data)
@@ -37,7 +37,7 @@ export function readableReasoning(pieces: readonly unknown[]): string {
     .join("");
 }
 
-/** True for parts that this kind of API gave and takes back; those of other wires are not. */
+/** True for parts of this API, false for those of other wires. */
 export function isReasoningDetail(part: unknown): boolean {
   return detailSchema.safeParse(part).success;
 }

@@ -1,27 +1,26 @@
-/** Calls of the history as OpenAI's APIs take them; models and other providers write them as they like. */
+/** Makes calls of the history valid for OpenAI's APIs. Models and other providers use other names and ids. */
 import { createHash } from "node:crypto";
 
-/** Longest name of a function. */
+/** Longest function name. */
 const NAME_CHARS = 64;
-/** Of a hash that stands for something, in hexadecimal. */
+/** Hexadecimal digits of a hash. */
 const HASH_CHARS = 24;
 
-/** A call that was cut off stays in the history, with the error as its result; servers with templates parse its JSON. */
+/** An incomplete call becomes an empty object: its error is its result, and some servers parse the JSON. */
 export function sentArguments(json: string): string {
   return json.startsWith("{") && json.endsWith("}") ? json : "{}";
 }
 
-/** A name that the model made up has its error as the result; the API refuses it all the same. */
+/** Replaces characters that the API refuses in names. */
 export function sentName(name: string): string {
   return name.replace(/[^\w-]/g, "_").slice(0, NAME_CHARS) || "_";
 }
 
-/** The id itself when it is valid. The same stand-in for the same id, so that a call and its result find each other. */
+/** The id itself if valid, else a hash, equal for the call and its result. */
 export function sentCallId(id: string, valid: RegExp): string {
   return valid.test(id) ? id : `call_${hashOf(id)}`;
 }
 
-/** Short, and the same for the same text. */
 export function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, HASH_CHARS);
 }

@@ -1,15 +1,14 @@
 /**
- * Server-sent events of a response, for the wires over HTTP. Our own because the model libraries' readers copy all that
- * is left of a packet for each event: 20,000 deltas took 390 ms in them, and take 60 ms here.
+ * Reads server-sent events. The SDKs' readers copy the rest of a packet for each event: 20,000 deltas took 390 ms there
+ * and take 60 ms here.
  */
 
-/** After the last event the connection's own end is awaited for so long: only then can it be used again. */
+/** Wait for the connection's end after the last event. Only then can the connection be reused. */
 const END_GRACE_MS = 100;
 
 /**
- * Gives the `data` of events, as many at once as a packet brought; none for a packet of comments or a part of an event.
- * `isLast`, asked when the packet's events have been taken, tells the event after which nothing is read any more, even
- * when the server keeps the connection open. An event that was cut off is not given.
+ * Yields the `data` of all events in a packet; an empty list for comments or a part of an event. `isLast` is called
+ * after the packet and marks the last event to read. An incomplete event is dropped.
  */
 export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
@@ -27,12 +26,12 @@ export async function* readServerSentEvents(
       }
     }
   } finally {
-    // Without effect on a body that has ended; otherwise it closes the connection.
+    // Closes the connection if the body has not ended.
     await reader.cancel().catch(() => undefined);
   }
 }
 
-/** Reads on until the body ends, at most for the grace. */
+/** Reads until the body ends, at most for the grace time. */
 async function endOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   const grace = Promise.withResolvers<void>();
   const timer = setTimeout(grace.resolve, END_GRACE_MS);
@@ -44,11 +43,11 @@ async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<v
   try {
     while (!(await reader.read()).done);
   } catch {
-    // The answer is complete: how its connection ends concerns nobody.
+    // The answer is complete, so an error of the connection does not matter.
   }
 }
 
-/** From bytes to the data of complete events; packets end anywhere, also inside a character. */
+/** Splits bytes into the data of complete events. Packets can end within a character. */
 class Lines {
   readonly #decoder = new TextDecoder();
   #rest = "";
@@ -62,7 +61,7 @@ class Lines {
     return lines.flatMap((line) => this.#line(line.endsWith("\r") ? line.slice(0, -1) : line));
   }
 
-  /** The event that the line completes, if it does. */
+  /** Data of the event that the line completes. */
   #line(line: string): readonly string[] {
     if (line === "") {
       const event = this.#data.join("\n");
@@ -70,6 +69,6 @@ class Lines {
       return event === "" ? [] : [event];
     }
     if (line.startsWith("data:")) this.#data.push(line.slice(line.startsWith("data: ") ? 6 : 5));
-    return []; // comments, event names, ids: nothing that a wire needs
+    return []; // comments, event names and ids have no use here
   }
 }

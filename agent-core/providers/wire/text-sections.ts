@@ -1,15 +1,16 @@
-/** Text that arrives as several sections, shown with an empty line between them; halves of characters are held back. */
-import { wholeCharacters } from "./whole-characters.ts";
+/**
+ * Text in several sections with an empty line between them. The first half of a surrogate pair waits for the second.
+ */
 
-/** Between two sections; the same as between two answers that repair puts together. */
+/** The same break as between two answers that the repair of messages joins. */
 export const SECTION_BREAK = "\n\n";
 
 export type Sections = {
-  /** The section that was written to last; undefined before the first. */
+  /** The current section; undefined before the first. */
   readonly key: string | undefined;
-  /** UTF-16 units of it that were given out, without the break before it. */
+  /** UTF-16 units of the section so far, without the break before it. */
   readonly chars: number;
-  /** Half a character whose other half has not come yet. */
+  /** First half of a surrogate pair. */
   readonly held: string;
 };
 
@@ -17,7 +18,7 @@ export type SectionStep = { readonly sections: Sections; readonly text: string }
 
 export const noSections: Sections = { key: undefined, chars: 0, held: "" };
 
-/** Adds to a section, and gives what can be shown now. A section that another one follows is over. */
+/** Adds to a section and returns the text to show. A new section ends the one before it. */
 export function addToSection(sections: Sections, key: string, piece: string): SectionStep {
   if (piece === "") return { sections, text: "" };
   if (key === sections.key) {
@@ -30,8 +31,19 @@ export function addToSection(sections: Sections, key: string, piece: string): Se
   return { sections: { key, chars: text.length, held }, text: ended.text + between + text };
 }
 
-/** Gives what was held back: its other half will not come. */
+/** Returns the waiting half, whose other half never came. */
 export function endSection(sections: Sections): SectionStep {
   const text = sections.held.toWellFormed();
   return { sections: { ...sections, chars: sections.chars + text.length, held: "" }, text };
+}
+
+export type WholeCharacters = { readonly text: string; readonly held: string };
+
+/** Joins the waiting half with the next piece. Unpaired halves become U+FFFD. */
+export function wholeCharacters(held: string, piece: string): WholeCharacters {
+  const joined = held + piece;
+  const last = joined.charCodeAt(joined.length - 1);
+  const isHalf = last >= 0xd800 && last <= 0xdbff;
+  const text = isHalf ? joined.slice(0, -1) : joined;
+  return { text: text.toWellFormed(), held: isHalf ? joined.slice(-1) : "" };
 }

@@ -1,35 +1,35 @@
 /**
- * What a wire (one model API format) is: a request in the internal format in, a stream of model events out.
- * Wires never retry, never touch the history and never know a tool; they convert.
+ * A wire converts between the internal format and one model API: a request in, a stream of model events out. Wires do
+ * not retry, and do not know history or tools.
  */
 import type { Message, ToolCall } from "../../messages/message.ts";
 import type { Fault } from "../fault.ts";
 
-/** API modes that exist; each has one wire, listed in table.gen.ts. */
+/** Each mode has one wire in table.gen.ts. */
 export type ApiMode = "chat_completions" | "codex_responses" | "anthropic_messages" | "editor_model" | "offline";
 
-/** A tool as the model is told of it; `parameters` is a JSON schema. */
+/** A tool's description for the model. `parameters` is a JSON schema. */
 export type ToolSchema = {
   readonly name: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
 };
 
-/** Sampling options; a wire passes those its API knows and leaves out the rest. */
+/** Sampling options. A wire sends those that its API supports. */
 export type Sampling = {
   readonly temperature?: number;
   readonly topP?: number;
   readonly frequencyPenalty?: number;
   readonly presencePenalty?: number;
   readonly stop?: readonly string[];
-  /** Ceiling of output tokens. */
+  /** Most output tokens. */
   readonly maxTokens?: number;
   readonly reasoningEffort?: "minimal" | "low" | "medium" | "high";
 };
 
-/** Where a model is reached. */
+/** Access to a model. */
 export type Endpoint = {
-  /** Name for messages to people: `openai`, `openrouter`, `offline` … */
+  /** Name in messages to people: `openai`, `openrouter`, `offline` … */
   readonly provider: string;
   readonly baseUrl: string | undefined;
   readonly apiKey: string | undefined;
@@ -38,15 +38,15 @@ export type Endpoint = {
 export type ModelRequest = {
   readonly endpoint: Endpoint;
   readonly model: string;
-  /** System message first; already repaired (messages/repair.ts). */
+  /** Repaired messages (messages/repair.ts), the system message first. */
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSchema[];
   readonly sampling: Sampling;
-  /** Top-level parameters, as this API names them, that the model was found not to take; default: none. */
+  /** Top-level parameters that the model refuses. Default: none. */
   readonly omittedParameters?: readonly string[];
-  /** For the mode `editor_model` only. */
+  /** Only for the mode `editor_model`. */
   readonly editorModels?: EditorModels;
-  /** How long a prompt cache that is marked by hand shall live (Anthropic's). Default: `5m`; `1h` costs more to write. */
+  /** Lifetime of Anthropic's prompt cache. Default: `5m`; writing with `1h` costs more. */
   readonly cacheTtl?: "5m" | "1h";
 };
 
@@ -61,12 +61,11 @@ export type Usage = {
 export type FinishReason = "stop" | "tool_calls" | "length" | "refusal";
 
 /**
- * One event of a model's answer. A stream ends with exactly one `finish` or `fault`, or throws the signal's reason
- * when it was aborted. Tool calls may interleave; `index` tells them apart, and `tool-call-end` comes as soon as the
- * call is complete.
+ * One event of an answer. A stream ends with exactly one `finish` or `fault`, or throws the signal's reason. Tool calls
+ * may interleave; `index` identifies them, and `tool-call-end` follows as soon as a call is complete.
  */
 export type ModelEvent =
-  /** Nothing new, but the server is there; never leaves `streamModel`. */
+  /** A sign of life without content. `streamModel` removes it. */
   | { readonly type: "alive" }
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
@@ -88,27 +87,34 @@ export type Wire = {
   warmUp?(endpoint: Endpoint): Promise<void>;
 };
 
-/** Declares a wire; the table of wires is generated from the files that export one as `wire`. */
+/** Declares a wire. A script collects all exports named `wire` in a table. */
 export function defineWire(wire: Wire): Wire {
   return wire;
 }
 
-/** A model that the editor itself offers. */
+/** A model of the editor. */
 export type EditorModel = {
-  /** As the editor names it when it is asked for the model; unique there. */
+  /** Unique id in the editor. */
   readonly id: string;
-  /** For people. */
+  /** Name for people. */
   readonly name: string;
-  /** Who offers it: `copilot`, or the extension's own name. */
+  /** `copilot`, or the name of the extension that offers the model. */
   readonly vendor: string;
-  /** Tokens of input that it takes. */
+  /** Most input tokens. */
   readonly maxInputTokens: number;
 };
 
-/** The editor's models as the mode `editor_model` reaches them: over ACP, or a fake in tests. */
+/** Access to the editor's models: over ACP, or a fake in tests. */
 export type EditorModels = {
-  /** Those that can be asked now; empty when there are none. */
+  /** Currently available models. */
   list(signal: AbortSignal): Promise<readonly EditorModel[]>;
-  /** One answer, under the promises of `Wire.stream`. */
+  /** One answer, with the guarantees of `Wire.stream`. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 };
+
+/** Removes the parameters that the model refuses; returns `body` itself when there are none. */
+export function omitParameters<Body extends object>(body: Body, { omittedParameters = [] }: ModelRequest): Body {
+  if (omittedParameters.length === 0) return body;
+  const entries = Object.entries(body).filter(([name]) => !omittedParameters.includes(name));
+  return Object.fromEntries(entries) as Body; // required parameters are never among them (classify.ts)
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { joinDeltas } from "../../../../agent-core/providers/wire/join-deltas.ts";
+import { joinDeltas } from "../../../../agent-core/providers/wire/fold-response.ts";
 import type { ModelEvent } from "../../../../agent-core/providers/wire/wire.ts";
 
 const text = (words: string): ModelEvent => ({ type: "text-delta", text: words });
