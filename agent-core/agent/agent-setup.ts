@@ -3,8 +3,7 @@ import { homedir, platform as osPlatform, release } from "node:os";
 import { Grants } from "../approval/grants.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
 import { type Environment, grantsFile, homeFolder, memoriesFolder, readSoul, spillFolder } from "../config/home.ts";
-import type { ContextEngine } from "../context/context-engine.ts";
-import { defaultEngine } from "../context/default-engine.ts";
+import { type ContextEngine, defaultEngine } from "../context/context-engine.ts";
 import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { Memory } from "../memory/memory.ts";
@@ -12,8 +11,7 @@ import { type MemorySnapshot, memorySnapshot } from "../memory/snapshot.ts";
 import type { Message } from "../messages/message.ts";
 import type { Clock } from "../platform/clock.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
-import { type ContextFiles, projectContext } from "../prompt/project-context.ts";
-import { SubfolderContext } from "../prompt/subfolder-context.ts";
+import { type ContextFiles, projectContext, SubfolderContext } from "../prompt/project-context.ts";
 import { systemPrompt } from "../prompt/system-prompt.ts";
 import { type CallEvent, callModel, type ModelRoute } from "../providers/call/call-model.ts";
 import { ModelChain } from "../providers/call/model-chain.ts";
@@ -110,7 +108,7 @@ export type AIAgentOptions = {
   readonly todos?: readonly Todo[];
   /** What `journal` holds already: the changes of files that can be taken back. */
   readonly entries?: readonly JournalEntry[];
-  /** What is remembered from session to session; false: nothing. Default: what the home's `memories` folder holds. */
+  /** Memory across sessions; false: none. Default: the home's folder `memories`. */
   readonly memory?: Memory | false;
   /** Decides when the conversation is too long, and what it can do without; default: the built-in one. */
   readonly contextEngine?: ContextEngine;

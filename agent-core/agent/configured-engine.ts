@@ -1,7 +1,6 @@
 /** What `context` and `compression` of config.yaml mean: the limits of the context window and how room is made. */
 import type { Config } from "../config/sections.ts";
-import type { ContextEngine } from "../context/context-engine.ts";
-import { defaultEngine } from "../context/default-engine.ts";
+import { type ContextEngine, defaultEngine } from "../context/context-engine.ts";
 
 type Section = Config["compression"];
 

@@ -3,8 +3,7 @@ import type { ContextEngine } from "../context/context-engine.ts";
 import { digest } from "../context/digest.ts";
 import type { CompressionPlan } from "../context/plan-compression.ts";
 import { summaryParts, summaryRequest } from "../context/summary-request.ts";
-import { CHARS_A_TOKEN, estimateTokens, messageTokens, textTokens } from "../context/token-estimate.ts";
-import { TokenMeter } from "../context/token-meter.ts";
+import { CHARS_A_TOKEN, estimateTokens, messageTokens, TokenMeter, textTokens } from "../context/token-meter.ts";
 import type { Message } from "../messages/message.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import { type Compression, type Conversation, droppedCount } from "../sessions/conversation.ts";
@@ -122,7 +121,7 @@ export class ContextKeeper {
 
   /** After an answer: what the provider counted. */
   measured(usage: Usage, answer: Message | undefined): void {
-    this.#meter.measured(usage, this.#sent + (answer === undefined ? 0 : messageTokens(answer)));
+    this.#meter.record(usage, this.#sent + (answer === undefined ? 0 : messageTokens(answer)));
   }
 
   /** The provider says that the request was too long. False when nothing can be done about it. */

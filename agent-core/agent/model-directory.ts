@@ -3,7 +3,7 @@
  * built-in one. Lists come in the background and from the home's cache; no turn waits for them.
  */
 import { type Environment, modelsFile } from "../config/home.ts";
-import { readJsonFile, writeJsonFile } from "../config/json-file.ts";
+import { readJsonFile, writeJsonFile } from "../config/home-file.ts";
 import {
   type DiscoveredModels,
   discoverLocalServers,

@@ -1,9 +1,9 @@
-/** Where Hermes keeps what outlives a session. */
+/** Files and folders of the Hermes home. */
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 
-/** Environment variables as the process was given them. */
+/** Environment variables of the process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The home folder: `HERMES_HOME`, else `.hermes` in the user's home folder. Absolute; may not exist yet. */
@@ -18,47 +18,47 @@ export function sessionsFolder(home: string): string {
   return join(home, "vscode", "sessions");
 }
 
-/** Snapshot of the index over all sessions; deleting it costs nothing but building it again. */
+/** Snapshot of the index over all sessions; safe to delete, because it is built again. */
 export function sessionIndexFile(home: string): string {
   return join(home, "vscode", "index.sqlite");
 }
 
-/** File that keeps space for the journals on a full disk; deleting it costs nothing but that. */
+/** File that reserves space for the journals on a full disk; safe to delete. */
 export function spaceReserveFile(home: string): string {
   return join(home, "vscode", "kept-for-a-full-disk");
 }
 
-/** Folder for what a session's tools wrote aside: long outputs, whole results. */
+/** Folder of long outputs and whole results of a session's tools. */
 export function spillFolder(home: string, sessionId: string): string {
   return join(home, "vscode", "sessions", `${sessionId}.files`);
 }
 
-/** Folder of what files held before the agent changed them, for all sessions. */
+/** Folder of the contents of files before the agent changed them, for all sessions. */
 export function checkpointsFolder(home: string): string {
   return join(home, "vscode", "checkpoints");
 }
 
-/** Folder of what the agent remembers from session to session. */
+/** Folder of the agent's memory. */
 export function memoriesFolder(home: string): string {
   return join(home, "memories");
 }
 
-/** File of the approvals that were given for always. */
+/** File of the approvals that last for all sessions. */
 export function grantsFile(home: string): string {
   return join(home, "vscode", "grants.json");
 }
 
-/** Folder of protected files that commands in the sandbox made, and that were taken from the workspace. */
+/** Folder of protected files that sandboxed commands made, and that were moved out of the workspace. */
 export function withheldFolder(home: string): string {
   return join(home, "vscode", "withheld");
 }
 
-/** File of what endpoints have told about their models; deleting it costs nothing but asking again. */
+/** Cache of the models that endpoints offer; safe to delete. */
 export function modelsFile(home: string): string {
   return join(home, "vscode", "models.json");
 }
 
-/** Text of SOUL.md, who the user wants the agent to be; undefined when there is none that can be read. */
+/** Text of SOUL.md, the user's description of the agent; undefined without a readable file. */
 export async function readSoul(home: string): Promise<string | undefined> {
   return readFile(join(home, "SOUL.md"), "utf8").catch(() => undefined);
 }

@@ -1,8 +1,8 @@
-/** The sections of config.yaml that are read, under the original's names. What is not here is left alone. */
+/** Schemas of the sections of config.yaml, with the names of the original Hermes Agent. */
 import * as z from "zod";
 import { terminalSection, UNUSABLE_TERMINAL } from "./terminal-config.ts";
 
-/** Iterations of one turn; behaviour.md §AIAgent, Budget. */
+/** Iterations of one turn; long tasks need dozens, and a runaway turn must end. */
 const DEFAULT_MAX_TURNS = 90;
 
 const seconds = z.number().positive();
@@ -10,7 +10,7 @@ const text = z.string().min(1);
 const share = z.number().min(0.05).max(1);
 
 const modelSection = z.object({
-  /** Model name as the provider knows it. */
+  /** The provider's name of the model. */
   default: z.string().optional(),
   name: z.string().optional(),
   provider: z.string().optional(),
@@ -19,14 +19,14 @@ const modelSection = z.object({
   api_key: z.string().optional(),
 });
 
-/** An endpoint of the user's own, or what is special about a known provider. */
+/** Endpoint of the user, or settings of a known provider. */
 const providerSection = z.object({
   base_url: text.optional(),
   api_key: text.optional(),
-  /** Name of the environment variable that holds the key. */
+  /** Name of the environment variable with the key. */
   key_env: text.optional(),
   api_mode: text.optional(),
-  /** Longest silence of a stream; default 60. */
+  /** Idle timeout of a stream; default 60. */
   stale_timeout_seconds: seconds.optional(),
 });
 
@@ -39,9 +39,9 @@ const modelEntry = z.object({
   api_mode: text.optional(),
 });
 
-/** A task that is not the conversation itself: titles, compression, approvals. */
+/** Model for a task outside the conversation: titles, compression, approvals. */
 const auxiliarySection = modelEntry.extend({
-  /** Longest the task may take; default 30. */
+  /** Timeout of the task; default 30. */
   timeout: seconds.optional(),
   fallback_chain: z.array(modelEntry).default([]),
 });
@@ -50,7 +50,7 @@ export const sections = {
   model: z.union([z.string().transform((name) => ({ name })), modelSection]).optional(),
   agent: z
     .object({
-      // The original writes null for "no limit of its own".
+      // The original writes null for the default.
       max_turns: z
         .number()
         .int()
@@ -61,9 +61,9 @@ export const sections = {
       reasoning_effort: z.enum(["minimal", "low", "medium", "high"]).optional(),
     })
     .default({ max_turns: DEFAULT_MAX_TURNS, disabled_toolsets: [] }),
-  /** Who keeps the conversation within its window; `compressor` is the original's name of the built-in engine. */
+  /** Engine that keeps the conversation within its window; `compressor` is the original's name for `default`. */
   context: z.object({ engine: z.enum(["default", "compressor", "none"]).default("default") }).prefault({}),
-  /** Limits are shares of the model's window; behaviour.md §Context. */
+  /** Limits are shares of the model's window (context/context-engine.ts). */
   compression: z
     .object({
       enabled: z.boolean().default(true),
@@ -74,7 +74,7 @@ export const sections = {
       strategy: z.enum(["summary", "recency", "importance", "hybrid"]).default("summary"),
     })
     .prefault({}),
-  /** What is remembered from session to session; limits in characters. */
+  /** Memory across sessions; limits in characters. */
   memory: z
     .object({
       memory_enabled: z.boolean().default(true),
@@ -95,8 +95,8 @@ export type SectionName = keyof typeof sections;
 
 export type Config = { readonly [Name in SectionName]: z.output<(typeof sections)[Name]> };
 
-/** A model as config.yaml names it: in `fallback_providers`, `auxiliary` and their chains. */
+/** Model in `fallback_providers`, `auxiliary` and their chains. */
 export type ModelEntry = z.output<typeof modelEntry>;
 
-/** What holds instead of a section that cannot be used, where its default would be wrong. */
+/** Replacements for invalid sections whose default would be wrong. */
 export const fallbacks: { readonly [Name in SectionName]?: Config[Name] } = { terminal: UNUSABLE_TERMINAL };

@@ -1,11 +1,11 @@
-/** `terminal` of config.yaml: where commands run. Names and defaults are the original's. */
+/** Section `terminal` of config.yaml, with the names and defaults of the original Hermes Agent. */
 import * as z from "zod";
 
 /** The original's image: Python and Node.js. */
 const DOCKER_IMAGE = "nikolaik/python-nodejs:python3.11-nodejs20";
 
-/** A name that a shell can export. */
-const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is no name of an environment variable");
+/** Name that a shell can export. */
+const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is not a name of an environment variable");
 
 const defaults = {
   backend: "local",
@@ -20,15 +20,15 @@ const defaults = {
 
 export const terminalSection = z
   .object({
-    /** `local`, `ssh` or `docker`. Another one is not a mistake of form: its commands are refused by name. */
+    /** `local`, `ssh` or `docker`; with any other name every command is refused. */
     backend: z.string().default(defaults.backend),
-    /** `auto`: commands of this machine run in a sandbox where one can be made (Linux, bwrap). */
+    /** `auto`: commands of this machine run in a sandbox if the machine has one (Linux, bwrap). */
     sandbox: z.enum(["auto", "off"]).default(defaults.sandbox),
-    /** Seconds that a command may take when its call names no time of its own. */
+    /** Timeout of a command whose call has none. Seconds. */
     timeout: z.number().positive().default(defaults.timeout),
-    /** Variables of the agent's environment, keys of its own and of the home's `.env` included, that commands get. */
+    /** Variables that commands get, even keys of the agent and variables of the home's `.env`. */
     env_passthrough: z.array(variable).default(defaults.env_passthrough),
-    /** Folder to begin with on a machine that is reached over ssh. */
+    /** First folder on a machine over ssh. */
     cwd: z.string().optional(),
     ssh_host: z.string().min(1).optional(),
     ssh_user: z.string().min(1).optional(),
@@ -36,7 +36,7 @@ export const terminalSection = z
     /** File of the private key. */
     ssh_key: z.string().min(1).optional(),
     docker_image: z.string().min(1).default(defaults.docker_image),
-    /** Mounts besides the workspace, as `docker run --volume` takes them. */
+    /** Further mounts, in the syntax of `docker run --volume`. */
     docker_volumes: z.array(z.string()).default(defaults.docker_volumes),
     /** Processors. */
     container_cpu: z.number().positive().default(defaults.container_cpu),
@@ -45,7 +45,7 @@ export const terminalSection = z
   })
   .default(defaults);
 
-/** What holds when the section cannot be used: no command runs on a machine that the user did not mean. */
+/** Replaces an invalid section: no command runs on a machine that the user did not choose. */
 export const UNUSABLE_TERMINAL: TerminalConfig = { ...defaults, backend: "unusable" };
 
 export type TerminalConfig = z.output<typeof terminalSection>;

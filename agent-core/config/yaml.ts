@@ -1,17 +1,16 @@
 /**
- * YAML, loaded when there is some. Imported as a whole module: the bundler loses the names of a CommonJS package that
- * is imported by `await import` itself.
+ * YAML functions, loaded on first use. Callers import this module, because the bundler loses the names of a CommonJS
+ * package that `await import` loads directly.
  */
 import { isMap, parse, parseDocument } from "yaml";
 
-/** Throws when `text` is no YAML. */
+/** Throws for invalid YAML. */
 export function parseYaml(text: string): unknown {
   return parse(text);
 }
 
 /**
- * `text` with the given keys of a top-level section set, or taken away (undefined); comments and order stay. Throws when
- * it is no YAML.
+ * Sets keys of a top-level section, or removes them (undefined); comments and order stay. Throws for invalid YAML.
  */
 export function withSection(
   text: string,

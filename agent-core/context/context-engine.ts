@@ -1,27 +1,61 @@
-/** What decides when a conversation is too long and what it can do without. Another one may be given to an agent. */
-import type { CompressionPlan, Room } from "./plan-compression.ts";
+/** Context engine: decides when a conversation is too long, and what to drop. A library user can pass another one. */
+import { type CompressionPlan, type CompressionRequest, planCompression } from "./plan-compression.ts";
+import { strategyOf } from "./strategies.ts";
 
 export type ContextState = {
-  /** Tokens that the next request will have. */
+  /** Tokens of the next request. */
   readonly used: number;
   /** Tokens that the model can see. */
   readonly window: number;
-  /** A turn begins with this request: nothing is lost by a pause. */
+  /** True when a turn begins with this request, so that a pause interrupts nothing. */
   readonly isNewTurn: boolean;
 };
 
 export type ContextEngine = {
-  /** As `context.engine` names it. */
+  /** Value of `context.engine` in config.yaml. */
   readonly name: string;
   shouldCompress(state: ContextState): boolean;
-  /** Tokens that a compression aims at, for a window of this size. */
+  /** Tokens that a compression aims at in a window of this size. */
   target(window: number): number;
-  /** Share of the window from which on the model is told to be brief. */
+  /** Share of the window above which the model is asked to be brief. */
   readonly softLimit: number;
-  /** Share from which on tools with large output are withheld, when nothing more can go. */
+  /** Share above which tools with large output are withheld, once nothing more can be dropped. */
   readonly hardLimit: number;
-  /** Works out what goes; undefined when nothing can. Never splits a call from its result. */
-  plan(room: Pick<Room, "said" | "compression" | "target" | "enough">): CompressionPlan | undefined;
-  /** A model sums up what goes; otherwise a list of what was done stands for it. */
+  /** Plans a compression; undefined when nothing can be dropped. Never separates a call from its result. */
+  plan(room: Pick<CompressionRequest, "said" | "compression" | "target" | "enough">): CompressionPlan | undefined;
+  /** True when a model sums up the dropped messages; otherwise a digest replaces them. */
   readonly summarizes: boolean;
 };
+
+/** Shares of the window. */
+export type ContextLimits = {
+  /** Above it, a turn begins with a compression. */
+  readonly threshold: number;
+  /** Above it, the model is asked to be brief. */
+  readonly softLimit: number;
+  /** Above it, any request begins with a compression. */
+  readonly hardLimit: number;
+  /** Aim of a compression. */
+  readonly target: number;
+};
+
+/** Same as the defaults of `compression` in config.yaml (config/sections.ts). */
+export const DEFAULT_LIMITS: ContextLimits = { threshold: 0.5, softLimit: 0.7, hardLimit: 0.85, target: 0.5 };
+
+/** A compression must end well below the threshold, or the next turn begins with another one. */
+const BELOW_THRESHOLD = 0.6;
+
+/** The built-in engine. `strategyName` is summary, recency, importance or hybrid. */
+export function defaultEngine(limits: ContextLimits = DEFAULT_LIMITS, strategyName = "summary"): ContextEngine {
+  const strategy = strategyOf(strategyName);
+  const { threshold, softLimit, hardLimit, target } = limits;
+  return {
+    name: "default",
+    softLimit,
+    hardLimit,
+    summarizes: strategy.summarizes,
+    shouldCompress: ({ used, window, isNewTurn }) => used >= window * (isNewTurn ? threshold : hardLimit),
+    target: (window) => Math.round(window * Math.min(target, threshold * BELOW_THRESHOLD)),
+    plan: (room) => planCompression({ ...room, strategy }),
+  };
+}

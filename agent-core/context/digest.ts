@@ -1,17 +1,17 @@
-/** What stands for messages when no model sums them up: what was asked, touched, run and said last. */
+/** Digest of dropped messages, made without a model: requests, calls and answers in one line each. */
 import type { Message } from "../messages/message.ts";
 import type { TranscriptEntry } from "../sessions/conversation.ts";
 
-/** Of one thing asked, done or said. */
+/** Limit of one line. Characters. */
 const LINE_CHARS = 200;
-/** What stood for earlier messages may take so much of it, and so much of that is its beginning. */
+/** Part of the digest for the earlier summary, and part of that for its beginning. */
 const EARLIER_SHARE = 0.5;
 const BEGINNING_SHARE = 0.6;
-/** Of what is left, the user's words come first, then what was done; the agent's words have the rest. */
+/** Parts of the rest: requests, then calls; the answers get what remains. */
 const ASKED_SHARE = 0.5;
 const DONE_SHARE = 0.6;
 
-/** `earlier`: the summary that stood for what was before. Never longer than `maxChars`. */
+/** Digest of at most `maxChars`. `earlier` is the summary of still earlier messages. */
 export function digest(messages: readonly TranscriptEntry[], earlier: string | null, maxChars: number): string {
   const results = new Map(
     messages.flatMap(({ message }) => (message.role === "tool" ? [[message.tool_call_id, message.content]] : [])),
@@ -50,7 +50,7 @@ function linesOf(message: Message, results: ReadonlyMap<string | undefined, stri
   return { asked: [], done, said: message.content ? [line(message.content)] : [] };
 }
 
-/** Its newest lines, as many as there is room for; empty when there is none. */
+/** Heading with the newest lines that fit; empty when none fits. */
 function section(name: string, lines: readonly string[], maxChars: number): string {
   const heading = `\n\n${name}:`;
   let room = maxChars - heading.length - "\n- (0000 earlier ones)".length;
@@ -65,7 +65,7 @@ function section(name: string, lines: readonly string[], maxChars: number): stri
   return [heading, ...(left > 0 ? [`\n- (${left} earlier ones)`] : []), ...kept].join("");
 }
 
-/** The beginning says what it is all about, the end how far it has come. */
+/** Keeps the beginning, which has the goal, and the end, which has the state. */
 function cutMiddle(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const gap = "\n[…]\n";

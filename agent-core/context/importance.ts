@@ -1,22 +1,22 @@
-/** How much a part of a conversation matters: to whom it came from, what it did, and how central its words are. */
+/** Ranks units of a conversation by author, effect and central words. */
 import type { Message } from "../messages/message.ts";
 import { isUsers, type Unit } from "./units.ts";
 
-/** The user's own words are what everything is about. */
+/** Score of a message of the user. */
 const USERS = 3;
-/** Words by which a user says that something is to be kept in mind. */
+/** Words of a user who states a rule or a preference. */
 const MARKERS = /\b(always|never|must|important|remember|don't|do not|prefer|instead|wrong|please)\b/i;
 const MARKED = 1;
-/** A call that failed, or changed something, tells more than one that looked. */
+/** Score of a failed call, and of a call that changed something. */
 const FAILED = 0.5;
 const CHANGED = 1;
 const CHANGING_TOOLS = new Set(["write_file", "patch", "memory", "todo"]);
 const CENTRAL = 2;
 const WORD = /[\p{L}\p{N}_]{3,}/gu;
-/** Of each unit so many characters are compared. */
+/** Characters of each unit that are compared. */
 const COMPARED_CHARS = 4_000;
 
-/** The least important first. */
+/** Units in order of importance, the least important first. */
 export function byImportance(units: readonly Unit[]): readonly Unit[] {
   const central = centrality(units.map(textOf));
   const scored = units.map((unit, index) => ({ unit, score: signals(unit) + CENTRAL * (central[index] ?? 0) }));
@@ -34,7 +34,7 @@ function toolSignals(message: Message): number {
   return (message.tool_calls ?? []).some(({ function: call }) => CHANGING_TOOLS.has(call.name)) ? CHANGED : 0;
 }
 
-/** How near each text's words are to those of all texts together: cosine of TF-IDF vectors, from 0 to 1. */
+/** Similarity of each text to all texts together: cosine of TF-IDF vectors, from 0 to 1. */
 function centrality(texts: readonly string[]): readonly number[] {
   const counts = texts.map(wordCounts);
   const spread = new Map<string, number>();

@@ -1,46 +1,53 @@
-/** Works out what a conversation can do without: pure, and never splitting a call from its result. */
+/** Plans a compression: which messages to drop and which results to shorten. Pure; a call never loses its result. */
 import type { Compression, PositionRange, TranscriptEntry } from "../sessions/conversation.ts";
-import { type Shortened, shortenOutputs } from "./shorten-outputs.ts";
-import type { Strategy } from "./strategies/strategy.ts";
-import { CHARS_A_TOKEN, messageTokens } from "./token-estimate.ts";
+import type { Strategy } from "./strategies.ts";
+import { CHARS_A_TOKEN, messageTokens } from "./token-meter.ts";
 import { isUsers, type Unit, unitsOf } from "./units.ts";
 
-/** The newest messages stay; behaviour.md §Context (`protect_last_n`). */
+/** Newest messages that stay. */
 const PROTECTED_MESSAGES = 20;
-/** They may take so much of the target; fewer of them stay otherwise. */
+/** Part of the target for the newest messages; fewer of them stay if they are longer. */
 const TAIL_SHARE = 0.6;
-/** The first exchange stays unless it alone takes more than this share of the target. */
+/** Part of the target for the first exchange, which stays if it is not longer. */
 const HEAD_SHARE = 0.2;
-/** A summary has so many tokens at most, and so large a share of what it stands for. */
+/** Limits of a summary in tokens, and as a share of the dropped messages. */
 const SUMMARY_TOKENS = { least: 300, most: 3_000, share: 0.2 } as const;
-/** What is left of a result that is too long for the window, at most and at least. Characters. */
+/** Limits of a result that is too long for the window. Characters. */
 const CUT_CHARS = { most: 8_000, least: 600 } as const;
-/** What says that something was cut. Characters. */
+/** Length of the note about a cut. Characters. */
 const CUT_NOTE_CHARS = 100;
+/** Results of at most this length are not shortened. Characters. */
+const LONG_OUTPUT_CHARS = 800;
+/** Beginning of a shortened result that stays. Characters. */
+const KEPT_CHARS = 200;
+const REPEATED = "[The same output came again later; left out here to make room.]";
 
-export type Room = {
-  /** All that was said and not taken back. */
+/** Text that replaces a tool result for the model. */
+export type Shortened = { readonly position: number; readonly content: string };
+
+export type CompressionRequest = {
+  /** Transcript without messages that were undone. */
   readonly said: readonly TranscriptEntry[];
   readonly compression: Compression | undefined;
-  /** Tokens, as estimated, that the conversation may have afterwards. */
+  /** Estimated tokens of the conversation afterwards. */
   readonly target: number;
-  /** Tokens below which shorter outputs are enough, so that nothing need go. */
+  /** Tokens below which shortening results is enough, so that no message is dropped. */
   readonly enough: number;
   readonly strategy: Strategy;
 };
 
 export type CompressionPlan = {
-  /** Everything that the model no longer gets, what an earlier compression dropped included. */
+  /** All messages that the model no longer gets, also those of earlier compressions. */
   readonly dropped: readonly PositionRange[];
   readonly shortened: readonly Shortened[];
-  /** What goes now and was not summed up before, in order. */
+  /** Messages that are dropped now, in order. */
   readonly fresh: readonly TranscriptEntry[];
-  /** Tokens that a summary of that may have; 0: none is needed. */
+  /** Limit of their summary in tokens; 0 when there is nothing to sum up. */
   readonly summaryTokens: number;
 };
 
-/** Undefined when nothing can go. */
-export function planCompression(room: Room): CompressionPlan | undefined {
+/** Undefined when nothing can be dropped or shortened. */
+export function planCompression(room: CompressionRequest): CompressionPlan | undefined {
   const { compression, target, enough, strategy } = room;
   const said = room.said.filter(({ isUnfinished }) => !isUnfinished);
   const isDropped = inRanges(compression?.dropped ?? []);
@@ -80,7 +87,7 @@ export function planCompression(room: Room): CompressionPlan | undefined {
 
 type Parts = { readonly middle: readonly Unit[]; readonly tail: readonly Unit[] };
 
-/** The first exchange, the newest messages and the user's last words stay; what is between them may go. */
+/** The first exchange, the newest messages and the user's last request stay; the units between them can be dropped. */
 function parts(units: readonly Unit[], target: number): Parts {
   const head = headCount(units, target);
   let tail = units.length;
@@ -111,7 +118,7 @@ function headCount(units: readonly Unit[], target: number): number {
   return count;
 }
 
-/** Long results, one or many at once, may be longer than all the rest: then their beginnings and their ends stay. */
+/** Cuts long results among the newest messages to their beginnings and ends. */
 function cutTail(tail: readonly Unit[], kept: readonly TranscriptEntry[], excess: number): readonly Shortened[] {
   const long = tail
     .flatMap(({ items }) => items)
@@ -127,7 +134,7 @@ function cutTail(tail: readonly Unit[], kept: readonly TranscriptEntry[], excess
   });
 }
 
-/** The length to which all of them are cut, so that together they are shorter by `excess` tokens. */
+/** Length to which all results are cut to save `excess` tokens. */
 function cutLength(lengths: readonly number[], excess: number): number {
   const needed = excess * CHARS_A_TOKEN;
   let chars: number = CUT_CHARS.most;
@@ -143,7 +150,7 @@ function cutTo(content: string, chars: number): string {
   return `${head}\n[… ${content.length - chars} characters left out to make room …]\n${end}`;
 }
 
-/** A result that is cut again has its new text alone. */
+/** A result that is cut again keeps only its new text. */
 function replaced(before: readonly Shortened[], now: readonly Shortened[]): readonly Shortened[] {
   const positions = new Set(now.map(({ position }) => position));
   return [...before.filter(({ position }) => !positions.has(position)), ...now];
@@ -160,7 +167,7 @@ function withShorter(items: readonly TranscriptEntry[], shortened: readonly Shor
   });
 }
 
-/** Ranges in which every message that is there goes; a position that nothing has belongs to those around it. */
+/** Ranges of dropped messages; a position without a message belongs to the range around it. */
 function rangesOf(going: readonly TranscriptEntry[], said: readonly TranscriptEntry[]): readonly PositionRange[] {
   const positions = new Set(going.map(({ position }) => position));
   const ranges: [number, number][] = [];
@@ -189,4 +196,24 @@ function summaryBudget(fresh: readonly TranscriptEntry[]): number {
 
 function sum(units: readonly Unit[]): number {
   return units.reduce((total, { tokens }) => total + tokens, 0);
+}
+
+/** Short versions of long results; of equal results only the newest keeps its beginning. */
+function shortenOutputs(items: readonly TranscriptEntry[]): readonly Shortened[] {
+  const seen = new Set<string>();
+  return items
+    .toReversed()
+    .flatMap(({ position, message }): Shortened[] => {
+      if (message.role !== "tool" || message.content.length <= LONG_OUTPUT_CHARS) return [];
+      const isRepeated = seen.has(message.content);
+      seen.add(message.content);
+      return [{ position, content: isRepeated ? REPEATED : stub(message.content) }];
+    })
+    .toReversed();
+}
+
+function stub(content: string): string {
+  const kept = content.slice(0, KEPT_CHARS).toWellFormed();
+  const lines = content.split("\n").length;
+  return `${kept}\n[… of ${lines} lines the rest was left out to make room; get it again if it is needed]`;
 }

@@ -1,11 +1,11 @@
-/** What a model is asked that sums up a part of a conversation. What was said is data to it, never an order. */
+/** Request to a model for a summary of messages. The messages are data in it, never instructions. */
 import type { Message } from "../messages/message.ts";
 import { redact } from "../providers/redact.ts";
 import type { TranscriptEntry } from "../sessions/conversation.ts";
 
-/** Of one message so much is shown, at most and at least. Characters. */
+/** Limits of one message in the request. Characters. */
 const MESSAGE_CHARS = { most: 4_000, least: 250 } as const;
-/** Rather than in more requests than these, less is shown of each message. */
+/** Limit of requests; messages are cut shorter to stay below it. */
 const MAX_PARTS = 6;
 
 const SEPARATOR = "\n\n";
@@ -19,20 +19,20 @@ const SECTIONS = [
   "## Facts: names, numbers, versions, error texts, ids, and whatever would have to be found out again",
 ].join("\n");
 
-/** What one request asks to be summed up, as it is shown. */
+/** Messages of one request as text. */
 export type SummaryPart = readonly string[];
 
 export type SummaryOrder = {
   readonly part: SummaryPart;
-  /** The summary of what was before; it is brought up to date. */
+  /** Summary of earlier messages, which the model updates. */
   readonly earlier: string | null;
-  /** Tokens that it may have. */
+  /** Limit of the summary. */
   readonly maxTokens: number;
-  /** What the user wants it to keep in mind. */
+  /** Topic that the user wants to keep. */
   readonly focus: string | undefined;
 };
 
-/** Divides messages into as many requests as it takes, each with `chars` characters of them at most. */
+/** Divides messages into requests of at most `chars` characters. */
 export function summaryParts(messages: readonly TranscriptEntry[], chars: number): readonly SummaryPart[] {
   let most: number = MESSAGE_CHARS.most;
   let parts = partsOf(shownAll(messages, most), chars);
@@ -113,7 +113,7 @@ function cut(text: string, most: number): string {
   return `${text.slice(0, half).toWellFormed()}\n[…]\n${text.slice(-half).toWellFormed()}`;
 }
 
-/** The text cannot end its own tag. */
+/** Text in a tag that it cannot close itself. */
 function tagged(tag: string, text: string): string {
   return `<${tag}>\n${text.replaceAll(`</${tag}`, `<\u200b/${tag}`)}\n</${tag}>`;
 }

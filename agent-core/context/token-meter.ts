@@ -1,48 +1,99 @@
-/** How full the context window is: what the provider counted last, and an estimate of what was added since. */
+/** Counts the tokens of a conversation: the provider's last count, plus an estimate for later messages. */
+import type { Message } from "../messages/message.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 
-/** Between an estimate and what a provider counts; beyond it one of the two is wrong. */
+/** For English text and code; the provider's counts correct it for other languages. */
+export const CHARS_A_TOKEN = 4;
+/** Role and separators around each message. */
+const MESSAGE_TOKENS = 4;
+/** An image at the usual detail of the providers. */
+const IMAGE_TOKENS = 1_000;
+
+/** Plausible ratios of a provider's count to an estimate. */
 const RATIO_LIMITS = { least: 0.5, most: 4 } as const;
 
+/** Estimates by message. */
+const known = new WeakMap<Message, number>();
+
 export class TokenMeter {
-  /** Tokens that the provider counts for one that we estimate. */
+  /** Ratio of the provider's count to our estimate. */
   #ratio = 1;
-  /** What the provider counted, and our estimate of the same. */
+  /** Last count of the provider, and our estimate of the same messages. */
   #anchor: { readonly counted: number; readonly estimated: number } | undefined;
 
-  /** `estimated`: of the request and its answer, all that the usage counts. */
-  measured({ inputTokens, outputTokens }: Usage, estimated: number): void {
+  /** Takes over a provider's count. `estimated` covers the same messages: the request and its answer. */
+  record({ inputTokens, outputTokens }: Usage, estimated: number): void {
     const counted = inputTokens + outputTokens;
     if (!(counted > 0) || estimated === 0) return;
     this.#ratio = Math.min(RATIO_LIMITS.most, Math.max(RATIO_LIMITS.least, counted / estimated));
     this.#anchor = { counted: estimated * this.#ratio, estimated };
   }
 
-  /** The window was changed under what was counted, by a compression or a rewind: only the ratio still holds. */
+  /** Drops the last count after a compression or a rewind; the ratio stays. */
   forget(): void {
     this.#anchor = undefined;
   }
 
-  /** The provider has refused a request that it should have taken: what it counted was too little. */
+  /** Raises the ratio after the provider refused a request as too long: its last count was too low. */
   distrust(): void {
     this.#anchor = undefined;
     this.#ratio = Math.max(this.#ratio, 1);
   }
 
-  /** What we would estimate for so many tokens of the provider's. */
+  /** Estimate for a number of the provider's tokens. */
   estimated(tokens: number): number {
     return tokens / this.#ratio;
   }
 
-  /** By the ratio alone: for two states of a conversation that are to be compared. */
+  /** Tokens by the ratio alone, to compare two states of a conversation. */
   scaled(estimated: number): number {
     return Math.round(estimated * this.#ratio);
   }
 
-  /** Tokens of what we estimate at `estimated`. */
+  /** Tokens for an estimate. */
   tokens(estimated: number): number {
     const anchor = this.#anchor;
     if (anchor === undefined || estimated < anchor.estimated) return Math.round(estimated * this.#ratio);
     return Math.round(anchor.counted + (estimated - anchor.estimated) * this.#ratio);
   }
+}
+
+export function estimateTokens(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + messageTokens(message), 0);
+}
+
+/** Estimate for one message, cached. */
+export function messageTokens(message: Message): number {
+  let tokens = known.get(message);
+  if (tokens === undefined) {
+    tokens = MESSAGE_TOKENS + images(message) * IMAGE_TOKENS + textTokens(chars(message));
+    known.set(message, tokens);
+  }
+  return tokens;
+}
+
+/** Estimate for a number of characters. */
+export function textTokens(characters: number): number {
+  return Math.ceil(characters / CHARS_A_TOKEN);
+}
+
+function chars(message: Message): number {
+  switch (message.role) {
+    case "system":
+    case "tool":
+      return message.content.length;
+    case "user":
+      if (typeof message.content === "string") return message.content.length;
+      return message.content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
+    case "assistant": {
+      const calls = message.tool_calls ?? [];
+      const called = calls.reduce((sum, { function: call }) => sum + call.name.length + call.arguments.length, 0);
+      return (message.content ?? "").length + (message.reasoning ?? "").length + called;
+    }
+  }
+}
+
+function images(message: Message): number {
+  if (message.role !== "user" || typeof message.content === "string") return 0;
+  return message.content.filter((part) => part.type === "image_url").length;
 }

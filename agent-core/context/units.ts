@@ -1,11 +1,11 @@
-/** What is dropped or kept as one: a call never stands without its result. */
+/** Units of a conversation that a compression drops or keeps as a whole, so that no call loses its result. */
 import type { TranscriptEntry } from "../sessions/conversation.ts";
-import { messageTokens } from "./token-estimate.ts";
+import { messageTokens } from "./token-meter.ts";
 
 export type Unit = {
-  /** In order; one message, or an answer with the results of its calls. */
+  /** One message, or an answer with the results of its calls, in order. */
   readonly items: readonly TranscriptEntry[];
-  /** As estimated. */
+  /** Estimate. */
   readonly tokens: number;
 };
 
@@ -23,7 +23,7 @@ export function unitsOf(items: readonly TranscriptEntry[]): readonly Unit[] {
   }));
 }
 
-/** Something that the user said. */
+/** True for a message of the user. */
 export function isUsers({ items: [first] }: Unit): boolean {
   return first?.message.role === "user" && !first.message.synthetic;
 }

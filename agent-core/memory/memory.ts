@@ -1,22 +1,22 @@
-/** What the agent remembers from session to session: two small files that the user can read and change. */
+/** Memory across sessions: two small files that the user can read and change. */
 import { mkdir, open, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { replaceFile } from "../config/replace-file.ts";
+import { replaceFile } from "../config/home-file.ts";
 import { hasCode } from "../platform/errors.ts";
 import { withLock } from "../platform/locks/with-lock.ts";
 import { type ChangedNotes, changeNotes, formatNotes, type NoteChange, type Notes, parseNotes } from "./notes.ts";
 
-/** `memory`: notes about the work. `user`: who the user is and what they like. */
+/** `memory`: notes about the work. `user`: facts about the user, and preferences. */
 export type MemoryTarget = "memory" | "user";
 
-/** behaviour.md §Tools; characters. */
+/** Same as the defaults in config/sections.ts: about 800 tokens of every prompt. Characters. */
 export const MEMORY_LIMITS: Readonly<Record<MemoryTarget, number>> = { memory: 2_200, user: 1_375 };
 
 const FILES: Readonly<Record<MemoryTarget, string>> = { memory: "MEMORY.md", user: "USER.md" };
 const ARCHIVE = "ARCHIVE.jsonl";
 
 export type MemoryOptions = {
-  /** Absolute; may not exist yet. */
+  /** Absolute path; the folder may not exist yet. */
   readonly folder: string;
   /** Characters. */
   readonly limits?: Readonly<Record<MemoryTarget, number>>;
@@ -35,17 +35,17 @@ export class Memory {
     return this.#limits[target];
   }
 
-  /** The entries as they are in the file now, the oldest first; none when there is no file. Rejects when it cannot be read. */
+  /** Current entries of the file, oldest first; none for a missing file. Rejects when reading fails. */
   async read(target: MemoryTarget): Promise<Notes> {
     try {
       return parseNotes(await readFile(this.#path(target), "utf8"));
     } catch (error) {
-      if (isMissing(error)) return [];
+      if (hasCode(error, "ENOENT")) return [];
       throw error;
     }
   }
 
-  /** Changes the entries that the file has at this moment, whoever wrote them. Rejects when it cannot be written. */
+  /** Changes the file's current entries, also those of other processes. Rejects when writing fails. */
   async change(target: MemoryTarget, change: NoteChange): Promise<ChangedNotes> {
     const path = this.#path(target);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -58,7 +58,7 @@ export class Memory {
     });
   }
 
-  /** What there was no room for is not lost. */
+  /** Appends evicted entries to the archive, so that none is lost. */
   async #archive(target: MemoryTarget, evicted: Notes): Promise<void> {
     if (evicted.length === 0) return;
     const at = new Date().toISOString();
@@ -74,8 +74,4 @@ export class Memory {
   #path(target: MemoryTarget): string {
     return join(this.#folder, FILES[target]);
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return hasCode(error, "ENOENT");
 }

@@ -1,20 +1,20 @@
-/** The entries of a memory file: read, written and changed. Pure. */
+/** Entries of a memory file: parsing, formatting and changes. Pure. */
 
-/** Between two entries. */
+/** Separator of two entries. */
 const DIVIDER = "\n§\n";
-/** Of an entry in a message. Characters. */
+/** Part of an entry in an error message. Characters. */
 const PREVIEW_CHARS = 60;
 
 export type Notes = readonly string[];
 
 export type NoteChange =
   | { readonly action: "add"; readonly content: string }
-  /** The one entry that holds `oldText` becomes `content`. */
+  /** `content` replaces the only entry that contains `oldText`. */
   | { readonly action: "replace"; readonly oldText: string; readonly content: string }
   | { readonly action: "remove"; readonly oldText: string };
 
 export type ChangedNotes =
-  /** `evicted`: the oldest ones, for which there was no room any more. */
+  /** `evicted`: the oldest entries, which no longer fit. */
   | { readonly ok: true; readonly notes: Notes; readonly evicted: Notes }
   | { readonly ok: false; readonly message: string };
 
@@ -30,12 +30,12 @@ export function formatNotes(notes: Notes): string {
   return notes.length === 0 ? "" : `${notes.join(DIVIDER)}\n`;
 }
 
-/** Characters that the entries take, with what divides them. */
+/** Length of all entries with their separators. Characters. */
 export function notesLength(notes: Notes): number {
   return notes.join(DIVIDER).length;
 }
 
-/** `limit`: characters that all entries may take together. */
+/** `limit` is the length of all entries together. Characters. */
 export function changeNotes(notes: Notes, change: NoteChange, limit: number): ChangedNotes {
   switch (change.action) {
     case "add":
@@ -44,7 +44,7 @@ export function changeNotes(notes: Notes, change: NoteChange, limit: number): Ch
       const found = findNote(notes, change.oldText);
       if (!found.ok) return found;
       const content = cleaned(change.content);
-      if (notes.includes(content)) return refused("an entry with exactly this text is there already.");
+      if (notes.includes(content)) return refused("an entry with exactly this text exists already.");
       return fitted(notes.with(found.index, content), found.index, limit);
     }
     case "remove": {
@@ -57,11 +57,11 @@ export function changeNotes(notes: Notes, change: NoteChange, limit: number): Ch
 function added(notes: Notes, text: string, limit: number): ChangedNotes {
   const content = cleaned(text);
   if (content === "") return refused("content is empty.");
-  if (notes.includes(content)) return refused("an entry with exactly this text is there already.");
+  if (notes.includes(content)) return refused("an entry with exactly this text exists already.");
   return fitted([...notes, content], notes.length, limit);
 }
 
-/** The oldest entries go until the rest fits; the one at `kept` stays. */
+/** Evicts the oldest entries until the rest fits, but never the entry at `kept`. */
 function fitted(notes: Notes, kept: number, limit: number): ChangedNotes {
   const entry = notes[kept] ?? "";
   if (entry.length > limit) {
@@ -103,7 +103,7 @@ function preview(text: string): string {
   return line.length > PREVIEW_CHARS ? `${line.slice(0, PREVIEW_CHARS)}…` : line;
 }
 
-/** An entry cannot hold what divides entries. */
+/** Removes separators from an entry's text. */
 function cleaned(text: string): string {
   return text
     .replaceAll("\r\n", "\n")

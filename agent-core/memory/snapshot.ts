@@ -1,5 +1,4 @@
-/** The memory as a session's prompt has it: as it was when the session began, frozen with it. */
-
+/** Memory as text for a session's prompt, frozen at the session's start. */
 import { messageOf } from "../platform/errors.ts";
 import type { Memory, MemoryTarget } from "./memory.ts";
 import { formatNotes, type Notes, notesLength } from "./notes.ts";
@@ -12,13 +11,13 @@ const HEADS: Readonly<Record<MemoryTarget, string>> = {
 };
 
 export type SnapshotOptions = {
-  /** Says of an entry's text why it must not reach the model. */
+  /** Gives the reason why an entry must not reach the model. */
   readonly isBad: (text: string) => string | undefined;
-  /** Told in a line of a file that cannot be read; the model is told that there is more than it sees. */
+  /** Called with a line about an unreadable file; the prompt tells the model that entries are missing. */
   readonly onDefect: (message: string) => void;
 };
 
-/** Undefined for what has no entries. */
+/** Texts of both files; undefined for one without entries. */
 export async function memorySnapshot(memory: Memory, options: SnapshotOptions): Promise<MemorySnapshot> {
   const [notes, user] = await Promise.all([shown(memory, "memory", options), shown(memory, "user", options)]);
   return { memory: notes, user };
@@ -33,7 +32,7 @@ async function shown(
   try {
     notes = await memory.read(target);
   } catch (error) {
-    onDefect(`What is remembered cannot be read: ${messageOf(error)}`);
+    onDefect(`The memory cannot be read: ${messageOf(error)}`);
     return `${HEADS[target]} [cannot be read at the moment: do not take it for empty]`;
   }
   if (notes.length === 0) return undefined;

@@ -1,20 +1,20 @@
 /**
- * Makes a history valid for any provider: system first, user and assistant in turn, every tool call with exactly one
- * result. Only what is sent is repaired; the journal keeps what happened.
+ * Makes a history valid for any provider: the system message first, then user and assistant alternately, with one result
+ * for each tool call. Only the request is repaired; the journal keeps the original.
  */
 import type { AssistantMessage, ContentPart, Message, ToolMessage, UserMessage } from "./message.ts";
 
-/** Text of a result that was never recorded (the agent stopped between the call and its end). */
+/** Result of a call that was interrupted before its result was recorded. */
 const MISSING_RESULT = "Error: this call has no recorded result; it was interrupted before it finished.";
 
-/** Returns a valid copy of `messages`; a history that is valid already comes back with the same messages. */
+/** Returns a valid copy; a valid history keeps its message objects. */
 export function repairMessages(messages: readonly Message[]): readonly Message[] {
   const systems = messages.filter((message) => message.role === "system");
   const paired = pairResults(messages.filter((message) => message.role !== "system"));
   return [...systems.slice(0, 1), ...mergeNeighbours(paired)];
 }
 
-/** Puts each result right after its call, drops results without a call, and makes up those that are missing. */
+/** Moves each result behind its call, drops results without a call, and adds missing results. */
 function pairResults(messages: readonly Message[]): readonly Message[] {
   const results = new Map<string, ToolMessage>();
   for (const message of messages) {
@@ -70,7 +70,7 @@ function mergeUsers(first: UserMessage, second: UserMessage): UserMessage {
   return { role: "user", content: [...contentParts(first), ...contentParts(second)] };
 }
 
-/** `first` has no calls here: a message with calls is always followed by its results. */
+/** `first` has no calls, because results always follow a message with calls. */
 function mergeAssistants(first: AssistantMessage, second: AssistantMessage): AssistantMessage {
   const reasoning = joinTexts(first.reasoning ?? "", second.reasoning ?? "");
   const details = [...(first.reasoning_details ?? []), ...(second.reasoning_details ?? [])];

@@ -1,12 +1,12 @@
 /**
- * Looks for text in a project's instruction files that was not written for the project's sake: hidden characters, and the
- * usual sentences that try to take an agent over. Scopes and patterns after original-agent-facts.md §2.3.
+ * Scans a project's instruction files for prompt injection: hidden characters, and the usual sentences that try to take an
+ * agent over.
  */
 
-/** More than this is not looked at; what follows is cut from the prompt anyway. Characters. */
+/** Limit of the scan; the prompt leaves out longer parts anyway. Characters. */
 const SCANNED_CHARS = 65_536;
 
-/** Zero-width, bidirectional and tag characters; a byte order mark only at the very beginning is one of encoding. */
+/** Zero-width, bidirectional and tag characters, and a byte order mark that is not at the beginning. */
 const HIDDEN = /[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u{e0000}-\u{e007f}]|(?!^)\ufeff/u;
 
 type Threat = { readonly name: string; readonly pattern: RegExp };
@@ -45,7 +45,7 @@ const threats: readonly Threat[] = [
   },
 ];
 
-/** What is wrong with the text, in a few words; undefined when nothing is. */
+/** Description of the first threat in the text, in a few words. */
 export function findThreat(text: string): string | undefined {
   const scanned = text.slice(0, SCANNED_CHARS);
   const plain = scanned.normalize("NFKC");

@@ -1,21 +1,27 @@
-/** The instructions that a project keeps for agents: the first kind of file that is there counts. behaviour.md §Prompt. */
-import { dirname, join, relative } from "node:path";
+/** Instructions of a project for agents: the first kind of file that exists counts. */
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { presentFile, type ReadText } from "./context-file.ts";
 
-/** What a search for context files needs of the world. */
+/** File access for the search of instruction files. */
 export type ContextFiles = {
   readonly read: ReadText;
   /** True for files and folders. */
   exists(path: string): Promise<boolean>;
-  /** Names in a folder, empty when there is none. */
+  /** Names in a folder; empty for a missing folder. */
   list(folder: string): Promise<readonly string[]>;
 };
 
 type Found = readonly { readonly path: string; readonly text: string }[];
 
+const AGENTS = ["AGENTS.override.md", "AGENTS.md", "agents.md"];
+/** Files of a subfolder; the first one that exists counts. */
+const SUBFOLDER_FILES = ["AGENTS.md", "CLAUDE.md", ".hermes.md", "HERMES.md"];
+/** Folders that are checked above a path. */
+const MAX_FOLDERS = 8;
+
 const INTRODUCTION = "The project's own instructions. They stand below what the user says.";
 
-/** Undefined when the project has none. `cwd` is absolute. */
+/** Instructions for a session in the absolute folder `cwd`; undefined for a project without any. */
 export async function projectContext(cwd: string, files: ContextFiles): Promise<string | undefined> {
   const folders = await foldersUpToRoot(cwd, files);
   for (const kind of kinds) {
@@ -38,7 +44,7 @@ const kinds: readonly Kind[] = [
     return [];
   },
   async (folders, files) => {
-    // From the root down: what is nearer to the work comes last and says the last word.
+    // From the root down: the last file is nearest to the work, and prevails.
     const chain = await Promise.all(folders.toReversed().map((folder) => firstOf(AGENTS, folder, files)));
     const seen = new Set<string>();
     return chain.flat().filter(({ text }) => !seen.has(text) && seen.add(text));
@@ -54,8 +60,6 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-const AGENTS = ["AGENTS.override.md", "AGENTS.md", "agents.md"];
-
 async function firstOf(names: readonly string[], folder: string, { read }: ContextFiles): Promise<Found> {
   for (const name of names) {
     const path = join(folder, name);
@@ -65,7 +69,7 @@ async function firstOf(names: readonly string[], folder: string, { read }: Conte
   return [];
 }
 
-/** The working folder alone when it is in no repository. */
+/** Only the working folder outside a repository. */
 async function foldersUpToRoot(cwd: string, { exists }: ContextFiles): Promise<readonly string[]> {
   const folders: string[] = [];
   for (let folder = cwd; ; folder = dirname(folder)) {
@@ -73,4 +77,53 @@ async function foldersUpToRoot(cwd: string, { exists }: ContextFiles): Promise<r
     if (await exists(join(folder, ".git"))) return folders;
     if (dirname(folder) === folder) return [cwd];
   }
+}
+
+/** Instructions of subfolders. The model gets each once, with the result of the first call that touches its folder. */
+export class SubfolderContext {
+  readonly #cwd: string;
+  readonly #files: ContextFiles;
+  readonly #known: Set<string>;
+
+  constructor(cwd: string, files: ContextFiles) {
+    this.#cwd = cwd;
+    this.#files = files;
+    // The working folder's own file is in the system prompt.
+    this.#known = new Set([cwd]);
+  }
+
+  /** Instructions of the folders of these absolute paths that the model has not had yet; empty without any. */
+  async of(paths: readonly string[]): Promise<string> {
+    const fresh = new Set(paths.flatMap((path) => this.#foldersOf(path)));
+    for (const folder of fresh) this.#known.add(folder);
+    const texts = await Promise.all([...fresh].map((folder) => this.#instructions(folder)));
+    return texts.filter((text) => text !== undefined).join("\n\n");
+  }
+
+  /** Folders between the working folder and the path that were not checked yet, outermost first. */
+  #foldersOf(path: string): readonly string[] {
+    const folders: string[] = [];
+    for (
+      let folder = dirname(path);
+      isBelow(folder, this.#cwd) && folders.length < MAX_FOLDERS;
+      folder = dirname(folder)
+    ) {
+      if (!this.#known.has(folder)) folders.unshift(folder);
+    }
+    return folders;
+  }
+
+  async #instructions(folder: string): Promise<string | undefined> {
+    for (const name of SUBFOLDER_FILES) {
+      const path = join(folder, name);
+      const text = await this.#files.read(path);
+      if (text !== undefined) return presentFile(relative(this.#cwd, path), text);
+    }
+    return undefined;
+  }
+}
+
+function isBelow(folder: string, root: string): boolean {
+  const inside = relative(root, folder);
+  return inside !== "" && !isAbsolute(inside) && inside !== ".." && !inside.startsWith(`..${sep}`);
 }

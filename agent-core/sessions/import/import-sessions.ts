@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { Database } from "sql.js";
-import { replaceFile } from "../../config/replace-file.ts";
+import { replaceFile } from "../../config/home-file.ts";
 import { messageOf } from "../../platform/errors.ts";
 import { acquireLock } from "../../platform/locks/file-lock.ts";
 import { type EntryOf, JOURNAL_VERSION, type JournalEntry } from "../entry.ts";

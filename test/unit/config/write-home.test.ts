@@ -35,5 +35,5 @@ test("processes and calls in one process that set variables at the same moment l
 test("a home that cannot be made is named, and why", async () => {
   writeFileSync(join(home, "file"), "");
   const model = { provider: "custom", model: "some-model", baseUrl: undefined };
-  await expect(setHomeModel(join(home, "file"), model)).rejects.toThrow(/^The model could not be written into .*file/);
+  await expect(setHomeModel(join(home, "file"), model)).rejects.toThrow(/^Could not write the model to .*file/);
 });

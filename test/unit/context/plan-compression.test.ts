@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { planCompression, type Room } from "../../../agent-core/context/plan-compression.ts";
-import { strategies, strategyOf } from "../../../agent-core/context/strategies/strategies.ts";
-import { estimateTokens } from "../../../agent-core/context/token-estimate.ts";
+import { type CompressionRequest, planCompression } from "../../../agent-core/context/plan-compression.ts";
+import { strategies, strategyOf } from "../../../agent-core/context/strategies.ts";
+import { estimateTokens } from "../../../agent-core/context/token-meter.ts";
 import type { Message } from "../../../agent-core/messages/message.ts";
 import { repairMessages } from "../../../agent-core/messages/repair.ts";
 import { Conversation } from "../../../agent-core/sessions/conversation.ts";
@@ -23,7 +23,7 @@ function talk(...messages: readonly Message[]): Conversation {
   return conversation;
 }
 
-function room(conversation: Conversation, target: number, strategy = "summary"): Room {
+function room(conversation: Conversation, target: number, strategy = "summary"): CompressionRequest {
   const { transcript: said, compression } = conversation;
   return { said, compression, target, enough: target, strategy: strategyOf(strategy) };
 }

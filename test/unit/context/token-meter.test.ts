@@ -10,7 +10,7 @@ const usage = (inputTokens: number, outputTokens = 0) => ({
 
 function after(...counted: readonly number[]): TokenMeter {
   const meter = new TokenMeter();
-  for (const tokens of counted) meter.measured(usage(tokens), 1_000);
+  for (const tokens of counted) meter.record(usage(tokens), 1_000);
   return meter;
 }
 

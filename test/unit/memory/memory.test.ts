@@ -100,7 +100,7 @@ describe("the snapshot for a prompt", () => {
     });
     expect(notes).toMatch(/^MEMORY .*\[cannot be read at the moment: do not take it for empty\]$/);
     expect(user).toContain("likes tea");
-    expect(defects).toEqual([expect.stringMatching(/^What is remembered cannot be read: EISDIR/)]);
+    expect(defects).toEqual([expect.stringMatching(/^The memory cannot be read: EISDIR/)]);
   });
 });
 

@@ -4,8 +4,7 @@ import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { contextFiles } from "../../../agent-core/agent/context-files.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
-import { projectContext } from "../../../agent-core/prompt/project-context.ts";
-import { SubfolderContext } from "../../../agent-core/prompt/subfolder-context.ts";
+import { projectContext, SubfolderContext } from "../../../agent-core/prompt/project-context.ts";
 
 let root: string;
 beforeEach(() => {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { readJsonFile, writeJsonFile } from "../../../../agent-core/config/json-file.ts";
+import { readJsonFile, writeJsonFile } from "../../../../agent-core/config/home-file.ts";
 import { ListingCache } from "../../../../agent-core/providers/catalogue/listing-cache.ts";
 
 const HOUR_MS = 3_600_000;
