@@ -31,8 +31,6 @@ export type FaultCase = {
   readonly shown?: string | null;
   /** Milliseconds, with a chance of 0. */
   readonly waits?: readonly number[];
-  /** Longest silence that is borne; default: the product's own. */
-  readonly silenceMs?: number;
   /** Lines that commands wrote, in order. */
   readonly ran?: readonly string[];
   readonly options?: (server: ModelServer) => Partial<AIAgentOptions>;
@@ -44,9 +42,6 @@ export type Seen = {
   readonly notices: readonly string[];
   readonly results: readonly ConversationResult[];
 };
-
-/** Long enough for a loaded machine to answer in time, short enough to wait for. */
-const SILENCE_MS = 1_000;
 
 const text = (words: string): Part => ({ type: "text", text: words });
 const cut: Part = { type: "cut" };
@@ -100,7 +95,7 @@ function passing({ overloaded }: FaultFacts): readonly FaultCase[] {
     once("times out (504)", fail(504, "gateway timeout")),
     once("times out (408)", fail(408, "timeout")),
     once("hangs up", { hangUp: true }),
-    { ...once("says nothing at all", { silent: true }), silenceMs: SILENCE_MS },
+    once("says nothing at all", { silent: true }),
     once("gives a web page for an answer", html(200)),
     once("breaks off before the first word", { parts: [cut] }),
     once("reports an overload in the stream", { parts: [{ type: "raw", data: overloaded }] }),
@@ -134,7 +129,6 @@ function broken({ malformed }: FaultFacts): readonly FaultCase[] {
     },
     {
       name: "stalls in its words",
-      silenceMs: SILENCE_MS,
       answers: [{ parts: [text("The answer "), stall] }, say("The answer is 42.")],
       text: "The answer is 42.",
     },
@@ -196,7 +190,6 @@ const lasting: readonly FaultCase[] = [
     name: "keeps silent",
     answers: Array(3).fill({ silent: true }),
     fault: "timeout",
-    silenceMs: SILENCE_MS,
   },
   {
     name: "asks for an hour of patience: it is told, not slept",

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AIAgent, type AIAgentOptions, type ConversationResult } from "../../agent-core/index.ts";
-import { type Clock, systemClock } from "../../agent-core/platform/clock.ts";
 import type { ApiMode } from "../../agent-core/providers/wire/wire.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { type ModelServer, startModelServer } from "../support/model-server/model-server.ts";
 import { type FaultCase, type FaultFacts, faultCases } from "./fault-cases.ts";
 
@@ -57,7 +57,8 @@ type Setting = {
 };
 
 function optionsFor(given: FaultCase, { server, cwd, mode, waits, told }: Setting): AIAgentOptions {
-  const clock: Clock = { ...systemClock, wait: async (ms) => void waits.push(ms), random: () => 0 };
+  const clock = new FastClock(waits);
+  server.onSilence((closed) => clock.runUntil(closed));
   const remember = (event: unknown): void => void told.everything.push(event);
   return {
     provider: "custom",
@@ -70,7 +71,6 @@ function optionsFor(given: FaultCase, { server, cwd, mode, waits, told }: Settin
     environment: {},
     approvalMode: () => "auto",
     clock,
-    ...(given.silenceMs !== undefined && { silenceMs: () => given.silenceMs }),
     onDefect: (message) => {
       throw new Error(message);
     },
@@ -87,6 +87,29 @@ function optionsFor(given: FaultCase, { server, cwd, mode, waits, told }: Settin
     },
     ...given.options?.(server),
   };
+}
+
+/** Clock that notes waits instead of waiting, and runs while the model server is silent. */
+class FastClock extends ManualClock {
+  readonly #waits: number[];
+
+  constructor(waits: number[]) {
+    super();
+    this.#waits = waits;
+  }
+
+  override async wait(ms: number): Promise<void> {
+    this.#waits.push(ms);
+  }
+
+  /** Each second takes one turn of the event loop, so everything that was sent arrives before the idle timeout. */
+  async runUntil(over: Promise<void>): Promise<void> {
+    let isOver = false as boolean;
+    void over.then(() => {
+      isOver = true;
+    });
+    while (!isOver) await this.advance(1_000);
+  }
 }
 
 async function converse(agent: AIAgent, given: FaultCase): Promise<readonly ConversationResult[]> {

@@ -44,6 +44,8 @@ export type ModelServer = {
   readonly lookUps: Map<string, unknown>;
   /** Look-ups that came, in order. */
   readonly lookedUp: readonly Pick<ReceivedRequest, "url" | "headers">[];
+  /** Calls `listener` when an answer falls silent; `closed` resolves when its client leaves. */
+  onSilence(listener: (closed: Promise<void>) => void): void;
   /** Settles when the next request has arrived. */
   nextRequest(): Promise<ReceivedRequest>;
   stop(): Promise<void>;
@@ -59,6 +61,7 @@ export async function startModelServer(): Promise<ModelServer> {
   const answers: Answer[] = [];
   const waiting: ((request: ReceivedRequest) => void)[] = [];
   let otherwise: (request: ReceivedRequest) => Answer = unexpected;
+  let onSilence: (closed: Promise<void>) => void = () => undefined;
   const lookUps = new Map(LOOK_UPS);
   const lookedUp: Pick<ReceivedRequest, "url" | "headers">[] = [];
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -73,7 +76,8 @@ export async function startModelServer(): Promise<ModelServer> {
     for (const resolve of waiting.splice(0)) resolve(received);
     const format = formats.find(({ path }) => received.url.endsWith(path));
     if (format === undefined) return respondStatus(response, fail(404, `no such path: ${received.url}`));
-    await respond(response, answers.shift() ?? otherwise(received), format.speaker(requests.length));
+    const answer = answers.shift() ?? otherwise(received);
+    if (await respond(response, answer, format.speaker(requests.length))) onSilence(received.closed);
   };
   const server = createServer((request, response) => {
     // A client that went away is no failure of the server; anything else must be seen in the test.
@@ -94,6 +98,9 @@ export async function startModelServer(): Promise<ModelServer> {
       otherwise = ({ body }) => answer(body);
     },
     forget: () => void requests.splice(0),
+    onSilence(listener) {
+      onSilence = listener;
+    },
     nextRequest: () => new Promise((resolve) => waiting.push(resolve)),
     stop: () => stop(server),
   };

@@ -3,11 +3,16 @@ import type { ServerResponse } from "node:http";
 import type { Answer, Part, StreamedAnswer } from "./answer.ts";
 import type { Speaker } from "./format.ts";
 
-export async function respond(response: ServerResponse, answer: Answer, speaker: Speaker): Promise<void> {
-  if ("silent" in answer) return;
+/** Resolves with true when the answer falls silent with the connection open. */
+export async function respond(response: ServerResponse, answer: Answer, speaker: Speaker): Promise<boolean> {
+  if ("silent" in answer) return true;
   if ("hangUp" in answer) response.destroy();
   else if ("status" in answer) respondStatus(response, answer);
-  else await stream(response, answer, speaker);
+  else {
+    await stream(response, answer, speaker);
+    return answer.parts.some(({ type }) => type === "stall");
+  }
+  return false;
 }
 
 export function respondStatus(
@@ -26,7 +31,7 @@ async function stream(response: ServerResponse, answer: StreamedAnswer, speaker:
   response.end();
 }
 
-/** False when the answer is over. */
+/** Resolves with false when the server sends no further part. */
 async function send(response: ServerResponse, part: Part, speaker: Speaker): Promise<boolean> {
   switch (part.type) {
     case "wait":
@@ -55,7 +60,7 @@ async function send(response: ServerResponse, part: Part, speaker: Speaker): Pro
   }
 }
 
-/** Waits until everything written so far has left; the comment is ignored by every reader of the stream. */
+/** Resolves once everything written so far is sent. Every reader of the stream ignores the comment. */
 function flushed(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => response.write(":\n", () => resolve()));
 }

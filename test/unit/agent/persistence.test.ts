@@ -1,10 +1,11 @@
-// What a turn does about faults that only time or the user can end: with the system's clock and a real server.
+// Faults that only time or the user can end, with a real server.
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type AgentCallbacks, AIAgent, type AIAgentOptions } from "../../../agent-core/index.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { fail, hold, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 
 let model: ModelServer;
@@ -43,18 +44,25 @@ test("a server that never answers can be cancelled", async () => {
   expect(await agent.chat("again")).toBe("hello");
 });
 
+/** What the server of this process has sent is read within a few turns of the event loop. */
+async function arrival(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+}
+
 test("a server that sends signs of life is not silent", async () => {
   const gates = Array.from({ length: 6 }, hold);
   const sign = { type: "bytes", bytes: Buffer.from(": still here\n\n") } as const;
   model.script({ parts: [...gates.flatMap((gate) => [sign, gate.part]), { type: "text", text: "hello" }] });
+  const clock = new ManualClock();
   const signs = (async () => {
     for (const gate of gates) {
       await gate.reached;
-      await delay(300); // silence itself is what is tested
+      await arrival();
+      await clock.advance(50_000); // within the idle timeout of 60 s
       gate.release();
     }
   })();
-  expect(await agentWith({}, { silenceMs: () => 1_500 }).chat("go")).toBe("hello");
+  expect(await agentWith({}, { clock }).chat("go")).toBe("hello");
   await signs;
   expect(model.requests).toHaveLength(1);
 });

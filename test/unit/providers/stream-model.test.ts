@@ -4,6 +4,7 @@ import { guardStream, streamModel } from "../../../agent-core/providers/stream-m
 import type { ApiMode, ModelEvent } from "../../../agent-core/providers/wire/wire.ts";
 import { collect, transcript } from "../../conformance/collect.ts";
 import { requestTo } from "../../conformance/wire.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 const request = requestTo({ baseUrl: "http://127.0.0.1:1/v1" });
 const text = (words: string): ModelEvent => ({ type: "text-delta", text: words });
@@ -51,11 +52,13 @@ describe("silence", () => {
   const SILENCE_MS = 100;
 
   test("of the model ends the stream", async () => {
+    const clock = new ManualClock();
     const open = async function* () {
       yield text("a");
+      await clock.advance(SILENCE_MS);
       await never;
     };
-    const events = guardStream(open, request, new AbortController().signal, new Deadline(SILENCE_MS));
+    const events = guardStream(open, request, new AbortController().signal, new Deadline(SILENCE_MS, clock));
     expect(transcript(await collect(events))).toEqual(['text "a"', "fault timeout"]);
   });
 
