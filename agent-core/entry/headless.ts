@@ -1,17 +1,43 @@
-/** The headless chat: an ACP client in the same process, so that it gets exactly what every editor gets. */
+/** The headless chat: an ACP client in the agent's process, which gets the same as every editor. */
+import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { type ClientContext, client, methods, type SessionNotification } from "@zed-industries/agent-client-protocol";
+import { parseArgs } from "node:util";
+import {
+  type ClientContext,
+  client,
+  methods,
+  type SessionNotification,
+  type SessionUpdate,
+} from "@zed-industries/agent-client-protocol";
 import { agentApp } from "../acp/serve.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { messageOf } from "../platform/errors.ts";
-import { findSession } from "./find-session.ts";
-import { HELP, type HeadlessOptions, parseCommandLine } from "./headless-options.ts";
-import { updatePrinter } from "./print-updates.ts";
+import { call } from "../protocol/method.ts";
+import { sessionMethods } from "../protocol/sessions.ts";
+import { stillBuilding } from "../sessions/index/session-index.ts";
+import { isSessionId } from "../sessions/session-files.ts";
 import { VERSION } from "./version.ts";
 
 const INTERRUPTED = 130;
 
-/** Runs one prompt to its end; gives the exit code. */
+/** Listed sessions when several match. */
+const MAX_MATCHES = 15;
+
+const HELP = `hermes: one prompt to the Hermes agent, from the command line.
+
+  hermes [options] "prompt"     (without a prompt it is read from standard input)
+
+  --yes          allow everything that would ask (blocked commands stay blocked)
+  --cwd DIR      work in DIR; default: the current folder
+  --resume WHICH go on with an earlier session: its id, words of its title, or "last" (of this folder)
+  --json         print every session/update as a line of JSON
+  --version, --help
+
+The answer goes to standard output, tool calls to standard error.
+Exit code: 0 done, 1 error, 130 interrupted.
+`;
+
+/** Runs one prompt to its end. Returns the exit code. */
 export async function runHeadless(args: readonly string[]): Promise<number> {
   const parsed = parseCommandLine(args);
   switch (parsed.kind) {
@@ -21,7 +47,7 @@ export async function runHeadless(args: readonly string[]): Promise<number> {
     case "version":
       process.stdout.write(`${VERSION}\n`);
       return 0;
-    case "wrong":
+    case "invalid":
       process.stderr.write(`hermes: ${parsed.message}\n`);
       return 1;
     case "run":
@@ -61,7 +87,7 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
   }
 }
 
-/** The agent of this process sent it: there is nothing to check, which would take as long as printing it. */
+/** Skips the library's check: it takes as long as printing, and the sender is our own agent. */
 function asSent(params: unknown): SessionNotification {
   return params as SessionNotification;
 }
@@ -100,4 +126,121 @@ async function resumed(agent: ClientContext, wanted: string, cwd: string): Promi
   const sessionId = await findSession(agent, wanted, cwd);
   await agent.request(methods.agent.session.resume, { sessionId, cwd, mcpServers: [] });
   return sessionId;
+}
+
+/**
+ * The session that `--resume` names. `wanted`: an id, `last` for the latest session of this folder, or words of a title.
+ * Rejects with an Error that lists the matches when there is not exactly one.
+ */
+async function findSession(agent: ClientContext, wanted: string, cwd: string): Promise<string> {
+  if (isSessionId(wanted)) return wanted;
+  if (wanted === "last") {
+    const { sessions } = await agent.request(methods.agent.session.list, { cwd });
+    const [last] = sessions;
+    if (last === undefined) throw new Error(`There is no earlier session of ${cwd}.`);
+    return last.sessionId;
+  }
+  const { titled, building } = await titledWith(agent, wanted);
+  const exact = titled.filter(({ title }) => title?.toLowerCase() === wanted.toLowerCase());
+  const [found, other] = exact.length === 1 ? exact : titled;
+  if (found === undefined) {
+    const note = building === undefined ? "" : ` ${stillBuilding(building)}`;
+    throw new Error(`There is no session with “${wanted}” in its title.${note}`);
+  }
+  if (other === undefined) return found.sessionId;
+  const lines = titled.map(({ sessionId, title, cwd: where }) => `  ${sessionId}  ${title ?? "Untitled"} (${where})`);
+  throw new Error(`Several sessions have “${wanted}” in their titles:\n${lines.join("\n")}`);
+}
+
+/** Only a hit in a message has a position. */
+async function titledWith(agent: ClientContext, query: string) {
+  if (query.trim() === "") return { titled: [], building: undefined };
+  const { hits, building } = await call(agent, sessionMethods.search, { query, limit: MAX_MATCHES });
+  return { titled: hits.filter(({ position }) => position === undefined), building };
+}
+
+type HeadlessOptions = {
+  /** Empty: standard input has it. */
+  readonly prompt: string;
+  readonly allowAll: boolean;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly resume: string | undefined;
+  readonly json: boolean;
+};
+
+type ParsedCommandLine =
+  | { readonly kind: "run"; readonly options: HeadlessOptions }
+  | { readonly kind: "help" }
+  | { readonly kind: "version" }
+  | { readonly kind: "invalid"; readonly message: string };
+
+function parseCommandLine(args: readonly string[]): ParsedCommandLine {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        yes: { type: "boolean", default: false },
+        cwd: { type: "string", default: "." },
+        resume: { type: "string" },
+        json: { type: "boolean", default: false },
+        version: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    });
+    if (values.help) return { kind: "help" };
+    if (values.version) return { kind: "version" };
+    const { yes: allowAll, resume, json } = values;
+    return {
+      kind: "run",
+      options: { prompt: positionals.join(" "), allowAll, cwd: resolve(values.cwd), resume, json },
+    };
+  } catch (error) {
+    return { kind: "invalid", message: messageOf(error) };
+  }
+}
+
+type UpdatePrinter = {
+  update(notification: SessionNotification): void;
+  /** Prints a call that needed approval. */
+  refused(title: string): void;
+  end(): void;
+};
+
+/** Prints the answer on stdout and the rest on stderr, or every update as JSON on stdout. */
+function updatePrinter(json: boolean): UpdatePrinter {
+  const titles = new Map<string, string>();
+  let printed = false;
+  return {
+    update(notification) {
+      if (json) {
+        process.stdout.write(`${JSON.stringify(notification)}\n`);
+        return;
+      }
+      const { update } = notification;
+      if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
+        printed = true;
+        process.stdout.write(update.content.text);
+        return;
+      }
+      const line = lineOf(update, titles);
+      if (line !== undefined) process.stderr.write(`${line}\n`);
+    },
+    refused(title) {
+      process.stderr.write(`✗ ${title}: it asks for approval, and nobody is here to give it (see --yes)\n`);
+    },
+    end() {
+      if (printed) process.stdout.write("\n");
+    },
+  };
+}
+
+function lineOf(update: SessionUpdate, titles: Map<string, string>): string | undefined {
+  if (update.sessionUpdate === "notice") return `! ${update.title}`;
+  if (update.sessionUpdate !== "tool_call" && update.sessionUpdate !== "tool_call_update") return undefined;
+  const title = update.title ?? titles.get(update.toolCallId) ?? update.toolCallId;
+  titles.set(update.toolCallId, title);
+  if (update.status === "completed") return `✓ ${title}`;
+  return update.status === "failed" ? `✗ ${title}` : undefined;
 }

@@ -3,7 +3,7 @@ import type { MessagePort } from "node:worker_threads";
 import * as z from "zod";
 import { serve } from "../acp/serve.ts";
 import { nodeHost } from "../host/node-host.ts";
-import { portStream } from "./port-stream.ts";
+import { portStream } from "../protocol/port-stream.ts";
 import { VERSION } from "./version.ts";
 
 /** Data that the extension gives the worker: `ripgrep` is the absolute path of VS Code's own. */
@@ -20,4 +20,5 @@ export async function servePort(port: MessagePort, startData: unknown): Promise<
   });
   await service.connection.closed;
   await service.dispose();
+  port.close();
 }

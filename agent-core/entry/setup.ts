@@ -1,4 +1,7 @@
-/** `--setup`: asks in the terminal for provider, key and model, tries them, and writes them into the home. */
+/** `--setup` asks in the terminal for provider, key and model, and writes them into the home; `--check` tries them. */
+import { AIAgent } from "../agent/ai-agent.ts";
+import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
+import { ModelDirectory } from "../agent/model-directory.ts";
 import { loadConfig } from "../config/config.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import { setHomeModel, setHomeVariable } from "../config/write-home.ts";
@@ -6,16 +9,19 @@ import { messageOf } from "../platform/errors.ts";
 import { checkKey } from "../providers/catalogue/check-key.ts";
 import { discoverLocalServers, localPlaces } from "../providers/catalogue/discovered-models.ts";
 import type { ListedModel } from "../providers/catalogue/listing.ts";
+import { settingsOf } from "../providers/choice.ts";
 import { custom, type Deployment, deployments } from "../providers/deployments.ts";
 import type { Dialog } from "./terminal-dialog.ts";
 
-/** Of any endpoint that has no variable of its own. */
+/** Variable of endpoints without their own. */
 const ANY_KEY = "HERMES_API_KEY";
 const MODELS_SHOWN = 20;
+/** Long enough for the first word of a local model that is not loaded yet. */
+const CHECK_TIMEOUT_MS = 30_000;
 
 type Reached = { readonly baseUrl: string; readonly key: string; readonly models: readonly ListedModel[] };
 
-/** Gives the exit code: 0 when a model was set up, else 1. */
+/** Returns the exit code: 0 after a complete setup, else 1. */
 export async function setUp(environment: Environment, dialog: Dialog): Promise<number> {
   try {
     return (await converse(environment, dialog)) ? 0 : 1;
@@ -48,7 +54,7 @@ async function converse(environment: Environment, dialog: Dialog): Promise<boole
   return true;
 }
 
-/** Providers with a key, what answers on this machine, any other address. */
+/** Providers with a key, servers on this machine, and any other address. */
 async function offers(environment: Environment): Promise<readonly Deployment[]> {
   const keyed = deployments.filter(({ keyVariable }) => keyVariable !== undefined);
   const local = await discoverLocalServers(localPlaces(environment["HERMES_LOCAL_SERVERS"]));
@@ -72,10 +78,10 @@ async function reach(provider: Deployment, environment: Environment, dialog: Dia
   }
 }
 
-/** The models that are reached, or in one line why none is. */
+/** The models that the key reaches, or the problem in one line. */
 async function attempt(provider: Deployment, baseUrl: string, key: string): Promise<readonly ListedModel[] | string> {
   if (!/^https?:/i.test(baseUrl) || !URL.canParse(baseUrl)) {
-    return `${JSON.stringify(baseUrl)} is no base URL: it must begin with http(s)://.`;
+    return `${JSON.stringify(baseUrl)} is not a base URL: it must begin with http(s)://.`;
   }
   const endpoint = { provider: provider.name, baseUrl, apiKey: key === "" ? undefined : key };
   const check = await checkKey(provider, endpoint);
@@ -125,4 +131,39 @@ async function pick<T>(
     const value = read(answer);
     if (value !== undefined) return value;
   }
+}
+
+/** Prints one line. Returns the exit code: 0 when the configured model answers, else 1. */
+export async function checkSetup(environment: Environment): Promise<number> {
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  try {
+    const configured = await configuredAgent(environment, "acp");
+    for (const warning of configured.warnings) say(warning);
+    const agent = new AIAgent({
+      ...configured.options,
+      ...(await model(configured, say)),
+      enabledToolsets: [],
+      maxIterations: 1,
+    });
+    const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
+    const { stopReason, fault } = await agent.runConversation({ userMessage: "help", signal });
+    if (fault !== undefined || stopReason === "cancelled") {
+      say(fault?.message ?? `The model ${agent.model.model} did not answer within ${CHECK_TIMEOUT_MS / 1000} s.`);
+      return 1;
+    }
+    say(`The model ${agent.model.model} answers.`);
+    return 0;
+  } catch (error) {
+    say(messageOf(error));
+    return 1;
+  }
+}
+
+/** Model of a new session. Throws when there is none. */
+async function model(configured: ConfiguredAgent, log: (line: string) => void): Promise<ReturnType<typeof settingsOf>> {
+  const directory = new ModelDirectory({ home: configured.options.home ?? "", log });
+  directory.configure(configured);
+  const resolution = await directory.automatic();
+  if (!resolution.ok) throw new Error(resolution.message);
+  return settingsOf(resolution.model);
 }

@@ -5,9 +5,8 @@ import { ndJsonStream } from "@zed-industries/agent-client-protocol";
 import { serve } from "../acp/serve.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { Deadline } from "../platform/deadline.ts";
-import { checkSetup } from "./check.ts";
 import { gatheredOutput } from "./gathered-output.ts";
-import { setUp } from "./setup.ts";
+import { checkSetup, setUp } from "./setup.ts";
 import { terminalDialog } from "./terminal-dialog.ts";
 import { VERSION } from "./version.ts";
 

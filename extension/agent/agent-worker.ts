@@ -4,9 +4,9 @@ import type { ClientConnection, ClientContext } from "@zed-industries/agent-clie
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { AgentState } from "../../agent-core/protocol/panel-events.ts";
+import { endStream, portStream } from "../../agent-core/protocol/port-stream.ts";
 import type { ClientServices } from "../client/client-method.ts";
 import { connect } from "./connection.ts";
-import { portStream } from "./port-stream.ts";
 import { vscodeRipgrep } from "./vscode-ripgrep.ts";
 
 /** A worker that dies more often than this within a minute is not restarted by itself. */
@@ -14,8 +14,6 @@ const RESTARTS_A_MINUTE = 3;
 const MINUTE_MS = 60_000;
 /** The agent ends its commands itself when its port closes; then the thread is ended. */
 const SHUTDOWN_MS = 1_500;
-/** The message that ends the agent's side of the stream (agent-core/entry/port-stream.ts). */
-const CLOSE = "close";
 
 /** Variables for an agent that starts, beside VS Code's own. */
 type StartVariables = () => Promise<Readonly<Record<string, string>>>;
@@ -122,7 +120,7 @@ export class AgentWorker implements vscode.Disposable {
     if (running === undefined) return;
     const exited = new Promise<void>((resolve) => running.worker.once("exit", () => resolve()));
     running.connection.close();
-    running.worker.postMessage(CLOSE);
+    endStream(running.worker);
     const timer = setTimeout(() => void running.worker.terminate(), SHUTDOWN_MS);
     await exited;
     clearTimeout(timer);
