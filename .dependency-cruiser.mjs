@@ -65,10 +65,10 @@ export default {
       severity: "error",
       comment: "members of a table know its shape, not each other",
       from: {
-        path: "^(extension/(?:commands|client))/([^/]+)\\.ts$",
+        path: "^(extension/client)/([^/]+)\\.ts$",
         pathNot: "\\.gen\\.ts$",
       },
-      to: { path: "^$1/[^/]+\\.ts$", pathNot: "^$1/(method|command|client-method)\\.ts$" },
+      to: { path: "^$1/[^/]+\\.ts$", pathNot: "^$1/client-method\\.ts$" },
     },
   ],
   options: {

@@ -1,8 +1,8 @@
-/** Wires the extension. What it is made of is loaded and built with its first use: activation itself costs next to nothing. */
+/** Registers the view and the commands. The first use of one builds everything else, so activation is cheap. */
 import * as vscode from "vscode";
 import type { ChatView } from "./chat/chat-view.ts";
 import { CHAT_VIEW } from "./chat/chat-view-id.ts";
-import { table } from "./commands/table.gen.ts";
+import { commands } from "./commands/commands.ts";
 import type { Services } from "./services.ts";
 
 let built: Promise<Extension> | undefined;
@@ -18,13 +18,13 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.window.registerWebviewViewProvider(CHAT_VIEW, {
       resolveWebviewView: async (view) => (await extension()).view.resolveWebviewView(view),
     }),
-    ...table.map(({ id, run }) =>
+    ...Object.entries(commands).map(([id, run]) =>
       vscode.commands.registerCommand(id, async (...args: unknown[]) => run((await extension()).services, ...args)),
     ),
   );
 }
 
-/** No command outlives the window: VS Code gives `deactivate` some seconds, and a disposable none. */
+/** Ends all running commands here, because VS Code waits for `deactivate` but not for disposables. */
 export async function deactivate(): Promise<void> {
   await (await built)?.services.terminals.endAll();
 }

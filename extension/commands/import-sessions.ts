@@ -3,31 +3,28 @@ import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesImport, sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import { withErrorMessage } from "../chat/with-error-message.ts";
 import type { Services } from "../services.ts";
-import type { Command } from "./command.ts";
 
 type Source = vscode.QuickPickItem & { readonly isHome: boolean };
 
 const SOURCES: readonly Source[] = [
-  { label: "Hermes' home", description: "state.db in HERMES_HOME, else in ~/.hermes", isHome: true },
-  { label: "Another state.db…", description: "Of another home, or a copy", isHome: false },
+  { label: "Hermes' home", description: "state.db in HERMES_HOME, or in ~/.hermes", isHome: true },
+  { label: "Another state.db…", description: "From another home, or a copy", isHome: false },
 ];
 
 const SHOW = "Show Sessions";
 const AGAIN = "Import Deleted Too";
 
-export const command: Command = {
-  id: "hermes.importSessions",
-  async run(services) {
-    const source = await vscode.window.showQuickPick(SOURCES, {
-      title: "Import Sessions",
-      placeHolder: "Sessions of the original Hermes Agent; nothing of its own is changed",
-    });
-    if (source === undefined) return;
-    const file = source.isHome ? undefined : await chooseFile();
-    if (!source.isHome && file === undefined) return;
-    await withErrorMessage("Nothing was imported", () => bringOver(services, file === undefined ? {} : { path: file }));
-  },
-};
+/** Imports the sessions of an original Hermes home, with progress, and offers to show them. */
+export async function importSessions(services: Services): Promise<void> {
+  const source = await vscode.window.showQuickPick(SOURCES, {
+    title: "Import Sessions",
+    placeHolder: "Reads the sessions of the original Hermes Agent without changing them",
+  });
+  if (source === undefined) return;
+  const file = source.isHome ? undefined : await chooseFile();
+  if (!source.isHome && file === undefined) return;
+  await withErrorMessage("Nothing was imported", () => runImport(services, file === undefined ? {} : { path: file }));
+}
 
 async function chooseFile(): Promise<string | undefined> {
   const chosen = await vscode.window.showOpenDialog({
@@ -38,11 +35,11 @@ async function chooseFile(): Promise<string | undefined> {
   return chosen?.[0]?.fsPath;
 }
 
-async function bringOver(services: Services, request: HermesImport): Promise<void> {
+async function runImport(services: Services, request: HermesImport): Promise<void> {
   const { worker, sessionListChanges } = services;
   const agent = await worker.agent();
   const { summary, deleted } = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: "Hermes imports sessions", cancellable: true },
+    { location: vscode.ProgressLocation.Notification, title: "Hermes is importing sessions", cancellable: true },
     async (progress, token) => {
       const cancellation = new AbortController();
       const listeners = vscode.Disposable.from(
@@ -59,6 +56,6 @@ async function bringOver(services: Services, request: HermesImport): Promise<voi
   );
   const answer = await vscode.window.showInformationMessage(summary, SHOW, ...(deleted > 0 ? [AGAIN] : []));
   if (answer === AGAIN)
-    await withErrorMessage("Nothing was imported", () => bringOver(services, { ...request, again: true }));
+    await withErrorMessage("Nothing was imported", () => runImport(services, { ...request, again: true }));
   if (answer === SHOW) await vscode.commands.executeCommand("hermes.showHistory");
 }

@@ -2,24 +2,24 @@ import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesGrants, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { Services } from "../services.ts";
-import type { Command } from "./command.ts";
 
 type Item = vscode.QuickPickItem & { readonly grantId?: string };
 
-const REVOKE: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("trash"), tooltip: "Ask again from now on" };
+const REVOKE: vscode.QuickInputButton = {
+  iconPath: new vscode.ThemeIcon("trash"),
+  tooltip: "Revoke: Hermes asks again",
+};
 const LASTING = { session: "This session", always: "Always" } as const;
 
-export const command: Command = { id: "hermes.manageGrants", run: manageGrants };
-
-/** A list with a button beside each; it stays open, so that several can be taken back. */
-async function manageGrants({ sessions, worker, log }: Services): Promise<void> {
+/** Lists the lasting permissions. The list stays open, so that several can be revoked. */
+export async function manageGrants({ sessions, worker, log }: Services): Promise<void> {
   await sessions.shown.open();
   const { sessionId } = sessions.shown;
   if (sessionId === undefined) return;
   const agent = await worker.agent();
   const list = vscode.window.createQuickPick<Item>();
   list.title = "What Hermes May Do Without Asking";
-  list.placeholder = "The bin beside an entry takes it back";
+  list.placeholder = "Select the bin beside an entry to revoke it";
   const refresh = async (): Promise<void> => {
     const { grants } = await call(agent, settingsMethods.grants, { sessionId });
     list.items = grants.length === 0 ? [NOTHING] : grants.map(itemOf);
@@ -32,7 +32,7 @@ async function manageGrants({ sessions, worker, log }: Services): Promise<void> 
     if (item.grantId === undefined) return;
     revoke(item.grantId).catch((error: unknown) => {
       log.error(String(error));
-      vscode.window.showErrorMessage(`Hermes: it could not be taken back. ${String(error)}`);
+      vscode.window.showErrorMessage(`Hermes could not revoke the permission. ${String(error)}`);
     });
   });
   list.onDidHide(() => list.dispose());
@@ -43,8 +43,8 @@ async function manageGrants({ sessions, worker, log }: Services): Promise<void> 
 }
 
 const NOTHING: Item = {
-  label: "Nothing is allowed for longer",
-  detail: "Whatever needs your approval asks.",
+  label: "No lasting permissions",
+  detail: "Hermes asks each time it needs your approval.",
   alwaysShow: true,
 };
 

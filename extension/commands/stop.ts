@@ -1,6 +1,0 @@
-import type { Command } from "./command.ts";
-
-export const command: Command = {
-  id: "hermes.stop",
-  run: ({ sessions }) => sessions.shown.dispatch({ type: "cancel" }),
-};
