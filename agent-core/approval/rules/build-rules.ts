@@ -1,6 +1,7 @@
-/** Compilers, test runners, linters and formatters: the project's own work, which does not ask inside the project. */
+/** Rules for compilers, test runners, linters and formatters: inside the project their work does not ask. */
 import { ask, CHANGE, type CommandEffect, opaque, type Program, writes } from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, shown, UNKNOWN } from "../shell/arg.ts";
+import { ruleTable } from "./rule.ts";
 
 /** Options that hand the tool code, a program or a plugin from the command line. */
 const STEERING =
@@ -8,10 +9,10 @@ const STEERING =
 const FAR =
   /^(?:publish|deploy|release|upload|login|logout|push|install|uninstall|add|remove|exec:\S*|deploy:\S*|release:\S*|publish\S*|upload\S*|dependency:get|cloud|connect|link|telemetry|generate:key)$/;
 
-/** Words of a command line that are certainly paths: those that leave the project or name a protected file by themselves. */
+/** Words that are certainly paths: they leave the project or name a hidden file. */
 const PATH = /^(?:\/|~|\.\.?\/|\.\.$|\.\w)|\/\.\.(?:\/|$)/;
 
-/** A tool whose operands it may rewrite; it asks for those outside the project. */
+/** A tool that may rewrite its operands; operands outside the project ask. */
 const tool: Program = ({ name, args }) => {
   const paths = args.flatMap((arg) => pathOf(arg));
   const steering = args.filter(
@@ -32,7 +33,7 @@ function pathOf(arg: Arg): readonly Arg[] {
   return value && PATH.test(value.text) ? [value] : [];
 }
 
-/** A tool with tasks of which some reach beyond the project. */
+/** A task runner: some tasks reach beyond the project. */
 const tasks: Program = (call) => {
   const words = call.args.filter(({ text }) => !text.startsWith("-"));
   const far = words.find(({ text }) => FAR.test(text));
@@ -42,23 +43,24 @@ const tasks: Program = (call) => {
     : effects;
 };
 
-/** Only the project's own work below these words; anything else asks. */
-function verbs(known: RegExp): Program {
+/** The project's own work with these first words; any other asks. */
+function verbs(known: string): Program {
+  const own = new Set(known.split(" "));
   return (call) => {
     const [verb] = call.args.filter(({ text }) => !/^[-+]/.test(text));
-    if (!verb || !known.test(verb.text)) return [ask(`Runs ${call.name} ${verb ? shown(verb) : ""}`.trim(), "prefix")];
-    return tool(call);
+    if (verb && own.has(verb.text)) return tool(call);
+    return [ask(`Runs ${call.name} ${verb ? shown(verb) : ""}, which may reach beyond this project`, "prefix")];
   };
 }
 
-/** The compiler's output file is the last word on where it writes. */
+/** A compiler: of the absolute paths among its words only the output is written. */
 const compiler: Program = (call) => {
   const outputs = call.args.flatMap((arg, at) => {
     if (arg.text === "-o") return call.args.slice(at + 1, at + 2);
     return /^-o./.test(arg.text) ? [afterPrefix(arg, 2)] : [];
   });
   const lists = call.args.filter(({ text }) => text.startsWith("@"));
-  const effects = lists.map((arg) => ask(`Runs ${call.name} with the options that ${shown(arg)} holds`));
+  const effects = lists.map((arg) => ask(`Runs ${call.name} with options from the file ${shown(arg)}`));
   return [
     ...effects,
     ...tool({ ...call, args: call.args.filter((arg) => !/^-[IL]|^\//.test(arg.text)) }),
@@ -77,23 +79,25 @@ const go: Program = (call) => {
   if (word === "mod")
     return /^(?:tidy|download|graph|why|verify|edit|init|vendor)$/.test(next?.text ?? "")
       ? [CHANGE]
-      : [ask("Runs go mod")];
+      : [ask("Runs go mod with a command that may change other modules")];
   if (word === "run") return next && /@/.test(next.text) ? [opaque(`Downloads and runs ${shown(next)}`)] : tool(call);
   if (/^(?:build|test|vet|fmt|list|version|doc|help|clean|fix|work)$/.test(word)) return tool(call);
   return [ask(`Runs go ${word}, which can download and run other code`, "prefix")];
 };
+
+const CARGO_WORK = new Set(
+  [
+    "build b check c test t nextest clippy fmt doc d bench tree metadata version run r clean help search locate-project",
+    "verify-project pkgid fix llvm-cov expand deny machete udeps outdated audit miri insta hack info",
+  ].flatMap((line) => line.split(" ")),
+);
 
 const cargo: Program = (call) => {
   const words = call.args.filter(({ text }) => !/^[-+]/.test(text));
   const odd = call.args.find(({ text }) => /^(?:--config|-Z)/.test(text));
   if (odd) return [opaque(`Runs cargo with ${shown(odd)}, which can make it run other programs`)];
   if (words.length === 0) return [];
-  if (
-    /^(?:build|b|check|c|test|t|nextest|clippy|fmt|doc|d|bench|tree|metadata|version|run|r|clean|help|search|locate-project|verify-project|pkgid|fix|llvm-cov|expand|deny|machete|udeps|outdated|audit|miri|insta|hack|info)$/.test(
-      words[0]?.text ?? "",
-    )
-  )
-    return tool(call);
+  if (CARGO_WORK.has(words[0]?.text ?? "")) return tool(call);
   return [ask(`Runs cargo ${words.slice(0, 2).map(shown).join(" ")}, which downloads or publishes code`, "prefix")];
 };
 
@@ -127,78 +131,65 @@ const make: Program = (call) => {
 const cmake: Program = (call) => {
   const [first, second] = call.args;
   if (first?.text === "-E") {
-    const copies: readonly CommandEffect[] = [{ kind: "command", words: call.args.slice(2).map((arg) => arg) }];
-    return /^(?:echo|capabilities|environment)$/.test(second?.text ?? "")
-      ? []
-      : [
-          ask(`Runs cmake -E ${second ? shown(second) : ""}`),
-          ...(second?.text === "env" || second?.text === "time" ? copies : []),
-        ];
+    const action = second?.text ?? "";
+    if (/^(?:echo|capabilities|environment)$/.test(action)) return [];
+    const runs: readonly CommandEffect[] = [{ kind: "command", words: call.args.slice(2) }];
+    return [
+      ask(`Runs cmake -E ${shown(action)}, which can change files`),
+      ...(action === "env" || action === "time" ? runs : []),
+    ];
   }
   if (
     call.args.some(({ text }) =>
       /^(?:-P|-C|--install|-DCMAKE_\w*(?:COMPILER|LAUNCHER|PROGRAM|COMMAND|TOOLCHAIN)\w*)/.test(text),
     )
   ) {
-    return [ask("Runs cmake with a script, a compiler of its own or an installation")];
+    return [ask("Runs cmake with a script, another compiler or an installation")];
   }
   return tool(call);
 };
 
-const named = (names: string, program: Program): (readonly [string, Program])[] =>
-  names.split(" ").map((name) => [name, program] as const);
-
-export const buildTools: ReadonlyMap<string, Program> = new Map<string, Program>([
-  ...named(
-    "tsc tsgo vue-tsc svelte-check tsd tsup tsdown vitest jest mocha ava tap nyc c8 karma jasmine cypress playwright wdio qunit",
-    tool,
-  ),
-  ...named(
-    "eslint oxlint prettier biome stylelint standard xo tslint dprint rome knip depcruise madge publint attw size-limit markdownlint markdownlint-cli2 cspell commitlint htmlhint jshint lint-staged rustywind",
-    tool,
-  ),
-  ...named(
-    "webpack webpack-cli vite rollup esbuild parcel swc babel astro next nuxt gatsby remix storybook ng vue-cli-service react-scripts svelte-kit tailwindcss postcss sass typedoc jsdoc api-extractor",
-    tool,
-  ),
-  ...named(
-    "pytest py.test tox nox mypy pyright basedpyright ruff black isort flake8 pylint pycodestyle pydocstyle bandit coverage autopep8 yapf pyflakes vulture sphinx-build mkdocs py-spy behave hypothesis radon interrogate",
-    tool,
-  ),
-  ...named(
-    "rspec rubocop standardrb cucumber phpunit pest phpstan psalm php-cs-fixer pint ctest cppcheck clang-format clang-tidy clangd bear rustfmt gofmt goimports golangci-lint staticcheck gotestsum gofumpt ktlint detekt scalafmt scalafix swiftlint swiftformat stylua luacheck shellcheck shfmt hadolint yamllint actionlint taplo typos ormolu fourmolu hlint elm-format elm-test credo dialyzer zls buf protolint sqlfluff ansible-lint tflint vale codespell editorconfig-checker nixfmt alejandra statix",
-    tool,
-  ),
-  ...named(
-    "javac kotlinc scalac rustc ghc ocamlfind ocamlopt nim zigcc dmd ldc2 fpc nasm yasm ranlib protoc flatc thrift bison flex yacc lex tsc-watch",
-    compiler,
-  ),
-  ...named("gcc g++ cc c++ clang clang++ tcc icc gfortran nvcc emcc em++", compiler),
-  ...named(
-    "gradle gradlew mvn mvnw mvnd ant sbt mill lein bazel bazelisk buck buck2 pants please turbo nx lerna rush moon wireit grunt gulp jake rake invoke doit ninja samu meson scons waf xmake mage",
-    tasks,
-  ),
-  ["tauri", verbs(/^(?:dev|build|info)$/)],
-  ["expo", verbs(/^(?:start|lint|doctor|config)$/)],
-  ["prisma", verbs(/^(?:generate|validate|format|version|studio)$/)],
-  ["dotnet", verbs(/^(?:build|test|run|restore|clean|format|--info|--list-sdks|list|msbuild|watch)$/)],
-  ["swift", verbs(/^(?:build|test|run|package)$/)],
-  ["xcodebuild", tasks],
-  ["mix", verbs(/^(?:test|compile|format|credo|dialyzer|help|phx\.routes|deps)$/)],
-  ["flutter", verbs(/^(?:test|build|analyze|doctor|clean|run|devices)$/)],
-  ["dart", verbs(/^(?:test|analyze|format|fix|compile|run|doc|info)$/)],
-  ["zig", verbs(/^(?:build|test|fmt|version|env|build-exe|build-lib|run|targets)$/)],
-  ["stack", verbs(/^(?:build|test|haddock|path|ghc)$/)],
-  ["cabal", verbs(/^(?:build|test|check|run|repl|bench|haddock)$/)],
-  ["dune", verbs(/^(?:build|test|runtest|fmt|clean|exec)$/)],
-  ["elm", verbs(/^(?:make|diff|bump)$/)],
-  ["terraform", verbs(/^(?:validate|fmt|version|show|output|providers|graph)$/)],
-  ["tofu", verbs(/^(?:validate|fmt|version|show|output|providers|graph)$/)],
-  ["pre-commit", verbs(/^(?:run|validate-config|sample-config|help)$/)],
-  ["go", go],
-  ["cargo", cargo],
-  ["rustup", verbs(/^(?:show|which|check|doc)$/)],
-  ["make", make],
-  ["gmake", make],
-  ["cmake", cmake],
-]);
+export const buildTools: ReadonlyMap<string, Program> = ruleTable({
+  "tsc tsgo vue-tsc svelte-check tsd tsup tsdown vitest jest mocha ava tap nyc c8 karma jasmine cypress": tool,
+  "playwright wdio qunit": tool,
+  "eslint oxlint prettier biome stylelint standard xo tslint dprint rome knip depcruise madge publint": tool,
+  "attw size-limit markdownlint markdownlint-cli2 cspell commitlint htmlhint jshint lint-staged": tool,
+  rustywind: tool,
+  "webpack webpack-cli vite rollup esbuild parcel swc babel astro next nuxt gatsby remix storybook ng": tool,
+  "vue-cli-service react-scripts svelte-kit tailwindcss postcss sass typedoc jsdoc api-extractor": tool,
+  "pytest py.test tox nox mypy pyright basedpyright ruff black isort flake8 pylint pycodestyle": tool,
+  "pydocstyle bandit coverage autopep8 yapf pyflakes vulture sphinx-build mkdocs py-spy behave": tool,
+  "hypothesis radon interrogate": tool,
+  "rspec rubocop standardrb cucumber phpunit pest phpstan psalm php-cs-fixer pint ctest cppcheck": tool,
+  "clang-format clang-tidy clangd bear rustfmt gofmt goimports golangci-lint staticcheck gotestsum": tool,
+  "gofumpt ktlint detekt scalafmt scalafix swiftlint swiftformat stylua luacheck shellcheck shfmt": tool,
+  "hadolint yamllint actionlint taplo typos ormolu fourmolu hlint elm-format elm-test credo dialyzer": tool,
+  "zls buf protolint sqlfluff ansible-lint tflint vale codespell editorconfig-checker nixfmt alejandra": tool,
+  statix: tool,
+  "javac kotlinc scalac rustc ghc ocamlfind ocamlopt nim zigcc dmd ldc2 fpc nasm yasm ranlib protoc": compiler,
+  "flatc thrift bison flex yacc lex tsc-watch": compiler,
+  "gcc g++ cc c++ clang clang++ tcc icc gfortran nvcc emcc em++": compiler,
+  "gradle gradlew mvn mvnw mvnd ant sbt mill lein bazel bazelisk buck buck2 pants please turbo nx lerna": tasks,
+  "rush moon wireit grunt gulp jake rake invoke doit ninja samu meson scons waf xmake mage": tasks,
+  tauri: verbs("dev build info"),
+  expo: verbs("start lint doctor config"),
+  prisma: verbs("generate validate format version studio"),
+  dotnet: verbs("build test run restore clean format --info --list-sdks list msbuild watch"),
+  swift: verbs("build test run package"),
+  mix: verbs("test compile format credo dialyzer help phx.routes deps"),
+  flutter: verbs("test build analyze doctor clean run devices"),
+  dart: verbs("test analyze format fix compile run doc info"),
+  zig: verbs("build test fmt version env build-exe build-lib run targets"),
+  stack: verbs("build test haddock path ghc"),
+  cabal: verbs("build test check run repl bench haddock"),
+  dune: verbs("build test runtest fmt clean exec"),
+  elm: verbs("make diff bump"),
+  "terraform tofu": verbs("validate fmt version show output providers graph"),
+  "pre-commit": verbs("run validate-config sample-config help"),
+  rustup: verbs("show which check doc"),
+  xcodebuild: tasks,
+  go,
+  cargo,
+  "make gmake": make,
+  cmake,
+});

@@ -2,61 +2,74 @@
 import { ask, CHANGE, type CommandEffect, opaque, type Program } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { MAX_CODE } from "../shell/recorder.ts";
+import { type Grammar, readOptions } from "./options.ts";
 import { CHANGES, ruleTable } from "./rule.ts";
 
-const GLOBAL_VALUE =
-  /^(?:-H|--host|--context|-c|--config|-l|--log-level|--tlscacert|--tlscert|--tlskey|-n|--namespace|--kubeconfig|--cluster|--user|-s|--server|-f|--file|-p|--project-name|--profile|--env-file|--project-directory)$/;
-const ELSEWHERE =
-  /^(?:-H|--host|--tls|--kubeconfig|--server|-s$|--as|--token|--config$|--config=|--username|--insecure)/;
+/** Options before the first word of a command. */
+const GLOBAL: Grammar = {
+  posix: true,
+  open: true,
+  short: "H:c:l:n:s:f:p:",
+  long: [
+    ..."tls host= context= config= log-level= tlscacert= tlscert= tlskey= namespace= kubeconfig= cluster= user= server=".split(
+      " ",
+    ),
+    ..."file= project-name= profile= env-file= project-directory=".split(" "),
+  ],
+};
+/** Options after it whose value is no word of the command. */
+const LOCAL: Grammar = { open: true, short: "n:f:p:", long: "namespace= file= project-name= profile=".split(" ") };
+/** Global options that lead to another machine or cluster. */
+const ELSEWHERE = /^(?:[Hs]$|host|tls|kubeconfig|server|as|token|config$|username|insecure)/;
 
-type Parsed = { readonly words: readonly Arg[]; readonly elsewhere: Arg | undefined };
+type Words = { readonly words: readonly Arg[]; readonly elsewhere: Arg | undefined };
 
-function parse(args: readonly Arg[]): Parsed {
-  const words: Arg[] = [];
-  let elsewhere: Arg | undefined;
-  for (let at = 0; at < args.length; at += 1) {
-    const arg = args[at];
-    if (!arg) break;
-    if (!arg.text.startsWith("-")) words.push(arg);
-    else {
-      if (words.length === 0 && ELSEWHERE.test(arg.text)) elsewhere = arg;
-      if (
-        GLOBAL_VALUE.test(arg.text) &&
-        (words.length === 0 || /^(?:-n|-f|-p|--namespace|--file|--project-name|--profile)$/.test(arg.text))
-      )
-        at += 1;
-    }
-  }
-  return { words, elsewhere };
+function wordsOf(args: readonly Arg[]): Words {
+  const { operands, written } = readOptions(args, GLOBAL);
+  const [first, ...rest] = operands.filter(({ text }) => text !== "-");
+  const name = [...written.keys()].find((each) => ELSEWHERE.test(each));
+  const words = first ? [first, ...readOptions(rest, LOCAL).operands] : [];
+  return { words, elsewhere: name === undefined ? undefined : written.get(name) };
 }
 
-const DOCKER_LOOKS =
-  /^(?:ps|images|logs|inspect|version|info|stats|top|port|history|diff|events|search|(?:container|image|volume|network|context|config|node|plugin|service|stack|builder|buildx|manifest|system) (?:ls|list|ps|inspect|logs|top|stats|port|diff|history|df|info|events|show|version|du)|compose (?:ps|logs|config|ls|images|top|port|version|events|stats|convert)|scout quickview)(?: |$)/;
+/** True when the first word, or the first two, are among `commands`. */
+function looks(words: readonly Arg[], commands: ReadonlySet<string>): boolean {
+  const [first = "", second = ""] = words.map(({ text }) => text);
+  return commands.has(first) || commands.has(`${first} ${second}`);
+}
+
+const OBJECTS =
+  "container image volume network context config node plugin service stack builder buildx manifest system".split(" ");
+const OBJECT_LOOKS = "ls list ps inspect logs top stats port diff history df info events show version du".split(" ");
+const DOCKER_LOOKS: ReadonlySet<string> = new Set([
+  ..."ps images logs inspect version info stats top port history diff events search".split(" "),
+  ...OBJECTS.flatMap((object) => OBJECT_LOOKS.map((action) => `${object} ${action}`)),
+  ..."ps logs config ls images top port version events stats convert".split(" ").map((action) => `compose ${action}`),
+  "scout quickview",
+]);
 
 const docker: Program = ({ name, args }) => {
-  const { words, elsewhere } = parse(args);
-  const line = words.map(({ text }) => text).join(" ");
+  const { words, elsewhere } = wordsOf(args);
   if (words.length === 0) return [];
-  if (elsewhere) return [ask(`Runs ${name} against another machine (${shown(elsewhere)})`)];
-  if (DOCKER_LOOKS.test(`${line} `) && words.every(isKnown)) return [CHANGE];
+  if (!elsewhere && looks(words, DOCKER_LOOKS) && words.every(isKnown)) return [CHANGE];
+  const grant = words[0]?.text === "run" || words[0]?.text === "exec" ? "exact" : "prefix";
   const mounts = args.filter(({ text }) =>
     /^\/(?::|$)|^(?:-v|--volume=?)\/:|source=\/,|^\/(?:etc|root|home|var\/run\/docker\.sock)?:|--privileged|--pid=host/.test(
       text,
     ),
   );
   return [
-    ask(
-      `Runs ${name} ${words.slice(0, 3).map(shown).join(" ")}`,
-      words[0]?.text === "run" || words[0]?.text === "exec" ? "exact" : "prefix",
-    ),
-    ...mounts.map((arg) => opaque(`Gives a container the run of this machine (${shown(arg)})`)),
+    elsewhere
+      ? ask(`Runs ${name} against another machine (${shown(elsewhere)})`)
+      : ask(`Runs ${name} ${words.slice(0, 3).map(shown).join(" ")}, which can change containers`, grant),
+    ...mounts.map((arg) => opaque(`Gives a container access to this machine's files or processes (${shown(arg)})`)),
     ...(mounts.length > 0 ? inner(args, mounts) : []),
   ];
 };
 
 /**
- * What runs in a container that has this machine's files is no better than here; elsewhere a block would be too much.
- * Where the command starts among the options is not worth knowing: every start is tried.
+ * The command in a container that has this machine's files is judged as if it ran on this machine. Every word may be
+ * its start, because the grammar of the options before it is not read.
  */
 function inner(args: readonly Arg[], mounts: readonly Arg[]): readonly CommandEffect[] {
   const targets = mounts.flatMap(({ text }) => /(?:^|[=,])\/:(\/[\w./-]+)/.exec(text)?.[1] ?? []);
@@ -66,7 +79,7 @@ function inner(args: readonly Arg[], mounts: readonly Arg[]): readonly CommandEf
   };
   const words = args.map(({ text }) => onHost(text)).map((text) => (/\s/.test(text) ? quoted(text, targets) : text));
   const starts: CommandEffect[] = [];
-  // Where there are too many starts to read, one more than is read says so.
+  // With more starts than one verdict reads, the walk gives up and asks.
   for (let at = 0, length = 0; at < words.length && length <= MAX_CODE; at += 1) {
     const code = words.slice(at).join(" ");
     length += code.length;
@@ -83,32 +96,35 @@ function toRoot(text: string, target: string): string {
   return text.replaceAll(target, "/");
 }
 
-const KUBE_LOOKS =
-  /^(?:get|describe|logs|top|version|api-resources|api-versions|explain|cluster-info|events|diff|auth can-i|config (?:view|current-context|get-contexts|get-clusters|get-users)|rollout (?:status|history))(?: |$)/;
+const KUBE_LOOKS: ReadonlySet<string> = new Set([
+  ..."get describe logs top version api-resources api-versions explain cluster-info events diff".split(" "),
+  ..."view current-context get-contexts get-clusters get-users".split(" ").map((action) => `config ${action}`),
+  "auth can-i",
+  "rollout status",
+  "rollout history",
+]);
 
 const kubectl: Program = ({ name, args }) => {
-  const { words, elsewhere } = parse(args);
-  const line = words.map(({ text }) => text).join(" ");
+  const { words, elsewhere } = wordsOf(args);
   if (words.length === 0) return [];
   if (elsewhere) return [ask(`Runs ${name} against another cluster (${shown(elsewhere)})`)];
   const secret =
     words.some(({ text }) => /^secrets?(?:\/|$)/.test(text)) ||
     args.some(({ text }) => text === "--raw" || text.startsWith("--raw="));
-  if (KUBE_LOOKS.test(`${line} `) && !secret && words.every(isKnown)) return [CHANGE];
+  if (!secret && looks(words, KUBE_LOOKS) && words.every(isKnown)) return [CHANGE];
   return [ask(`Runs ${name} ${words.slice(0, 3).map(shown).join(" ")} on a cluster`, "prefix")];
 };
 
+const HELM_LOOKS: ReadonlySet<string> = new Set([
+  ..."list ls status get history show search version lint template env".split(" "),
+  "repo list",
+  "dependency list",
+]);
+
 const helm: Program = ({ name, args }) => {
-  const { words } = parse(args);
-  const line = words.map(({ text }) => text).join(" ");
-  const renders = args.some(({ text }) => /^--post-renderer/.test(text));
-  if (
-    !renders &&
-    /^(?:list|ls|status|get|history|show|search|version|lint|template|env|repo list|dependency list)(?: |$)/.test(
-      `${line} `,
-    )
-  )
-    return [CHANGE];
+  const { words } = wordsOf(args);
+  const renders = args.some(({ text }) => text.startsWith("--post-renderer"));
+  if (!renders && looks(words, HELM_LOOKS)) return [CHANGE];
   return [ask(`Runs ${name} ${words.slice(0, 2).map(shown).join(" ")} on a cluster`, "prefix")];
 };
 
