@@ -1,12 +1,12 @@
-/** What one program does, as its option grammar tells it: the vocabulary between programs/ and the verdict. */
+/** Effects of one program: the vocabulary between the rules and the verdict. */
 import type { Arg } from "./shell/arg.ts";
 import type { GrantForm } from "./shell/recorder.ts";
 
-/** What a program finds on its standard input. */
+/** Standard input of a program. */
 export type Input =
   | { readonly kind: "none" }
   | { readonly kind: "text"; readonly text: string }
-  /** Something that is not known before it runs; `from` says what gives it. */
+  /** Data that is not known before the program runs; `from` names its source. */
   | { readonly kind: "data"; readonly from: string };
 
 export type Call = {
@@ -20,15 +20,15 @@ export type CommandEffect =
   | { readonly kind: "read"; readonly path: Arg }
   /** Creates, changes, overwrites or links. */
   | { readonly kind: "write"; readonly path: Arg }
-  /** Takes away; with `moves` it goes to another place and can be had back. */
+  /** Deletes; with `moves` the file goes to another path and is not lost. */
   | { readonly kind: "delete"; readonly path: Arg; readonly recursive: boolean; readonly moves?: boolean }
   /** Mode or owner. */
   | { readonly kind: "permissions"; readonly path: Arg; readonly recursive: boolean }
-  /** Changes something that is ordinary in a workspace: runs its tests, adds to the index. Does not ask. */
+  /** An ordinary change in a workspace, such as running its tests. It does not ask. */
   | { readonly kind: "change" }
   /** Runs another program. */
   | { readonly kind: "command"; readonly words: readonly Arg[]; readonly input?: Input; readonly cwd?: Arg }
-  /** Runs shell code; with `here` in this very shell, with `raises` only to make the verdict worse. */
+  /** Runs shell code; `here`: in this shell. `escalateOnly`: the code is a guess and only its blocks count. */
   | {
       readonly kind: "shell";
       readonly code: string;
@@ -36,15 +36,15 @@ export type CommandEffect =
       /** `$0`. */
       readonly zero?: Arg;
       readonly here?: boolean;
-      readonly raises?: boolean;
+      readonly escalateOnly?: boolean;
     }
-  /** What runs is not known: it could do anything. */
+  /** Runs code that is not known. */
   | { readonly kind: "opaque"; readonly reason: string }
-  /** `runsCode`: it asks only because it runs code that nobody looked at. */
+  /** `runsCode`: the only reason is that unread code runs. */
   | { readonly kind: "ask"; readonly reason: string; readonly grant: GrantForm; readonly runsCode?: true }
   | { readonly kind: "block"; readonly reason: string };
 
-/** One tool's grammar: what a call of it does. No effect at all means that it only reads. */
+/** Effects of a call of one program. A call without effects only reads. */
 export type Program = (call: Call) => readonly CommandEffect[];
 
 /** An ordinary change that does not ask. */
@@ -54,7 +54,7 @@ export function ask(reason: string, grant: GrantForm = "exact"): CommandEffect {
   return { kind: "ask", reason, grant };
 }
 
-/** Asks because it runs code that nobody looked at: a script, a program that is not known. */
+/** Asks because unread code runs: a script, or a program that is not known. */
 export function askForCode(reason: string, grant: GrantForm = "exact"): CommandEffect {
   return { kind: "ask", reason, grant, runsCode: true };
 }

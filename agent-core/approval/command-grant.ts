@@ -1,4 +1,4 @@
-/** What a lasting answer to a command would cover, worked out from its parse. */
+/** Grants that a lasting answer to a command covers, derived from the simple commands in it. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,7 +8,7 @@ import type { CommandVerdict } from "./command-verdict.ts";
 import type { Grant, GrantOffer } from "./grants.ts";
 import type { CommandPart } from "./shell/recorder.ts";
 
-/** Tools whose second word says what they do. */
+/** Tools whose second word is a command. */
 const WITH_SUBCOMMANDS = new Set(
   [
     "git npm pnpm yarn bun npx cargo go pip pip3 uv poetry pdm bundle composer gem brew apt apt-get dnf yum apk snap",
@@ -16,13 +16,13 @@ const WITH_SUBCOMMANDS = new Set(
     "conda nvm asdf mise pyenv rbenv rustup pre-commit tauri expo prisma turbo nx",
   ].flatMap((line) => line.split(" ")),
 );
-/** Of those, the ones whose third word does. */
+/** Tools whose second and third word are a command. */
 const WITH_TWO = /^(?:(?:docker|podman) (?:compose|container|image|network|volume|system)|gh \w+|glab \w+|uv pip)$/;
 const SUBCOMMAND = /^[a-zA-Z@][\w:@./-]*$/;
 
 /**
- * The grants that would cover a command, one for each of its parts that `needs` one. Undefined when that cannot be
- * offered: a part is not known word for word, is never granted, or something else in the command asks too.
+ * Grants that cover a command, one for each of its parts that `needs` one. Undefined when no grant can cover it: a
+ * part has unknown words or is never granted, or an effect outside of every part asks.
  */
 export function commandGrant(
   verdict: CommandVerdict,
@@ -51,7 +51,7 @@ function partGrant({ words, grant, program }: CommandPart, scope: CommandScope):
   }
   const prefix = words.slice(0, count);
   const body = scriptBody(prefix, scope.cwd);
-  // Where the script stands is part of what it is.
+  // The same script name in another folder is another script.
   const place = body === undefined ? [workspace] : [scope.cwd, body];
   const until = body === undefined ? "" : ", until its script changes";
   const where = body === undefined ? `in ${workspace}` : `in ${scope.cwd}`;
@@ -61,7 +61,7 @@ function partGrant({ words, grant, program }: CommandPart, scope: CommandScope):
   };
 }
 
-/** How many words name what the command does; 0 when only the whole does. */
+/** Number of words that a prefix grant names; 0 when only the whole command can be granted. */
 function prefixLength(words: readonly string[]): number {
   const [program = "", second = "", third = ""] = words;
   const script = scriptWords(words);
@@ -70,8 +70,6 @@ function prefixLength(words: readonly string[]): number {
   if (!SUBCOMMAND.test(second)) return words.length === 1 ? 1 : 0;
   return WITH_TWO.test(`${program} ${second}`) && SUBCOMMAND.test(third) ? 3 : 2;
 }
-
-/** The text behind `npm test` or `make check`: a grant for the name ends when the text changes. */
 
 const manifestSchema = z.object({ scripts: z.record(z.string(), z.string()).default({}) });
 const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
@@ -86,8 +84,8 @@ const OWN_SCRIPTS: ReadonlyMap<string, string> = new Map([
 const RUNNERS = new Set(["run", "run-script", "rum", "urn"]);
 
 /**
- * A hash of what a package script or a make target stands for when it is run in `cwd`; undefined when the command runs
- * neither. `words` are those of the simple command.
+ * Hash of the package script or the makefile that a simple command runs in `cwd`; undefined when it runs neither. A
+ * grant for the name ends when the hash changes.
  */
 export function scriptBody(words: readonly string[], cwd: string): string | undefined {
   const [program = ""] = words;
@@ -119,7 +117,7 @@ function packageScript(script: string, cwd: string): string {
   }
 }
 
-/** The script with what runs before and after it; the whole file when it cannot be read as a manifest. */
+/** The script with its pre and post scripts; the whole text when it is no valid manifest. */
 function bodies(text: string, script: string): string {
   try {
     const { scripts } = manifestSchema.parse(JSON.parse(text));

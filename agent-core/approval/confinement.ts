@@ -1,4 +1,4 @@
-/** What a command in the sandbox finds of a workspace: its folders writable, what is protected read-only, secrets gone. */
+/** Confinement of a command in the sandbox: workspace folders writable, protected files read-only, secrets hidden. */
 
 import type { Stats } from "node:fs";
 import { cp, lstat, mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
@@ -9,12 +9,12 @@ import { type CommandScope, partsBelow } from "./command-scope.ts";
 import { nameReason } from "./protected-paths.ts";
 import { secretPlaces } from "./secret-paths.ts";
 
-/** Mounts of protected files; a workspace with more of them has those beyond looked through only afterwards. */
+/** Mounts of protected files. Files beyond this number are only inspected after the command. */
 const MAX_GUARDS = 300;
 
 /**
- * Looks at the workspace as it is now. What is protected and does not exist yet cannot be kept from being made without
- * leaving something in its place: it is taken away after the command's end, into a folder below `withheld`.
+ * Confinement for the workspace as it is now. A protected file that does not exist cannot be mounted read-only: a
+ * command may make it, and `inspect` then moves it into a folder below `withheld`.
  */
 export async function confine(scope: CommandScope, withheld: string): Promise<Confinement> {
   const roots = scope.roots.map((root) => scope.resolvePath(root));
@@ -29,7 +29,7 @@ export async function confine(scope: CommandScope, withheld: string): Promise<Co
     async inspect(mode) {
       const known = new Set(before.map(({ identity }) => identity));
       const fresh = (await allGuarded(roots)).filter(({ identity }) => !known.has(identity));
-      // What was made for it goes again, where it is still empty.
+      // Removes the folders that were made for the mounts, where they are still empty.
       await Promise.all(made.flat().map((path) => rmdir(path).catch(() => undefined)));
       const paths = outermost(fresh).map(({ path }) => path);
       if (mode === "revert") return takeAway(paths, withheld);
@@ -42,14 +42,14 @@ async function allGuarded(roots: readonly string[]): Promise<readonly GuardedFil
   return (await Promise.all(roots.map(guardedFiles))).flat();
 }
 
-/** A git folder is bound onto itself, so that it cannot be moved away with what is read-only in it. */
+/** A git folder is mounted onto itself: a command cannot move it away together with its read-only files. */
 function bindOf({ path, kind }: GuardedFile): readonly Bind[] {
   if (kind === "link") return [];
   const isRepository = kind === "folder" && basename(path).toLowerCase() === ".git";
   return [{ kind: isRepository ? "writable" : "read-only", path }];
 }
 
-/** The folders that a repository lacks and that are protected, inside of `.git`, where nobody sees them. */
+/** Makes the protected folders that the `.git` of a repository lacks, so that they can be mounted. */
 async function makeGitParts(root: string): Promise<readonly string[]> {
   const git = join(root, ".git");
   if (!(await lstat(git).catch(() => undefined))?.isDirectory()) return [];
@@ -84,7 +84,7 @@ async function takeAway(paths: readonly string[], withheld: string): Promise<rea
     const to = join(withheld, `${Date.now()}-${notes.length}`, basename(path));
     await mkdir(dirname(to), { recursive: true, mode: 0o700 });
     await move(path, to);
-    notes.push(`${path} is protected and was made in the sandbox: it was taken away, to ${to}`);
+    notes.push(`${path} is protected and was made in the sandbox: it was moved to ${to}`);
   }
   return notes;
 }
@@ -93,31 +93,29 @@ async function move(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
   } catch {
-    // Another file system.
+    // `rename` fails across file systems.
     await cp(from, to, { recursive: true, verbatimSymlinks: true });
     await rm(from, { recursive: true, force: true });
   }
 }
 
-/** The protected files and folders that a workspace has: those of its own folders, not of packages or of git's inside. */
-
 export type GuardedFile = {
   /** Absolute. */
   readonly path: string;
   readonly kind: "folder" | "file" | "link";
-  /** The same as long as it is the same file, wherever it is moved. */
+  /** Device and inode: a moved file keeps them. */
   readonly identity: string;
 };
 
-/** Folders below a workspace folder that are looked into, at most; and how deep. */
+/** Limits of the search below a workspace folder: folders read, and levels. */
 const MAX_FOLDERS = 2_000;
 const MAX_DEPTH = 6;
-/** Folders of other people's files: what is in them is neither the editor's nor the user's own. */
+/** Folders of installed packages and caches: their files configure neither the editor nor the user's tools. */
 const FOREIGN = new Set(["node_modules", ".venv", "venv", "target", "vendor", "__pycache__", ".tox", ".cache"]);
-/** What is protected of a repository; the rest of `.git` changes with every commit. */
+/** Protected parts of `.git`; the others change with every commit. */
 export const GIT_PARTS = ["config", "hooks", "info", "modules"];
 
-/** `folder` is absolute. A git folder stands for itself, with the parts of it that are protected after it. */
+/** Protected files and folders below `folder` (absolute), without installed packages. A `.git` precedes its parts. */
 export async function guardedFiles(folder: string): Promise<readonly GuardedFile[]> {
   const found: GuardedFile[] = [];
   let layer: readonly (readonly string[])[] = [[]];

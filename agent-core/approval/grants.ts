@@ -1,4 +1,4 @@
-/** Answers that last: for this session, or for always in a file of the home folder. */
+/** Lasting answers: for this session, or for always in a file of the home folder. */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
@@ -8,25 +8,25 @@ import { withLockSync } from "../platform/locks/with-lock.ts";
 const grantSchema = z.object({ id: z.string(), description: z.string() });
 const fileSchema = z.object({ version: z.literal(1), grants: z.array(grantSchema) });
 
-/** One thing that is allowed from now on. */
+/** One permission. */
 export type Grant = {
-  /** Names it exactly; what it covers is compared by this. */
+  /** Exact name, by which grants are compared. */
   readonly id: string;
-  /** What it covers, in plain words. */
+  /** Scope of the grant, for users. */
   readonly description: string;
 };
 
-/** What a lasting answer would cover. */
+/** Grants that a lasting answer gives. */
 export type GrantOffer = {
-  /** In plain words, for people. */
+  /** Scope of the offer, for users. */
   readonly description: string;
-  /** All of them must be granted. */
+  /** An effect is covered when all of them are granted. */
   readonly keys: readonly Grant[];
 };
 
 export type Lasting = "session" | "always";
 
-/** Whether something was granted, as the policy asks for it. */
+/** Lookup of grants, as the policy needs it. */
 export type GrantLookup = { covers(offer: GrantOffer): boolean };
 
 export class Grants implements GrantLookup {
@@ -34,10 +34,10 @@ export class Grants implements GrantLookup {
   readonly #onDefect: (message: string) => void;
   readonly #session = new Map<string, Grant>();
   #always: ReadonlyMap<string, Grant> = new Map();
-  /** Which writing of the file was read last; empty when there was none. */
+  /** Version of the file that was read last; empty when there is no file. */
   #version = "";
 
-  /** `path` is the file of the lasting ones; `onDefect` is told in a line when it cannot be read or written. */
+  /** `path`: file of the grants for always. `onDefect` gets one line when the file cannot be read or written. */
   constructor(path: string, onDefect: (message: string) => void) {
     this.#path = path;
     this.#onDefect = onDefect;
@@ -58,7 +58,7 @@ export class Grants implements GrantLookup {
     }
   }
 
-  /** All that is granted now, those for always first. */
+  /** All current grants, those for always first. */
   list(): readonly (Grant & { readonly lasting: Lasting })[] {
     this.#refresh();
     const always = [...this.#always.values()].map((grant) => ({ ...grant, lasting: "always" as const }));
@@ -66,7 +66,7 @@ export class Grants implements GrantLookup {
     return [...always, ...session.map((grant) => ({ ...grant, lasting: "session" as const }))];
   }
 
-  /** Takes a grant back, here and in the file. False when there is none with this id. */
+  /** Revokes a grant, here and in the file. False when no grant has this id. */
   revoke(id: string): boolean {
     this.#refresh();
     const known = this.#session.delete(id);
@@ -75,7 +75,7 @@ export class Grants implements GrantLookup {
     return true;
   }
 
-  /** Other windows write the same file: what they grant and take back counts here too. */
+  /** Reads the file again when another window changed it. */
   #refresh(): void {
     const version = versionOf(this.#path);
     if (version === this.#version) return;
@@ -83,7 +83,7 @@ export class Grants implements GrantLookup {
     this.#always = this.#load();
   }
 
-  /** A damaged file grants nothing, and is kept aside before it is written over. */
+  /** A damaged file grants nothing; its text is copied before the file is overwritten. */
   #load(): ReadonlyMap<string, Grant> {
     if (!existsSync(this.#path)) return new Map();
     try {
@@ -112,7 +112,7 @@ export class Grants implements GrantLookup {
         isKnown = true;
       });
     });
-    // What cannot be written holds in this process all the same: above all what was taken back.
+    // A change that cannot be written holds in this process: above all a revoked grant.
     if (!isKnown) this.#always = changed(this.#always, change);
   }
 
@@ -134,7 +134,7 @@ function changed(
   return grants;
 }
 
-/** Each writing makes another file; a time alone is too coarse. */
+/** Version of the file: each write makes another inode, and a time alone is too coarse. */
 function versionOf(path: string): string {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? "" : `${stat.ino}:${stat.mtimeNs}:${stat.size}`;

@@ -1,4 +1,4 @@
-/** What reading, writing or deleting one path means for the verdict. */
+/** Judges the effect of reading, writing or deleting one path. */
 import { dirname, isAbsolute } from "node:path";
 import { catastrophicReason, deviceOf } from "./catastrophic-paths.ts";
 import type { CommandEffect } from "./command-effect.ts";
@@ -8,7 +8,7 @@ import { secretReason } from "./secret-paths.ts";
 import { type Arg, shown, UNKNOWN } from "./shell/arg.ts";
 import type { Recorder } from "./shell/recorder.ts";
 
-/** Longest path that systems take (bytes on Linux; fewer elsewhere). */
+/** Longest path that systems accept (bytes on Linux; fewer elsewhere). */
 const MAX_PATH = 4096;
 
 export type PathEffect = Extract<CommandEffect, { path: Arg }>;
@@ -16,11 +16,11 @@ export type PathEffect = Extract<CommandEffect, { path: Arg }>;
 export type PathJudge = {
   readonly scope: CommandScope;
   readonly record: Recorder;
-  /** Folders that a relative path may start in; undefined when not known. */
+  /** Folders that a relative path may start in; undefined when they are not known. */
   readonly cwds: readonly string[] | undefined;
 };
 
-/** Adds what the effect means to the record. */
+/** Adds the findings about an effect to the record. */
 export function judgePath(effect: PathEffect, judge: PathJudge): void {
   judge.record.countStep();
   if (effect.kind !== "read") judge.record.markChanged();
@@ -36,31 +36,31 @@ export function judgePath(effect: PathEffect, judge: PathJudge): void {
   }
 }
 
-/** The absolute paths that a word may name, not normalised; undefined when it is not known. */
+/** Absolute paths that a word may name, not normalised; undefined when the word is not known. */
 function targetsOf(path: Arg, cwds: readonly string[] | undefined): readonly string[] | undefined {
   const { text } = path;
   if (text.includes(UNKNOWN) || path.content !== undefined || text.length > MAX_PATH) return undefined;
   if (text === "") return [];
   if (isAbsolute(text)) return [text];
-  // Not `join`: the system follows a link before it goes up from it, and so does resolvePath.
+  // `join` would drop `link/..`, where the system follows the link first.
   return cwds?.map((cwd) => `${cwd}/${text}`);
 }
 
 function judgeUnknown(effect: PathEffect, { record, scope }: PathJudge): void {
-  // What is behind a process substitution was walked where it stands.
+  // The walk has already judged the commands of a process substitution.
   if (effect.path.content !== undefined) return;
   if (effect.kind === "read") {
     if (aroundHome(effect.path.text, scope))
-      record.askAlways(`Reads ${shown(effect.path)}, which may be a file with keys`);
+      record.askAlways(`Reads ${shown(effect.path)}, which may be a file with keys or passwords`);
     return;
   }
   const verb = { write: "Writes to", delete: "Deletes", permissions: "Changes the permissions of" }[effect.kind];
-  const reason = `${verb} ${shown(effect.path)}, and which file that is is not known before it runs`;
+  const reason = `${verb} ${shown(effect.path)}, a path that is not known before it runs`;
   if (effect.kind === "write") record.askUnknown(reason);
   else record.askAlways(reason);
 }
 
-/** True for some file below the home or a folder around it, known only by its start. */
+/** True when the known start of a path leads below the home or to a folder around it. */
 function aroundHome(text: string, scope: CommandScope): boolean {
   const folder = text.slice(0, text.indexOf(UNKNOWN));
   if (!isAbsolute(folder) || placeOf(scope.resolvePath(folder), scope).kind === "workspace") return false;
@@ -140,7 +140,7 @@ function describe(effect: Removal): string {
   if (effect.kind === "permissions") {
     return `Changes the permissions of ${path}${effect.recursive ? " and all below it" : ""}`;
   }
-  if (effect.moves) return `Moves ${path} away`;
+  if (effect.moves) return `Moves ${path} to another path`;
   return effect.recursive ? `Deletes ${path} recursively` : `Deletes ${path}`;
 }
 

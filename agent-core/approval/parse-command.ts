@@ -1,4 +1,4 @@
-/** Reads shell code with unbash. Anything it cannot read in full has errors, which ask. */
+/** Reads a command: checks its text, then parses it with unbash. A command that cannot be read in full asks. */
 import { type ParsedScript, parse } from "unbash";
 import { messageOf } from "../platform/errors.ts";
 
@@ -6,16 +6,16 @@ export type ParsedCommand =
   | { readonly ok: true; readonly script: ParsedScript }
   | { readonly ok: false; readonly reason: string };
 
-/** Substitutions, expansions and here-documents, of which no honest command has this many: the parser's time is quadratic. */
+/** Substitutions, expansions and here-documents in a command: the parser's time is quadratic. */
 const EXPANSIONS = /[$<>]\(|`|\$\{|<</g;
 const MAX_EXPANSIONS = 1500;
-/** Words that open a compound command; more of them than any honest command has, prose and code in it included. */
+/** Words that open a compound command. No real command has this many, prose in its arguments included. */
 const KEYWORDS = /\b(?:if|while|until|for|case|select|coproc)\s/g;
 const MAX_KEYWORDS = 2000;
-/** Brackets in brackets; the parser reads the inside of each again. */
+/** Nested brackets: the parser reads the inside of each one again. */
 const MAX_NESTING = 100;
 
-/** Gives why where the code takes too long to read or cannot be read at all. */
+/** Parses shell code; gives the reason when the code takes too long to read or cannot be read. */
 export function parseCommand(code: string): ParsedCommand {
   const problem = tooMuchToRead(code);
   if (problem !== undefined) return { ok: false, reason: `The command cannot be judged: ${problem}` };
@@ -41,24 +41,22 @@ function tooMuchToRead(code: string): string | undefined {
   return undefined;
 }
 
-/** Looks at a command's text before it is read as shell code. */
-
 /** Longest command that is read (UTF-16 units). */
 const MAX_LENGTH = 65_536;
-/** What people do not see: controls but tab and line feed, directions, zero widths, fillers, tags, selectors. */
+/** Invisible characters: controls except tab and line feed, directions, zero widths, fillers, tags, selectors. */
 const HIDDEN =
   /(?![\n\t])\p{Cc}|\p{Cf}|\p{Variation_Selector}|[\u115f\u1160\u17b4\u17b5\u2028\u2029\u2800\u3164\uffa0]|\p{Default_Ignorable_Code_Point}/gu;
-/** Joiners and selectors within an emoji are nothing hidden. */
+/** Joiners and selectors inside an emoji are visible as the emoji. */
 const EMOJI =
   /\p{Extended_Pictographic}(?:\p{Variation_Selector}|\p{Emoji_Modifier}|\u200d(?=\p{Extended_Pictographic}))*/gu;
 
-/** What makes a text unfit to be judged. `readable`: it is looked at for the worst all the same. */
+/** Defect of a command's text. `readable`: the command is still parsed, because it may be blocked. */
 export type TextDefect = { readonly level: "ask" | "block"; readonly reason: string; readonly readable: boolean };
 
-/** Why the text cannot be trusted to be what it looks like; undefined when it is plain text. */
+/** Defect that makes a command differ from its appearance; undefined for plain text. */
 export function inspectText(command: string): TextDefect | undefined {
   if (command.includes("\0")) {
-    return { level: "block", reason: "The command has a NUL character in it, which no shell takes", readable: false };
+    return { level: "block", reason: "The command has a NUL character, which no shell accepts", readable: false };
   }
   if (command.length > MAX_LENGTH) {
     const reason = `The command is too long to be judged (${command.length} characters)`;
@@ -69,7 +67,7 @@ export function inspectText(command: string): TextDefect | undefined {
   const codes = [...hidden].slice(0, 5).map(codeOf);
   return {
     level: "ask",
-    reason: `The command has characters that one does not see: ${codes.join(", ")}`,
+    reason: `The command has invisible characters: ${codes.join(", ")}`,
     readable: true,
   };
 }

@@ -1,11 +1,11 @@
 /**
- * Files whose change can take over the editor, the agent, the shell or the repository (design/behaviour.md,
- * "Protected paths"): creating, editing, moving, deleting or linking them needs an answer of its own in every mode.
+ * Protected paths: files whose change can take over the editor, the agent, the shell or the repository. Creating,
+ * editing, moving, deleting or linking one asks in every mode.
  */
 import { normalize } from "node:path";
 import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.ts";
 
-/** Folders that are protected with all that is in them, wherever they stand. */
+/** Folders that are protected with everything in them, at any depth of a workspace. */
 const FOLDERS: ReadonlyMap<string, string> = new Map([
   [".git", "it belongs to git's own files"],
   [".vscode", "it is an editor setting"],
@@ -37,7 +37,7 @@ const FOLDERS: ReadonlyMap<string, string> = new Map([
   ].map((name): [string, string] => [name, "it configures an agent"]),
 ]);
 
-/** Folders below `.github` (and its like) that are protected. */
+/** Protected parts of `.github` and its like. */
 const FORGE_FOLDERS = new Set([".github", ".gitea", ".forgejo"]);
 const FORGE_PARTS: ReadonlyMap<string, string> = new Map([
   ["workflows", "it is a CI workflow"],
@@ -90,22 +90,22 @@ const FILES: ReadonlyMap<string, string> = new Map([
   ["jenkinsfile", CI],
 ]);
 
-/** `.env`, `.env.local` …, but not the templates that are made to be shared. */
+/** `.env`, `.env.local` and so on, without the templates that are shared. */
 const ENVIRONMENT_FILE = /^\.env(?:$|[.\-_](?!example$|sample$|template$|dist$|defaults$))/;
 const WORKSPACE_FILE = /\.code-workspace$/;
-/** Git itself treats these as `.git` (short names of NTFS). */
+/** Short names on NTFS, which git treats as `.git`. */
 const SHORT_GIT_NAME = /^\.?git~\d$/;
-// Characters that HFS+ and people ignore when they compare names.
+/** Characters that HFS+ ignores in a comparison of names, and that users do not see. */
 const IGNORED_CHARACTERS = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
-/** Longest name of a file that systems take. */
+/** Longest file name that systems accept. */
 const MAX_NAME = 255;
-/** Neither folded nor the name of any folder here, which all have a dot. */
+/** A name that folding leaves unchanged and that is no protected folder, because those start with a dot. */
 const ORDINARY = /^[a-z0-9_-]*$/;
 const WILDCARD = /[*?[\]]/;
 
 /**
- * Why a change of `path` (absolute) needs its own answer; undefined when it is an ordinary file of the workspace or of
- * the system's temp folder. The path is judged as it is written and as the system resolves it, in any case.
+ * Reason why a change of `path` (absolute) asks; undefined for an ordinary file of the workspace or of the system's temp
+ * folder. The path is judged as written and as the system resolves it, without regard to case.
  */
 export function protectedReason(path: string, scope: CommandScope): string | undefined {
   const real = scope.resolvePath(path);
@@ -121,11 +121,11 @@ export function protectedReason(path: string, scope: CommandScope): string | und
 }
 
 /**
- * Like `protectedReason` for a pattern: whether one of the names that `*`, `?` and `[]` match is protected. A pattern
- * matches a leading dot only when it is written.
+ * Reason why a change of the files that a pattern of `*`, `?` and `[]` matches asks. A pattern matches a leading dot only
+ * when the dot is written.
  */
 export function protectedPatternReason(path: string, scope: CommandScope): string | undefined {
-  if (path.split("/").some((part) => /^[.[].*[*?[]|^\[/.test(part))) return "its pattern matches hidden files";
+  if (path.split("/").some((part) => /^[.[].*[*?[]|^\[/.test(part))) return "the pattern matches hidden files";
   const slash = path.lastIndexOf("/");
   const name = path.slice(slash + 1);
   if (!WILDCARD.test(name)) return protectedReason(path, scope);
@@ -133,7 +133,7 @@ export function protectedPatternReason(path: string, scope: CommandScope): strin
   const reason = protectedReason(`${folder}/x`, scope);
   if (reason !== undefined) return reason;
   const pattern = patternOf(name);
-  if (pattern === undefined) return "its pattern is too long to be read";
+  if (pattern === undefined) return "the pattern is too long to be read";
   for (const [file, why] of FILES) if (!file.startsWith(".") && matches(pattern, file)) return why;
   return undefined;
 }
@@ -144,7 +144,7 @@ function ownHomeReason(real: string, scope: CommandScope): string | undefined {
     : "it belongs to Hermes itself";
 }
 
-/** Dot files of the home start shells, hold keys or configure tools; a workspace below one of them is its own place. */
+/** Dot files of the home start shells, hold keys or configure tools. A workspace below one of them is exempt. */
 function homeDotReason(real: string, scope: CommandScope): string | undefined {
   const home = homeOf(scope);
   const below = partsBelow(home, real);
@@ -166,7 +166,7 @@ function partsInWorkspace(written: string, scope: CommandScope): readonly string
   return [];
 }
 
-/** Why the parts of a path below a workspace folder name something protected; undefined when they do not. */
+/** Reason why the parts of a path below a workspace folder are protected; undefined when they are not. */
 export function nameReason(parts: readonly string[]): string | undefined {
   const folded = parts.map((part) => (ORDINARY.test(part) ? part : fold(part)));
   for (const [index, part] of folded.entries()) {
@@ -187,14 +187,14 @@ function fileReason(part: string): string | undefined {
   return FILES.get(part);
 }
 
-/** As a case-insensitive file system, Windows (trailing dots, streams) and macOS (ignored characters) compare names. */
+/** Folds a name as case-insensitive file systems, Windows (trailing dots, streams) and macOS do. */
 function fold(part: string): string {
   const plain = part.normalize("NFKC").replace(IGNORED_CHARACTERS, "").toLowerCase();
   const stream = plain.indexOf(":");
   return (stream > 0 ? plain.slice(0, stream) : plain).replace(/[. ]+$/, "");
 }
 
-/** Whether a name matches a pattern of `*`, `?` and `[…]` (taken as any one character); linear but for the stars. */
+/** True when a name matches a pattern; `[…]` counts as any one character. */
 function matches(pattern: readonly string[], name: string): boolean {
   let [at, from, star, kept] = [0, 0, -1, 0];
   while (from < name.length) {
@@ -215,7 +215,7 @@ function matches(pattern: readonly string[], name: string): boolean {
   return pattern.slice(at).every((part) => part === "*");
 }
 
-/** The parts of a pattern, in lower case; undefined when it is longer than any name can be. */
+/** Parts of a pattern, in lower case; undefined when the pattern is longer than any name. */
 function patternOf(name: string): readonly string[] | undefined {
   if (name.length > MAX_NAME) return undefined;
   return [...name.toLowerCase().replace(/\[[^\]]*\]?/g, "?")];

@@ -1,15 +1,15 @@
-/** What a path really names on this machine, also when it does not exist yet. */
+/** Real path of a file on this machine, also of one that does not exist yet. */
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Links that point at links which do not exist; the kernel gives up after 40 as well. */
+/** Links that are followed one after another; the Linux kernel stops after 40, too. */
 const MAX_LINKS = 40;
-/** Longest path that the kernel takes; a longer one names nothing. */
+/** Longest path that the kernel accepts; a longer one names no file. */
 const MAX_PATH = 4096;
 
 /**
- * The real path of an absolute `path`: symbolic links of its deepest existing parent are followed, and so is a link
- * whose target is missing (a write through it would create the target). Never throws: what cannot be read stays as is.
+ * Real path of an absolute `path`. It follows the symbolic links of the deepest existing parent, and a link whose target
+ * is missing, because a write would create the target. Never throws: an unreadable path stays unchanged.
  */
 export function resolvePath(path: string): string {
   return path.length > MAX_PATH ? path : follow(path, 0);
@@ -22,7 +22,7 @@ function follow(path: string, links: number): string {
   const existing = deepestExisting(path);
   if (existing !== path) {
     const joined = join(follow(existing, links), path.slice(existing.length));
-    // What is missing may be made by the very command that goes through it, and up again.
+    // The judged command may make the missing folder before it goes up from it.
     return path.includes("/..", existing.length) ? follow(joined, links + 1) : joined;
   }
   const target = linkTarget(path);
@@ -30,10 +30,10 @@ function follow(path: string, links: number): string {
   return follow(target.startsWith("/") ? target : `${follow(dirname(path), links)}/${target}`, links + 1);
 }
 
-/** The longest beginning of `path` that names something, a link without a target too; `/` when nothing else does. */
+/** Longest start of `path` that exists, as a link without a target, too; `/` when no other start exists. */
 function deepestExisting(path: string): string {
   const ends = [...path.matchAll(/[^/](?=\/|$)/g)].map(({ index }) => index + 1);
-  // Where a folder is missing all below it is: what exists comes first.
+  // Binary search: below a missing folder nothing exists.
   let [low, high] = [0, ends.length];
   while (low < high) {
     const middle = (low + high + 1) >> 1;

@@ -1,8 +1,8 @@
-/** Files whose mere reading hands out keys and passwords. */
+/** Secret paths: files with keys and passwords, which ask before they are read. */
 import { basename, join } from "node:path";
 import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
 
-/** Below the home folder: first parts, joined by a slash where it takes two. */
+/** First parts of paths below the home folder. */
 const HOME_SECRETS = new Set([
   ".ssh",
   ".aws",
@@ -38,20 +38,20 @@ const HOME_SECRETS = new Set([
   "library/keychains",
   "library/cookies",
 ]);
-/** Those of the system that have one place. */
+/** Secret files of the system with a fixed path. */
 const SYSTEM_FILES = ["/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/ssl/private"];
 const SYSTEM_SECRETS =
   /^\/(?:private\/)?(?:etc\/(?:g?shadow-?|sudoers(?:\.d(?:\/|$)|$)|ssh\/ssh_host_|krb5\.keytab|ssl\/private)|proc\/[^/]+\/(?:environ|mem|maps|root|cwd\/\.env)|var\/run\/secrets|run\/secrets|dev\/(?:k?mem|port)$)/;
 const SECRET_NAMES =
   /^(?:\.env(?:$|[.\-_](?!example$|sample$|template$|dist$|defaults$)).*|\.netrc|\.git-credentials|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|.+\.(?:p12|pfx|keystore|jks|kdbx)|credentials\.json|service[-_]?account.*\.json)$/;
 
-/** Files and folders that hold the user's secrets, absolute; they need not exist. */
+/** Absolute paths of the user's and the system's secrets; they need not exist. */
 export function secretPlaces(scope: CommandScope): readonly string[] {
   const home = homeOf(scope);
   return [...[...HOME_SECRETS].map((name) => join(home, name)), ...SYSTEM_FILES, scope.resolvePath(scope.hermesHome)];
 }
 
-/** Why reading `path` (absolute) would show a secret; undefined when nothing says so. */
+/** Reason why reading `path` (absolute) may show a secret; undefined for an ordinary file. */
 export function secretReason(path: string, scope: CommandScope): string | undefined {
   const real = scope.resolvePath(path);
   return reasonOf(real, scope) ?? (real === path ? undefined : reasonOf(path, scope));

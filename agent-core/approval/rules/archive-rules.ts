@@ -43,7 +43,11 @@ function tarRunners(options: Options): CommandEffect[] {
   for (const runner of valuesOf(options, ...RUNNERS)) {
     if (COMPRESSORS.test(runner.text)) continue;
     const code = isKnown(runner) ? runner.text.replace(/^exec=/, "") : "";
-    effects.push(opaque(`Makes tar run another program (${shown(runner)})`), { kind: "shell", code, raises: true });
+    effects.push(opaque(`Makes tar run another program (${shown(runner)})`), {
+      kind: "shell",
+      code,
+      escalateOnly: true,
+    });
   }
   if (has(options, "checkpoint-action")) effects.push(opaque("Makes tar run an action at each checkpoint"));
   return effects;

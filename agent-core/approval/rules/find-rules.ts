@@ -1,10 +1,10 @@
-/** find and fd: searching reads, but an action deletes, writes or runs another program for each file. */
+/** Rules for find and fd: a search reads, but an action deletes, writes or runs a program for each file. */
 import { ask, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, TOKEN, UNKNOWN, UNKNOWN_ARG } from "../shell/arg.ts";
 
 const RUNNERS = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 const WRITERS = new Set(["-fprint", "-fprint0", "-fls"]);
-/** Tests that leave something out: with none of them an action reaches all there is. */
+/** Tests that exclude files: without one an action reaches every file. */
 const FILTERS =
   /^-(?:i?name|i?path|i?wholename|i?regex|i?lname|newer\w*|[acm](?:min|time)|size|empty|user|group|perm|links|inum|samefile)$/;
 const FLAGS = new Set(
@@ -21,7 +21,7 @@ const WITH_VALUE = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
-/** More folders to start in than this are as good as unknown. */
+/** More start folders than this count as unknown. */
 const MAX_STARTS = 20;
 
 type Search = {
@@ -73,7 +73,7 @@ function readAction(args: readonly Arg[], at: number, search: Search): number {
     search.effects.push(...writes(args.slice(at + 1, at + 2)));
     return at + (word === "-fprintf" ? 3 : 2);
   } else if (WITH_VALUE.has(word)) return at + 2;
-  else if (!FLAGS.has(word)) search.effects.push(ask(`Runs find with ${shown(arg)}, which is not known here`));
+  else if (!FLAGS.has(word)) search.effects.push(ask(`Runs find with ${shown(arg)}, an option that is not known`));
   return at + 1;
 }
 
@@ -89,7 +89,7 @@ function endsCommand(args: readonly Arg[], at: number): boolean {
   return text === ";" || (text === "+" && args[at - 1]?.text === "{}");
 }
 
-/** What an action gets: all below the start, or some file there when a test leaves others out. */
+/** Argument of an action: every file below the start, or some file when a test excludes others. */
 function match(start: Arg, filtered: boolean): Arg {
   const folder = start.text.replace(/\/+$/, "");
   if (filtered || !isKnown(start)) return { text: `${folder}/${UNKNOWN}`, glob: false, splits: false };

@@ -311,7 +311,7 @@ function settingEffects(setting: Arg): readonly CommandEffect[] {
   const { text } = setting;
   if (isKnown(setting) && PLAIN_SETTING.test(text) && !PAGER_SETTING.test(text)) return [];
   const code = /^alias\.[^=]*=!([\s\S]*)$/i.exec(text)?.[1] ?? /=!?([\s\S]*)$/.exec(text)?.[1];
-  const raised: CommandEffect[] = code === undefined ? [] : [{ kind: "shell", code, raises: true }];
+  const raised: CommandEffect[] = code === undefined ? [] : [{ kind: "shell", code, escalateOnly: true }];
   return [opaque(`Runs git with the setting ${shown(setting)}, which can make it run other programs`), ...raised];
 }
 

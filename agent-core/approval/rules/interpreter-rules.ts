@@ -21,9 +21,9 @@ type Interpreter = {
   readonly value: RegExp;
   /** Options that load or run something else. */
   readonly loads: RegExp;
-  /** Calls that neither run a script nor load code: asking for the version. */
+  /** Words with which a call only prints its version or help. */
   readonly tells: RegExp;
-  /** What a module or an option that is part of the project's own work does. */
+  /** Effects of a module or an option that belongs to the project's own work. */
   readonly module?: (args: readonly Arg[]) => readonly CommandEffect[] | undefined;
 };
 
@@ -228,9 +228,9 @@ function readStart(name: string, args: readonly Arg[]): Start {
 
 function shellCode(name: string, text: Arg | undefined, rest: readonly Arg[]): readonly CommandEffect[] {
   if (!text || text.splits) return [opaque(`Runs ${name} code that is not known before it runs`)];
-  // The first word after the code is the name that it knows itself by.
+  // The first word after the code is `$0`.
   const [zero, ...positional] = rest;
-  const guess = text.guess === undefined ? [] : [{ kind: "shell", code: text.guess, raises: true } as const];
+  const guess = text.guess === undefined ? [] : [{ kind: "shell", code: text.guess, escalateOnly: true } as const];
   return [{ kind: "shell", code: text.text, positional, ...(zero && { zero }) }, ...guess];
 }
 

@@ -64,7 +64,7 @@ const terminals: Program = ({ name, args }) => {
   if (verb && looks.test(verb.text)) return [CHANGE];
   const codes = args
     .filter(({ text }) => /\s/.test(text))
-    .map(({ text }): CommandEffect => ({ kind: "shell", code: text, raises: true }));
+    .map(({ text }): CommandEffect => ({ kind: "shell", code: text, escalateOnly: true }));
   return [ask(`Runs commands in a terminal of its own (${name})`), ...codes];
 };
 

@@ -133,7 +133,7 @@ const wget: Rule = {
       ...reads(valuesOf(options, "post-file", "body-file", "i", "input-file")),
       ...(method ? [ask(`Sends a ${shown(method)} request to ${host}`)] : []),
       ...(has(options, "e", "execute", "config", "use-askpass")
-        ? [opaque("Makes wget take its settings from elsewhere")]
+        ? [opaque("Makes wget take its settings from a file or a program")]
         : []),
       ...(has(options, "user", "password", "http-user", "http-password", "load-cookies")
         ? [ask(`Sends credentials to ${host}`)]
@@ -163,9 +163,9 @@ const ssh: Rule = {
       ask(`Opens a shell on another machine (${host ? shown(host) : "unknown"})`),
       ...local.flatMap((option): CommandEffect[] => [
         opaque(`Makes ssh run a program on this machine (${shown(option)})`),
-        { kind: "shell", code: option.text.replace(/^\s*\w+[\s=]+/, ""), raises: true },
+        { kind: "shell", code: option.text.replace(/^\s*\w+[\s=]+/, ""), escalateOnly: true },
       ]),
-      ...(remote === "" ? [] : [{ kind: "shell", code: remote, raises: true } as const]),
+      ...(remote === "" ? [] : [{ kind: "shell", code: remote, escalateOnly: true } as const]),
       ...reads(valuesOf(options, "F")),
     ];
   },
@@ -195,7 +195,7 @@ const socat: Program = ({ args }) => [
   ask("Opens a network connection with socat"),
   ...args.flatMap(({ text }): CommandEffect[] => {
     const code = /^(?:exec|system):"?([^",]*)/i.exec(text)?.[1];
-    return code === undefined ? [] : [{ kind: "shell", code, raises: true }, opaque(`Makes socat run ${code}`)];
+    return code === undefined ? [] : [{ kind: "shell", code, escalateOnly: true }, opaque(`Makes socat run ${code}`)];
   }),
 ];
 

@@ -1,4 +1,4 @@
-/** Code given on the command line: what is plainly harmless, and what hides in it. */
+/** Code on the command line: recognises harmless code, and scans other code for commands and paths. */
 import type { CommandEffect } from "../command-effect.ts";
 import { knownArg, TOKEN, UNKNOWN } from "../shell/arg.ts";
 
@@ -6,7 +6,7 @@ export type Language = "python" | "javascript" | "other";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
-/** All names that a harmless one-liner may use, keywords and members too. Everything else makes it ask. */
+/** Names that a harmless one-liner may use, keywords and members included. Any other name asks. */
 const PYTHON_NAMES =
   words(`print len str int float bool list dict set tuple sorted sum min max abs round range enumerate zip map
  filter any all repr ord chr hex bin oct isinstance type reversed divmod pow format True False None and or not in is if else
@@ -29,7 +29,7 @@ const JAVASCRIPT_NAMES =
  require name scripts dependencies devDependencies main engines test build repeat charAt charCodeAt fromCharCode
  Buffer byteLength encodeURIComponent decodeURIComponent btoa atob Intl x y a b c i j k n s v e arr obj data pkg`);
 
-/** The identifiers that may only name a folder or a file of the project. */
+/** `require` of a JSON file of the project. */
 const PROJECT_FILE = /\brequire\((["'])\.{0,2}\/?[\w./-]+\.json\1\)/g;
 
 /** True when the code only calculates and prints: every name in it is on the list. */
@@ -38,7 +38,7 @@ export function harmlessOneLiner(code: string, language: Language): boolean {
   const names = language === "python" ? PYTHON_NAMES : JAVASCRIPT_NAMES;
   if (language === "python" && versionOf(code)) return true;
   const plain = code.replace(PROJECT_FILE, "0");
-  // Templates and formatted strings hold code: read as if they were none.
+  // Templates and formatted strings hold code, so their text is read, too.
   const bare = plain.replace(/(?<![fF\w])(["'])(?:(?!\1)[^\\\n]|\\.)*\1/g, "0").replace(/["'`]/g, " ");
   if (/\brequire\b|\bimport\s*\(|\[[^\]]*["'][^\]]*\]\s*\(|\\/.test(bare) || hasMembersByText(plain)) return false;
   const own = new Set(
@@ -68,18 +68,18 @@ const DELETES =
   /rmtree|rmSync|rmdirSync|unlink|rm_rf?|remove_(?:tree|entry)|FileUtils|deltree|\bremove\(|File\.delete|Deno\.remove|RemoveAll|\brimraf\b|rmdir/;
 const BOMBS =
   /\bfork\b[\s(){};&|:]*(?:while|until|for|\|\||&&|if)?[\s\S]{0,20}\b(?:fork|1|true|while)\b|(?:while|for|until|loop)[\s\S]{0,40}\bfork\b/i;
-/** Texts that a command in pieces may start at. */
+/** Texts at which a command in several pieces may start. */
 const MAX_STARTS = 8;
 const NEAR_HOME = /expanduser|homedir\(|Path\.home|\$HOME|ENV\[.HOME|os\.environ|process\.env\.HOME/;
 
 /**
- * What hides in code that asks anyway: its texts read as shell commands and as paths, for the worst. Never lowers a
- * verdict.
+ * Effects that may hide in code that asks anyway: its strings are judged as shell commands and as paths. They only
+ * escalate a verdict.
  */
 export function scanCode(code: string): readonly CommandEffect[] {
   const effects: CommandEffect[] = [];
   if (BOMBS.test(code))
-    effects.push({ kind: "block", reason: "Starts itself over and over until the machine stands still" });
+    effects.push({ kind: "block", reason: "Starts copies of itself without end, which halts the machine" });
   // An editor's way out to a shell: `:!rm x`.
   const wayOut = /^[\s:]*(?:silent!?\s+)?!(.*)/.exec(code)?.[1];
   if (wayOut !== undefined) effects.push(raised(wayOut));
@@ -89,7 +89,7 @@ export function scanCode(code: string): readonly CommandEffect[] {
     effects.push(raised(text));
     if (/^(?=.*[/.~])\S{1,200}$/.test(text)) effects.push(...pathEffects(text, recursive));
   }
-  // Lists of words (`["rm", "-rf", "/"]`) and joined pieces, from wherever they may start.
+  // Lists of words (`["rm", "-rf", "/"]`) and joined pieces, from each possible start.
   for (const at of texts.slice(0, MAX_STARTS).keys()) {
     const rest = texts.slice(at);
     if (rest.length > 1) effects.push(raised(rest.join(" ")), raised(rest.join("")));
@@ -100,10 +100,10 @@ export function scanCode(code: string): readonly CommandEffect[] {
 }
 
 function raised(code: string): CommandEffect {
-  return { kind: "shell", code, raises: true };
+  return { kind: "shell", code, escalateOnly: true };
 }
 
-/** A path that code names may be written; what it would mean then is judged as if it were. */
+/** A path in code is judged as if the code wrote or deleted it. */
 function pathEffects(text: string, deletes: boolean): readonly CommandEffect[] {
   const path = text.startsWith("~") ? undefined : knownArg(text);
   if (!path) return [{ kind: "opaque", reason: `Names the file ${text} of your home folder` }];

@@ -170,7 +170,7 @@ function npxTool(args: readonly Arg[]): readonly CommandEffect[] {
   const rest = args.slice(at + 1);
   if (tool.text.startsWith("-")) {
     const code = rest.find((_, index) => /^(?:-c|--call)$/.test(args[at + index]?.text ?? ""));
-    const raised = code ? [{ kind: "shell", code: code.text, raises: true } as const] : [];
+    const raised = code ? [{ kind: "shell", code: code.text, escalateOnly: true } as const] : [];
     return [opaque(`Runs a package with ${shown(tool)}, an option that is not known`), ...raised];
   }
   if (!isKnown(tool)) return [opaque("Runs a package that is not known before it runs")];
@@ -238,7 +238,7 @@ function system(looks: string): Rule {
       // Some settings are hooks: shell commands.
       const hooks = valuesOf(options, "o").flatMap(({ text }): CommandEffect[] => {
         const code = /(?:Pre|Post)-Invoke(?:-\w+)?(?:::)?=(.*)$/i.exec(text)?.[1];
-        return code === undefined ? [] : [{ kind: "shell", code, raises: true }];
+        return code === undefined ? [] : [{ kind: "shell", code, escalateOnly: true }];
       });
       const looksOnly = verbs[0] && looking.has(verbs[0].text) && !has(options, "o", "c");
       if (looksOnly) return [CHANGE];

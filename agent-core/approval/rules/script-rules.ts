@@ -57,12 +57,12 @@ function sedEffects(script: Arg): readonly CommandEffect[] {
   return effects;
 }
 
-/** A value inside `s/a/$x/` may hold a delimiter and then a flag: it could run a command. */
+/** A value inside `s/a/$x/` may hold a delimiter and a flag that runs a command. */
 function unknownScript(script: Arg): readonly CommandEffect[] {
   return [opaque(`Runs a sed script that is not known before it runs: ${shown(script)}`)];
 }
 
-/** Reads one command of a script; gives its length, 0 when it is not understood. */
+/** Reads one command of a script. Returns its length, or 0 when it is not understood. */
 function readCommand(text: string, effects: CommandEffect[]): number {
   const start = /^[\s;{}]+/.exec(text)?.[0].length ?? 0;
   if (start > 0) return start;
@@ -106,7 +106,7 @@ function readSubstitution(text: string, at: number, effects: CommandEffect[]): n
   if (text[at] === "y") return end;
   const rest = text.slice(end);
   const flags = PLAIN_FLAGS.exec(rest)?.[0] ?? "";
-  if (flags.includes("e")) effects.push(opaque("Runs what a sed script makes of its input as shell commands"));
+  if (flags.includes("e")) effects.push(opaque("Runs the output of a sed script as shell commands"));
   if (rest[flags.length] !== "w") return end + flags.length;
   return end + flags.length + readFile(rest.slice(flags.length), 0, effects);
 }
@@ -139,7 +139,7 @@ const awk: Rule = {
   posix: true,
   short: "F:v:f:bcCd::D::e:E:ghi:Il:L::MnNo::Op::PrsStV",
   long: "field-separator= assign= file= characters-as-bytes traditional copyright dump-variables=? debug=? source= exec= gen-pot help include= load= lint=? bignum use-lc-numeric non-decimal-data pretty-print=? optimize profile=? posix re-interval no-optimize sandbox lint-old version csv",
-  options: { "l: load= o:: p:: d:: D::": opaque("Makes awk load or write a file on the side ({option})") },
+  options: { "l: load= o:: p:: d:: D::": opaque("Makes awk load or write another file ({option})") },
   closed: true,
   effects: (_, options) => {
     const { files, scripts, inputs: words } = scriptsOf(options, ["e", "source"], ["f", "file", "E", "exec"]);
@@ -150,7 +150,7 @@ const awk: Rule = {
       ...(inPlace ? writes(inputs) : reads(inputs)),
       ...files.map((file) => askForCode(`Runs the awk script ${shown(file)}`)),
       ...(has(options, "S", "sandbox") ? [] : scripts.flatMap(awkEffects)),
-      ...(included.length > 0 && !inPlace ? [opaque("Makes awk load a file on the side")] : []),
+      ...(included.length > 0 && !inPlace ? [opaque("Makes awk load another file")] : []),
       ...options.strange
         .filter((arg) => !scripts.includes(arg) && !inputs.includes(arg))
         .map((arg) => askForCode(`Runs awk with ${shown(arg)}, which may be an option`)),
@@ -177,8 +177,8 @@ function runs(code: string, strings: readonly string[]): readonly CommandEffect[
   // `||` is an or; a single bar pipes to or from a command.
   const piped = /(?<!\|)\|&?(?!\|)/.test(code);
   if (!piped && !/\bsystem\s*\(|@\s*\w+\s*\(|@(?:load|include)/.test(code)) return [];
-  const shells = strings.map((text): CommandEffect => ({ kind: "shell", code: plain(text), raises: true }));
-  const joined: CommandEffect = { kind: "shell", code: plain(strings.join(" ")), raises: true };
+  const shells = strings.map((text): CommandEffect => ({ kind: "shell", code: plain(text), escalateOnly: true }));
+  const joined: CommandEffect = { kind: "shell", code: plain(strings.join(" ")), escalateOnly: true };
   return [askForCode("Runs shell commands from an awk program"), ...shells, joined];
 }
 

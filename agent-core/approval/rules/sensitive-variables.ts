@@ -1,4 +1,4 @@
-/** Environment variables that change which program runs, what it loads or where it sends things. */
+/** Environment variables that steer other programs: the code they load, the programs they run, the hosts they reach. */
 import { type Arg, isKnown, shown } from "../shell/arg.ts";
 
 const EXACT = new Set(
@@ -22,7 +22,7 @@ const EXACT = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 const PREFIXES = /^(?:LD_|DYLD_|GIT_|BASH_FUNC_|NPM_CONFIG_|YARN_|PNPM_|PIP_|UV_|CARGO_|COREPACK_|HERMES_|_?JAVA_)/;
-/** Of those, what only tells a tool how to print or where its cache is. */
+/** Variables with such a prefix that only change the output or the cache of a tool. */
 const ORDINARY_NAMES =
   /^(?:GIT_(?:TERMINAL_PROMPT|AUTHOR_(?:NAME|EMAIL|DATE)|COMMITTER_(?:NAME|EMAIL|DATE)|OPTIONAL_LOCKS|MERGE_AUTOEDIT|TRACE|CURL_VERBOSE)|CARGO_(?:TERM_\w+|INCREMENTAL|NET_OFFLINE|BUILD_JOBS)|NPM_CONFIG_(?:YES|LOGLEVEL|FUND|AUDIT|PROGRESS|COLOR)|PIP_(?:DISABLE_PIP_VERSION_CHECK|NO_INPUT|QUIET)|JAVA_HOME)$/;
 const PROGRAM_NAMES = /^(?:PAGER|MANPAGER|GIT_PAGER|EDITOR|VISUAL|GIT_EDITOR|GIT_SEQUENCE_EDITOR|BROWSER)$/;
@@ -33,7 +33,7 @@ const COMPILER = /^(?:gcc|g\+\+|clang|clang\+\+|cc|c\+\+)(?:-\d+)?$/;
 const COMPILER_FLAGS = /^(?:-(?:[OgWDfmI][\w=.,+/-]*|std=[\w+]+|pthread)\s*)*$/;
 const INNER_FOLDERS = /^(?!\/)(?!.*\.\.)[\w./:@-]+$/;
 
-/** Why setting `name` to `value` asks; undefined when it is an ordinary variable or an ordinary value. */
+/** Reason why setting `name` to `value` asks; undefined for an ordinary variable or value. */
 export function sensitiveVariable(name: string, value: Arg): string | undefined {
   const upper = name.toUpperCase();
   if (!(EXACT.has(upper) || PREFIXES.test(upper)) || ORDINARY_NAMES.test(upper)) return undefined;

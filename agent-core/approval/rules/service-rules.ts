@@ -83,7 +83,7 @@ function inner(args: readonly Arg[], mounts: readonly Arg[]): readonly CommandEf
   for (let at = 0, length = 0; at < words.length && length <= MAX_CODE; at += 1) {
     const code = words.slice(at).join(" ");
     length += code.length;
-    starts.push({ kind: "shell", code, raises: true });
+    starts.push({ kind: "shell", code, escalateOnly: true });
   }
   return starts;
 }
@@ -194,7 +194,7 @@ function escapes(texts: readonly string[]): readonly CommandEffect[] {
   for (const text of texts) {
     if (text.includes(UNKNOWN)) effects.push(opaque("Runs a query that is not known before it runs"));
     for (const [, code] of text.matchAll(/(?:\\!|\.(?:shell|system)|program)\s*'?([^'\n]*)/gi)) {
-      if (code) effects.push({ kind: "shell", code, raises: true });
+      if (code) effects.push({ kind: "shell", code, escalateOnly: true });
     }
   }
   return effects;

@@ -89,7 +89,7 @@ const asUser: Program = ({ name, args }) => [
   { kind: "command", words: args.slice(1) },
 ];
 
-/** More words than this are as good as unknown. */
+/** More words than this count as unknown. */
 const MAX_WORDS = 200;
 
 const xargs: Rule = {
@@ -160,7 +160,7 @@ const parallel: Rule = {
     const codes = open
       ? [fill('"$hermes_unknown"')]
       : values.map((value) => fill(command.length === 0 ? value : `'${value.replaceAll("'", "'\\''")}'`));
-    if (command.length === 0 && open) return [opaque("Runs what its input holds as shell commands (parallel)")];
+    if (command.length === 0 && open) return [opaque("Runs its input as shell commands (parallel)")];
     return [
       CHANGE,
       ...(remote ? [ask("Runs commands on other machines")] : []),

@@ -1,4 +1,4 @@
-/** Arithmetic: it assigns variables, and it evaluates the text of variables again, with the substitutions in it. */
+/** Arithmetic assigns variables, and evaluates the text of variables again, with the substitutions in it. */
 import type { ArithmeticExpression, WordPart } from "unbash";
 import { knownArg, TOKEN } from "./arg.ts";
 import { NO_INPUT, type Setting, variable, type Walk } from "./shell-state.ts";
@@ -6,7 +6,7 @@ import { NO_INPUT, type Setting, variable, type Walk } from "./shell-state.ts";
 const ASSIGNMENT = /^(?:<<|>>|[-+*/%&|^])?=$/;
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/g;
 
-/** Walks the commands inside an expression and forgets the variables that it assigns. */
+/** Walks the commands inside an expression; the variables that it assigns become unknown. */
 export function walkArithmetic(
   expression: ArithmeticExpression,
   setting: Setting,
@@ -47,7 +47,7 @@ export function runsWhenEvaluated(text: string): boolean {
   return text.includes("$(") || text.includes("`") || text.includes("${");
 }
 
-/** Text that was quoted on the way in, and variables by name, are evaluated a second time. */
+/** Asks when quoted text or a named variable runs a command in its second evaluation. */
 function checkEvaluated(text: string, parts: readonly WordPart[] | undefined, setting: Setting, walk: Walk): void {
   const quoted = parts?.some((part) => "value" in part && part.type !== "Literal" && runsWhenEvaluated(part.value));
   const named = [...text.matchAll(NAME)].some(([name]) =>

@@ -1,4 +1,4 @@
-/** Variables that a command sets. */
+/** Assignments of variables. */
 import type { Assignment } from "unbash";
 import { sensitiveVariable } from "../rules/sensitive-variables.ts";
 import { type Arg, isKnown, knownArg, UNKNOWN_ARG } from "./arg.ts";
@@ -9,7 +9,7 @@ import { type Setting, variable, type Walk } from "./shell-state.ts";
 
 /** Values that appending builds up; a longer one is as good as unknown (UTF-16 units). */
 const MAX_VALUE = 8192;
-/** Variables that are followed: each branch and subshell has a copy of them all. */
+/** Variables that one shell keeps: each branch and subshell copies them all. */
 const MAX_VARIABLES = 100;
 
 /** Carries out an assignment, and asks when the variable steers other programs. */
@@ -30,7 +30,7 @@ export function assign(assignment: Assignment, setting: Setting, walk: Walk): vo
   else setVariable(name, append ? [joined(variable(setting.state, name)[0], text)] : [text], setting, walk);
 }
 
-/** `name=value` as a word, for built-ins that read their arguments so; a mere name leaves the variable as it is. */
+/** Carries out `name=value` as the argument of a built-in; a bare name leaves the variable unchanged. */
 export function assignText(arg: Arg, setting: Setting, walk: Walk): void {
   const match = /^([A-Za-z_]\w*)(\[[^\]]*\])?(\+)?=/.exec(arg.text);
   if (runsWhenEvaluated(match?.[2] ?? (match ? "" : arg.text))) {

@@ -1,4 +1,4 @@
-/** The shell's built-in commands: those that change the shell, run code in it, or evaluate their arguments. */
+/** Built-in commands of the shell: they change it, run code in it, or evaluate their arguments. */
 
 import type { TestExpression } from "unbash";
 import type { Call } from "../command-effect.ts";
@@ -17,7 +17,7 @@ export type Builtin = (call: Call, setting: Setting, walk: Walk) => Output;
 /** Built-ins whose arguments are assignments. */
 export const declarations: ReadonlySet<string> = new Set(["declare", "typeset", "export", "readonly", "local"]);
 
-/** Built-ins before which an assignment stays in some shells. */
+/** Built-ins that keep the assignment in front of them in some shells. */
 export const persistent: ReadonlySet<string> = new Set([
   ":",
   ".",
@@ -40,8 +40,9 @@ export const persistent: ReadonlySet<string> = new Set([
 const nothing: Builtin = (call) => knownOutput(call);
 const declare: Builtin = ({ args }, setting, walk) => {
   for (const { text } of args) {
-    if (/^[-+]\w*n/.test(text)) walk.record.askAlways("Makes a variable another name for one that may not be known");
-    if (/^-\w*f/.test(text)) walk.record.ask("Hands shell functions on to other programs");
+    if (/^[-+]\w*n/.test(text))
+      walk.record.askAlways("Makes a variable a reference to another one, which may not be known");
+    if (/^-\w*f/.test(text)) walk.record.ask("Exports shell functions to other programs");
   }
   for (const arg of args) if (!/^[-+]/.test(arg.text)) assignText(arg, setting, walk);
   return "";
@@ -51,7 +52,7 @@ const evaluate: Builtin = ({ args }, setting, walk) => {
   const code = args.map((arg) => (arg.glob && /^\W*$/.test(arg.text) ? UNKNOWN : arg.text)).join(" ");
   const output = runShell({ kind: "shell", code, here: true }, setting, walk);
   const guess = args.map((arg) => arg.guess ?? arg.text).join(" ");
-  if (guess !== code) runShell({ kind: "shell", code: guess, raises: true }, setting, walk);
+  if (guess !== code) runShell({ kind: "shell", code: guess, escalateOnly: true }, setting, walk);
   return output ?? UNKNOWN;
 };
 
@@ -59,7 +60,7 @@ const cd: Builtin = ({ args }, { state }) => {
   const target = args.find(({ text }) => !/^-[LPe@]+$|^--$/.test(text)) ?? variable(state, "HOME")[0] ?? UNKNOWN_ARG;
   const exact = isKnown(target) && !target.glob && target.text !== "-" && !/^[+-]\d/.test(target.text);
   const folders = exact ? foldersOf(target.text, state) : undefined;
-  // CDPATH could lead a plain name elsewhere; whoever sets it was asked for that.
+  // CDPATH could lead a plain name elsewhere; setting it asks.
   enterFolders(state, folders);
   return "";
 };
@@ -89,7 +90,7 @@ const source: Builtin = ({ args }, setting, walk) => {
   return UNKNOWN;
 };
 
-/** `command`, `builtin` and `exec` run the rest in this shell. */
+/** `command`, `builtin` and `exec` run their operands in this shell. */
 const runRest: Builtin = ({ name, args }, setting, walk) => {
   let rest = args;
   while (rest[0] && /^-[\w-]*$/.test(rest[0].text)) {
@@ -101,7 +102,7 @@ const runRest: Builtin = ({ name, args }, setting, walk) => {
   if (rest.length === 0) return "";
   const functions = new Map(setting.state.functions);
   const [first] = rest;
-  // Both skip functions of that name.
+  // `command` and `builtin` skip functions of that name.
   if (first && name !== "exec") setting.state.functions.delete(first.text);
   const output = walk.record.nested(() => walk.command(rest, setting));
   setting.state.functions = functions;
@@ -113,7 +114,8 @@ const alias: Builtin = ({ args }, { state }, walk) => {
     const equals = text.indexOf("=");
     if (equals > 0) state.aliases.set(text.slice(0, equals), text.slice(equals + 1));
   }
-  if (args.some(({ text }) => text.includes(UNKNOWN))) walk.record.askAlways("Makes an alias that is not known");
+  if (args.some(({ text }) => text.includes(UNKNOWN)))
+    walk.record.askAlways("Makes an alias that is not known before it runs");
   return UNKNOWN;
 };
 
@@ -121,7 +123,7 @@ const trap: Builtin = ({ args }, setting, walk) => {
   const [action, ...signals] = args.filter(({ text }) => text !== "--");
   if (!action || signals.length === 0 || /^-|^$|^\d+$/.test(action.text)) return UNKNOWN;
   runShell({ kind: "shell", code: action.text, here: true }, { ...setting, state: forkState(setting.state) }, walk);
-  // It may print at the very end.
+  // The action may print at the end of the script.
   return UNKNOWN;
 };
 
@@ -140,7 +142,7 @@ const shift: Builtin = ({ args }, { state }) => {
   return "";
 };
 
-/** Variables that `read` and `mapfile` set from their input; their options and the values of these. */
+/** `read` and `mapfile` set variables from their input. */
 const read: Builtin = ({ name, args }, setting, walk) => {
   const grammar = name === "read" ? "a:d:ei:n:N:p:rst:u:" : "d:n:O:s:tu:C:c:";
   const options = readOptions(args, { short: grammar });
@@ -188,7 +190,7 @@ const test: Builtin = ({ args }, setting, walk) => {
   return "";
 };
 
-/** Built-ins of which some option loads or binds code. */
+/** A built-in that loads or binds code with one of its options. */
 function unless(option: RegExp, reason: string): Builtin {
   return (call, _, walk) => {
     if (call.args.some(({ text }) => option.test(text))) walk.record.askAlways(reason);

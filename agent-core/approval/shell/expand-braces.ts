@@ -1,14 +1,11 @@
-/** Brace expansion as bash does it: on the text of a word, before anything else is expanded. */
+/** Brace expansion as in bash: it works on the text of a word, before every other expansion. */
 
-/** More words than this from one word are not looked at one by one. */
+/** A word that expands to more words than this is unknown. */
 const MAX_WORDS = 200;
 /** Longer words (UTF-16 units) are not taken apart: the search for the braces' ends is quadratic. */
 const MAX_LENGTH = 2000;
 
-/**
- * The words that the source text of one word stands for; undefined when there are too many or it is too
- * long.
- */
+/** Words that the source text of one word expands to; undefined for too many words or too long a text. */
 export function expandBraces(source: string): readonly string[] | undefined {
   if (source.length > MAX_LENGTH) return undefined;
   const open = findOpen(source);
@@ -28,7 +25,7 @@ export function expandBraces(source: string): readonly string[] | undefined {
 
 type Brace = readonly [before: string, items: readonly string[], after: string];
 
-/** The first brace that expands: what stands before it, its items, what stands after it. */
+/** The first brace that expands: the text before it, its items, the text after it. */
 function findOpen(source: string): Brace | undefined {
   for (let start = 0; start < source.length; start = next(source, start)) {
     if (source[start] !== "{" || source[start - 1] === "$") continue;

@@ -1,4 +1,4 @@
-/** `$x`, `${x:-y}`, `${x#y}` and their like, with the value as far as it is known. */
+/** Expansion of `$x`, `${x:-y}`, `${x#y}` and their like, as far as the value is known. */
 import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
 import { sensitiveVariable } from "../rules/sensitive-variables.ts";
 import { type Arg, isKnown, knownArg, TOKEN, UNKNOWN, UNKNOWN_ARG, UNKNOWN_ARGS } from "./arg.ts";
@@ -65,7 +65,7 @@ function baseOf(part: ParameterExpansionPart, context: Context): Expansion {
 function indexed(name: string, index: Word, context: Context): Expansion {
   const { state } = context.setting;
   const elements = variable(state, name);
-  // An array that came from outside may have any number of elements.
+  // An unknown array may have any number of elements.
   const known = elements.every(isKnown);
   if (index.text === "@" || index.text === "*") {
     return { elements: known ? elements : [UNKNOWN_ARGS], separate: index.text === "@" };
@@ -79,7 +79,7 @@ function indexed(name: string, index: Word, context: Context): Expansion {
   return { elements: [guess === undefined ? UNKNOWN_ARG : { ...UNKNOWN_ARG, guess }], separate: false };
 }
 
-/** A subscript is arithmetic: what it holds is evaluated once more. */
+/** A subscript is arithmetic: the shell evaluates its text once more. */
 function checkSubscript(text: string, { walk }: Context): void {
   if (runsWhenEvaluated(text)) walk.record.askUnknown("A subscript runs a command that is hidden in a text");
 }
@@ -111,7 +111,7 @@ function operator(operation: ParameterOperation, part: ParameterExpansionPart, c
 }
 
 function withDefault(sign: string, operand: Arg, part: ParameterExpansionPart, { setting, walk }: Context): Operator {
-  // `${x:?}` ends the shell rather than go on with nothing.
+  // `${x:?}` ends the shell when the value is empty.
   if (sign.endsWith("?")) return (value) => value;
   if (sign.endsWith("=")) {
     const reason = sensitiveVariable(part.parameter, operand);
@@ -136,7 +136,7 @@ function patternOf(word: Word, context: Context): Pattern {
   return { text: value.text, known: isKnown(value), bare: word.text === value.text };
 }
 
-/** Applies a change to what is known, and to the guess where it is not. */
+/** Applies a change to a known value, and to the guess of an unknown one. */
 function transform(change: Change): Operator {
   return (value) => {
     if (isKnown(value)) {
@@ -173,8 +173,7 @@ function transformed(letter: string, { walk }: Context): Operator {
   };
 }
 
-/** What `${x#…}`, `${x/…}`, `${x:…}` and `${x^…}` make of a known text; undefined where that is not certain. */
-
+/** Result of `${x#…}`, `${x/…}`, `${x:…}` or `${x^…}` for a known text; undefined when it is not certain. */
 export type Change = (text: string) => string | undefined;
 
 export type Pattern = {
@@ -198,7 +197,7 @@ export function remover(sign: string, pattern: Pattern): Change {
   };
 }
 
-/** Of the patterns with wildcards only `*x` is read: others are not worth the risk of reading them wrongly. */
+/** Removes from the start. Of the patterns with wildcards only `*x` is read. */
 function fromStart(text: string, { text: pattern, bare }: Pattern, greedy: boolean): string | undefined {
   if (!SPECIAL.test(pattern)) return text.startsWith(pattern) ? text.slice(pattern.length) : text;
   const rest = pattern.slice(1);
@@ -207,7 +206,7 @@ function fromStart(text: string, { text: pattern, bare }: Pattern, greedy: boole
   return at < 0 ? text : text.slice(at + rest.length);
 }
 
-/** And only `x*` from the end. */
+/** Removes from the end. Of the patterns with wildcards only `x*` is read. */
 function fromEnd(text: string, { text: pattern, bare }: Pattern, greedy: boolean): string | undefined {
   if (!SPECIAL.test(pattern)) return text.endsWith(pattern) ? text.slice(0, text.length - pattern.length) : text;
   const rest = pattern.slice(0, -1);
@@ -242,7 +241,7 @@ export function slicer(offset: string, length: string | undefined): Change {
   };
 }
 
-/** A plain number; undefined for anything that would have to be calculated. */
+/** A plain number; undefined for an arithmetic expression. */
 export function numberOf(text: string): number | undefined {
   const plain = text.trim();
   return /^-?(?:0|[1-9]\d{0,5})$/.test(plain) ? Number(plain) : undefined;

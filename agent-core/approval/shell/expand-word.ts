@@ -1,4 +1,4 @@
-/** Expands words as bash would, as far as that is known before it runs, and walks the commands inside them. */
+/** Expansion of words as in bash, as far as values are known before the command runs; walks the commands inside. */
 import {
   type ArithmeticExpansionPart,
   type CommandExpansionPart,
@@ -21,7 +21,7 @@ const LONG_WORD = 4096;
 const MAX_TANGLES = 500;
 const TILDE = /^~([A-Za-z0-9_.+-]*)(?=\/|$)/;
 
-/** The words that `word` becomes: none, one or several. */
+/** Words that `word` expands to: none, one or several. */
 export function expandWord(word: Word, setting: Setting, walk: Walk): readonly Arg[] {
   return expand(word, { setting, walk, single: false });
 }
@@ -31,7 +31,7 @@ export function expandWords(words: readonly Word[], setting: Setting, walk: Walk
   return words.flatMap((word) => expandWord(word, setting, walk));
 }
 
-/** The one value that `word` becomes where the shell neither splits nor matches: assignments, `case`, `[[ ]]`, `<<<`. */
+/** Value of `word` where the shell neither splits nor matches: in assignments, `case`, `[[ ]]` and `<<<`. */
 export function expandValue(word: Word, setting: Setting, walk: Walk): Arg {
   const [first, ...more] = expand(word, { setting, walk, single: true });
   if (!first) return knownArg("");
@@ -77,7 +77,7 @@ function isTangled(text: string): boolean {
   return text.length > LONG_WORD && !/['"]/.test(text) && (text.match(/[*?[{$]/g)?.length ?? 0) > MAX_TANGLES;
 }
 
-/** Bash expands braces on the text and then reads each result as a word; so do we. */
+/** Bash expands braces on the text and then reads each result as a word. */
 function expandBraced(word: Word, parts: readonly WordPart[], mode: Mode): readonly Arg[] {
   const texts = expandBraces(word.text);
   if (texts === undefined) {
@@ -89,7 +89,7 @@ function expandBraced(word: Word, parts: readonly WordPart[], mode: Mode): reado
     const suffix = command?.type === "Command" ? command.suffix : [];
     const only = suffix[0];
     if (only?.type !== "Word") return text === "" ? [] : [UNKNOWN_ARGS];
-    // A brace that is still there is a literal one.
+    // A remaining brace is a literal one.
     const fields = new FieldBuilder(" \t\n", false);
     for (const part of only.parts ?? []) addPart(part, fields, mode);
     const expanded = only.parts ? fields.build() : [knownArg(withTilde(only.text, only.value, mode))];
@@ -97,7 +97,7 @@ function expandBraced(word: Word, parts: readonly WordPart[], mode: Mode): reado
   });
 }
 
-/** `~`, `~/x`, `~+`, `~user` at the start of a word. `written` has the escapes still in it: `\~` is no home. */
+/** Expands `~`, `~/x`, `~+` and `~user`. `written` keeps the escapes: `\~` is no home. */
 function withTilde(written: string, value: string, mode: Mode): string {
   const match = TILDE.exec(written);
   if (!match) return value;
@@ -187,12 +187,12 @@ function expansionOf(part: Expanding, mode: Mode): Expansion {
   }
 }
 
-/** The parser ends some substitutions too early, at a delimiter of what they stand in: `${x/$(rm /)/y}`. */
+/** True when the parser ended a substitution too early, at a delimiter around it: `${x/$(rm /)/y}`. */
 function isCutShort(text: string): boolean {
   return !/[)`}]$/.test(text);
 }
 
-/** What a command substitution prints. */
+/** Output of a command substitution. */
 function printed(part: CommandExpansionPart, { setting, walk }: Mode): string {
   const { script } = part;
   if (!script || isCutShort(part.text)) {
@@ -200,7 +200,7 @@ function printed(part: CommandExpansionPart, { setting, walk }: Mode): string {
     return UNKNOWN;
   }
   const inner = { ...setting, state: forkState(setting.state), input: NO_INPUT };
-  // Two leading dollars would be the shell's own number; `${ …; }` runs in this very shell.
+  // `${ …; }` runs in this shell; other substitutions run in a subshell.
   const own = part.text.startsWith("${") ? { ...inner, state: setting.state } : inner;
   return walk.record.nested(() => walk.script(script, own));
 }
@@ -221,7 +221,7 @@ function substituted(part: ProcessSubstitutionPart, { setting, walk }: Mode): Ou
   return walk.record.nested(() => walk.script(script, inner));
 }
 
-/** Walks the commands inside of parts whose value does not matter. */
+/** Walks the commands inside parts whose value is not needed. */
 function walkParts(parts: readonly WordPart[], mode: Mode): void {
   for (const part of parts) addPart(part, new FieldBuilder("", true), mode);
 }

@@ -1,4 +1,4 @@
-/** Puts the pieces of one word together into the fields that the shell makes of it. */
+/** Builds the fields that the shell makes of the pieces of one word. */
 import { type Arg, TOKEN, UNKNOWN } from "./arg.ts";
 
 type Field = { text: string; guess: string; glob: boolean; splits: boolean; content: string | undefined };
@@ -32,7 +32,7 @@ export class FieldBuilder {
     if (!this.single) this.current().glob = true;
   }
 
-  /** The result of an expansion in quotes; one that stands for the names a pattern matches stays so. */
+  /** The result of an expansion in quotes; a pattern stays a pattern. */
   value(arg: Arg): void {
     const tooLong = this.current().text.length + arg.text.length > MAX_VALUE;
     this.quoted(tooLong ? UNKNOWN : arg.text, tooLong ? "" : (arg.guess ?? arg.text));
@@ -65,13 +65,13 @@ export class FieldBuilder {
     }
   }
 
-  /** Two elements of an unquoted `$@`: words of their own, but where the whole is one word anyway. */
+  /** Separates two elements of an unquoted `$@`, except in a single word. */
   separate(): void {
     if (this.single) this.quoted(" ");
     else this.finish();
   }
 
-  /** `"$@"` and `"${a[@]}"`: each element a word of its own, the first and last joined to what stands beside them. */
+  /** `"$@"` and `"${a[@]}"`: each element is a word; the first and the last join their neighbours. */
   elements(args: readonly Arg[]): void {
     for (const [index, arg] of args.entries()) {
       if (index > 0) this.finish();

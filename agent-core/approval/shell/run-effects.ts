@@ -1,10 +1,10 @@
-/** Turns the effects of a program into findings, and walks the commands that it runs itself. */
+/** Turns the effects of a program into findings, and walks the commands that the program runs. */
 import type { CommandEffect, Input } from "../command-effect.ts";
 import { judgePath } from "../judge-path.ts";
 import { shown, TOKEN, UNKNOWN } from "./arg.ts";
 import { forkState, NO_INPUT, type Output, type Setting, type ShellState, type Walk } from "./shell-state.ts";
 
-/** Judges all effects of one call; gives what a program that it runs prints. */
+/** Judges all effects of one call. Returns the output of a command that the program runs. */
 export function runEffects(effects: readonly CommandEffect[], setting: Setting, walk: Walk): Output {
   let output: Output = UNKNOWN;
   for (const effect of effects) output = runEffect(effect, setting, walk) ?? output;
@@ -44,7 +44,7 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
   }
 }
 
-/** Walks shell code that a program runs. Code with unknown pieces asks, and is read for the worst all the same. */
+/** Walks shell code that a program runs. Code with unknown pieces asks; its known pieces may still escalate. */
 export function runShell(
   effect: Extract<CommandEffect, { kind: "shell" }>,
   setting: Setting,
@@ -56,15 +56,15 @@ export function runShell(
   if (effect.zero) state.variables.set("0", [effect.zero]);
   const inner = { ...setting, state, input: effect.here ? setting.input : NO_INPUT };
   const hidden = effect.code.includes(UNKNOWN);
-  if (!hidden && !effect.raises) return record.nested(() => walk.code(effect.code.replaceAll(TOKEN, "0"), inner));
-  if (hidden && !effect.raises)
+  if (!hidden && !effect.escalateOnly) return record.nested(() => walk.code(effect.code.replaceAll(TOKEN, "0"), inner));
+  if (hidden && !effect.escalateOnly)
     record.askUnknown(`Runs shell code that is not known before it runs: ${shown(effect.code)}`);
   const readable = effect.code.replaceAll(UNKNOWN, "$hermes_unknown").replaceAll(TOKEN, "0");
   record.escalateOnly(() => record.nested(() => walk.code(readable, { ...inner, state: forkState(state) })));
   return undefined;
 }
 
-/** The folders that a relative or absolute path leads to; undefined when not known. */
+/** Folders that a relative or absolute path leads to; undefined when they are not known. */
 export function foldersOf(path: string, state: ShellState): readonly string[] | undefined {
   if (path.includes(UNKNOWN) || path.includes(TOKEN)) return undefined;
   if (path.startsWith("/")) return [path];

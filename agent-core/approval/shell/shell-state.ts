@@ -1,4 +1,4 @@
-/** What a shell remembers between commands, as far as a verdict needs it. */
+/** State of a shell between commands, and the setting that a piece of code runs in. */
 import { tmpdir } from "node:os";
 import type { CompoundCommand, CompoundList, ParsedScript, Redirected } from "unbash";
 import type { Input } from "../command-effect.ts";
@@ -9,11 +9,11 @@ import type { Recorder } from "./recorder.ts";
 export type FunctionBody = CompoundCommand | Redirected | CompoundList;
 
 export type ShellState = {
-  /** Assigned variables; an array has several elements. One that is absent has the environment's value. */
+  /** Assigned variables; an array has several elements. An absent variable has the environment's value. */
   variables: Map<string, readonly Arg[]>;
-  /** Folders it may be in; undefined when that is not known. */
+  /** Folders that the shell may be in; undefined when they are not known. */
   cwds: readonly string[] | undefined;
-  /** Folders it is in when a `cd` of this statement failed; undefined when not known. */
+  /** Folders that the shell is in when a `cd` of this statement failed; undefined when they are not known. */
   abandoned: readonly string[] | undefined;
   functions: Map<string, FunctionBody>;
   aliases: Map<string, string>;
@@ -21,7 +21,7 @@ export type ShellState = {
   positional: readonly Arg[] | undefined;
 };
 
-/** More folders than this are as good as unknown. */
+/** More possible folders than this count as unknown. */
 const MAX_FOLDERS = 8;
 const NUMBERS = new Set([
   "RANDOM",
@@ -78,7 +78,7 @@ export function variable(state: ShellState, name: string): readonly Arg[] {
   return [guess === undefined ? UNKNOWN_ARG : { ...UNKNOWN_ARG, guess }];
 }
 
-/** After a branch that may or may not have run: what differs is no longer known. Changes `state`. */
+/** Merges the state of a branch that may have run into `state`: values that differ become unknown. */
 export function mergeState(state: ShellState, other: ShellState): void {
   for (const name of new Set([...state.variables.keys(), ...other.variables.keys()])) {
     const [left, right] = [state.variables.get(name), other.variables.get(name)];
@@ -91,7 +91,7 @@ export function mergeState(state: ShellState, other: ShellState): void {
   state.abandoned = bothFolders(state.abandoned, other.abandoned);
 }
 
-/** True when nothing differs that `mergeState` would merge. */
+/** True when `mergeState` would change nothing. */
 export function sameState(left: ShellState, right: ShellState): boolean {
   if (left.variables.size !== right.variables.size || left.functions.size !== right.functions.size) return false;
   if (left.aliases.size !== right.aliases.size || String(left.cwds) !== String(right.cwds)) return false;
@@ -100,7 +100,7 @@ export function sameState(left: ShellState, right: ShellState): boolean {
   return true;
 }
 
-/** True when nothing at all differs, functions and aliases word for word. */
+/** True when the states are equal, with their functions and aliases. */
 export function isSameState(left: ShellState, right: ShellState): boolean {
   if (!sameState(left, right) || String(left.abandoned) !== String(right.abandoned)) return false;
   for (const [name, body] of left.functions) if (right.functions.get(name) !== body) return false;
@@ -108,13 +108,13 @@ export function isSameState(left: ShellState, right: ShellState): boolean {
   return (left.cwds === undefined) === (right.cwds === undefined);
 }
 
-/** `cd` happened: from now on the shell is in one of `folders`, or still where it was when that failed. */
+/** Records a `cd`: the shell is in one of `folders`, or in its former folder when the `cd` failed. */
 export function enterFolders(state: ShellState, folders: readonly string[] | undefined): void {
   state.abandoned = bothFolders(state.abandoned, state.cwds);
   state.cwds = folders;
 }
 
-/** A statement ended: nobody knows any more whether its `cd` worked. */
+/** Ends a statement: from here on its `cd` may have worked or failed. */
 export function settleFolders(state: ShellState): void {
   if (state.abandoned === undefined || state.abandoned.length > 0)
     state.cwds = bothFolders(state.cwds, state.abandoned);
@@ -127,7 +127,7 @@ function bothFolders(left: readonly string[] | undefined, right: readonly string
   return both.length > MAX_FOLDERS ? undefined : both;
 }
 
-/** Either value: unknown, with the one that was set as the guess. */
+/** Either of two values: unknown, with the assigned one as the guess. */
 function undecided(left: readonly Arg[] | undefined, right: readonly Arg[] | undefined): Arg {
   const texts = [right?.[0], left?.[0]].map((arg) => arg?.guess ?? arg?.text);
   const guess = texts.find((text) => text !== undefined && text !== "" && !text.includes(UNKNOWN));
@@ -140,16 +140,14 @@ function sameValue(left: readonly Arg[] | undefined, right: readonly Arg[] | und
   return left.every((arg, index) => arg.text === right[index]?.text && arg.glob === right[index].glob);
 }
 
-/** What the pieces of the walk through a command know of each other. */
-
-/** What a command prints, with the marks of arg.ts for what is not known. */
+/** Output of a command; unknown pieces are the marks of arg.ts. */
 export type Output = string;
 
-/** Where a piece of code runs. */
+/** Setting that a piece of code runs in. */
 export type Setting = {
   readonly state: ShellState;
   readonly input: Input;
-  /** Runs beside others: in a pipeline or in the background. */
+  /** The code runs in a pipeline or in the background. */
   readonly parallel: boolean;
   /** Functions (by body) and aliases (by name) that are running. */
   readonly calls: readonly (FunctionBody | string)[];
@@ -164,7 +162,7 @@ export type Walk = {
   readonly code: (code: string, setting: Setting) => Output;
   /** Walks the body of a function. */
   readonly body: (body: FunctionBody, setting: Setting) => Output;
-  /** Walks one command whose words are there already. */
+  /** Walks one command whose words are expanded. */
   readonly command: (words: readonly Arg[], setting: Setting) => Output;
 };
 

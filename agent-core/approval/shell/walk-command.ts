@@ -1,4 +1,4 @@
-/** Walks one simple command: its words, its variables, its redirections, and what the program does. */
+/** Walk through one simple command: its words, variables, redirections, and the effects of its program. */
 import type { Assignment, Command, Redirect, Redirection, Word } from "unbash";
 import { askForCode, type Call, type CommandEffect, type Input, type Program } from "../command-effect.ts";
 import { judgePath } from "../judge-path.ts";
@@ -12,7 +12,7 @@ import { isDecodingText, knownOutput } from "./known-output.ts";
 import { runEffects } from "./run-effects.ts";
 import { type FunctionBody, forkState, mergeState, type Output, type Setting, type Walk } from "./shell-state.ts";
 
-/** Rounds of a function that calls itself which are walked one by one. */
+/** Rounds of a recursive function that are walked. */
 const MAX_ROUNDS = 3;
 
 /** Walks a simple command as it is written. */
@@ -30,13 +30,13 @@ export function walkCommand(node: Command, setting: Setting, walk: Walk): Output
   return captured ? "" : output;
 }
 
-/** `IFS= read` only tells how that one line is split. */
+/** `IFS= read` changes the splitting of that one line only. */
 function assignPrefix(assignment: Assignment, words: readonly Arg[], setting: Setting, walk: Walk): void {
   if (assignment.name === "IFS" && words[0]?.text === "read") return;
   assign(assignment, setting, walk);
 }
 
-/** A variable set for one command is gone after it, but for some built-ins in some shells. */
+/** Restores a variable that was set for one command; some built-ins keep it in some shells. */
 function restore(
   assignments: readonly Assignment[],
   words: readonly Arg[],
@@ -68,7 +68,7 @@ function wordsOf(node: Command, setting: Setting, walk: Walk): readonly Arg[] {
   return words;
 }
 
-/** `name=value` behind a built-in: an array is set at once, anything else stays a word for the built-in. */
+/** `name=value` after a built-in: an array is assigned here, any other value stays a word of the built-in. */
 function assignmentWord(item: Assignment, declares: boolean, setting: Setting, walk: Walk): readonly Arg[] {
   const value: Word | Assignment["value"] = item.value;
   if (value.type === "ArrayValue") {
@@ -83,7 +83,7 @@ function assignmentWord(item: Assignment, declares: boolean, setting: Setting, w
   return [{ ...knownArg(start + expanded.text), ...guess }];
 }
 
-/** Walks a command whose words are there already. What is only guessed is looked at once more, for the worst. */
+/** Walks a command whose words are expanded. Guessed words are judged a second time and may only escalate. */
 export function walkWords(words: readonly Arg[], setting: Setting, walk: Walk): Output {
   const output = dispatch(words, setting, walk);
   if (words.some((word) => word.guess !== undefined)) {
@@ -129,7 +129,7 @@ function runNamed(name: string, args: readonly Arg[], setting: Setting, walk: Wa
   return runProgram(call, setting, walk);
 }
 
-/** Whether a shell expands its aliases depends on the shell: both ways are looked at. */
+/** Walks the alias, too: some shells expand aliases in scripts, others do not. */
 function runAlias(
   name: string,
   alias: string,
@@ -146,11 +146,11 @@ function callFunction(body: FunctionBody, call: Call, setting: Setting, walk: Wa
   const { state, calls } = setting;
   const rounds = calls.filter((running) => running === body).length;
   if (rounds > 0 && setting.parallel) {
-    walk.record.block(`${call.name} starts itself over and over until the machine stands still`);
+    walk.record.block(`${call.name} starts copies of itself without end, which halts the machine`);
     return UNKNOWN;
   }
   if (rounds >= MAX_ROUNDS) {
-    walk.record.askUnknown(`${call.name} calls itself, and what its later rounds do is not known before they run`);
+    walk.record.askUnknown(`${call.name} calls itself, and its later rounds are not known before they run`);
     return UNKNOWN;
   }
   const { positional } = state;
@@ -194,12 +194,10 @@ function isHelp(args: readonly Arg[]): boolean {
   return args.length === 1 && (args[0]?.text === "--version" || args[0]?.text === "--help");
 }
 
-/** Redirections: files that are read and written, and what a command finds on its input. */
-
 export type Redirected = {
-  /** What the command reads; undefined when its input is not redirected. */
+  /** Input of the command; undefined when it is not redirected. */
   readonly input: Input | undefined;
-  /** Its output goes to a file. */
+  /** The output goes to a file. */
   readonly captured: boolean;
 };
 
@@ -231,7 +229,7 @@ function textInput(redirection: Exclude<Redirection, Redirect>, setting: Setting
   return text === UNKNOWN ? { kind: "data", from: target?.text ?? "" } : { kind: "text", text };
 }
 
-/** True when the command reads from it. */
+/** Judges one redirection; true when the command reads from it. */
 function redirectFile({ operator, target }: Redirect, setting: Setting, walk: Walk): boolean {
   if (!target) {
     walk.record.askAlways("A redirection has no target");
@@ -246,17 +244,15 @@ function redirectFile({ operator, target }: Redirect, setting: Setting, walk: Wa
   return operator.startsWith("<");
 }
 
-/** Which program a command word names. */
-
 const SYSTEM_FOLDERS = /^(?:\/usr(?:\/local)?)?\/s?bin\/|^\/opt\/homebrew\/bin\/|^\/opt\/local\/bin\//;
-/** Programs that a package manager put into the project: as good as by name. */
+/** Folders of the project whose programs a package manager installed. */
 const PROJECT_FOLDERS = /^(?:\.\/)?(?:[\w@.-]+\/)*(?:node_modules\/\.bin|vendor\/bin|\.?venv\/bin)\//;
 const WRAPPERS = /^\.\/(?:gradlew|mvnw)$/;
 
 export type Located = {
-  /** Name to look the program up by. */
+  /** Name of the program in the rule table. */
   readonly name: string;
-  /** True when it is the program of that name, as far as a path can tell; false for `./ls`. */
+  /** True when the path leads to the program of that name; false for `./ls`. */
   readonly trusted: boolean;
 };
 
@@ -268,14 +264,12 @@ export function locate(word: string): Located {
   return { name, trusted: !climbs && [SYSTEM_FOLDERS, PROJECT_FOLDERS, WRAPPERS].some((place) => place.test(word)) };
 }
 
-/** Programs that no table knows. */
-
-/** Asks, unless the program is only asked for its version or help. */
+/** Effects of a program without a rule: it asks, except for `--version` and `--help`. */
 export function unknownProgram({ name, args }: Call): readonly CommandEffect[] {
   const [first] = args;
   const file = name.includes("/");
   if (!file && args.length === 1 && (first?.text === "--version" || first?.text === "--help")) return [];
-  const what = file ? `Runs the program ${name}` : `Runs ${name}, which is not among the programs that are known here`;
+  const what = file ? `Runs the program ${name}` : `Runs ${name}, a program that is not known`;
   const named = first === undefined || (isKnown(first) && /^[a-z][\w:-]*$/.test(first.text));
   return [askForCode(what, named && !file ? "prefix" : "exact")];
 }

@@ -1,4 +1,4 @@
-/** Walks a parsed script: every statement that could run, with what the shell knows at that point. */
+/** Walk through a parsed script: every statement that may run, with the state of the shell at that point. */
 import type { AndOr, Case, CommandNode, For, If, ParsedScript, Pipeline, PipelineNode, Statement, While } from "unbash";
 import type { Input } from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, TOKEN, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
@@ -20,7 +20,7 @@ import {
 } from "./shell-state.ts";
 import { redirect, walkCommand } from "./walk-command.ts";
 
-/** Rounds of a loop until what it does to variables is taken as unknown. */
+/** Rounds of a loop that are walked before its variables count as unknown. */
 const MAX_ROUNDS = 4;
 const FEW_VALUES = 4;
 
@@ -43,7 +43,7 @@ function walkStatement(statement: Statement, setting: Setting, walk: Walk): Outp
   return output;
 }
 
-/** `a && b || c`: what comes later may not run, so what it changes is only perhaps so afterwards. */
+/** `a && b || c`: a later command may not run, so its changes may not hold afterwards. */
 function walkAndOr({ commands, operators }: AndOr, setting: Setting, walk: Walk): Output {
   const { state } = setting;
   const earlier: ShellState[] = [];
@@ -68,7 +68,7 @@ function remember(states: ShellState[], state: ShellState): void {
   if (last === undefined || !isSameState(last, state)) states.push(forkState(state));
 }
 
-/** Keeps the folders: whether `cd` worked is settled at the statement's end. */
+/** Merges all but the folders: the end of the statement settles its `cd`. */
 function mergeAfter(state: Setting["state"], before: Setting["state"]): void {
   const { cwds } = state;
   mergeState(state, before);
@@ -167,7 +167,7 @@ function walkCase(node: Case, setting: Setting, walk: Walk): Output {
   );
 }
 
-/** Each of the branches may run, or none, or one after another. */
+/** Any of the branches may run, or none. */
 function walkBranches(branches: readonly If["then"][], setting: Setting, walk: Walk): Output {
   let output = "";
   for (const branch of branches) {
@@ -201,7 +201,7 @@ function repeat(round: () => Output, { state }: Setting): Output {
   return UNKNOWN;
 }
 
-/** Many values that are numbers are as good as one that is some number. */
+/** Many numbers count as one unknown number. */
 function condensed(values: readonly Arg[]): readonly Arg[] {
   return values.every(({ text }) => /^\d+$/.test(text)) ? [knownArg(TOKEN)] : values;
 }
@@ -213,7 +213,7 @@ function walkFor(node: For | ({ type: "Select" } & Omit<For, "type">), setting: 
   let output = "";
   for (const value of values.length > FEW_VALUES ? condensed(values) : values) {
     const before = forkState(state);
-    // Asked for by hand in `select`; a word that splits gives several values.
+    // `select` reads the value from the user; a word that splits gives several values.
     const one = node.type === "Select" ? UNKNOWN_ARG : { ...value, splits: false };
     const round = () => {
       setVariable(name, [one], setting, walk);

@@ -26,7 +26,7 @@ test.each([
   "ls \u{e0041}",
   "ls \u00ad",
   "ls \u3164",
-])("characters that one does not see ask: %j", (command) => {
+])("invisible characters ask: %j", (command) => {
   const verdict = judge(command);
   expect(verdict.level).toBe("ask");
   expect(verdict.always.join()).toMatch(/U\+[0-9A-F]{4,5}/);
