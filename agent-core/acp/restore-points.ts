@@ -1,8 +1,8 @@
 /** The way back in one session: to any message of the user's, for files, conversation or both; and back from there. */
 import { RequestError, type SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
-import type { PlannedFile } from "../checkpoints/plan-file.ts";
 import type { RestoredFile } from "../checkpoints/restore.ts";
+import type { PlannedFile } from "../checkpoints/restore-plan.ts";
 import type { Message } from "../messages/message.ts";
 import type { HermesRewoundMeta } from "../protocol/conversation.ts";
 import type { HermesRestored, HermesRestoredFile, HermesRestorePreview } from "../protocol/restores.ts";

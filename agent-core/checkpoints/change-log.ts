@@ -1,11 +1,11 @@
-/** Every change of a file that the session made, in order: read from its journal, and added to it. */
+/** Log of all file changes of a session, in order; stored in its journal. */
 import type { FileChange, FileState, JournalEntry } from "../sessions/entry.ts";
 import type { NewEntry } from "../sessions/journal.ts";
 
 export type ChangeLogOptions = {
-  /** What the session's journal holds already. */
+  /** Entries of the session's journal. */
   readonly entries: readonly JournalEntry[];
-  /** Position that the next message will have. */
+  /** Position of the next message. */
   readonly position: () => number;
   readonly journal: (entry: NewEntry) => void;
 };
@@ -14,7 +14,7 @@ export class ChangeLog {
   readonly #options: ChangeLogOptions;
   readonly #changes: FileChange[];
   readonly #finished: string[] = [];
-  /** The last restore began and never ended. */
+  /** Restore that began and never ended. */
   readonly interrupted: { readonly position: number } | undefined;
 
   constructor(options: ChangeLogOptions) {
@@ -31,12 +31,12 @@ export class ChangeLog {
     return this.#changes;
   }
 
-  /** Position that the session's next message will have. */
+  /** Position of the session's next message. */
   get position(): number {
     return this.#options.position();
   }
 
-  /** The restore that ended last. */
+  /** Id of the last finished restore. */
   get lastRestore(): string | undefined {
     return this.#finished.at(-1);
   }
@@ -47,20 +47,20 @@ export class ChangeLog {
     this.#options.journal({ type: "file-change", ...placed });
   }
 
-  /** Notes that a restore begins, or has come to its end. */
+  /** Logs the begin or the end of a restore. */
   restore(id: string, phase: "begin" | "end", position: number): void {
     if (phase === "end") this.#finished.push(id);
     this.#options.journal({ type: "restore", id, phase, position });
   }
 }
 
-/** Whether both show the same to the user; permissions and what is saved of a text do not count. */
+/** True when the user sees the same content; permissions and the saved version of an unsaved text do not count. */
 export function isSameContent(one: FileState | null, other: FileState | null): boolean {
   if (one === null || other === null) return isNothing(one) && isNothing(other);
   return (one.unsaved ?? one.hash) === (other.unsaved ?? other.hash) && one.link === other.link;
 }
 
-/** No file, and no text of one. */
+/** True without a file and without an unsaved text. */
 export function isNothing(state: FileState | null): boolean {
   return state === null || (state.hash === null && state.unsaved === undefined);
 }

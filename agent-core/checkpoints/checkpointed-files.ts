@@ -1,14 +1,12 @@
-/** Files as the tools of one call change them: keeps a copy before each change and logs the change after it. */
-import { stat } from "node:fs/promises";
-import { dirname } from "node:path";
+/** Files for the tools of one call: copies a file before each change, and logs the change after it. */
+import { realpath, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import type { FileFailure, FileMove, FileWrite, FileWritten, HostFiles } from "../host/host.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { FileState } from "../sessions/entry.ts";
 import { type ChangeLog, isSameContent } from "./change-log.ts";
-import { contentOf, lookAt, MAX_KEPT_BYTES, type OnDisk, stateOf, textOf } from "./look.ts";
-import type { ObjectStore } from "./object-store.ts";
-import { hashOf } from "./object-store.ts";
-import { entryName, fileName } from "./real-path.ts";
+import { contentOf, type DiskState, MAX_KEPT_BYTES, readDiskState, stateOf, textOf } from "./disk-state.ts";
+import { hashOf, type ObjectStore } from "./object-store.ts";
 
 export type CheckpointedFiles = {
   readonly files: HostFiles;
@@ -36,10 +34,10 @@ export function checkpointedFiles(options: CheckpointedFiles): HostFiles {
 }
 
 /** Content of a file before a change, and the copy of it that is kept. */
-type Kept = { readonly found: OnDisk; readonly state: FileState | null | "unknown" };
+type Kept = { readonly found: DiskState; readonly state: FileState | null | "unknown" };
 
 type Change = {
-  /** The one name that the file has. */
+  /** Unique name of the file (`fileName`). */
   readonly path: string;
   /** Texts before and after the change as the user sees them; null: no file. */
   readonly before: string | null;
@@ -113,13 +111,13 @@ async function loggedMove(
 }
 
 async function foundAt(options: CheckpointedFiles, path: string): Promise<Pick<Change, "path" | "kept" | "folders">> {
-  const found = await lookAt(path);
+  const found = await readDiskState(path);
   const folders = found.kind === "absent" ? await missingFolders(path) : [];
   return { path, kept: await keepCopy(options, path, found), folders };
 }
 
 /** `path` is for the message that no copy could be kept. */
-async function keepCopy({ store, tell }: CheckpointedFiles, path: string, found: OnDisk): Promise<Kept> {
+async function keepCopy({ store, tell }: CheckpointedFiles, path: string, found: DiskState): Promise<Kept> {
   const content = contentOf(found);
   if (found.kind === "absent") return { found, state: null };
   if (content === undefined || content.length > MAX_KEPT_BYTES) return { found, state: "unknown" };
@@ -174,7 +172,7 @@ async function stateAfter(
     const state = stateOf(known.entry ?? { kind: "absent" });
     return known.unsaved === undefined ? state : withUnsaved(state, known.unsaved);
   }
-  const found = await lookAt(path);
+  const found = await readDiskState(path);
   const state = stateOf(found);
   if (state === undefined || written?.ok !== true) return state;
   const shown = written.review === undefined ? after : written.review.text;
@@ -190,7 +188,7 @@ function withUnsaved(state: FileState | null | undefined, text: string): FileSta
 }
 
 /** Large files are known by size and date, which only the disk has. */
-function isLarge(entry: OnDisk | null): boolean {
+function isLarge(entry: DiskState | null): boolean {
   return entry?.kind === "file" && entry.bytes.length > MAX_KEPT_BYTES;
 }
 
@@ -202,4 +200,30 @@ export async function missingFolders(path: string): Promise<readonly string[]> {
     missing.unshift(folder);
   }
   return missing;
+}
+
+/**
+ * Unique name of a file, whichever links lead to it: its path in a workspace folder of the session, else its real path.
+ * The file may not exist yet.
+ */
+async function fileName(path: string, roots: readonly string[]): Promise<string> {
+  const real = await realPathOf(path);
+  for (const root of roots) {
+    const inner = relative(await realPathOf(root), real);
+    if (!inner.startsWith("..") && !isAbsolute(inner)) return join(root, inner);
+  }
+  return real;
+}
+
+/** Unique name of a folder's entry: of a link itself, not of its target. */
+async function entryName(path: string, roots: readonly string[]): Promise<string> {
+  return join(await fileName(dirname(path), roots), basename(path));
+}
+
+/** Real path of the longest part that exists, with the rest of the path. */
+async function realPathOf(path: string): Promise<string> {
+  const whole = await realpath(path).catch(() => undefined);
+  if (whole !== undefined) return whole;
+  const parent = dirname(path);
+  return parent === path ? path : join(await realPathOf(parent), basename(path));
 }

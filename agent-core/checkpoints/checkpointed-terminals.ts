@@ -1,9 +1,9 @@
-/** Commands of one call, with the workspace looked at before and after those that do more than read. */
+/** Terminals for the tools of one call: scan the workspace before and after each command that may write. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { CommandExit, HostTerminals } from "../host/terminals/terminals.ts";
 import type { CommandWatch } from "./command-watch.ts";
 
-/** What a command changed is noted before its end is told, unless that takes longer: then beside what follows. */
+/** A command ends after its changes are logged, but no later than this after its exit. */
 const NOTE_MS = 50;
 
 export type CheckpointedTerminals = {
@@ -11,22 +11,22 @@ export type CheckpointedTerminals = {
   readonly watch: CommandWatch;
   /** Id of the tool call. */
   readonly source: string;
-  /** Whether a command that starts in this folder changes nothing. */
+  /** True for a command that only reads when it starts in this folder. */
   readonly onlyReads: (command: string, folder: string) => boolean;
-  /** Told of defects that were survived. */
+  /** Called with errors that did not stop the work. */
   readonly onDefect: (message: string) => void;
 };
 
 export function checkpointedTerminals(options: CheckpointedTerminals): HostTerminals {
   const { terminals, watch, source, onlyReads, onDefect } = options;
-  const told = (error: unknown): void => onDefect(`What a command changed is not known: ${String(error)}`);
+  const report = (error: unknown): void => onDefect(`The changes of a command are unknown: ${String(error)}`);
   return {
     ...terminals,
     async start(request, signal) {
-      // What goes on beside the conversation cannot be told apart from what the user does.
+      // Changes of a background process cannot be distinguished from those of the user.
       if (!request.keepsShell || onlyReads(request.command, request.shell.folder))
         return terminals.start(request, signal);
-      await watch.before().catch(told);
+      await watch.before().catch(report);
       const running = await terminals.start(request, signal).catch((error: unknown) => {
         watch.release();
         throw error;
@@ -35,7 +35,7 @@ export function checkpointedTerminals(options: CheckpointedTerminals): HostTermi
       const note = async (): Promise<void> => {
         if (!isFollowed) return;
         isFollowed = false;
-        const noted = watch.after(source).catch(told);
+        const noted = watch.after(source).catch(report);
         await Promise.race([noted, delay(NOTE_MS, undefined, { ref: false })]);
       };
       const ended = async (): Promise<CommandExit> => {
@@ -46,14 +46,14 @@ export function checkpointedTerminals(options: CheckpointedTerminals): HostTermi
         }
       };
       const exit = ended();
-      exit.catch(() => undefined); // also observed by whoever waits; a lost connection must not count as unhandled
+      exit.catch(() => undefined); // `exit` rejects for its caller; a lost connection must not be unhandled
       return {
         ...running,
         exit,
         async waitsForInput() {
           const waits = await running.waitsForInput();
           if (waits && isFollowed) {
-            // It becomes a process beside the conversation.
+            // The command becomes a background process.
             isFollowed = false;
             watch.release();
           }

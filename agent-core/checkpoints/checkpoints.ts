@@ -1,4 +1,4 @@
-/** A session's changes of files, and the way back: its Host with memory, what a restore would do, and the restore. */
+/** Checkpoints of a session: a Host that logs file changes, the preview of a restore, and the restore itself. */
 import { randomUUID } from "node:crypto";
 import type { Host } from "../host/host.ts";
 import { ChangeLog, type ChangeLogOptions } from "./change-log.ts";
@@ -7,9 +7,8 @@ import { checkpointedTerminals } from "./checkpointed-terminals.ts";
 import { CommandWatch } from "./command-watch.ts";
 import { gitBlobs } from "./git-blobs.ts";
 import { ObjectStore } from "./object-store.ts";
-import { type PlannedFile, planFile } from "./plan-file.ts";
 import { type RestoredFile, restoreFiles } from "./restore.ts";
-import { changesAfter, type Target, targetsAt, targetsBefore } from "./restore-plan.ts";
+import { changesAfter, type PlannedFile, planFile, type Target, targetsAt, targetsBefore } from "./restore-plan.ts";
 import { WorkspaceScan } from "./workspace-scan.ts";
 
 export type CheckpointsOptions = ChangeLogOptions & {
@@ -18,19 +17,19 @@ export type CheckpointsOptions = ChangeLogOptions & {
   readonly roots: readonly string[];
   /** Folder of the objects, absolute. */
   readonly objects: string;
-  /** False: nothing is written and no command runs, so nothing is watched. */
+  /** False for an untrusted workspace, in which nothing is written and no command runs. */
   readonly trusted: () => boolean;
-  /** Files beyond which a workspace is not watched for what commands change; default 20,000. */
+  /** Limit of files in a workspace whose commands are watched; default 20,000. */
   readonly maxFiles?: number;
-  /** Time from the beginning of a turn to the look at the workspace, in milliseconds; default 0. */
+  /** Time from the start of a turn to the scan of the workspace, in milliseconds; default 0. */
   readonly lookDelayMs?: number;
   readonly onlyReads: (command: string, folder: string) => boolean;
-  /** A line for people. */
+  /** Called with a line for people. */
   readonly tell: (problem: string) => void;
   readonly onDefect: (message: string) => void;
 };
 
-/** What a restore did; `id` is what it is undone by. */
+/** Result of a restore; `id` is for its undo. */
 export type Restored = { readonly id: string; readonly files: readonly RestoredFile[] };
 
 export class Checkpoints {
@@ -38,7 +37,7 @@ export class Checkpoints {
   readonly #log: ChangeLog;
   readonly #store: ObjectStore;
   readonly #watch: CommandWatch;
-  #nextLook: NodeJS.Timeout | undefined;
+  #nextScan: NodeJS.Timeout | undefined;
 
   constructor(options: CheckpointsOptions) {
     const { roots, objects, maxFiles, tell } = options;
@@ -54,17 +53,17 @@ export class Checkpoints {
     });
   }
 
-  /** A restore that a crash cut off; the same restore again finishes it. */
+  /** Restore that a crash interrupted; the same restore again completes it. */
   get interrupted(): { readonly position: number } | undefined {
     return this.#log.interrupted;
   }
 
-  /** The restore that ended last in this session; undefined when there was none. */
+  /** Id of the last finished restore of this session. */
   get lastRestore(): string | undefined {
     return this.#log.lastRestore;
   }
 
-  /** The Host for one tool call: what it changes is kept and noted. */
+  /** Host for one tool call, which copies and logs all changes. */
   hostFor(source: string): Host {
     const { host, roots, onlyReads, onDefect, tell } = this.#options;
     return {
@@ -82,29 +81,29 @@ export class Checkpoints {
     };
   }
 
-  /** A turn begins: the workspace is looked at beside it. A command that starts earlier is preceded by its own look. */
+  /** Scans the workspace in the background of a new turn. A command that starts earlier scans it first. */
   beginTurn(): void {
     const { trusted, onDefect, lookDelayMs = 0 } = this.#options;
     if (!trusted()) return;
-    const look = (): void => {
-      this.#watch.look().catch((error: unknown) => onDefect(`The workspace cannot be watched: ${String(error)}`));
+    const scan = (): void => {
+      this.#watch.scan().catch((error: unknown) => onDefect(`The workspace cannot be watched: ${String(error)}`));
     };
-    clearTimeout(this.#nextLook);
-    if (lookDelayMs === 0) look();
-    else this.#nextLook = setTimeout(look, lookDelayMs).unref();
+    clearTimeout(this.#nextScan);
+    if (lookDelayMs === 0) scan();
+    else this.#nextScan = setTimeout(scan, lookDelayMs).unref();
   }
 
-  /** The user saved a file in the editor: also while a command runs it is theirs. `path` is absolute. */
+  /** Attributes a save in the editor to the user, even while a command runs. `path` is absolute. */
   userSaved(path: string): void {
     this.#watch.userSaved(path);
   }
 
-  /** How many files were changed with or after the message at this position. */
+  /** Number of files that were changed in answer to the message at this position, or later. */
   countSince(position: number): number {
     return new Set(changesAfter(this.#log.changes, position).map(({ path }) => path)).size;
   }
 
-  /** What restoring the files to where they stood before the message at `position` would do now. */
+  /** Plan of a restore to the state before the message at `position`. */
   async preview(position: number, signal: AbortSignal): Promise<readonly PlannedFile[]> {
     await this.#watch.settled();
     const targets = targetsAt(this.#log.changes, position);
@@ -113,21 +112,21 @@ export class Checkpoints {
     return planned.filter((file) => file !== undefined);
   }
 
-  /** Puts the files back to where they stood before the message at `position`. */
+  /** Restores the files to their state before the message at `position`. */
   async restore(position: number, signal: AbortSignal): Promise<Restored> {
     await this.#watch.settled();
     return this.#restore(targetsAt(this.#log.changes, position), position, signal);
   }
 
-  /** Puts the files back to where they stood before a restore. */
+  /** Restores the files to their state before a restore. */
   async undo(restore: string, signal: AbortSignal): Promise<Restored> {
     await this.#watch.settled();
     return this.#restore(targetsBefore(this.#log.changes, restore), this.#log.position, signal);
   }
 
-  /** Ends what goes on beside the turns. */
+  /** Ends the background work. */
   close(): Promise<void> {
-    clearTimeout(this.#nextLook);
+    clearTimeout(this.#nextScan);
     return this.#watch.close();
   }
 

@@ -1,6 +1,6 @@
 /**
- * Keeps the store within its bounds: what no journal tells of goes, what was not used for long goes, and when there is
- * still too much, what the oldest sessions need. Sessions that are open keep everything.
+ * Garbage collection of the store: removes objects without a journal, objects of sessions that were not used for a month,
+ * and then those of the oldest sessions until the store is small enough. Open sessions keep all objects.
  */
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
@@ -10,12 +10,12 @@ import { parseEntry } from "../sessions/entry.ts";
 import { readLines } from "../sessions/journal-lines.ts";
 import type { ObjectStore } from "./object-store.ts";
 
-/** Of all objects together. */
+/** Limit of all objects together. Bytes. */
 const MAX_BYTES = 500_000_000;
 const DAY_MS = 86_400_000;
-/** A session that was not used for so long cannot be taken back any more. */
+/** Time after a session's last use in which its changes can be reverted. */
 const KEPT_MS = 30 * DAY_MS;
-/** An object this young may belong to a change that is being written down at this moment, in any window. */
+/** Younger objects stay: another window may be logging their change at this moment. */
 const GRACE_MS = DAY_MS;
 const INTERVAL_MS = DAY_MS;
 const STAMP = "swept";
@@ -27,7 +27,7 @@ export type GarbageOptions = {
   readonly journals: string;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Leaves the rest to the next one. */
+  /** Stops the collection; the next one continues. */
   readonly signal: AbortSignal;
   /** Default: 500 MB. */
   readonly maxBytes?: number;
@@ -36,7 +36,7 @@ export type GarbageOptions = {
 type Journal = { readonly path: string; readonly usedAt: number; readonly isOpen: boolean };
 type StoredObject = { readonly hash: string; readonly path: string; readonly size: number; readonly usedAt: number };
 
-/** Sweeps when that was not done for a day and no other process does it. Rejects when the store cannot be read. */
+/** Runs once a day, in one process. Rejects when the store cannot be read. */
 export async function collectGarbage(options: GarbageOptions): Promise<void> {
   const { store, now } = options;
   if (!existsSync(store.folder)) return;
@@ -54,7 +54,7 @@ export async function collectGarbage(options: GarbageOptions): Promise<void> {
   }
 }
 
-/** Hashes that a journal tells of; none when it cannot be read. */
+/** Hashes in a journal; none for an unreadable one. */
 export async function hashesIn(journal: string): Promise<ReadonlySet<string>> {
   const hashes = new Set<string>();
   try {
@@ -62,7 +62,7 @@ export async function hashesIn(journal: string): Promise<ReadonlySet<string>> {
       for (const { bytes } of lines) if (bytes.includes(MENTION)) for (const hash of hashesOf(bytes)) hashes.add(hash);
     }
   } catch {
-    // gone, or not ours to read
+    // The journal is gone or unreadable.
   }
   return hashes;
 }
@@ -74,7 +74,7 @@ function hashesOf(line: Buffer): readonly string[] {
   return [hash, unsaved].filter((kept) => kept != null);
 }
 
-/** Removes the copies that only the deleted session told of. `hashes` are those of its journal. */
+/** Removes the objects that only the deleted session needs. `hashes` are those of its journal. */
 export async function forgetSession(hashes: ReadonlySet<string>, store: ObjectStore, journals: string): Promise<void> {
   const left = new Set(hashes);
   for (const { path } of await journalsIn(journals)) {
@@ -91,13 +91,13 @@ async function sweep(options: GarbageOptions): Promise<void> {
   for (const { hash, path, usedAt } of objects) {
     signal.throwIfAborted();
     if (needed.has(hash) || now - usedAt < GRACE_MS) continue;
-    // Another window may have put it in again since it was listed.
+    // Another window may have stored the object again since the listing.
     const present = await stat(path).catch(() => undefined);
     if (present?.mtimeMs === usedAt) await rm(path, { force: true });
   }
 }
 
-/** Those of the sessions in use, then of the others from the one used last, until they are too old or too much. */
+/** Objects of the open sessions, then of the others by last use, until they are too old or too large. */
 async function neededObjects(
   objects: readonly StoredObject[],
   { journals, now, maxBytes = MAX_BYTES, signal }: GarbageOptions,

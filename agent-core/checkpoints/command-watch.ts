@@ -1,21 +1,21 @@
 /**
- * What commands change: the workspace is scanned before one starts and after it has ended, and what differs is noted
- * with a copy of what was there before, as far as there is one.
+ * Logs the changes of commands: scans the workspace before and after a command, and logs each difference with a copy of the
+ * earlier content, if there is one.
  */
 import { Deadline } from "../platform/deadline.ts";
 import type { FileState } from "../sessions/entry.ts";
 import type { ChangeLog } from "./change-log.ts";
+import { readDiskState, stateOf } from "./disk-state.ts";
 import type { GitBlobs } from "./git-blobs.ts";
-import { lookAt, stateOf } from "./look.ts";
 import { type FoundFile, Mirror } from "./mirror.ts";
 import type { ObjectStore } from "./object-store.ts";
 import type { Scan, SeenFile, WorkspaceScan } from "./workspace-scan.ts";
 
 /** The commands of a session together wait this long for the copies. */
 const COPY_TIME_MS = 300;
-/** So many changed files are copied at once, before a command may change them again; more are copied beside it. */
+/** Changed files that are copied before the next command; more are copied in the background. */
 const MAX_COPIED_AT_ONCE = 200;
-/** More changes of one command are not read and noted one by one. */
+/** Limit of the logged changes of one command. */
 const MAX_CHANGES = 2_000;
 
 export type CommandWatchOptions = {
@@ -23,22 +23,22 @@ export type CommandWatchOptions = {
   readonly store: ObjectStore;
   readonly git: GitBlobs;
   readonly log: ChangeLog;
-  /** Told once, in a line for people, when a workspace cannot be watched. */
+  /** Called once with a line for people when a workspace cannot be watched. */
   readonly tell: (problem: string) => void;
 };
 
 export class CommandWatch {
   readonly #options: CommandWatchOptions;
   readonly #mirror: Mirror;
-  /** The workspace as it was last, before or after a command; undefined until it was looked at. */
+  /** Last scan of the workspace. */
   #known: Scan | undefined;
-  /** Commands whose changes are followed. */
+  /** Number of commands whose changes are logged. */
   #running = 0;
   #isOff = false as boolean;
   #isClosed = false as boolean;
-  /** One look at the workspace at a time. */
-  #looking: Promise<unknown> = Promise.resolve();
-  /** What the user saved while commands ran. */
+  /** Scans run one after the other. */
+  #scanning: Promise<unknown> = Promise.resolve();
+  /** Files that the user saved while commands ran. */
   readonly #saved = new Set<string>();
   /** Files that wait for their copy. */
   readonly #waiting = new Map<string, FoundFile>();
@@ -51,76 +51,76 @@ export class CommandWatch {
     this.#mirror = new Mirror(options.store, options.git);
   }
 
-  /** Looks at the workspace and begins to copy what has no copy yet. */
-  look(): Promise<void> {
-    return this.#next(() => this.#look());
+  /** Scans the workspace, and starts to copy new and changed files. */
+  scan(): Promise<void> {
+    return this.#next(() => this.#scanAndCopy());
   }
 
-  /** To be awaited before a command starts: what the user changed until now is not the command's. */
+  /** Waits for a scan before a command starts, so that earlier changes of the user are not logged as the command's. */
   async before(): Promise<void> {
     if (this.#running === 0) this.#saved.clear();
     this.#running += 1;
-    // Beside a command that runs, what is new may be that one's: it is noted with the first that ends.
-    await (this.#running === 1 ? this.look() : this.#looking);
+    // Changes while another command runs may be its own: they are logged with the first command that ends.
+    await (this.#running === 1 ? this.scan() : this.#scanning);
     if (this.#filling === undefined || this.#copyTimeMs === 0) return;
     const deadline = new Deadline(this.#copyTimeMs);
     await deadline.waitFor(this.#filling);
     this.#copyTimeMs = deadline.remaining();
   }
 
-  /** After a command: notes what it changed. */
+  /** Logs the changes of a command that ended. */
   after(source: string): Promise<void> {
     this.#running -= 1;
-    return this.#next(() => this.#note(source));
+    return this.#next(() => this.#logChanges(source));
   }
 
-  /** The user saved this file: if a command runs, it is not that one's. */
+  /** Attributes a change of this file to the user, not to a running command. */
   userSaved(path: string): void {
     this.#saved.add(path);
   }
 
-  /** A command is not followed any further. */
+  /** Stops logging the changes of a command. */
   release(): void {
     this.#running -= 1;
   }
 
-  /** Settles when everything that has ended is noted. */
+  /** Settles once the changes of all ended commands are logged. */
   async settled(): Promise<void> {
-    await this.#looking;
+    await this.#scanning;
   }
 
   /** Ends the copying. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#looking;
+    await this.#scanning;
     await this.#filling;
   }
 
   #next(work: () => Promise<void>): Promise<void> {
-    const done = this.#looking.then(() => (this.#isOff || this.#isClosed ? undefined : work()));
-    this.#looking = done.catch(() => undefined); // whoever waits for `done` is told
+    const done = this.#scanning.then(() => (this.#isOff || this.#isClosed ? undefined : work()));
+    this.#scanning = done.catch(() => undefined); // `done` rejects for its caller
     return done;
   }
 
-  async #scan(): Promise<Scan | undefined> {
+  async #runScan(): Promise<Scan | undefined> {
     const scan = await this.#options.scan.scan();
     if (scan !== undefined) return scan;
     this.#isOff = true;
     this.#options.tell(
-      "This workspace is too large to watch for what commands change: only the agent's own edits can be taken back.",
+      "This workspace is too large to watch commands in it: only the agent's own edits can be reverted.",
     );
     return undefined;
   }
 
-  async #look(): Promise<void> {
+  async #scanAndCopy(): Promise<void> {
     const before = this.#known;
-    const scan = await this.#scan();
+    const scan = await this.#runScan();
     if (scan === undefined) return;
     this.#known = scan;
     await this.#copy(scan, before);
   }
 
-  /** Copies what is new since the last look at once, and the rest, or a great many, beside what goes on. */
+  /** Copies files that changed since the last scan at once, and all others in the background. */
   async #copy(scan: Scan, before: Scan | undefined): Promise<void> {
     const missing = this.#mirror.missing(scan);
     const isFresh = ({ path, seen }: FoundFile): boolean => before?.files.get(path)?.signature !== seen.signature;
@@ -145,26 +145,26 @@ export class CommandWatch {
     for (const file of batch.filter(isCurrent)) this.#waiting.delete(file.path);
   }
 
-  async #note(source: string): Promise<void> {
+  async #logChanges(source: string): Promise<void> {
     const before = this.#known;
-    const after = await this.#scan();
+    const after = await this.#runScan();
     this.#known = after;
     if (before === undefined || after === undefined) return;
     const changed = [...differences(before, after)].filter((path) => !this.#saved.has(path));
-    for (const path of changed.slice(0, MAX_CHANGES)) await this.#noteFile(path, { before, after }, source);
+    for (const path of changed.slice(0, MAX_CHANGES)) await this.#logFile(path, { before, after }, source);
     const rest = changed.length - MAX_CHANGES;
     if (rest > 0) {
-      this.#options.tell(`A command changed ${changed.length} files; ${rest} of them cannot be taken back.`);
+      this.#options.tell(`A command changed ${changed.length} files; ${rest} of them cannot be reverted.`);
     }
     await this.#copy(after, before);
   }
 
-  async #noteFile(path: string, scans: { readonly before: Scan; readonly after: Scan }, source: string): Promise<void> {
+  async #logFile(path: string, scans: { readonly before: Scan; readonly after: Scan }, source: string): Promise<void> {
     const seen = scans.before.files.get(path);
     const before = seen === undefined ? null : await this.#earlier(path, seen);
-    const after = stateOf(await lookAt(path));
+    const after = stateOf(await readDiskState(path));
     if (after === undefined) return;
-    // Written with what was there already.
+    // The command wrote the same content.
     const isSame = before !== "unknown" && before?.hash === after?.hash && before?.mode === after?.mode;
     if (isSame) return;
     const folders = seen === undefined ? newFolders(path, scans) : [];
@@ -187,7 +187,7 @@ function* differences(before: Scan, after: Scan): Generator<string> {
   }
 }
 
-/** Folders around a new file that were not there before, the outermost first. */
+/** Folders that were created for a new file, the outermost first. */
 function newFolders(path: string, { before, after }: { readonly before: Scan; readonly after: Scan }): string[] {
   return [...after.folders]
     .filter((folder) => !before.folders.has(folder) && isAround(folder, path))

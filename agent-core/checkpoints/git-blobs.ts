@@ -1,19 +1,26 @@
-/** What the user's git has of the workspace's files: only read, never written, not even its index refreshed. */
+/** Reads the workspace's files from the user's git. Never writes to it, and never runs a program of the repository. */
+
+import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { readGit } from "../host/git.ts";
+
+/** Without optional locks git does not refresh its index. `core.fsmonitor` would run a program of the repository. */
+const READ_ONLY = ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"];
+/** Timeout of git. */
+const TIMEOUT_MS = 20_000;
+const MAX_BYTES = 100_000_000;
 
 export type Blob = { readonly hash: string; readonly size: number };
 
 export type GitBlobs = {
-  /** Tracked files that are as their object says, by absolute path. */
+  /** Tracked files without changes, by absolute path. */
   unchanged(): Promise<ReadonlyMap<string, Blob>>;
-  /** Undefined when git does not have it any more. */
+  /** Content of an object; undefined when git has lost it. */
   read(hash: string): Promise<Buffer | undefined>;
 };
 
-/** `roots` are absolute; one that is in no repository has nothing, and so has a machine without git. */
+/** `roots` are absolute folders; one outside a repository has no objects. */
 export function gitBlobs(roots: readonly string[]): GitBlobs {
-  /** Repositories to ask for an object. */
+  /** Repository of each object. */
   const homes = new Map<string, string>();
   return {
     async unchanged() {
@@ -54,7 +61,7 @@ async function unchangedIn(root: string): Promise<ReadonlyMap<string, Blob>> {
   );
 }
 
-/** `mode hash stage<TAB>path`; only ordinary files without a conflict. */
+/** Parses `mode hash stage<TAB>path` for a regular file without a conflict. */
 function stagedEntry(line: string): readonly { readonly path: string; readonly hash: string }[] {
   const [, hash = "", path = ""] = /^100\d{3} ([0-9a-f]{40,64}) 0\t([\s\S]+)$/.exec(line) ?? [];
   return path === "" ? [] : [{ path, hash }];
@@ -67,4 +74,35 @@ async function sizesOf(root: string, hashes: readonly string[]): Promise<Readonl
   return new Map(
     lines.flatMap(([hash = "", size = ""]) => (/^\d+$/.test(size) ? [[hash, Number(size)] as const] : [])),
   );
+}
+
+/** Output of git; undefined without git or a repository, and when git fails or takes too long. */
+async function readGit(folder: string, args: readonly string[], input = ""): Promise<Buffer | undefined> {
+  const child = spawn("git", [...READ_ONLY, ...args], {
+    cwd: folder,
+    env: gitEnvironment(),
+    stdio: ["pipe", "pipe", "ignore"],
+    timeout: TIMEOUT_MS,
+    windowsHide: true,
+  });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  child.stdout.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > MAX_BYTES) child.kill();
+    else chunks.push(chunk);
+  });
+  child.stdin.on("error", () => undefined); // git ended without reading
+  child.stdin.end(input);
+  const isWhole = await new Promise<boolean>((resolve) => {
+    child.once("error", () => resolve(false));
+    child.once("close", (code) => resolve(code === 0));
+  });
+  return isWhole ? Buffer.concat(chunks) : undefined;
+}
+
+/** Environment without variables that name another repository. */
+function gitEnvironment(): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_"));
+  return { ...Object.fromEntries(own), GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" };
 }

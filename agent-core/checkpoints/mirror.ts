@@ -1,21 +1,20 @@
 /**
- * Copies of the workspace's small files, so that what a command changes can be put back. Filled in the background, each
- * content once; files that git has unchanged need none: git's own objects are read when one is asked for.
+ * Copies of the workspace's small files, so that changes of commands can be reverted. Filled in the background, each content
+ * once. Files without changes in git need no copy: git has their content.
  */
-
+import { contentOf, readDiskState } from "./disk-state.ts";
 import type { GitBlobs } from "./git-blobs.ts";
-import { contentOf, lookAt } from "./look.ts";
 import type { ObjectStore } from "./object-store.ts";
 import type { Scan, SeenFile } from "./workspace-scan.ts";
 
-/** Larger files are not copied in advance. */
+/** Larger files are not copied in advance. Bytes. */
 const MAX_FILE_BYTES = 1_000_000;
-/** All copies of a session together. */
+/** Limit of all copies of a session. Bytes. */
 const MAX_BYTES = 200_000_000;
 
 export type FoundFile = { readonly path: string; readonly seen: SeenFile };
 
-/** `none`: it could not be copied, and is not tried again while it stays as it is. */
+/** `none`: copying failed, and is not tried again until the file changes. */
 type Copy =
   | { readonly signature: string; readonly from: "store" | "git"; readonly hash: string }
   | { readonly signature: string; readonly from: "none" };
@@ -31,19 +30,19 @@ export class Mirror {
     this.#git = git;
   }
 
-  /** Files of the scan that have no copy, or one of something older. */
+  /** Files of the scan without a copy of their present content. */
   missing({ files }: Scan): readonly FoundFile[] {
     return [...files].flatMap(([path, seen]) =>
       this.#copies.get(path)?.signature === seen.signature || !isSmall(seen) ? [] : [{ path, seen }],
     );
   }
 
-  /** Takes over what git has of these files, unchanged; gives those it has not. */
+  /** Records the files that git has; gives the others. */
   async takeFromGit(files: readonly FoundFile[]): Promise<readonly FoundFile[]> {
     const blobs = await this.#git.unchanged();
     return files.filter(({ path, seen }) => {
       const blob = blobs.get(path);
-      // A file that a filter of git's wrote (line ends, large file storage) has another size than its object.
+      // A filter of git (line endings, large file storage) makes the file's size differ from its object's.
       if (blob === undefined || seen.isLink || blob.size !== seen.size) return true;
       this.#copies.set(path, { signature: seen.signature, from: "git", hash: blob.hash });
       return false;
@@ -52,14 +51,14 @@ export class Mirror {
 
   /** Copies one file. */
   async copy({ path, seen: { signature } }: FoundFile): Promise<void> {
-    const content = this.#bytes > MAX_BYTES ? undefined : contentOf(await lookAt(path));
+    const content = this.#bytes > MAX_BYTES ? undefined : contentOf(await readDiskState(path));
     this.#bytes += content?.length ?? 0;
-    // A full disk: what a command changes there cannot be put back, and the restore says so.
+    // On a full disk the change of a command cannot be reverted, and the restore says so.
     const hash = content && (await this.#store.put(content).catch(() => undefined));
     this.#copies.set(path, hash === undefined ? { signature, from: "none" } : { signature, from: "store", hash });
   }
 
-  /** The hash, in the store, of what the file held when it was seen; undefined when there is no copy of that. */
+  /** Hash of the content that the scan saw; undefined without a copy. */
   async hashOf(path: string, seen: SeenFile): Promise<string | undefined> {
     const copy = this.#copies.get(path);
     if (copy === undefined || copy.signature !== seen.signature || copy.from === "none") return undefined;

@@ -1,6 +1,6 @@
 /**
- * Contents of files by their SHA-256, each kept once: what stood somewhere before it was changed. A home has one store;
- * sessions of several processes share it.
+ * Store of earlier file contents by their SHA-256, each stored once. The sessions of all processes share the store of the
+ * home.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
@@ -8,12 +8,12 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { deflateRaw, inflateRaw } from "node:zlib";
 
-/** First byte of an object: how the rest is written. */
+/** First byte of an object: encoding of the rest. */
 const PLAIN = 0;
 const DEFLATED = 1;
-/** Smaller contents do not get smaller by enough. */
+/** Compression saves too little on smaller contents. Bytes. */
 const MIN_DEFLATED_BYTES = 512;
-/** An object that is put in again counts as used now; not written down more often than this. */
+/** Interval in which the use of an object is recorded. */
 const TOUCH_AFTER_MS = 3_600_000;
 
 const deflate = promisify(deflateRaw);
@@ -22,16 +22,16 @@ const inflate = promisify(inflateRaw);
 export class ObjectStore {
   readonly folder: string;
 
-  /** `folder` is absolute; it comes into being with the first object. */
+  /** `folder` is absolute; the first object creates it. */
   constructor(folder: string) {
     this.folder = folder;
   }
 
-  /** Keeps the content and gives its hash. Rejects with the system's error when it cannot be written. */
+  /** Stores a content and gives its hash. Rejects with the system's error. */
   async put(content: Buffer): Promise<string> {
     const hash = hashOf(content);
     const path = this.pathOf(hash);
-    if (await isKept(path)) return hash;
+    if (await isStored(path)) return hash;
     const neighbour = `${path}.${process.pid}-${randomBytes(4).toString("hex")}`;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     try {
@@ -44,13 +44,13 @@ export class ObjectStore {
     return hash;
   }
 
-  /** Undefined when it is not there, or not whole. */
+  /** Content by its hash; undefined for a missing or damaged object. */
   async get(hash: string): Promise<Buffer | undefined> {
     try {
       const content = await unpacked(await readFile(this.pathOf(hash)));
       return hashOf(content) === hash ? content : undefined;
     } catch {
-      return undefined; // missing or damaged: whoever asks says that there is no earlier copy
+      return undefined; // the object is missing or damaged
     }
   }
 
@@ -61,7 +61,7 @@ export class ObjectStore {
     );
   }
 
-  /** Where an object is kept. */
+  /** Path of an object. */
   pathOf(hash: string): string {
     return join(this.folder, hash.slice(0, 2), hash.slice(2));
   }
@@ -71,13 +71,13 @@ export function hashOf(content: Buffer | string): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-async function isKept(path: string): Promise<boolean> {
+async function isStored(path: string): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(path);
     if (Date.now() - mtimeMs > TOUCH_AFTER_MS) await utimes(path, new Date(), new Date());
     return true;
   } catch {
-    return false; // not there, or swept away at this moment: it is written again
+    return false; // the object does not exist, or the garbage collection removes it now
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which files a workspace holds and whether they changed, without reading them. A folder is listed again only when its
- * own date has moved; files are only asked for their size and dates.
+ * Scan of a workspace that finds changed files without reading them, by size and dates. A folder is listed again only after
+ * its own date changed.
  */
 import { type Dirent, lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
@@ -8,17 +8,17 @@ import { setImmediate as nextTick } from "node:timers/promises";
 import { type FolderRules, ignoreFilesIn, isIgnored, rulesFrom } from "../host/ignore-rules.ts";
 import { Deadline } from "../platform/deadline.ts";
 
-/** Files beyond which a workspace is not watched. */
+/** Limit of files in a watched workspace. */
 const MAX_FILES = 20_000;
-/** A scan that takes longer is given up, and the workspace not watched any more. */
+/** Timeout of a scan; afterwards the workspace is not watched any more. */
 const MAX_SCAN_MS = 5_000;
-/** Nobody waits longer than this for the thread that a scan runs in. */
+/** Time for which a scan may block its thread. */
 const SLICE_MS = 10;
-/** A folder whose date is this young may have changed again without it showing. */
+/** A folder with a younger date may change again without a new date. */
 const SETTLED_MS = 100;
 
 export type SeenFile = {
-  /** Another one when the file has changed. */
+  /** Changes with the file. */
   readonly signature: string;
   readonly size: number;
   readonly mode: number;
@@ -29,12 +29,12 @@ export type Scan = { readonly files: ReadonlyMap<string, SeenFile>; readonly fol
 
 type Listed = {
   readonly mtimeMs: number;
-  /** When it was read, milliseconds since 1970. */
+  /** Time of the listing, milliseconds since 1970. */
   readonly at: number;
   readonly files: readonly string[];
   readonly folders: readonly string[];
   readonly rules: readonly FolderRules[];
-  /** Of the ignore files in it. */
+  /** Signature of the folder's ignore files. */
   readonly ruleSignature: string;
 };
 
@@ -50,13 +50,13 @@ export class WorkspaceScan {
   readonly #maxFiles: number;
   #listed = new Map<string, Listed>();
 
-  /** `roots` are absolute; one within another is scanned once. */
+  /** `roots` are absolute; a nested one is scanned once. */
   constructor(roots: readonly string[], maxFiles = MAX_FILES) {
     this.#roots = roots;
     this.#maxFiles = maxFiles;
   }
 
-  /** Undefined when there are too many files, or when it takes too long. */
+  /** Undefined when there are too many files, or when the scan takes too long. */
   async scan(): Promise<Scan | undefined> {
     const deadline = new Deadline(MAX_SCAN_MS);
     const progress: Progress = { files: new Map(), folders: new Set(), deadline, slice: performance.now() };
@@ -68,7 +68,7 @@ export class WorkspaceScan {
       progress.folders.add(next.folder);
       const listed = list(next.folder, next.above, before.get(next.folder));
       this.#listed.set(next.folder, listed);
-      for (const path of listed.files) note(path, progress);
+      for (const path of listed.files) addFile(path, progress);
       for (const folder of listed.folders) waiting.push({ folder, above: listed.rules });
       if (progress.files.size > this.#maxFiles) return undefined;
       if (!(await pause(progress))) return undefined;
@@ -77,9 +77,9 @@ export class WorkspaceScan {
   }
 }
 
-function note(path: string, { files, deadline }: Progress): void {
+function addFile(path: string, { files, deadline }: Progress): void {
   const stat = statOf(path);
-  deadline.elapsed();
+  deadline.elapsed(); // a slow disk is no stall
   if (stat === undefined) return;
   const { size, mode } = stat;
   files.set(path, { signature: signatureOf(stat), size, mode: mode & 0o7777, isLink: stat.isSymbolicLink() });
@@ -106,7 +106,7 @@ function list(folder: string, above: readonly FolderRules[], known: Listed | und
   return { mtimeMs, at, files, folders, rules, ruleSignature: rulesSignature(folder, files) };
 }
 
-/** Whether the rules from above are those that it was listed with. */
+/** True when the rules of the folders above have not changed since the listing. */
 function hasRules({ rules }: Listed, above: readonly FolderRules[]): boolean {
   return above.every((rule, index) => rules[index] === rule) && rules.length <= above.length + 1;
 }
@@ -124,7 +124,7 @@ function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    return undefined; // out of reach: as good as not there
+    return undefined; // an unreachable file counts as missing
   }
 }
 
@@ -132,7 +132,7 @@ function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    return []; // gone meanwhile, or not for us to read
+    return []; // the folder is gone or unreadable
   }
 }
 
@@ -144,7 +144,7 @@ function read(path: string): string {
   }
 }
 
-/** Lets others have the thread from time to time; false when the scan has taken too long. */
+/** Frees the thread regularly; false when the scan takes too long. */
 async function pause(progress: Progress): Promise<boolean> {
   if (progress.deadline.hasPassed()) return false;
   if (performance.now() - progress.slice < SLICE_MS) return true;

@@ -174,7 +174,7 @@ test("a folder that stands where a file was is left alone", async () => {
   await bench.edit("a.txt", "two\n");
   rmSync(bench.path("a.txt"));
   mkdirSync(bench.path("a.txt"));
-  expect(await bench.restore(first)).toEqual(["a.txt left alone: something that is no file stands there now"]);
+  expect(await bench.restore(first)).toEqual(["a.txt left alone: the path is not a file any more"]);
 });
 
 test("a copy that is gone or damaged is said to be", async () => {
@@ -182,7 +182,7 @@ test("a copy that is gone or damaged is said to be", async () => {
   const first = bench.turn();
   await bench.edit("a.txt", "two\n");
   rmSync(bench.objects, { recursive: true });
-  expect(await bench.restore(first)).toEqual(["a.txt left alone: the copy of what it held is gone"]);
+  expect(await bench.restore(first)).toEqual(["a.txt left alone: the copy of its earlier content is gone"]);
   expect(bench.read("a.txt")).toBe("two\n");
 });
 
