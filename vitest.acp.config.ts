@@ -2,6 +2,7 @@ import { defineConfig } from "vitest/config";
 
 // Against the built bundles, as a foreign editor would start them.
 export default defineConfig({
+  define: { __VERSION__: JSON.stringify("0.0.0-test") },
   test: {
     include: ["test/acp/**/*.test.ts"],
     testTimeout: 60_000,

@@ -1,17 +1,18 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
 
-const running: AcpProcess[] = [];
+const running: AcpAgent[] = [];
 
 afterEach(async () => {
   for (const agent of running.splice(0)) await agent.stop();
 });
 
 /** An editor that answers every permission request with the option of this id. */
-async function start(optionId: string, home?: string): Promise<{ agent: AcpProcess; asked: Json[] }> {
-  const agent = new AcpProcess({}, home);
+async function start(optionId: string, home?: string): Promise<{ agent: AcpAgent; asked: Json[] }> {
+  const agent = new AcpAgent({}, home);
   running.push(agent);
   const asked: Json[] = [];
   agent.on("session/request_permission", (params) => {
@@ -24,13 +25,13 @@ async function start(optionId: string, home?: string): Promise<{ agent: AcpProce
 }
 
 /** A session in the mode where every change asks. */
-async function askingSession(agent: AcpProcess): Promise<string> {
+async function askingSession(agent: AcpAgent): Promise<string> {
   const sessionId = await agent.newSession();
   await agent.request("session/set_mode", { sessionId, modeId: "ask" });
   return sessionId;
 }
 
-const made = (agent: AcpProcess): boolean => existsSync(join(agent.cwd, "made.txt"));
+const made = (agent: AcpAgent): boolean => existsSync(join(agent.cwd, "made.txt"));
 const COMMAND = "run npm run hello --silent";
 
 test("a request shows the whole command, why it asks, and what a lasting answer would cover", async () => {
@@ -93,7 +94,7 @@ test("always is for the next process too, until the script changes or it is take
 });
 
 test("a client that cannot ask gets a no, and a cancelled question is none", async () => {
-  const agent = new AcpProcess();
+  const agent = new AcpAgent();
   running.push(agent);
   await agent.initialize();
   writeFileSync(join(agent.cwd, "package.json"), JSON.stringify({ scripts: { hello: "echo hello > made.txt" } }));

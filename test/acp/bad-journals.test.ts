@@ -1,7 +1,8 @@
 import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { AcpProcess, Json, Reply } from "../support/acp-process.ts";
+import type { Json, Reply } from "../support/acp-client.ts";
+import type { AcpProcess } from "../support/acp-process.ts";
 import { NOBODY, startAgent } from "../support/restricted-agent.ts";
 
 type Stored = { readonly home: string; readonly cwd: string; readonly id: string; readonly journal: string };

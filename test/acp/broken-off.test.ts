@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
 import { fail, hold, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
 const running: { stop(): Promise<unknown> }[] = [];
@@ -10,16 +11,16 @@ afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
 });
 
-async function start(): Promise<{ agent: AcpProcess; model: ModelServer; id: string }> {
+async function start(): Promise<{ agent: AcpAgent; model: ModelServer; id: string }> {
   const model = await startModelServer();
-  const agent = new AcpProcess({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-12345678" });
+  const agent = new AcpAgent({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-12345678" });
   running.push(agent, model);
   await agent.initialize();
   return { agent, model, id: await agent.newSession() };
 }
 
 /** Stops an answer of which this much was seen. */
-async function stopAt(agent: AcpProcess, model: ModelServer, id: string): Promise<void> {
+async function stopAt(agent: AcpAgent, model: ModelServer, id: string): Promise<void> {
   const held = hold();
   const seen = [
     { type: "reasoning", text: "Let me think. " },
@@ -34,7 +35,7 @@ async function stopAt(agent: AcpProcess, model: ModelServer, id: string): Promis
 }
 
 /** What is shown again of the conversation when it is opened. */
-async function replayed(agent: AcpProcess, id: string): Promise<unknown[]> {
+async function replayed(agent: AcpAgent, id: string): Promise<unknown[]> {
   const before = agent.updates.length;
   await agent.request("session/load", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
   const chunks = agent.updates.slice(before).filter(({ sessionUpdate }) => String(sessionUpdate).endsWith("_chunk"));

@@ -2,13 +2,14 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
 
-let agent: AcpProcess;
+let agent: AcpAgent;
 let sessionId: string;
 
 beforeEach(async () => {
-  agent = new AcpProcess();
+  agent = new AcpAgent();
   agent.on("session/request_permission", () => ({ outcome: { outcome: "selected", optionId: "once" } }));
   await agent.initialize();
   sessionId = await agent.newSession();
@@ -16,7 +17,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await agent.stop();
-  expect(agent.strayLines).toEqual([]);
 });
 
 const file = (name: string): string => readFileSync(join(agent.cwd, name), "utf8");
@@ -101,7 +101,7 @@ test("/checkpoint lists, previews, restores when confirmed, and undoes; also wha
   expect(existsSync(join(agent.cwd, "a.txt"))).toBe(false);
   await agent.stop();
   const { cwd, home } = agent;
-  agent = new AcpProcess({}, home);
+  agent = new AcpAgent({}, home);
   await agent.initialize();
   await agent.request("session/load", { sessionId, cwd, mcpServers: [] });
   const list = await say("/checkpoint");
@@ -119,7 +119,7 @@ test("/checkpoint lists, previews, restores when confirmed, and undoes; also wha
 
 test("an editor with unsaved text gets the earlier one through its own document", async () => {
   await agent.stop();
-  agent = new AcpProcess();
+  agent = new AcpAgent();
   const document = { text: "unsaved one\n" };
   agent.on("fs/read_text_file", ({ path }) => ({
     content: String(path).endsWith("a.txt") ? document.text : readFileSync(String(path), "utf8"),

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
 import type { Answer } from "../support/model-server/answer.ts";
 import { call, fail, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
@@ -19,11 +20,11 @@ function answered(body: Json): Answer {
   return { ...say("long words ".repeat(200)), usage: { input, output: 500 } } as Answer;
 }
 
-async function start(capabilities: Json = {}): Promise<{ agent: AcpProcess; model: ModelServer }> {
+async function start(capabilities: Json = {}): Promise<{ agent: AcpAgent; model: ModelServer }> {
   const model = await startModelServer();
   model.lookUps.set("/models", { data: [{ id: "test-model", context_length: 12_000 }] });
   model.respondWith((body) => answered(body as unknown as Json));
-  const agent = new AcpProcess({
+  const agent = new AcpAgent({
     HERMES_BASE_URL: model.baseUrl,
     HERMES_MODEL: "test-model",
     HERMES_API_KEY: "sk-12345678",
@@ -33,7 +34,7 @@ async function start(capabilities: Json = {}): Promise<{ agent: AcpProcess; mode
   return { agent, model };
 }
 
-const compressions = (agent: AcpProcess): Json[] =>
+const compressions = (agent: AcpAgent): Json[] =>
   agent
     .of("session_info_update")
     .map(
@@ -41,14 +42,14 @@ const compressions = (agent: AcpProcess): Json[] =>
     )
     .filter((compression) => compression !== undefined);
 
-async function untilCompressed(agent: AcpProcess, id: string): Promise<void> {
+async function untilCompressed(agent: AcpAgent, id: string): Promise<void> {
   for (let turn = 0; compressions(agent).length === 0 && turn < 40; turn++) {
     expect((await agent.prompt(id, `Question ${turn}`)).result).toEqual({ stopReason: "end_turn" });
   }
 }
 
 /** What the client was told of the window: tokens in use, and how near to full that is. */
-const pressures = (agent: AcpProcess): { used: number; level: unknown }[] =>
+const pressures = (agent: AcpAgent): { used: number; level: unknown }[] =>
   agent.of("usage_update").map(({ used, _meta }) => ({
     used: Number(used),
     level: ((_meta as Json)["hermes"] as Json)["contextPressure"],

@@ -2,14 +2,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
 
 const CAPABILITIES = { _meta: { hermes: { languageModels: true } } };
 const MODELS = [
   { id: "maker/small", name: "Small", vendor: "maker", maxInputTokens: 32_000 },
   { id: "maker/large", name: "Large", vendor: "maker", maxInputTokens: 128_000 },
 ];
-const running: AcpProcess[] = [];
+const running: AcpAgent[] = [];
 afterEach(async () => {
   for (const agent of running.splice(0)) await agent.stop();
 });
@@ -17,8 +18,8 @@ afterEach(async () => {
 type Chat = { readonly chatId: string; readonly model: string; readonly messages: Json[]; readonly tools: Json[] };
 
 /** An editor that answers each chat with the next of `answers`. */
-async function editorWith(...answers: ((chat: Chat, agent: AcpProcess) => unknown)[]) {
-  const agent = new AcpProcess({ HERMES_LOCAL_SERVERS: "off" });
+async function editorWith(...answers: ((chat: Chat, agent: AcpAgent) => unknown)[]) {
+  const agent = new AcpAgent({ HERMES_LOCAL_SERVERS: "off" });
   running.push(agent);
   const chats: Chat[] = [];
   agent.on("_hermes/lm/list", () => ({ models: MODELS }));
@@ -33,7 +34,7 @@ async function editorWith(...answers: ((chat: Chat, agent: AcpProcess) => unknow
 
 const say =
   (...parts: Json[]) =>
-  ({ chatId }: Chat, agent: AcpProcess): Json => {
+  ({ chatId }: Chat, agent: AcpAgent): Json => {
     for (const part of parts) agent.notify("_hermes/lm/delta", { chatId, parts: [part] });
     return { outcome: "finished", parts: parts.length };
   };
@@ -84,7 +85,7 @@ test("an answer of another shape is a fault, and the agent lives on", async () =
     () => ({ outcome: "nonsense" }),
     say(text("hi")),
   );
-  expect((await agent.prompt(sessionId, "hello")).error?.message).toContain("cannot be read");
+  expect((await agent.prompt(sessionId, "hello")).error?.message).toContain("unreadable answer");
   expect((await agent.prompt(sessionId, "again")).result).toEqual({ stopReason: "end_turn" });
 });
 
@@ -103,7 +104,7 @@ test("cancel ends the turn at once, and the editor is told", async () => {
 });
 
 test("a client that offers no models is not asked for any", async () => {
-  const agent = new AcpProcess({ HERMES_LOCAL_SERVERS: "off" });
+  const agent = new AcpAgent({ HERMES_LOCAL_SERVERS: "off" });
   running.push(agent);
   await agent.initialize();
   const sessionId = await agent.newSession();

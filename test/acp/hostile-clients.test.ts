@@ -3,7 +3,8 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json, type Reply } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json, Reply } from "../support/acp-client.ts";
 import type { Answer } from "../support/model-server/answer.ts";
 import {
   call,
@@ -20,14 +21,14 @@ afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
 });
 
-async function start(environment: Record<string, string> = {}, home?: string): Promise<AcpProcess> {
-  const agent = new AcpProcess(environment, home);
+async function start(environment: Record<string, string> = {}, home?: string): Promise<AcpAgent> {
+  const agent = new AcpAgent(environment, home);
   running.push(agent);
   await agent.initialize();
   return agent;
 }
 
-async function withModel(answer: (body: Json) => Answer): Promise<{ agent: AcpProcess; model: ModelServer }> {
+async function withModel(answer: (body: Json) => Answer): Promise<{ agent: AcpAgent; model: ModelServer }> {
   const model = await startModelServer();
   running.push(model);
   model.respondWith((body) => answer(body as unknown as Json));
@@ -41,13 +42,13 @@ const environmentOf = (model: ModelServer): Record<string, string> => ({
 });
 
 const isSummary = (body: Json): boolean => JSON.stringify(body).includes("You sum up a part of a conversation");
-const folderOf = (agent: AcpProcess): string => join(agent.home, "vscode", "sessions");
-const list = (agent: AcpProcess, params: Json = {}): Promise<Reply> => agent.request("session/list", params);
+const folderOf = (agent: AcpAgent): string => join(agent.home, "vscode", "sessions");
+const list = (agent: AcpAgent, params: Json = {}): Promise<Reply> => agent.request("session/list", params);
 const listedIn = ({ result }: Reply): Json[] => (result?.["sessions"] ?? []) as Json[];
 const idsOf = (reply: Reply): unknown[] => listedIn(reply).map(({ sessionId }) => sessionId);
 
 /** A conversation of which `/compress` has something to take, and the moment at which its summary is asked for. */
-async function compressing(): Promise<{ agent: AcpProcess; id: string; over: Promise<Reply>; release: () => void }> {
+async function compressing(): Promise<{ agent: AcpAgent; id: string; over: Promise<Reply>; release: () => void }> {
   const { agent, model } = await withModel(() => say("long words ".repeat(100)));
   const id = await agent.newSession();
   for (let turn = 0; turn < 14; turn += 1) await agent.prompt(id, `Question ${turn}`);

@@ -1,17 +1,18 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
 import { addSession, CONVERSATION, newState } from "../unit/sessions/import/state-fixture.ts";
 
-const running: AcpProcess[] = [];
+const running: AcpAgent[] = [];
 
 afterEach(async () => {
   for (const agent of running.splice(0)) await agent.stop();
 });
 
-async function start(): Promise<AcpProcess> {
-  const agent = new AcpProcess();
+async function start(): Promise<AcpAgent> {
+  const agent = new AcpAgent();
   running.push(agent);
   await agent.initialize({ _meta: { hermes: { sessionIndex: true } } });
   return agent;

@@ -1,15 +1,16 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
 import { fail, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
 // What the extension asks of the agent, when keys are set and models are offered.
 const KEY = "sk-live-key-123456";
 
 let model: ModelServer;
-let agent: AcpProcess;
+let agent: AcpAgent;
 beforeEach(async () => {
   model = await startModelServer();
-  agent = new AcpProcess({ OPENAI_BASE_URL: model.baseUrl });
+  agent = new AcpAgent({ OPENAI_BASE_URL: model.baseUrl });
   await agent.initialize();
 });
 afterEach(async () => {
@@ -55,7 +56,7 @@ test("what takes no key, or has no address, is refused", async () => {
 
 test("a key that comes into the environment is used by a session that is open, and goes with it", async () => {
   await agent.stop();
-  agent = new AcpProcess({});
+  agent = new AcpAgent({});
   await agent.initialize();
   const sessionId = await agent.newSession();
   const { result } = await agent.request("_hermes/providers", {});

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import type { Json } from "../support/acp-client.ts";
+import { AcpProcess } from "../support/acp-process.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 import { sweep } from "../support/scale.ts";
 import { type Random, seeded } from "../unit/approval/support/random.ts";

@@ -4,7 +4,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
+import { AcpProcess } from "../support/acp-process.ts";
 import { call, fail, hold, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
 const running: { stop(): Promise<unknown> }[] = [];
@@ -13,8 +15,8 @@ afterEach(async () => {
   for (const it of running.splice(0)) await it.stop();
 });
 
-function start(environment: Readonly<Record<string, string>> = {}, home?: string): AcpProcess {
-  const agent = new AcpProcess(environment, home);
+function start(environment: Readonly<Record<string, string>> = {}, home?: string): AcpAgent {
+  const agent = new AcpAgent(environment, home);
   running.push(agent);
   return agent;
 }
@@ -41,16 +43,16 @@ function choicesOf(option: Option | undefined): readonly Choice[] {
 }
 
 /** The last thing the client was told of an option. */
-function shown(agent: AcpProcess, id: string): Option | undefined {
+function shown(agent: AcpAgent, id: string): Option | undefined {
   return optionOf(agent.of("config_option_update").at(-1), id);
 }
 
-async function open(agent: AcpProcess): Promise<{ sessionId: string; opened: Json }> {
+async function open(agent: AcpAgent): Promise<{ sessionId: string; opened: Json }> {
   const { result = {} } = await agent.request("session/new", { cwd: agent.cwd, mcpServers: [] });
   return { sessionId: String(result["sessionId"]), opened: result };
 }
 
-const choose = (agent: AcpProcess, sessionId: string, configId: string, value: string) =>
+const choose = (agent: AcpAgent, sessionId: string, configId: string, value: string) =>
   agent.request("session/set_config_option", { sessionId, configId, value });
 
 test("the endpoint's own list is offered, and choosing a model really switches, over a reload too", async () => {
@@ -294,7 +296,8 @@ test("a server on this machine that says nothing is not waited for without end, 
 });
 
 test("a missing key is ACP's authentication error, and so are its ways out", async () => {
-  const agent = start({ HERMES_PROVIDER: "openrouter" });
+  const agent = new AcpProcess({ HERMES_PROVIDER: "openrouter" });
+  running.push(agent);
   const { authMethods } = await agent.initialize({ auth: { terminal: true } });
   expect(authMethods).toMatchObject([
     { id: "hermes-setup", type: "terminal", args: ["--setup"] },

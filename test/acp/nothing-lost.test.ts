@@ -2,7 +2,8 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { AcpProcess, Json, Reply } from "../support/acp-process.ts";
+import type { Json, Reply } from "../support/acp-client.ts";
+import type { AcpProcess } from "../support/acp-process.ts";
 import { NOBODY, startAgent } from "../support/restricted-agent.ts";
 
 const journalOf = ({ home }: AcpProcess, id: string): string => join(home, "vscode", "sessions", `${id}.jsonl`);

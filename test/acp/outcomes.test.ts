@@ -1,14 +1,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
 
-let agent: AcpProcess;
+let agent: AcpAgent;
 afterEach(() => agent.stop());
 
 /** An editor that answers permission requests with `optionIds` one after the other. */
 async function startEditor(...optionIds: readonly string[]): Promise<string> {
-  agent = new AcpProcess();
+  agent = new AcpAgent();
   const answers = optionIds.values();
   agent.on("session/request_permission", () => ({
     outcome: { outcome: "selected", optionId: answers.next().value ?? "once" },

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
 const running: { stop(): Promise<unknown> }[] = [];
@@ -10,10 +11,10 @@ afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
 });
 
-async function start(patch: readonly string[]): Promise<{ agent: AcpProcess; model: ModelServer }> {
+async function start(patch: readonly string[]): Promise<{ agent: AcpAgent; model: ModelServer }> {
   const model = await startModelServer();
   model.script(callTools(call("patch", { mode: "patch", patch: patch.join("\n") })), say("done"));
-  const agent = new AcpProcess({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-1" });
+  const agent = new AcpAgent({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-1" });
   running.push(agent, model);
   await agent.initialize();
   writeFileSync(join(agent.cwd, "b.txt"), "bee\n");
@@ -21,7 +22,7 @@ async function start(patch: readonly string[]): Promise<{ agent: AcpProcess; mod
   return { agent, model };
 }
 
-const file = (agent: AcpProcess, name: string): string => readFileSync(join(agent.cwd, name), "utf8");
+const file = (agent: AcpAgent, name: string): string => readFileSync(join(agent.cwd, name), "utf8");
 const toolResult = (model: ModelServer): string =>
   String(model.requests.at(-1)?.body.messages.findLast(({ role }) => role === "tool")?.["content"]);
 

@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
 const running: { stop(): Promise<unknown> }[] = [];
@@ -13,11 +14,11 @@ afterEach(async () => {
 const breaking = call("patch", { path: "a.ts", old_string: "f(1)", new_string: "f(1" });
 const told = 'a.ts:2:4 error: ")" is missing (syntax)';
 
-async function start(edit = breaking): Promise<{ agent: AcpProcess; model: ModelServer }> {
+async function start(edit = breaking): Promise<{ agent: AcpAgent; model: ModelServer }> {
   const model = await startModelServer();
   model.script(callTools(edit), say("done"));
   const variables = { HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-1" };
-  const agent = new AcpProcess(variables);
+  const agent = new AcpAgent(variables);
   running.push(agent, model);
   writeFileSync(join(agent.cwd, "a.ts"), "const a = 1;\nf(1);\n");
   return { agent, model };

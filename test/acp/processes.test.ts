@@ -1,6 +1,7 @@
 // What a client sees of the background commands of a session, and what its user does with them.
 import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
 import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
 const running: { stop(): Promise<unknown> }[] = [];
@@ -9,11 +10,11 @@ afterEach(async () => {
   for (const it of running.splice(0)) await it.stop();
 });
 
-type Bench = { readonly agent: AcpProcess; readonly model: ModelServer; readonly sessionId: string };
+type Bench = { readonly agent: AcpAgent; readonly model: ModelServer; readonly sessionId: string };
 
 async function start(hermes: Json = { processes: true }): Promise<Bench> {
   const model = await startModelServer();
-  const agent = new AcpProcess({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-1" });
+  const agent = new AcpAgent({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-1" });
   running.push(agent, model);
   await agent.initialize({ _meta: { hermes } });
   const sessionId = await agent.newSession();

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
+import { AcpProcess } from "../support/acp-process.ts";
 import { say, startModelServer } from "../support/model-server/model-server.ts";
 
 const running: { stop(): Promise<unknown> }[] = [];
@@ -10,21 +12,21 @@ afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
 });
 
-async function start(environment: Record<string, string> = {}, home?: string): Promise<AcpProcess> {
-  const agent = new AcpProcess(environment, home);
+async function start(environment: Record<string, string> = {}, home?: string): Promise<AcpAgent> {
+  const agent = new AcpAgent(environment, home);
   running.push(agent);
   await agent.initialize();
   return agent;
 }
 
 /** What the agent says to this prompt. */
-async function answer(agent: AcpProcess, sessionId: string, prompt: string): Promise<string> {
+async function answer(agent: AcpAgent, sessionId: string, prompt: string): Promise<string> {
   const before = agent.text().length;
   await agent.prompt(sessionId, prompt);
   return agent.text().slice(before);
 }
 
-const userMessages = (agent: AcpProcess): unknown[] =>
+const userMessages = (agent: AcpAgent): unknown[] =>
   agent.of("user_message_chunk").map(({ content }) => (content as Json)["text"]);
 
 test("/title shows and sets the title, and tells the client", async () => {
@@ -150,7 +152,9 @@ test("a session that another process writes is not renamed behind its back", asy
   const agent = await start();
   const id = await agent.newSession();
   await agent.prompt(id, "read a.txt");
-  const other = await start({}, agent.home);
+  const other = new AcpProcess({}, agent.home);
+  running.push(other);
+  await other.initialize();
   const { error } = await other.request("_hermes/session/rename", { sessionId: id, title: "x" });
   expect(error?.message).toContain("another Hermes");
   writeFileSync(join(agent.cwd, "a.txt"), "");

@@ -1,22 +1,24 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { AcpClient, Json } from "../support/acp-client.ts";
+import { AcpProcess } from "../support/acp-process.ts";
 
-const running: AcpProcess[] = [];
+const running: AcpClient[] = [];
 
 afterEach(async () => {
   for (const agent of running.splice(0)) await agent.stop();
 });
 
-async function start(home?: string): Promise<AcpProcess> {
-  const agent = new AcpProcess({}, home);
+async function start(home?: string): Promise<AcpAgent> {
+  const agent = new AcpAgent({}, home);
   running.push(agent);
   await agent.initialize();
   return agent;
 }
 
-async function list(agent: AcpProcess, params: Json = {}): Promise<Json[]> {
+async function list(agent: AcpClient, params: Json = {}): Promise<Json[]> {
   const { result } = await agent.request("session/list", params);
   return result?.["sessions"] as Json[];
 }
@@ -55,7 +57,9 @@ test("a deleted session is gone, twice deleted is no error, and one in use elsew
   expect(outside.error?.message).toContain("not the id of a session");
   const id = await agent.newSession();
   await agent.prompt(id, "list files");
-  const other = await start(agent.home);
+  const other = new AcpProcess({}, agent.home);
+  running.push(other);
+  await other.initialize();
   const { error } = await other.request("session/delete", { sessionId: id });
   expect(error?.message).toContain("another Hermes");
   expect(await list(other)).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { AcpProcess } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
 import { call, callTools, say, startModelServer } from "../support/model-server/model-server.ts";
 
 const IMAGE = { type: "image", mimeType: "image/png", data: "iVBORw0KGgo=" };
@@ -10,7 +10,7 @@ test("an image and a command longer than its title are whole where a session is 
   const command = `echo ${"every word of it ".repeat(12)}end`;
   const model = await startModelServer();
   model.script(callTools(call("terminal", { command })), say("done"));
-  const agent = new AcpProcess({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-12345678" });
+  const agent = new AcpAgent({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-12345678" });
   await agent.initialize();
   const sessionId = await agent.newSession();
   await agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text: "like this" }, IMAGE] });

@@ -2,7 +2,8 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import type { Json } from "../support/acp-client.ts";
+import { AcpProcess } from "../support/acp-process.ts";
 import { call, hold, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
 const PROMPT = "replace two with TWO in a.txt then run cat a.txt";

@@ -1,18 +1,19 @@
 import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
 import { writeLongSession } from "../support/long-session.ts";
 
 const ID = "20261101_120000_abcdef01";
 const TURNS = 50;
 const MESSAGES = TURNS * 4;
-const running: AcpProcess[] = [];
+const running: AcpAgent[] = [];
 
 afterEach(async () => {
   for (const agent of running.splice(0)) await agent.stop();
 });
 
-async function start(): Promise<AcpProcess> {
-  const agent = new AcpProcess({ HERMES_PROVIDER: "offline" });
+async function start(): Promise<AcpAgent> {
+  const agent = new AcpAgent({ HERMES_PROVIDER: "offline" });
   running.push(agent);
   writeLongSession({ home: agent.home, id: ID, cwd: agent.cwd, messages: MESSAGES });
   const { agentCapabilities } = await agent.initialize();
@@ -21,7 +22,7 @@ async function start(): Promise<AcpProcess> {
 }
 
 /** Updates of the conversation itself. */
-async function load(agent: AcpProcess, hermes?: Json): Promise<Json[]> {
+async function load(agent: AcpAgent, hermes?: Json): Promise<Json[]> {
   const meta = hermes === undefined ? {} : { _meta: { hermes } };
   const from = agent.updates.length;
   const { error } = await agent.request("session/load", { sessionId: ID, cwd: agent.cwd, mcpServers: [], ...meta });
@@ -32,13 +33,13 @@ async function load(agent: AcpProcess, hermes?: Json): Promise<Json[]> {
 const said = (updates: readonly Json[]): Json[] =>
   updates.filter(({ sessionUpdate }) => /_chunk$|^tool_call/.test(String(sessionUpdate)));
 
-const earlierIn = (agent: AcpProcess): unknown[] =>
+const earlierIn = (agent: AcpAgent): unknown[] =>
   agent.of("session_info_update").flatMap(({ _meta }) => {
     const { hermes } = (_meta ?? {}) as { hermes?: { earlier?: unknown } };
     return hermes?.earlier === undefined ? [] : [hermes.earlier];
   });
 
-async function page(agent: AcpProcess, before: number, messages?: number): Promise<Json> {
+async function page(agent: AcpAgent, before: number, messages?: number): Promise<Json> {
   const { result } = await agent.request("_hermes/session/earlier", { sessionId: ID, before, messages });
   return result ?? {};
 }
@@ -99,11 +100,7 @@ test("a session that was just begun has no earlier page, one that is not open an
 test("a request for a page that is cancelled ends, and the session goes on", async () => {
   const agent = await start();
   await load(agent, { tail: 4 });
-  const id = 9_000;
-  const reply = agent.replyTo(id);
-  const request = { jsonrpc: "2.0", id, method: "_hermes/session/earlier", params: { sessionId: ID, before: 196 } };
-  const cancel = { jsonrpc: "2.0", method: "$/cancel_request", params: { requestId: id } };
-  agent.write(`${JSON.stringify(request)}\n${JSON.stringify(cancel)}\n`);
-  expect((await reply).error?.code).toBe(-32800);
+  const reply = await agent.requestAndCancel("_hermes/session/earlier", { sessionId: ID, before: 196 });
+  expect(reply.error?.code).toBe(-32800);
   expect((await page(agent, 196, 4))["earlier"]).toEqual({ before: 192, messages: 96 });
 });

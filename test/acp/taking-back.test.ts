@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { AcpProcess, type Json } from "../support/acp-process.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
 
 const running: { stop(): Promise<unknown> }[] = [];
 
@@ -7,20 +8,20 @@ afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
 });
 
-async function start(): Promise<AcpProcess> {
-  const agent = new AcpProcess();
+async function start(): Promise<AcpAgent> {
+  const agent = new AcpAgent();
   running.push(agent);
   await agent.initialize();
   return agent;
 }
 
-const positions = (agent: AcpProcess): unknown[] =>
+const positions = (agent: AcpAgent): unknown[] =>
   agent
     .of("session_info_update")
     .map(({ _meta }) => (_meta as { hermes?: { position?: number } } | undefined)?.hermes?.position)
     .filter((position) => position !== undefined);
 
-const replayed = async (agent: AcpProcess, sessionId: string): Promise<unknown[]> => {
+const replayed = async (agent: AcpAgent, sessionId: string): Promise<unknown[]> => {
   const before = agent.updates.length;
   await agent.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] });
   return agent.updates

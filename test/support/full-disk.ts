@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { spaceReserveFile } from "../../agent-core/config/home.ts";
 import { SpaceReserve } from "../../agent-core/sessions/space-reserve.ts";
-import { AcpProcess, type Json } from "./acp-process.ts";
+import type { Json } from "./acp-client.ts";
+import { AcpProcess } from "./acp-process.ts";
 
 const CHUNK = Buffer.alloc(64 * 1_024, "x");
 const home = process.argv[2] ?? "";
