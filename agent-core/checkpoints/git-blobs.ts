@@ -1,7 +1,8 @@
 /** Reads the workspace's files from the user's git. Never writes to it, and never runs a program of the repository. */
 
 import { spawn } from "node:child_process";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 /** Without optional locks git does not refresh its index. `core.fsmonitor` would run a program of the repository. */
 const READ_ONLY = ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"];
@@ -41,6 +42,7 @@ export function gitBlobs(roots: readonly string[]): GitBlobs {
 }
 
 async function unchangedIn(root: string): Promise<ReadonlyMap<string, Blob>> {
+  if (!isInRepository(root)) return new Map();
   const [staged, changed] = await Promise.all([
     readGit(root, ["ls-files", "--stage", "-z"]),
     readGit(root, ["ls-files", "--modified", "--deleted", "-z"]),
@@ -59,6 +61,12 @@ async function unchangedIn(root: string): Promise<ReadonlyMap<string, Blob>> {
       return size === undefined ? [] : [[join(root, path), { hash, size }] as const];
     }),
   );
+}
+
+/** Starting git for the answer that there is no repository takes 10 ms. */
+function isInRepository(folder: string): boolean {
+  const above = dirname(folder);
+  return existsSync(join(folder, ".git")) || (above !== folder && isInRepository(above));
 }
 
 /** Parses `mode hash stage<TAB>path` for a regular file without a conflict. */

@@ -212,26 +212,41 @@ type UpdatePrinter = {
 function updatePrinter(json: boolean): UpdatePrinter {
   const titles = new Map<string, string>();
   let printed = false;
+  // Text of one moment leaves in one write: a write costs more than what the agent does for a token.
+  let gathered = "";
+  const flush = (): void => {
+    const text = gathered;
+    gathered = "";
+    if (text !== "") process.stdout.write(text);
+  };
+  const print = (text: string): void => {
+    if (gathered === "") setImmediate(flush);
+    gathered += text;
+  };
+  const note = (line: string): void => {
+    flush(); // both streams may be one terminal
+    process.stderr.write(`${line}\n`);
+  };
   return {
     update(notification) {
       if (json) {
-        process.stdout.write(`${JSON.stringify(notification)}\n`);
+        print(`${JSON.stringify(notification)}\n`);
         return;
       }
       const { update } = notification;
       if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
         printed = true;
-        process.stdout.write(update.content.text);
+        print(update.content.text);
         return;
       }
       const line = lineOf(update, titles);
-      if (line !== undefined) process.stderr.write(`${line}\n`);
+      if (line !== undefined) note(line);
     },
     refused(title) {
-      process.stderr.write(`✗ ${title}: it asks for approval, and nobody is here to give it (see --yes)\n`);
+      note(`✗ ${title}: it asks for approval, and nobody is here to give it (see --yes)`);
     },
     end() {
-      if (printed) process.stdout.write("\n");
+      if (printed) print("\n");
     },
   };
 }
