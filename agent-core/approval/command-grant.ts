@@ -87,7 +87,7 @@ const RUNNERS = new Set(["run", "run-script", "rum", "urn"]);
  * Hash of the package script or the makefile that a simple command runs in `cwd`; undefined when it runs neither. A
  * grant for the name ends when the hash changes.
  */
-export function scriptBody(words: readonly string[], cwd: string): string | undefined {
+function scriptBody(words: readonly string[], cwd: string): string | undefined {
   const [program = ""] = words;
   if (program === "make" || program === "gmake") return hash(makefile(cwd));
   const script = scriptName(words);
@@ -95,7 +95,7 @@ export function scriptBody(words: readonly string[], cwd: string): string | unde
 }
 
 /** Number of words that name a package script: 2 for `npm test`, 3 for `npm run lint`; 0 when there is none. */
-export function scriptWords(words: readonly string[]): number {
+function scriptWords(words: readonly string[]): number {
   if (scriptName(words) === undefined) return 0;
   return RUNNERS.has(words[1] ?? "") ? 3 : 2;
 }

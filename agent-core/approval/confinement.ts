@@ -99,7 +99,7 @@ async function move(from: string, to: string): Promise<void> {
   }
 }
 
-export type GuardedFile = {
+type GuardedFile = {
   /** Absolute. */
   readonly path: string;
   readonly kind: "folder" | "file" | "link";
@@ -113,10 +113,10 @@ const MAX_DEPTH = 6;
 /** Folders of installed packages and caches: their files configure neither the editor nor the user's tools. */
 const FOREIGN = new Set(["node_modules", ".venv", "venv", "target", "vendor", "__pycache__", ".tox", ".cache"]);
 /** Protected parts of `.git`; the others change with every commit. */
-export const GIT_PARTS = ["config", "hooks", "info", "modules"];
+const GIT_PARTS = ["config", "hooks", "info", "modules"];
 
 /** Protected files and folders below `folder` (absolute), without installed packages. A `.git` precedes its parts. */
-export async function guardedFiles(folder: string): Promise<readonly GuardedFile[]> {
+async function guardedFiles(folder: string): Promise<readonly GuardedFile[]> {
   const found: GuardedFile[] = [];
   let layer: readonly (readonly string[])[] = [[]];
   let folders = 0;

@@ -2,6 +2,41 @@
 import { type ParsedScript, parse } from "unbash";
 import { messageOf } from "../platform/errors.ts";
 
+/** Longest command that is read (UTF-16 units). */
+const MAX_LENGTH = 65_536;
+/** Invisible characters: controls except tab and line feed, directions, zero widths, fillers, tags, selectors. */
+const HIDDEN =
+  /(?![\n\t])\p{Cc}|\p{Cf}|\p{Variation_Selector}|[\u115f\u1160\u17b4\u17b5\u2028\u2029\u2800\u3164\uffa0]|\p{Default_Ignorable_Code_Point}/gu;
+/** Joiners and selectors inside an emoji are visible as the emoji. */
+const EMOJI =
+  /\p{Extended_Pictographic}(?:\p{Variation_Selector}|\p{Emoji_Modifier}|\u200d(?=\p{Extended_Pictographic}))*/gu;
+
+/** Defect of a command's text. `readable`: the command is still parsed, because it may be blocked. */
+type TextDefect = { readonly level: "ask" | "block"; readonly reason: string; readonly readable: boolean };
+
+/** Defect that makes a command differ from its appearance; undefined for plain text. */
+export function inspectText(command: string): TextDefect | undefined {
+  if (command.includes("\0")) {
+    return { level: "block", reason: "The command has a NUL character, which no shell accepts", readable: false };
+  }
+  if (command.length > MAX_LENGTH) {
+    const reason = `The command is too long to be judged (${command.length} characters)`;
+    return { level: "ask", reason, readable: false };
+  }
+  const hidden = new Set(command.replace(EMOJI, "").match(HIDDEN) ?? []);
+  if (hidden.size === 0) return undefined;
+  const codes = [...hidden].slice(0, 5).map(codeOf);
+  return {
+    level: "ask",
+    reason: `The command has invisible characters: ${codes.join(", ")}`,
+    readable: true,
+  };
+}
+
+function codeOf(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
 export type ParsedCommand =
   | { readonly ok: true; readonly script: ParsedScript }
   | { readonly ok: false; readonly reason: string };
@@ -39,39 +74,4 @@ function tooMuchToRead(code: string): string | undefined {
     if (depth > MAX_NESTING) return "it is nested too deeply";
   }
   return undefined;
-}
-
-/** Longest command that is read (UTF-16 units). */
-const MAX_LENGTH = 65_536;
-/** Invisible characters: controls except tab and line feed, directions, zero widths, fillers, tags, selectors. */
-const HIDDEN =
-  /(?![\n\t])\p{Cc}|\p{Cf}|\p{Variation_Selector}|[\u115f\u1160\u17b4\u17b5\u2028\u2029\u2800\u3164\uffa0]|\p{Default_Ignorable_Code_Point}/gu;
-/** Joiners and selectors inside an emoji are visible as the emoji. */
-const EMOJI =
-  /\p{Extended_Pictographic}(?:\p{Variation_Selector}|\p{Emoji_Modifier}|\u200d(?=\p{Extended_Pictographic}))*/gu;
-
-/** Defect of a command's text. `readable`: the command is still parsed, because it may be blocked. */
-export type TextDefect = { readonly level: "ask" | "block"; readonly reason: string; readonly readable: boolean };
-
-/** Defect that makes a command differ from its appearance; undefined for plain text. */
-export function inspectText(command: string): TextDefect | undefined {
-  if (command.includes("\0")) {
-    return { level: "block", reason: "The command has a NUL character, which no shell accepts", readable: false };
-  }
-  if (command.length > MAX_LENGTH) {
-    const reason = `The command is too long to be judged (${command.length} characters)`;
-    return { level: "ask", reason, readable: false };
-  }
-  const hidden = new Set(command.replace(EMOJI, "").match(HIDDEN) ?? []);
-  if (hidden.size === 0) return undefined;
-  const codes = [...hidden].slice(0, 5).map(codeOf);
-  return {
-    level: "ask",
-    reason: `The command has invisible characters: ${codes.join(", ")}`,
-    readable: true,
-  };
-}
-
-function codeOf(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }

@@ -236,7 +236,7 @@ const COMMANDS: Readonly<Record<string, Rule | Program>> = {
         ? [CHANGE]
         : [ask("Rewrites commits (git rebase)", "prefix")],
   },
-  bisect: ({ args }) => (args[0]?.text === "run" ? [CHANGE, { kind: "command", words: args.slice(1) }] : [CHANGE]),
+  bisect: { does: CHANGE, verbs: { run: { wraps: 0 } } },
   "filter-branch": filterBranch,
   "format-patch": { does: CHANGE, options: { "o: output-directory=": "write" } },
   archive: {

@@ -9,7 +9,7 @@ import { type Grammar, type Options, readOptions } from "./options.ts";
  */
 type OptionEffect = "read" | "write" | "shell" | CommandEffect | readonly CommandEffect[];
 
-/** Meaning of the operands. `in-out`: the first is read, the others are written. `last`: only the last is written. */
+/** Meaning of the operands. `in-out`: the first is read, the others are written. */
 type Operands = "read" | "write" | "delete" | "in-out";
 
 export type Rule = {

@@ -12,7 +12,7 @@ import { knownOutput } from "./known-output.ts";
 import { foldersOf, runShell } from "./run-effects.ts";
 import { enterFolders, forkState, type Output, type Setting, variable, type Walk } from "./shell-state.ts";
 
-export type Builtin = (call: Call, setting: Setting, walk: Walk) => Output;
+type Builtin = (call: Call, setting: Setting, walk: Walk) => Output;
 
 /** Built-ins whose arguments are assignments. */
 export const declarations: ReadonlySet<string> = new Set(["declare", "typeset", "export", "readonly", "local"]);
@@ -257,8 +257,7 @@ export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ["fc", unless(/^-\w*[es]|^[^-]/, "Runs a command of the shell's history again")],
 ]);
 
-/** `[[ … ]]`, `[ … ]` and `test`: they only read, but some operators evaluate their operands as arithmetic. */
-
+/** Operators of `[[ … ]]`, `[` and `test` that evaluate their operands as arithmetic. */
 const ARITHMETIC = new Set(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]);
 
 /** Walks the commands inside a `[[ … ]]`. */
@@ -287,7 +286,7 @@ export function walkTest(expression: TestExpression, setting: Setting, walk: Wal
 }
 
 /** Checks the arguments of `[` and `test`. */
-export function checkTestArguments(args: readonly Arg[], setting: Setting, walk: Walk): void {
+function checkTestArguments(args: readonly Arg[], setting: Setting, walk: Walk): void {
   const evaluates = args.some(({ text }) => text === "-v" || ARITHMETIC.has(text));
   if (evaluates) checkOperands(args, setting, walk);
 }

@@ -174,9 +174,9 @@ function transformed(letter: string, { walk }: Context): Operator {
 }
 
 /** Result of `${x#…}`, `${x/…}`, `${x:…}` or `${x^…}` for a known text; undefined when it is not certain. */
-export type Change = (text: string) => string | undefined;
+type Change = (text: string) => string | undefined;
 
-export type Pattern = {
+type Pattern = {
   readonly text: string;
   readonly known: boolean;
   /** Written without quotes and expansions, so that `*` in it is a wildcard. */
@@ -189,7 +189,7 @@ const MAX_PATTERN = 64;
 const SPECIAL = /[*?[\\(]/;
 
 /** `#`, `##`, `%`, `%%`. */
-export function remover(sign: string, pattern: Pattern): Change {
+function remover(sign: string, pattern: Pattern): Change {
   const remove = sign.startsWith("%") ? fromEnd : fromStart;
   return (text) => {
     if (!pattern.known || pattern.text.length > MAX_PATTERN || text.length > MAX_MATCHED) return undefined;
@@ -216,7 +216,7 @@ function fromEnd(text: string, { text: pattern, bare }: Pattern, greedy: boolean
 }
 
 /** `/`, `//`, `/#`, `/%`, for patterns without wildcards. */
-export function replacer(sign: string, pattern: Pattern, replacement: Pattern): Change {
+function replacer(sign: string, pattern: Pattern, replacement: Pattern): Change {
   const plain = pattern.known && replacement.known && !/[*?[\\(&]/.test(pattern.text + replacement.text);
   const from = pattern.text;
   const to = replacement.text;
@@ -230,7 +230,7 @@ export function replacer(sign: string, pattern: Pattern, replacement: Pattern): 
 }
 
 /** `${x:offset:length}`. */
-export function slicer(offset: string, length: string | undefined): Change {
+function slicer(offset: string, length: string | undefined): Change {
   return (text) => {
     const from = numberOf(offset);
     const count = length === undefined ? text.length : numberOf(length);
@@ -242,13 +242,13 @@ export function slicer(offset: string, length: string | undefined): Change {
 }
 
 /** A plain number; undefined for an arithmetic expression. */
-export function numberOf(text: string): number | undefined {
+function numberOf(text: string): number | undefined {
   const plain = text.trim();
   return /^-?(?:0|[1-9]\d{0,5})$/.test(plain) ? Number(plain) : undefined;
 }
 
 /** `^`, `^^`, `,`, `,,` without a pattern. */
-export function caseChanger(sign: string, pattern: string | undefined): Change {
+function caseChanger(sign: string, pattern: string | undefined): Change {
   const change = (part: string) => (sign.startsWith("^") ? part.toUpperCase() : part.toLowerCase());
   return (text) => {
     if (pattern !== undefined && pattern !== "?") return undefined;
@@ -257,7 +257,7 @@ export function caseChanger(sign: string, pattern: string | undefined): Change {
 }
 
 /** `@U`, `@L`; the other letters are not read. */
-export function letterChanger(letter: string): Change {
+function letterChanger(letter: string): Change {
   return (text) => {
     if (letter === "U") return text.toUpperCase();
     return letter === "L" ? text.toLowerCase() : undefined;

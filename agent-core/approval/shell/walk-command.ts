@@ -194,7 +194,7 @@ function isHelp(args: readonly Arg[]): boolean {
   return args.length === 1 && (args[0]?.text === "--version" || args[0]?.text === "--help");
 }
 
-export type Redirected = {
+type Redirected = {
   /** Input of the command; undefined when it is not redirected. */
   readonly input: Input | undefined;
   /** The output goes to a file. */
@@ -249,14 +249,14 @@ const SYSTEM_FOLDERS = /^(?:\/usr(?:\/local)?)?\/s?bin\/|^\/opt\/homebrew\/bin\/
 const PROJECT_FOLDERS = /^(?:\.\/)?(?:[\w@.-]+\/)*(?:node_modules\/\.bin|vendor\/bin|\.?venv\/bin)\//;
 const WRAPPERS = /^\.\/(?:gradlew|mvnw)$/;
 
-export type Located = {
+type Located = {
   /** Name of the program in the rule table. */
   readonly name: string;
   /** True when the path leads to the program of that name; false for `./ls`. */
   readonly trusted: boolean;
 };
 
-export function locate(word: string): Located {
+function locate(word: string): Located {
   const slash = word.lastIndexOf("/");
   const name = word.slice(slash + 1).replace(/\.exe$/i, "");
   if (slash < 0) return { name, trusted: true };
@@ -265,7 +265,7 @@ export function locate(word: string): Located {
 }
 
 /** Effects of a program without a rule: it asks, except for `--version` and `--help`. */
-export function unknownProgram({ name, args }: Call): readonly CommandEffect[] {
+function unknownProgram({ name, args }: Call): readonly CommandEffect[] {
   const [first] = args;
   const file = name.includes("/");
   if (!file && args.length === 1 && (first?.text === "--version" || first?.text === "--help")) return [];
