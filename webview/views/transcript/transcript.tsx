@@ -74,6 +74,7 @@ export function Transcript() {
           onScroll={() => {
             onScroll();
             earlier.onScroll();
+            reading.follow(rows, follows());
           }}
           onKeyDown={onKeyDown}
           onCopy={(event) => copySelected(event, rows)}

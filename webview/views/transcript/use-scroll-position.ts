@@ -2,6 +2,7 @@
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { VirtualizerHandle } from "virtua";
+import type { ScrollAnchor } from "../../panel-memory.ts";
 import type { EarlierState, Entry } from "../../state/state.ts";
 import { usePanel } from "../panel-context.ts";
 
@@ -72,7 +73,9 @@ export function useFollowing(scroller: RefObject<HTMLElement | null>, startsAtEn
 export type ReadingPlace = {
   /** The conversation was left at its end, or never seen before. */
   readonly isEnd: boolean;
-  /** To be called when scrolling has come to rest. */
+  /** For every scroll event: the place is kept if the list goes away before it has come to rest. */
+  readonly follow: (rows: readonly Entry[], isEnd: boolean) => void;
+  /** For the end of scrolling: keeps the place. */
   readonly note: (rows: readonly Entry[], isEnd: boolean) => void;
 };
 
@@ -92,15 +95,29 @@ export function useReadingPlace(
   useLayoutEffect(() => {
     if (place !== undefined) list.current?.scrollToIndex(place.index, { align: "start", offset: place.offset });
   }, []);
-  const note = (now: readonly Entry[], isEnd: boolean): void => {
-    if (list.current === null) return;
-    const { scrollOffset } = list.current;
-    const index = list.current.findItemIndex(scrollOffset);
-    const key = now[index]?.key;
-    const offset = scrollOffset - startPx - list.current.getItemOffset(index);
-    memory.anchor = isEnd || key === undefined ? undefined : { epoch: panel.epoch, key, offset };
+  const unkept = useRef<(() => ScrollAnchor | undefined) | undefined>(undefined);
+  const follow = (now: readonly Entry[], isEnd: boolean): void => {
+    const handle = list.current;
+    // The list handles a scroll event later than its parent does.
+    if (handle !== null) unkept.current = () => (isEnd ? undefined : anchorOf(handle, now));
   };
-  return { isEnd: place === undefined, note };
+  const anchorOf = (handle: VirtualizerHandle, now: readonly Entry[]): ScrollAnchor | undefined => {
+    const { scrollOffset } = handle;
+    const index = handle.findItemIndex(scrollOffset);
+    const key = now[index]?.key;
+    const offset = scrollOffset - startPx - handle.getItemOffset(index);
+    return key === undefined ? undefined : { epoch: panel.epoch, key, offset };
+  };
+  const keep = (): void => {
+    if (unkept.current !== undefined) memory.anchor = unkept.current();
+    unkept.current = undefined;
+  };
+  const note = (now: readonly Entry[], isEnd: boolean): void => {
+    follow(now, isEnd);
+    keep();
+  };
+  useLayoutEffect(() => keep, []);
+  return { isEnd: place === undefined, follow, note };
 }
 
 /** Lets the list keep its place when earlier messages are put before it. */
