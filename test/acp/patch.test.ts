@@ -80,3 +80,73 @@ test("text that the editor has and the disk has not is not removed", async () =>
   expect(file(agent, "a.txt")).toBe("one\ntwo\nthree\n");
   expect(toolResult(model)).toContain("has changed since it was read");
 });
+
+/** An editor of another maker with `a.txt` open: the user types in it at the moments that the test chooses. */
+async function startInEditor(
+  calls: readonly (readonly [string, Json])[],
+  text: string,
+): Promise<{ agent: AcpProcess; model: ModelServer; editor: { text: string; written: string[] } }> {
+  const model = await startModelServer();
+  for (const [name, input] of calls) model.script(callTools(call(name, input)));
+  model.script(say("done"));
+  const agent = new AcpProcess({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-1" });
+  running.push(agent, model);
+  const editor = { text, written: [] as string[] };
+  agent.on("fs/read_text_file", () => ({ content: editor.text }));
+  agent.on("fs/write_text_file", ({ content }) => {
+    editor.text = String(content);
+    editor.written.push(editor.text);
+    return {};
+  });
+  await agent.request("initialize", {
+    protocolVersion: 1,
+    clientCapabilities: { fs: { readTextFile: true, writeTextFile: true } },
+  });
+  return { agent, model, editor };
+}
+
+const READ = ["read_file", { path: "a.txt" }] as const;
+const EDIT = ["patch", { path: "a.txt", old_string: "two", new_string: "TWO" }] as const;
+
+test("an exact, unique edit of a file in which the user has typed since is applied to what they typed", async () => {
+  const { agent, model, editor } = await startInEditor([READ, EDIT], "one\ntwo\nthree\n");
+  agent.on("fs/read_text_file", () => {
+    const { text } = editor;
+    if (editor.written.length === 0) editor.text = "typed\none\ntwo\nthree\n";
+    return { content: text };
+  });
+  await agent.prompt(await agent.newSession(), "go");
+  expect(editor.text).toBe("typed\none\nTWO\nthree\n");
+  expect(toolResult(model)).toContain(
+    "The file had changed since it was read: your edit was applied to its current text",
+  );
+  expect(toolResult(model)).toContain("+typed");
+});
+
+test("what the user types in each moment of an edit is kept", async () => {
+  const { agent, model, editor } = await startInEditor([READ, EDIT], "one\ntwo\nthree\n");
+  let reads = 0;
+  agent.on("fs/read_text_file", () => {
+    const { text } = editor;
+    reads += 1;
+    // The user types after each of the first reads: before the diff is worked out, and before it is written.
+    if (reads <= 3) editor.text = `typed ${reads}\n${text}`;
+    return { content: text };
+  });
+  await agent.prompt(await agent.newSession(), "go");
+  expect(editor.text).toBe("typed 3\ntyped 2\ntyped 1\none\nTWO\nthree\n");
+  expect(toolResult(model)).toContain("your edit was applied to its current text");
+});
+
+test("a whole text is not written over what the user has typed since", async () => {
+  const whole = ["write_file", { path: "a.txt", content: "all new\n" }] as const;
+  const { agent, model, editor } = await startInEditor([READ, whole], "one\ntwo\n");
+  agent.on("fs/read_text_file", () => {
+    const { text } = editor;
+    editor.text = "one\ntyped\ntwo\n";
+    return { content: text };
+  });
+  await agent.prompt(await agent.newSession(), "go");
+  expect([editor.text, editor.written]).toEqual(["one\ntyped\ntwo\n", []]);
+  expect(toolResult(model)).toContain("has changed since you read it; nothing was written");
+});

@@ -3,6 +3,10 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { HostFiles } from "../../../agent-core/host/host.ts";
+import { FileMemory } from "../../../agent-core/tools/file-memory.ts";
+import { tool as patch } from "../../../agent-core/tools/patch.ts";
+import type { ToolContext, ToolResult } from "../../../agent-core/tools/tool.ts";
+import { countReads } from "../../support/count-reads.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
 import { closeEditors, openEditor, typeAt } from "../support/editors.ts";
@@ -149,6 +153,68 @@ suite("files", () => {
     assert.ok(!written.ok);
     assert.equal(written.reason, "conflict");
     assert.equal(existsSync(path), false);
+  });
+
+  /** The tool `patch`, as the agent runs it; `beforeWrite` happens when its diff is worked out. */
+  async function patchTwo(path: string, beforeWrite?: () => Promise<unknown>): Promise<ToolResult> {
+    const context = { host: side.host, cwd: folder, files: memory, signal } as ToolContext;
+    const prepared = patch.prepare({ path, old_string: "two", new_string: "TWO" }, folder);
+    const staged = prepared.ok ? await prepared.call.stage(context) : prepared;
+    if (!staged.ok) return staged;
+    await beforeWrite?.();
+    return staged.run();
+  }
+
+  const memory = new FileMemory();
+  const REBASED = /The file had changed since it was read: your edit was applied to its current text/;
+
+  test("an exact, unique edit is applied to unsaved text that the user typed since, which stays unsaved", async () => {
+    const path = file("typed-since.txt", "one\ntwo\nthree\n");
+    const editor = await openEditor(path);
+    memory.note(path, await readText(path));
+    await typeAt(editor, 0, "typed\n");
+    const result = await patchTwo(path);
+    assert.match(result.text, REBASED);
+    assert.equal(editor.document.getText(), "typed\none\nTWO\nthree\n");
+    assert.equal(readFileSync(path, "utf8"), "one\ntwo\nthree\n");
+  });
+
+  test("what the user types, or a command writes, between the diff and the write is kept", async () => {
+    for (const change of [
+      (path: string) => openEditor(path).then((editor) => typeAt(editor, 0, "typed\n")),
+      (path: string) => Promise.resolve(writeFileSync(path, "typed\none\ntwo\nthree\n")),
+    ]) {
+      const path = file("typed-then.txt", "one\ntwo\nthree\n");
+      memory.forget(path);
+      const result = await patchTwo(path, () => change(path));
+      assert.match(result.text, REBASED);
+      assert.equal(await readText(path), "typed\none\nTWO\nthree\n");
+      await closeEditors();
+    }
+  });
+
+  test("an edit of lines that the user has changed is refused, and their text stays", async () => {
+    const path = file("typed-there.txt", "one\ntwo\nthree\n");
+    const editor = await openEditor(path);
+    memory.note(path, await readText(path));
+    await typeAt(editor, 0, "two\n");
+    const result = await patchTwo(path);
+    assert.equal(result.ok, false);
+    assert.equal(editor.document.getText(), "two\none\ntwo\nthree\n");
+  });
+
+  test("the agent reads a file once for an edit, the editor once more to guard it", async () => {
+    const path = file("counted.txt", "one\ntwo\nthree\n");
+    const reads = countReads();
+    try {
+      assert.ok((await patchTwo(path)).ok);
+      assert.deepEqual(
+        reads.paths.filter((read) => read === path),
+        [path],
+      );
+    } finally {
+      reads.stop();
+    }
   });
 
   test("a binary file is refused", async () => {
