@@ -2,8 +2,8 @@
 import type { Message, ToolCall } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
 import type { TranscriptEntry } from "../sessions/conversation.ts";
+import { parseArguments } from "../tools/call-texts.ts";
 import { tool as memoryTool } from "../tools/memory.ts";
-import { parseArguments } from "../tools/parse-arguments.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 import type { StatusEvent } from "./callbacks.ts";

@@ -19,7 +19,7 @@ export const tool = defineTool({
   kind: "other",
   readOnly: false,
   interactive: true,
-  description: "Ask the user a question when the task cannot go on without their answer.",
+  description: "Ask the user a question when you cannot continue without the answer.",
   input,
   title: ({ question }) => shortTitle(`Ask: ${question}`),
   effect: () => ({ kind: "none" }),
@@ -34,6 +34,6 @@ async function run({ question, choices }: z.infer<typeof input>, context: ToolCo
     case "cancelled":
       return { ok: true, text: "The user did not answer. Use your best judgement, and say what you assumed." };
     case "unavailable":
-      return { ok: true, text: "Nobody can be asked here. Use your best judgement, and say what you assumed." };
+      return { ok: true, text: "No user can answer here. Use your best judgement, and say what you assumed." };
   }
 }

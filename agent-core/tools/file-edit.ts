@@ -1,9 +1,9 @@
 /** An edit of one file by a tool: worked out from the text that the model knows, applied to the text that is there. */
 import { structuredPatch } from "diff";
 import type { FileFailure, FileWritten, WriteReview } from "../host/host.ts";
-import { diffLines, unifiedDiff } from "./edit-result.ts";
 import { shownPath } from "./resolve-path.ts";
 import type { FileDiff, StagedCall, ToolContext, ToolResult } from "./tool.ts";
+import { diffLines, unifiedDiff } from "./unified-diff.ts";
 
 export type FileEdit = {
   /** For messages. */
@@ -13,7 +13,7 @@ export type FileEdit = {
   /** Null for a new file. */
   readonly oldText: string | null;
   readonly newText: string;
-  /** Text that the edit was made for, where the file holds another one by now: `oldText`. */
+  /** Text that the edit was made for, where the file holds another one now, `oldText`. */
   readonly base?: string;
   /** Makes the same change in another text of the file; undefined where its place is not there exactly once. */
   readonly exactly?: (text: string) => string | undefined;
@@ -21,9 +21,11 @@ export type FileEdit = {
 
 /** Lines of a diff that shows changes by others: enough to see what they are about. */
 const SHOWN_LINES = 40;
+/** Fewer where the diff of the edit itself precedes it. */
+const UNSEEN_LINES = 30;
 /** A person who types can change the file between two writes; a program that never stops must not hold the call. */
 const WRITE_ATTEMPTS = 5;
-/** Comparing two large, different texts can take for ever: beyond this, half a second, undone edits go unrecognised. */
+/** Comparing two large, different texts can take minutes; this many changed lines take half a second. */
 const MAX_CHANGED_LINES = 2_000;
 
 type Ports = Pick<ToolContext, "files" | "cwd">;
@@ -36,7 +38,7 @@ export function staleReason(path: string, present: string, { files, cwd }: Ports
   const what = `What changed:\n${unifiedDiff(shown, known, present, SHOWN_LINES)}`;
   const undone = countUndone(known, present, files.textsBefore(path));
   if (undone === 0) return `${shown} has changed since you read it; nothing was written. Read it again. ${what}`;
-  return `The user (or a command) undid ${editsOf(undone)} in ${shown}; nothing was written now. Do not repeat what was undone unless asked to, and read the file again before you change it. ${what}`;
+  return `The user (or a command) undid ${editsOf(undone)} in ${shown}; nothing was written. Do not repeat what was undone unless asked to, and read the file again before you change it. ${what}`;
 }
 
 /** Undefined when the model never read the missing file. Given once: after it the model may create the file anew. */
@@ -162,13 +164,13 @@ function notedRebase(
   const undone = countUndone(base, oldText, files.textsBefore(path));
   const shown = shownPath(path, cwd);
   const unseen = diffLines(shown, base, oldText);
-  const isShownWhole = unseen !== undefined && unseen.length <= SHOWN_LINES;
+  const isShownWhole = unseen !== undefined && unseen.length <= UNSEEN_LINES;
   files.wrote(path, oldText, isShownWhole ? written : (exactly?.(base) ?? base));
   const again = isShownWhole ? "" : "\nRead the file again before you edit those parts.";
   const repeat = undone === 0 ? "" : ` They undid ${editsOf(undone)}: do not repeat what was undone unless asked to.`;
   return {
     note: ` The file had changed since it was read: your edit was applied to its current text, and the other changes were kept.${repeat}`,
-    unseen: `\nChanges by the user or a command that you had not seen:\n${unifiedDiff(shown, base, oldText, SHOWN_LINES)}${again}`,
+    unseen: `\nChanges by the user or a command that you had not seen:\n${unifiedDiff(shown, base, oldText, UNSEEN_LINES)}${again}`,
   };
 }
 
@@ -190,11 +192,25 @@ function countUndone(known: string, present: string, textsBefore: readonly strin
   return changes(known, present).filter((change) => undoing.has(change)).length;
 }
 
-/** Each change as its place in the old text and its lines. */
+/** Changes, each as its line number in the old text and its lines. */
 function changes(from: string, to: string): readonly string[] {
   const patch = structuredPatch("", "", from, to, undefined, undefined, {
     context: 0,
     maxEditLength: MAX_CHANGED_LINES,
   });
   return (patch?.hunks ?? []).map(({ oldStart, lines }) => [oldStart, ...lines].join("\n"));
+}
+
+/** By the number of edits in a row that the file has refused: a model that guesses needs plainer advice. */
+const ADVICE: readonly string[] = [
+  "",
+  " This is the second edit in a row that this file refuses: read the part you mean with read_file before the next try.",
+  " Do not guess again: read the file with read_file and copy its exact text, or give the whole new text with write_file.",
+];
+
+/** Refusal of an edit whose place was not found; `path` is absolute. */
+export function refusedEdit(path: string, text: string, { files }: ToolContext): StagedCall {
+  const times = files.refused(path);
+  const advice = ADVICE[Math.min(times, ADVICE.length) - 1] ?? "";
+  return { ok: false, text: `patch: ${text}${advice}` };
 }

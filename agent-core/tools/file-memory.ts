@@ -1,13 +1,13 @@
-/** What the model knows of files: the text each had when the model last read or wrote it in this session. */
+/** Texts that files had when the model last read or wrote them in this session. */
 
-/** Edits of a file that can be recognised when somebody undoes them. */
+/** Edits of a file that are recognised when somebody undoes them. */
 const REMEMBERED_EDITS = 10;
 
 export class FileMemory {
   readonly #known = new Map<string, string>();
   /** The texts before the model's last edits of a file, newest first. */
   readonly #before = new Map<string, readonly string[]>();
-  /** How often a file has refused an edit since it last took one. */
+  /** Number of edits that a file has refused since the last one that succeeded. */
   readonly #refusals = new Map<string, number>();
 
   /** Notes that the model has seen `text` at `path` (absolute). */
@@ -22,19 +22,19 @@ export class FileMemory {
     this.#before.set(path, [before, ...this.textsBefore(path)].slice(0, REMEMBERED_EDITS));
   }
 
-  /** Notes that an edit of the file was refused, and says how often that was so in a row. */
+  /** Notes a refused edit; returns the number of refused edits in a row. */
   refused(path: string): number {
     const times = (this.#refusals.get(path) ?? 0) + 1;
     this.#refusals.set(path, times);
     return times;
   }
 
-  /** What the file held before the model's last edits of it, newest first. */
+  /** Texts of the file before the model's last edits, newest first. */
   textsBefore(path: string): readonly string[] {
     return this.#before.get(path) ?? [];
   }
 
-  /** The text that the model believes is there; undefined when it never saw the file. */
+  /** Text that the model knows; undefined when it never saw the file. */
   recall(path: string): string | undefined {
     return this.#known.get(path);
   }

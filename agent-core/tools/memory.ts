@@ -10,9 +10,13 @@ const input = z
     target: z
       .enum(["memory", "user"])
       .default("memory")
-      .describe("memory: facts about the work; user: who the user is and likes"),
+      .describe("memory: facts about the work; user: facts about the user and their preferences"),
     content: z.string().min(1).exactOptional().describe("add, replace: the entry, one or two sentences"),
-    old_text: z.string().min(1).exactOptional().describe("replace, remove: a part of the entry that no other has"),
+    old_text: z
+      .string()
+      .min(1)
+      .exactOptional()
+      .describe("replace, remove: a part of the entry that no other entry contains"),
   })
   .superRefine((call, refinement) => {
     const needed = { add: ["content"], replace: ["content", "old_text"], remove: ["old_text"] } as const;
@@ -32,7 +36,7 @@ export const tool = defineTool({
   kind: "think",
   readOnly: false,
   description:
-    "Keep what will matter in later sessions: decisions, conventions, corrections by the user, their preferences. Not what the task of the day needs, nor what the code says itself. The prompt shows the entries as they were when the session began.",
+    "Remember facts for later sessions: decisions, conventions, the user's corrections and preferences. Not facts that only the present task needs, nor facts that the code shows. The prompt shows the entries as of the start of the session.",
   input,
   title: ({ action, content, old_text: oldText }) => shortTitle(`${titles[action]}: ${content ?? oldText ?? ""}`),
   effect: () => ({ kind: "none" }),
@@ -40,17 +44,17 @@ export const tool = defineTool({
 });
 
 async function run(call: Call, { memory }: ToolContext): Promise<ToolResult> {
-  if (memory === undefined) return refused("nothing is remembered here.");
+  if (memory === undefined) return refused("there is no memory in this session.");
   const threat = call.content === undefined ? undefined : findThreat(call.content);
-  if (threat !== undefined) return refused(`the content holds ${threat}; it was not kept.`);
+  if (threat !== undefined) return refused(`the content contains ${threat}; it was not saved.`);
   const changed = await memory.change(call.target, changeOf(call));
   if (!changed.ok) return refused(changed.message);
   const { notes, evicted } = changed;
   const made =
     evicted.length === 0
       ? ""
-      : ` To make room the oldest ${evicted.length === 1 ? "entry was" : `${evicted.length} entries were`} moved to the archive.`;
-  const done = { add: "Kept", replace: "Corrected", remove: "Forgotten" }[call.action];
+      : ` To make room, the oldest ${evicted.length === 1 ? "entry was" : `${evicted.length} entries were`} moved to the archive.`;
+  const done = { add: "Saved", replace: "Corrected", remove: "Forgotten" }[call.action];
   const used = `${notesLength(notes)}/${memory.limit(call.target)} characters`;
   return { ok: true, text: `${done}. ${notes.length} entries, ${used}.${made}` };
 }

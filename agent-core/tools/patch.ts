@@ -1,7 +1,6 @@
 import * as z from "zod";
-import { deletedReason, rebaseEdit, stageEdit, staleReason } from "./file-edit.ts";
-import { nearFiles } from "./missing-file.ts";
-import { refusedEdit } from "./patch/refusal.ts";
+import { deletedReason, rebaseEdit, refusedEdit, stageEdit, staleReason } from "./file-edit.ts";
+import { nearFiles } from "./nearest-names.ts";
 import { type ReplaceRequest, replaceExactly, replaceText } from "./patch/replace.ts";
 import type { FileSection } from "./patch/v4a/parse-patch.ts";
 import { candidatePaths, parsePatch } from "./patch/v4a/parse-patch.ts";
@@ -17,8 +16,8 @@ const input = z
       .string()
       .min(1)
       .exactOptional()
-      .describe("replace: text to replace, as it stands in the file, without line numbers"),
-    new_string: z.string().exactOptional().describe("replace: text to put there"),
+      .describe("replace: exact text of the file to replace, without line numbers"),
+    new_string: z.string().exactOptional().describe("replace: text that replaces it"),
     replace_all: z.boolean().default(false).describe("replace: every occurrence instead of exactly one"),
     patch: z
       .string()
@@ -44,7 +43,7 @@ export const tool = defineTool({
   kind: "edit",
   readOnly: false,
   description:
-    "Change files. Mode replace: old_string, which must stand in the file exactly once unless replace_all is set, becomes new_string. Mode patch: several changes of several files, all or nothing. Gives the diff.",
+    "Change files. Mode replace: new_string replaces old_string, which must be in the file exactly once unless replace_all is set. Mode patch: several changes of several files, all or nothing. Returns the diff.",
   input,
   title: (call) => shortTitle(titleOf(call)),
   locations: (call, cwd) => pathsOf(call, cwd).map((path) => ({ path })),
@@ -71,7 +70,7 @@ function pathsOf(call: Call, cwd: string): readonly string[] {
   return [...new Set(paths)];
 }
 
-/** None of a patch that cannot be read: it is refused before anything is done. */
+/** Empty for a patch that cannot be read, which is refused before anything is done. */
 function sectionsOf({ patch = "" }: Call): readonly FileSection[] {
   const parsed = parsePatch(patch);
   return parsed.ok ? parsed.sections : [];
@@ -122,7 +121,7 @@ function editOf(path: string, request: ReplaceRequest) {
   return { tool: "patch", path, exactly: (text: string) => replaceExactly(text, request) } as const;
 }
 
-/** The model is told when its text does not stand in the file to the letter: it should read again what it goes on with. */
+/** Adds how old_string was found, when the match was not exact: the model should know the file's real text. */
 function noted(staged: StagedCall, how: string | undefined): StagedCall {
   if (!staged.ok || how === undefined) return staged;
   return {

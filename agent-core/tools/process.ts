@@ -11,7 +11,7 @@ const DEFAULT_WAIT_SECONDS = 60;
 const MAX_WAIT_SECONDS = 600;
 const DEFAULT_LINES = 200;
 const MAX_LINES = 2_000;
-/** How long an answer to what was written is waited for. */
+/** Time to wait for the reaction to written input. */
 const ANSWER_SECONDS = 1;
 
 const input = z
@@ -21,7 +21,7 @@ const input = z
     data: z
       .string()
       .optional()
-      .describe("write: as typed, with its \\n; \\u0003 interrupts, a final \\u0004 ends the input"),
+      .describe("write: input as typed, with its \\n; \\u0003 interrupts, a final \\u0004 ends the input"),
     timeout: z.number().positive().max(MAX_WAIT_SECONDS).default(DEFAULT_WAIT_SECONDS).describe("wait: seconds"),
     offset: z.number().int().positive().optional().describe("log: first line; default: the last lines"),
     limit: z.number().int().positive().max(MAX_LINES).default(DEFAULT_LINES).describe("log: lines"),
@@ -33,7 +33,7 @@ type Input = z.infer<typeof input>;
 
 const TITLES = {
   list: "List",
-  poll: "Look at",
+  poll: "Check",
   log: "Read output of",
   wait: "Wait for",
   kill: "End",
@@ -47,13 +47,13 @@ export const tool = defineTool({
   readOnly: false,
   largeOutput: true,
   description:
-    "Background commands of terminal, by id. poll: state and new output; log: lines of the whole output; wait: until it ends or asks for input. You are told when one ends.",
+    "Background commands of terminal, by id. poll: state and new output; log: lines of the whole output; wait: until it ends or waits for input. You are notified when a command ends.",
   input,
   title: ({ action, id }) => shortTitle(id === undefined ? "List processes" : `${TITLES[action]} ${id}`),
   effect: ({ action, id = "", data = "" }, _, shell) => {
     const target = action === "write" ? shell.process(id) : undefined;
     if (target === undefined) return { kind: "none" };
-    // What is typed can be anything to the program: it is judged as what it would be in a pipe.
+    // The program may execute its input, so the approval judges the input as if it came through a pipe.
     const typed = data.replaceAll(CTRL_C, "").replaceAll(CTRL_D, "");
     return typed.trim() === ""
       ? { kind: "none" }
@@ -84,12 +84,12 @@ async function run(input: Input, context: ToolContext): Promise<ToolResult> {
 
 async function list({ processes }: ToolContext): Promise<ToolResult> {
   const lines = await Promise.all(processes.list().map((process) => headline(process)));
-  return { ok: true, text: lines.length === 0 ? "Nothing runs in the background." : lines.join("\n") };
+  return { ok: true, text: lines.length === 0 ? "No command runs in the background." : lines.join("\n") };
 }
 
 function unknown(id: string, { processes }: ToolContext): ToolResult {
   const known = processes.list().map((process) => process.id);
-  const which = known.length === 0 ? "there is none" : `there are ${known.join(", ")}`;
+  const which = known.length === 0 ? "no process exists" : `the processes are ${known.join(", ")}`;
   return { ok: false, text: `process: there is no process ${JSON.stringify(id)}; ${which}.` };
 }
 
@@ -99,7 +99,7 @@ async function report(process: BackgroundProcess): Promise<ToolResult> {
   return { ok: true, text: `${line}\n${fresh === "" ? "[no new output]" : fresh}` };
 }
 
-/** Telling of an end counts: it is not told once more. */
+/** Reporting an end counts: no notice repeats it. */
 async function headline(process: BackgroundProcess): Promise<string> {
   const { id, command, running, seconds } = process;
   const state = await process.state();
@@ -108,9 +108,9 @@ async function headline(process: BackgroundProcess): Promise<string> {
     case "running":
       return `${id} ${(await running.waitsForInput()) ? "waits for input" : "runs"}, ${words}`;
     case "left-behind":
-      return `${id} has ended, what it started runs, ${words}`;
+      return `${id} has ended, but a program that it started still runs, ${words}`;
     case "ended":
-      process.isTold = true;
+      process.isReported = true;
       return `${id} has ended: ${state.note}, ${words}`;
   }
 }

@@ -1,17 +1,17 @@
 import * as z from "zod";
-import { nearFiles } from "./missing-file.ts";
+import { nearFiles } from "./nearest-names.ts";
 import { absolutePath, shortTitle, shownPath } from "./resolve-path.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
 const DEFAULT_LINES = 500;
 const MAX_LINES = 2_000;
-/** Longer lines are cut: a minified file must not fill the window. Characters. */
+/** Longer lines are cut: a minified file must not fill the context. Characters. */
 const MAX_LINE_CHARS = 2_000;
 
 const input = z.object({
   path: z.string().min(1).describe("File to read, absolute or relative to the working folder"),
-  offset: z.int().min(1).default(1).describe("First line, counted from 1"),
-  limit: z.int().min(1).max(MAX_LINES).default(DEFAULT_LINES).describe("Lines at most"),
+  offset: z.int().min(1).default(1).describe("First line, from 1"),
+  limit: z.int().min(1).max(MAX_LINES).default(DEFAULT_LINES).describe("Maximum number of lines"),
 });
 
 type Input = z.infer<typeof input>;
@@ -23,7 +23,7 @@ export const tool = defineTool({
   readOnly: true,
   largeOutput: true,
   description:
-    "Read a text file, with unsaved changes of the editor. Gives lines as NUMBER|TEXT. Long files come in parts: use offset and limit.",
+    "Read a text file, including unsaved changes in the editor. Returns lines as NUMBER|TEXT. Read long files in parts with offset and limit.",
   input,
   title: ({ path, offset }) => shortTitle(offset > 1 ? `Read ${path} from line ${offset}` : `Read ${path}`),
   locations: ({ path, offset }, cwd) => [{ path: absolutePath(path, cwd), line: offset }],

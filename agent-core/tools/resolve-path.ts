@@ -1,4 +1,4 @@
-/** Paths as the model writes them. */
+/** Paths as the model writes them and people read them. */
 import { homedir } from "node:os";
 import { isAbsolute, join, normalize, relative, resolve, sep } from "node:path";
 
@@ -8,7 +8,7 @@ export function absolutePath(path: string, cwd: string): string {
   return isAbsolute(path) ? normalize(path) : resolve(cwd, path);
 }
 
-/** The path as people read it: relative to `cwd` when it lies in it. */
+/** Path for people: relative to `cwd` when it is inside it. */
 export function shownPath(path: string, cwd: string): string {
   const inner = relative(cwd, path);
   if (inner === "") return ".";

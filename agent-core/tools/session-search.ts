@@ -9,19 +9,19 @@ const DEFAULT_LIMIT = 3;
 const MAX_LIMIT = 10;
 const DEFAULT_WINDOW = 5;
 const MAX_WINDOW = 20;
-/** A whole session is shown by its first and last messages when it has more than these together. */
+/** A session with more messages than these together is shown by its first and last ones. */
 const FIRST_MESSAGES = 20;
 const LAST_MESSAGES = 10;
-/** Of a message among others. Characters. */
+/** Longer messages are cut. Characters. */
 const MAX_MESSAGE_CHARS = 1_500;
 
 const role = z.enum(["user", "assistant", "tool"]);
 
 const input = z.object({
-  query: z.string().optional().describe('Words that must all occur; OR, "a phrase" and prefix* work'),
+  query: z.string().optional().describe('Words that must all occur; supports OR, "a phrase" and prefix*'),
   limit: z.number().int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe("Sessions to return"),
   role_filter: z.array(role).optional().describe("query: only messages of these roles"),
-  sort: z.enum(["newest", "oldest"]).optional().describe("query: by time instead of by rank"),
+  sort: z.enum(["newest", "oldest"]).optional().describe("query: order by time instead of rank"),
   session_id: z.string().optional().describe("Read this session"),
   around_message_id: z.number().int().min(0).optional().describe("session_id: the messages around this one"),
   window: z.number().int().min(1).max(MAX_WINDOW).default(DEFAULT_WINDOW).describe("Messages before and after"),
@@ -36,7 +36,7 @@ export const tool = defineTool({
   readOnly: true,
   largeOutput: true,
   description:
-    "Look into earlier conversations with the user. With query: the best matches and what stood around the first. With session_id: that session, or a part of it. Without either: the latest sessions.",
+    "Search earlier conversations with the user. With query: the best matches, and the messages around the first one. With session_id: that session, or a part of it. With neither: the latest sessions.",
   input,
   title: ({ query, session_id: id }) => {
     if (id !== undefined) return shortTitle(`Read session ${id}`);
@@ -59,7 +59,7 @@ async function run(request: Input, { sessions, sessionId }: ToolContext): Promis
   return building === undefined ? result : { ...result, text: `${result.text}\n\n${stillBuilding(building)}` };
 }
 
-/** The index, without what it says of itself. */
+/** Query of the index, without its state. */
 type Ask = <Name extends QuestionName>(name: Name, ...args: QuestionArguments<Name>) => Promise<Answer<Name>["value"]>;
 
 async function answer(ask: Ask, request: Input, own: string): Promise<ToolResult> {
@@ -101,7 +101,7 @@ async function read(ask: Ask, id: string, request: Input, own: string): Promise<
   }
   const first = shown(session, await ask("messages", id, 0, FIRST_MESSAGES - 1));
   const last = (await ask("messages", id, count - LAST_MESSAGES, count)).map((message) => line(message));
-  const gap = `[${count - FIRST_MESSAGES - LAST_MESSAGES} messages left out; read them with around_message_id]`;
+  const gap = `[${count - FIRST_MESSAGES - LAST_MESSAGES} messages left out; to read them, use around_message_id]`;
   return { ok: true, text: [first, gap, ...last].join("\n") };
 }
 

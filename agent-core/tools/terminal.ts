@@ -2,39 +2,41 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import * as z from "zod";
 import type { RunningCommand, ShellState } from "../host/terminals/terminals.ts";
-import { nearFiles } from "./missing-file.ts";
+import { nearFiles } from "./nearest-names.ts";
 import { absolutePath, shortTitle } from "./resolve-path.ts";
 import { exitNote } from "./terminal/exit-note.ts";
-import { LiveText } from "./terminal/live-text.ts";
-import { readsAnyPipe } from "./terminal/reads-any-pipe.ts";
-import { shownOutput } from "./terminal/shown-output.ts";
+import { LiveText, shownOutput } from "./terminal/output-text.ts";
 import { type Ending, waitForEnd } from "./terminal/wait-for-end.ts";
 import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
 
 const MAX_TIMEOUT_SECONDS = 600;
-/** A background command is followed this long, so that one that fails at once is told of at once. */
-const BACKGROUND_LOOK_SECONDS = 1;
+/** A background command is awaited this long, so that its result reports a failure at the start. */
+const BACKGROUND_WAIT_SECONDS = 1;
 
 const SANDBOX_NOTE =
-  "sandboxed: no network, only the workspace can be written, secrets are hidden; where that was in the way, call again with unsandboxed";
+  "sandboxed: no network, writes only in the workspace, secrets hidden; if that made the command fail, call again with unsandboxed";
 
 const input = z.object({
   command: z
     .string()
     .refine((command) => command.trim() !== "", "must not be empty")
-    .refine((command) => !command.includes("\0"), "must not hold a NUL character")
+    .refine((command) => !command.includes("\0"), "must not contain a NUL character")
     .describe("Shell command"),
-  background: z.boolean().default(false).describe("For servers and watchers: go on without waiting, see process"),
+  background: z.boolean().default(false).describe("For servers and watchers: do not wait for the end; see process"),
   timeout: z
     .number()
     .positive()
     .max(MAX_TIMEOUT_SECONDS)
     .optional()
-    .describe("Seconds; default 180, or as the user set it"),
+    .describe("Seconds; default 180, or the user's setting"),
   workdir: z.string().min(1).optional().describe("Folder for this call only"),
   pty: z.boolean().default(false).describe("Run on a pseudo-terminal"),
-  unsandboxed: z.boolean().default(false).describe("Only after the sandbox was in the way; asks the user"),
-  watch: z.array(z.string().min(1)).max(8).optional().describe("With background: texts to be told of when printed"),
+  unsandboxed: z.boolean().default(false).describe("Only after the sandbox made the command fail; asks the user"),
+  watch: z
+    .array(z.string().min(1))
+    .max(8)
+    .optional()
+    .describe("With background: texts that you are notified of when printed"),
 });
 
 type Input = z.infer<typeof input>;
@@ -46,7 +48,7 @@ export const tool = defineTool({
   readOnly: false,
   largeOutput: true,
   description:
-    "Run a shell command. Folder and exported variables persist between calls. Gives output and exit code; long output keeps both ends, the whole is in a file. A command that asks for input becomes a process to write to.",
+    "Run a shell command. Folder and exported variables persist between calls. Returns output and exit code; of long output both ends, and a file with all of it. A command that waits for input becomes a process that you can write to.",
   input,
   title: ({ command }) => shortTitle(command),
   effect: ({ command, workdir, unsandboxed }, _, shell) => ({
@@ -58,7 +60,7 @@ export const tool = defineTool({
   run,
 });
 
-/** A command that was started: what it began with, and what is known of it. */
+/** A running command and the state of its start. */
 type Started = {
   readonly input: Input;
   readonly before: ShellState;
@@ -70,14 +72,15 @@ async function run(input: Input, context: ToolContext): Promise<ToolResult> {
   const { shell, shellFolder, processes } = context;
   const before = shell.stateIn(absolutePath(input.workdir ?? ".", shellFolder));
   const problem =
-    (await folderProblem(before.folder, input, context)) ?? (input.background ? await processes.whyFull() : undefined);
+    (await folderProblem(before.folder, input, context)) ??
+    (input.background ? await processes.limitReason() : undefined);
   if (problem !== undefined) return { ok: false, text: `terminal: ${problem}` };
   const running = await start(input, before, context);
   if (running.terminalId !== undefined) context.show({ type: "terminal", terminalId: running.terminalId });
   const started: Started = { input, before, running, begin: performance.now() };
   try {
-    const { result, goesOn } = await follow(started, context);
-    if (!goesOn) await free(running);
+    const { result, isKept } = await follow(started, context);
+    if (!isKept) await free(running);
     return { ...result, ...(running.terminalId !== undefined && { terminalId: running.terminalId }) };
   } catch (error) {
     await running.kill();
@@ -88,12 +91,12 @@ async function run(input: Input, context: ToolContext): Promise<ToolResult> {
 
 async function folderProblem(folder: string, { workdir }: Input, context: ToolContext): Promise<string | undefined> {
   const { host, shell, cwd } = context;
-  if (host.terminals.place !== undefined) return undefined; // its shell says so itself
+  if (host.terminals.place !== undefined) return undefined; // the remote shell reports it
   const stat = await host.files.stat(folder);
   if (stat?.kind === "directory") return undefined;
-  if (stat !== undefined) return `${folder} is a file, not a folder to run in.`;
+  if (stat !== undefined) return `${folder} is a file, not a folder.`;
   if (workdir !== undefined) return `the folder ${folder} does not exist.${await nearFiles(folder, cwd, host)}`;
-  return `the folder ${folder}, where the shell was, is gone. The shell is back in ${shell.reset()}: call again from there.`;
+  return `the shell's folder ${folder} no longer exists. The shell is in ${shell.reset()} now; call again.`;
 }
 
 function start({ command, background, pty }: Input, shell: ShellState, context: ToolContext): Promise<RunningCommand> {
@@ -108,7 +111,7 @@ function start({ command, background, pty }: Input, shell: ShellState, context: 
       input: takesInput ? "open" : "none",
       pty,
       sandboxed,
-      // Some models give their calls the same ids again and again.
+      // Some models reuse the ids of their calls.
       outputFile: join(spillFolder, `terminal-${callId.replace(/[^\w-]/g, "_")}-${randomUUID().slice(0, 8)}.log`),
       onOutput: (piece) => show({ type: "output", text: live.push(piece) }),
     },
@@ -116,12 +119,12 @@ function start({ command, background, pty }: Input, shell: ShellState, context: 
   );
 }
 
-type Followed = { readonly result: ToolResult; readonly goesOn: boolean };
+type Followed = { readonly result: ToolResult; readonly isKept: boolean };
 
 async function follow(started: Started, context: ToolContext): Promise<Followed> {
   const { input, running } = started;
   const timeout = input.timeout ?? context.commandSeconds;
-  const ending = await waitForEnd(running, input.background ? BACKGROUND_LOOK_SECONDS : timeout, context.signal);
+  const ending = await waitForEnd(running, input.background ? BACKGROUND_WAIT_SECONDS : timeout, context.signal);
   if (ending.kind === "exited") return ended(started, ending, context);
   if (ending.kind === "asks" || (ending.kind === "timed-out" && input.background)) {
     const { id } = await register(started, context);
@@ -129,10 +132,10 @@ async function follow(started: Started, context: ToolContext): Promise<Followed>
       ending.kind === "asks"
         ? `waits for input as ${id}: answer with process write, or end it with process kill`
         : `runs in the background as ${id}: see process`;
-    return { result: await resultOf(running, why, true), goesOn: true };
+    return { result: await resultOf(running, why, true), isKept: true };
   }
   await running.kill();
-  return { result: await resultOf(running, stopNote(ending, timeout), false), goesOn: false };
+  return { result: await resultOf(running, stopNote(ending, timeout), false), isKept: false };
 }
 
 async function ended(
@@ -146,25 +149,25 @@ async function ended(
   if (place !== undefined) notes.push(`on ${place}`);
   const after = await running.shellAfter();
   const moved = after && context.shell.adopt(before, after);
-  if (moved !== undefined) notes.push(`the shell is in ${moved} now; file tools start from ${context.cwd}`);
+  if (moved !== undefined) notes.push(`the shell is in ${moved} now; file tools still start from ${context.cwd}`);
   const leftBehind = await running.hasSurvivors();
   notes.push(...(await running.inspected()));
   if (context.sandboxed) notes.push(exit.exitCode === 0 ? "sandboxed" : SANDBOX_NOTE);
   const isLong = (await running.output()).tail !== "";
   if (leftBehind || isLong) {
     const process = await register(started, context);
-    process.isTold = !leftBehind;
-    if (!leftBehind) await process.release(); // its file is all that is needed
+    process.isReported = !leftBehind;
+    if (!leftBehind) await process.release(); // its file is enough
     notes.push(
       leftBehind
-        ? `what it started goes on as ${process.id}: see process`
-        : `process log ${process.id} reads any part of it`,
+        ? `a program that it started still runs as ${process.id}: see process`
+        : `process log ${process.id} shows any part of it`,
     );
   }
-  return { result: await resultOf(running, notes.join("; "), exit.exitCode === 0), goesOn: leftBehind || isLong };
+  return { result: await resultOf(running, notes.join("; "), exit.exitCode === 0), isKept: leftBehind || isLong };
 }
 
-/** Makes a process of it, which the session owns from now on, whose output up to now counts as seen. */
+/** Turns the command into a process of the session; its output so far counts as seen. */
 async function register({ input, before, running }: Started, { processes }: ToolContext) {
   const { totalBytes } = await running.read(0, 0);
   const { command, watch } = input;
@@ -178,9 +181,17 @@ async function resultOf(running: RunningCommand, note: string, ok: boolean): Pro
 
 function stopNote({ kind }: Extract<Ending, { kind: "timed-out" | "cancelled" }>, timeout: number): string {
   if (kind === "cancelled") return "stopped by the user";
-  return `stopped: it had not ended after ${timeout} s. Give a longer timeout, or run it in the background`;
+  return `stopped: timeout after ${timeout} s. Use a longer timeout, or run it in the background`;
 }
 
 function free(running: RunningCommand): Promise<void> {
-  return running.release().catch(() => undefined); // it is over; that its terminal stays changes nothing of what it came to
+  return running.release().catch(() => undefined); // a terminal that stays open does not change the result
+}
+
+/** Programs that read their input instead of files whenever the input is no terminal. */
+const READERS = /(?:^|[\s;&|(`/])(?:rg|ag|ack|fzf)(?:\s|$)/;
+
+/** True when an open input would make the command wait where it should search. */
+function readsAnyPipe(command: string): boolean {
+  return READERS.test(command);
 }

@@ -1,4 +1,4 @@
-/** The session's plan: a list of steps that the model keeps and people see tick off. */
+/** Plan of the session: steps that the model keeps and people see. */
 
 export type TodoStatus = "pending" | "in_progress" | "completed" | "cancelled";
 
@@ -17,7 +17,7 @@ export class TodoList {
     return this.#items;
   }
 
-  /** Puts back the plan of an earlier run, without telling anybody. */
+  /** Restores the plan of an earlier run without a notification. */
   restore(items: readonly Todo[]): void {
     this.#items = items;
   }

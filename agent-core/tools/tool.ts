@@ -1,7 +1,6 @@
 /**
- * What a tool is, and the ports it is given. One tool is one file in this folder that exports `tool = defineTool(…)`;
- * its name, schema, title, ACP kind and approval facts stand in that file and nowhere else.
- * The way of a call: prepare (arguments) → stage (what it would do) → approval → run.
+ * Tools and their ports. A tool is one file in this folder that exports `tool = defineTool(…)`, with its name, schema,
+ * title, ACP kind and effect. A call goes through prepare (arguments) → stage (diffs) → approval → run.
  */
 import type * as z from "zod";
 import type { Effect } from "../approval/policy.ts";
@@ -28,21 +27,21 @@ export type FileDiff = {
   readonly movedFrom?: string;
 };
 
-/** Where in the workspace a call works, for editors that follow along; `line` is 1-based. */
+/** Place in the workspace that a call works on, for editors that follow it; `line` is 1-based. */
 export type ToolLocation = { readonly path: string; readonly line?: number };
 
-/** What a call came to. `text` goes to the model; the rest is for people. */
+/** Result of a call. `text` goes to the model; the rest is for people. */
 export type ToolResult = {
   readonly ok: boolean;
   readonly text: string;
   readonly diffs?: readonly FileDiff[];
-  /** What an edit has broken; in `text`, too. */
+  /** New problems after an edit; `text` lists them too. */
   readonly problems?: readonly ReportedProblem[];
-  /** The client's terminal that showed the command. */
+  /** Terminal of the client that showed the command. */
   readonly terminalId?: string;
 };
 
-/** Something to show while a call runs. */
+/** Progress to show while a call runs. */
 export type ToolActivity =
   | { readonly type: "terminal"; readonly terminalId: string }
   | { readonly type: "output"; readonly text: string };
@@ -53,7 +52,7 @@ export type Question = {
   readonly choices: readonly string[];
 };
 
-/** `unavailable`: nobody can be asked here. */
+/** `unavailable`: no user can answer. */
 export type Answer =
   | { readonly kind: "answered"; readonly text: string }
   | { readonly kind: "cancelled" }
@@ -62,28 +61,28 @@ export type Answer =
 /** The ports of a running call. */
 export type ToolContext = {
   readonly host: Host;
-  /** The session's working folder, absolute; relative paths of the model start here. */
+  /** Working folder of the session, absolute; the model's relative paths start here. */
   readonly cwd: string;
   /** The session's shell, for commands. */
   readonly shell: SessionShell;
-  /** Where that shell was when the call was prepared: the folder that its approval was judged with. */
+  /** Folder of that shell when the call was prepared: the approval judged the call in this folder. */
   readonly shellFolder: string;
   readonly processes: Processes;
-  /** Seconds that a command may take when its call names no time of its own. */
+  /** Timeout of commands without one of their own. Seconds. */
   readonly commandSeconds: number;
-  /** Commands of the call run in the sandbox: it was allowed for no other place. */
+  /** Commands of the call run in the sandbox: the approval covers no other place. */
   readonly sandboxed?: boolean;
   /** Id of the tool call. */
   readonly callId: string;
   /** Folder of the session for spilled output, absolute; may not exist yet. */
   readonly spillFolder: string;
   readonly signal: AbortSignal;
-  /** What the model has read so far. */
+  /** Texts that the model knows. */
   readonly files: FileMemory;
   readonly todos: TodoList;
-  /** What outlives the session; undefined when nothing is remembered. */
+  /** Memory across sessions; undefined when it is off. */
   readonly memory: Memory | undefined;
-  /** Every session of the home; undefined when they are not indexed. */
+  /** Index of all sessions; undefined when there is none. */
   readonly sessions: SessionIndex | undefined;
   /** Id of the session that the call belongs to. */
   readonly sessionId: string;
@@ -91,20 +90,20 @@ export type ToolContext = {
   readonly show: (activity: ToolActivity) => void;
 };
 
-/** The session's shell, as far as the effect of a call depends on it. */
+/** The part of the session's shell that the effect of a call depends on. */
 export type ShellView = {
   /** Folder that the next command starts in, absolute. */
   readonly folder: string;
-  /** What runs in the background under this id. */
+  /** Background command with this id. */
   process(id: string): { readonly command: string; readonly folder: string } | undefined;
 };
 
-/** A call whose arguments are in order. */
+/** A call with valid arguments. */
 export type PreparedCall = {
   readonly title: string;
   readonly locations: readonly ToolLocation[];
   readonly effect: Effect;
-  /** Works out what the call would do, without doing it: its diffs, or why it cannot be done. */
+  /** Computes the diffs of the call without running it, or the reason why it cannot run. */
   stage(context: ToolContext): Promise<StagedCall>;
 };
 
@@ -118,21 +117,21 @@ export type Preparation =
 
 export type Tool = {
   readonly name: string;
-  /** Toolset that it belongs to; toolsets are enabled and disabled as a whole. */
+  /** Toolset of the tool; users enable and disable toolsets as a whole. */
   readonly toolset: string;
   readonly kind: ToolKind;
-  /** True when a call can neither change anything nor ask: such calls may start before the answer ends. */
+  /** True when a call neither changes anything nor asks: it may start before the answer ends. */
   readonly readOnly: boolean;
-  /** True when a call waits for the user: its batch runs one after the other. */
+  /** True when a call waits for the user: the calls of its batch run one after the other. */
   readonly interactive: boolean;
-  /** True when a result may fill a good part of the window: not offered while there is no room for it. */
+  /** True when a result may fill a large part of the context: the tool is not offered while there is no room. */
   readonly largeOutput: boolean;
   readonly schema: ToolSchema;
-  /** Checks raw arguments (parsed JSON) against the schema; relative paths start at `cwd`, commands in `shell`. */
+  /** Checks parsed JSON against the schema. Relative paths start at `cwd`, commands run in `shell`. */
   prepare(raw: unknown, cwd: string, shell?: ShellView): Preparation;
 };
 
-/** What a tool file writes down. Give `run` alone, or `stage` when a call can be shown before it happens. */
+/** Definition in a tool's file: `run` alone, or `stage` when a call can be shown before it runs. */
 export type ToolDefinition<Schema extends z.ZodType> = {
   readonly name: string;
   readonly toolset: string;

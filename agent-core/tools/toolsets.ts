@@ -1,20 +1,20 @@
-/** Toolsets: tools are enabled and disabled by the set they belong to, or by a name that stands for several sets. */
-import { nearestNames } from "./nearest.ts";
+/** Toolsets: users enable and disable tools by set, or by a composite name for several sets. */
+import { nearestNames } from "./nearest-names.ts";
 import type { Tool } from "./tool.ts";
 
-/** Names that stand for several toolsets, after the original's. */
+/** Composite names, as configurations of the original Hermes use them. */
 const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
   coding: ["file", "search", "terminal", "todo", "clarify", "session_search", "memory"],
   safe: ["file-read", "search", "todo", "clarify"],
 };
 
-/** `all`: no restriction. */
+/** Enables every toolset. */
 const ALL = "all";
 
 export type ToolChoice = {
-  /** Only these; default: all. */
+  /** Only these sets; default: all. */
   readonly enabled?: readonly string[];
-  /** Never these. */
+  /** Sets that are always off. */
   readonly disabled?: readonly string[];
 };
 
@@ -22,7 +22,7 @@ export type ChosenTools =
   | { readonly ok: true; readonly tools: readonly Tool[] }
   | { readonly ok: false; readonly message: string };
 
-/** Fails on a name that is neither a toolset nor a composite: a typing error must not disarm a restriction. */
+/** Fails on an unknown name: a typing error must not remove a restriction. */
 export function selectTools(table: readonly Tool[], { enabled, disabled = [] }: ToolChoice): ChosenTools {
   const known = new Set([...table.map((tool) => tool.toolset), ...Object.keys(COMPOSITES), ...FOREIGN_TOOLSETS, ALL]);
   const unknown = [...(enabled ?? []), ...disabled].find((name) => !isKnown(name, known));
@@ -37,7 +37,7 @@ export function selectTools(table: readonly Tool[], { enabled, disabled = [] }: 
   return { ok: true, tools };
 }
 
-/** Toolsets of the original whose tools are not here: a home that names them is not wrong. */
+/** Toolsets of the original Hermes without tools here: a configuration that names them is valid. */
 const FOREIGN_TOOLSETS = [
   "web",
   "browser",
@@ -65,7 +65,7 @@ function expand(names: readonly string[]): ReadonlySet<string> {
   );
 }
 
-/** `file-read` is the part of `file` that changes nothing. */
+/** `file-read` is the read-only part of `file`. */
 function isIn({ toolset, readOnly }: Tool, sets: ReadonlySet<string>): boolean {
   return sets.has(toolset) || (toolset === "file" && readOnly && sets.has("file-read"));
 }

@@ -185,7 +185,7 @@ test("a command may take as long as config.yaml's terminal.timeout says, when it
   );
   await agent.prompt(sessionId, "go");
   const [short, long] = results(model);
-  expect(short).toContain("[stopped: it had not ended after 1 s.");
+  expect(short).toContain("[stopped: timeout after 1 s.");
   expect(long).toMatch(/^late\n\[exit code 0/);
   expect(isRunning(nap(5))).toBe(false);
 });

@@ -1,4 +1,4 @@
-/** What an exit code means where the number alone misleads. */
+/** Meaning of an exit code, where the number alone misleads. */
 import type { CommandExit } from "../../host/terminals/terminals.ts";
 
 /** Codes of POSIX shells; 128 + N: ended by signal N. */
@@ -24,7 +24,7 @@ const ANSWERS: readonly (readonly [RegExp, string])[] = [
 /** Exit code of the program `timeout` when the time ran out. */
 const TIME_RAN_OUT = 124;
 
-/** `exit code 127: command not found`; without a remark where the number says enough. */
+/** `exit code 127: command not found`; the number alone where it says enough. */
 export function exitNote(command: string, { exitCode, signal }: CommandExit): string {
   if (signal !== null) return `ended by signal ${signal}`;
   if (exitCode === null) return "exit code unknown";
@@ -38,7 +38,7 @@ function answerOf(command: string | undefined, exitCode: number): string | undef
   return exitCode === 1 ? ANSWERS.find(([program]) => program.test(command))?.[1] : undefined;
 }
 
-/** The simple command whose exit code it is; undefined when that cannot be told at a glance. */
+/** The simple command that the exit code belongs to; undefined when the command is not simple. */
 function lastCommand(command: string): string | undefined {
   const plain = command.replace(/'[^']*'|"(?:[^"\\]|\\.)*"/g, "''").trim();
   if (/&&|\|\||[()`{}<]/.test(plain)) return undefined;

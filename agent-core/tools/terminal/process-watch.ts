@@ -1,24 +1,24 @@
-/** What people are shown of a session's background commands, and telling of it when it changes. */
+/** Background commands of a session as people see them, with notifications about changes. */
 import { type BackgroundProcess, type Processes, shortened } from "./processes.ts";
 
-/** Time between two looks at what no event tells of: waiting for input, an end of what a command left behind. */
-const LOOK_MS = 2_000;
+/** Time between two checks for changes without an event: a wait for input, the end of a left-behind program. */
+const CHECK_MS = 2_000;
 
 export type ProcessView = {
   readonly id: string;
-  /** In one line. */
+  /** One line. */
   readonly command: string;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
-  /** `left-behind`: the command itself has ended, what it started runs. */
+  /** `left-behind`: the command itself has ended, but a program that it started still runs. */
   readonly state: "running" | "waits-for-input" | "left-behind" | "ended";
-  /** How it ended. */
+  /** Note about the end. */
   readonly note?: string;
-  /** The client's own terminal that shows it. */
+  /** Terminal of the client that shows the command. */
   readonly terminalId?: string;
 };
 
-/** Those that run, and those that have ended without the model knowing by now. */
+/** Commands that run, and ended ones of which the model does not know yet. */
 export async function processViews(processes: Processes): Promise<readonly ProcessView[]> {
   const views = await Promise.all(processes.list().map(viewOf));
   return views.filter((view) => view !== undefined);
@@ -35,13 +35,13 @@ async function viewOf(process: BackgroundProcess): Promise<ProcessView | undefin
     case "left-behind":
       return { ...view, state: "left-behind" };
     case "ended":
-      return process.isTold ? undefined : { ...view, state: "ended", note: state.note };
+      return process.isReported ? undefined : { ...view, state: "ended", note: state.note };
   }
 }
 
 export type ProcessWatchOptions = {
   readonly processes: Processes;
-  /** Called with all of them whenever anything is another than before. */
+  /** Called with all commands after every change. */
   readonly onChange: (views: readonly ProcessView[]) => void;
   readonly onDefect: (message: string) => void;
 };
@@ -51,43 +51,43 @@ export class ProcessWatch {
   readonly #unsubscribe: () => void;
   #timer: NodeJS.Timeout | undefined;
   #shown = "[]";
-  #isLooking = false as boolean;
-  #isWanted = false as boolean;
-  #isOver = false as boolean;
+  #isChecking = false as boolean;
+  #isCheckDue = false as boolean;
+  #isDisposed = false as boolean;
 
   constructor(options: ProcessWatchOptions) {
     this.#options = options;
-    this.#unsubscribe = options.processes.onChange(() => this.#wantLook());
+    this.#unsubscribe = options.processes.onChange(() => this.#scheduleCheck());
   }
 
   dispose(): void {
-    this.#isOver = true;
+    this.#isDisposed = true;
     this.#unsubscribe();
     clearTimeout(this.#timer);
   }
 
-  #wantLook(): void {
-    this.#isWanted = true;
-    if (this.#isLooking || this.#isOver) return;
-    this.#isLooking = true;
+  #scheduleCheck(): void {
+    this.#isCheckDue = true;
+    if (this.#isChecking || this.#isDisposed) return;
+    this.#isChecking = true;
     clearTimeout(this.#timer);
-    this.#look()
-      .catch((error: unknown) => this.#options.onDefect(`Background processes cannot be looked at: ${String(error)}`))
+    this.#check()
+      .catch((error: unknown) => this.#options.onDefect(`could not check the background processes: ${String(error)}`))
       .finally(() => {
-        this.#isLooking = false;
+        this.#isChecking = false;
       });
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     let runs = false;
-    while (this.#isWanted && !this.#isOver) {
-      this.#isWanted = false;
+    while (this.#isCheckDue && !this.#isDisposed) {
+      this.#isCheckDue = false;
       const views = await processViews(this.#options.processes);
       runs = views.some(({ state }) => state !== "ended");
       const shown = JSON.stringify(views);
-      if (shown !== this.#shown && !this.#isOver) this.#options.onChange(views);
+      if (shown !== this.#shown && !this.#isDisposed) this.#options.onChange(views);
       this.#shown = shown;
     }
-    if (runs && !this.#isOver) this.#timer = setTimeout(() => this.#wantLook(), LOOK_MS);
+    if (runs && !this.#isDisposed) this.#timer = setTimeout(() => this.#scheduleCheck(), CHECK_MS);
   }
 }

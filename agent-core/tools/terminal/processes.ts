@@ -1,15 +1,14 @@
-/** Commands of a session that go on in the background, and those whose output is still to be read. */
+/** Commands of a session that run in the background, and ended ones whose output can still be read. */
 import type { CommandExit, RunningCommand, WriteOutcome } from "../../host/terminals/terminals.ts";
 import { messageOf } from "../../platform/errors.ts";
 import { exitNote } from "./exit-note.ts";
-import { plainText } from "./plain-text.ts";
-import { WatchedText } from "./watched-text.ts";
+import { plainText } from "./output-text.ts";
 
-/** Commands in the background of one session at the same time, at most. */
+/** Commands that run in the background of one session at the same time. */
 const MAX_RUNNING = 16;
-/** Ended ones that are remembered, with their output. */
+/** Ended commands that are kept, with their output. */
 const MAX_ENDED = 32;
-/** New output given at a time: its end. Bytes. */
+/** New output in one report; of more the end. Bytes. */
 const FRESH_BYTES = 30_000;
 
 export type NewProcess = {
@@ -17,7 +16,7 @@ export type NewProcess = {
   /** Folder that it was started in, absolute. */
   readonly folder: string;
   readonly running: RunningCommand;
-  /** Texts to tell of when they are printed. */
+  /** Texts to report when they are printed. */
   readonly watch?: readonly string[];
   /** Bytes of the output that the model has seen. */
   readonly seenBytes?: number;
@@ -25,7 +24,7 @@ export type NewProcess = {
 
 type State =
   | { readonly kind: "running" }
-  /** The command has ended, what it started goes on. */
+  /** The command has ended, but a program that it started still runs. */
   | { readonly kind: "left-behind" }
   | { readonly kind: "ended"; readonly note: string };
 
@@ -34,7 +33,7 @@ export class BackgroundProcess {
   readonly command: string;
   readonly folder: string;
   readonly running: RunningCommand;
-  readonly watched: WatchedText | undefined;
+  readonly watched: OutputMatches | undefined;
   /** Milliseconds since 1970. */
   readonly startedAt = Date.now();
   readonly #begin = performance.now();
@@ -44,18 +43,18 @@ export class BackgroundProcess {
   #end: number | undefined;
   #seenBytes: number;
   #isReleased = false as boolean;
-  #isTold = false as boolean;
+  #isReported = false as boolean;
   #isStoppedByUser = false as boolean;
   #isTypedByUser = false as boolean;
 
-  /** `onChange` is called when it has ended, and when the model knows that. */
+  /** `onChange` is called when the command has ended, and when the model knows that. */
   constructor(id: string, { command, folder, running, watch = [], seenBytes = 0 }: NewProcess, onChange: () => void) {
     this.id = id;
     this.#onChange = onChange;
     this.command = command;
     this.folder = folder;
     this.running = running;
-    this.watched = watch.length === 0 ? undefined : new WatchedText(running, watch);
+    this.watched = watch.length === 0 ? undefined : new OutputMatches(running, watch);
     this.#seenBytes = seenBytes;
     running.exit.then(
       (exit) => {
@@ -69,14 +68,14 @@ export class BackgroundProcess {
     );
   }
 
-  /** The model knows that it has ended. */
-  get isTold(): boolean {
-    return this.#isTold;
+  /** The model knows that the command has ended. */
+  get isReported(): boolean {
+    return this.#isReported;
   }
 
-  set isTold(isTold: boolean) {
-    if (isTold === this.#isTold) return;
-    this.#isTold = isTold;
+  set isReported(isReported: boolean) {
+    if (isReported === this.#isReported) return;
+    this.#isReported = isReported;
     this.#onChange();
   }
 
@@ -92,7 +91,7 @@ export class BackgroundProcess {
     return this.#ended(this.#isStoppedByUser ? `${note}, stopped by the user` : note);
   }
 
-  /** The user ends it; resolves when it is gone. */
+  /** Ends the command for the user; resolves when it is gone. */
   async stopForUser(): Promise<void> {
     if ((await this.state()).kind === "ended") return;
     this.#isStoppedByUser = true;
@@ -100,47 +99,47 @@ export class BackgroundProcess {
     this.#onChange();
   }
 
-  /** The user types into it. */
+  /** Types into the command for the user. */
   async writeForUser(text: string): Promise<WriteOutcome> {
     const outcome = await this.running.write(text);
     if (outcome.ok) this.#isTypedByUser = true;
     return outcome;
   }
 
-  /** Whether the user has typed into it since this was last asked. What was typed stays between them: it may be secret. */
+  /** True when the user has typed since the last call. The typed text is not reported: it may be secret. */
   takeTyped(): boolean {
     const isTyped = this.#isTypedByUser;
     this.#isTypedByUser = false;
     return isTyped;
   }
 
-  /** Ends what still runs of it; resolves when it is gone. */
+  /** Ends the command and the programs that it started; resolves when they are gone. */
   async kill(): Promise<void> {
     if ((await this.state()).kind === "ended") return;
     await this.running.kill();
-    await this.running.exit.catch(() => undefined); // its state says how it failed
+    await this.running.exit.catch(() => undefined); // `state` reports the failure
   }
 
-  /** Frees an ended one early when its output can be read from a file: its terminal need not stay. */
+  /** Frees the terminal of an ended command early, when its output can be read from a file. */
   async settle(): Promise<void> {
     if (!this.#isReleased && (await this.running.output()).file !== undefined) await this.release();
   }
 
-  /** Frees what is held for it, once; its output can still be read from its file. */
+  /** Frees the terminal, once; the output can still be read from its file. */
   async release(): Promise<void> {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    await this.running.release().catch(() => undefined); // whoever held it is gone
+    await this.running.release().catch(() => undefined); // the terminal is gone already
   }
 
-  /** Output since this was last asked, plain; of a great deal its end. */
+  /** Plain output since the last call; of a long one the end. */
   async fresh(): Promise<string> {
     const { totalBytes } = await this.running.read(0, 0);
     const from = Math.max(this.#seenBytes, totalBytes - FRESH_BYTES);
     const skipped = from - this.#seenBytes;
     const { text, nextByte } = await this.running.read(from, FRESH_BYTES);
     this.#seenBytes = nextByte;
-    return `${skipped > 0 ? `[… ${skipped} bytes left out: log has them …]\n` : ""}${plainText(text).trimEnd()}`;
+    return `${skipped > 0 ? `[… ${skipped} bytes left out; process log shows them …]\n` : ""}${plainText(text).trimEnd()}`;
   }
 
   #ended(note: string): State {
@@ -154,11 +153,11 @@ export class Processes {
   readonly #listeners = new Set<() => void>();
   #count = 0;
 
-  /** Why no further one can be started; undefined when one can. */
-  async whyFull(): Promise<string | undefined> {
+  /** Reason why no other command can be started; undefined when one can. */
+  async limitReason(): Promise<string | undefined> {
     const states = await Promise.all(this.list().map((one) => one.state()));
     if (states.filter(({ kind }) => kind !== "ended").length < MAX_RUNNING) return undefined;
-    return `${MAX_RUNNING} commands run in the background already. End one with process kill first.`;
+    return `${MAX_RUNNING} commands already run in the background. End one with process kill first.`;
   }
 
   add(process: NewProcess): BackgroundProcess {
@@ -169,7 +168,7 @@ export class Processes {
     return added;
   }
 
-  /** Calls `listener` when one is there, has ended, is told of or lost. Gives what ends that. */
+  /** Calls `listener` when a command is added, ends, is reported or is lost. Returns the function that stops this. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -183,14 +182,14 @@ export class Processes {
     return [...this.#all.values()];
   }
 
-  /** One line for each thing that happened since the model was last told: an end, a watched text. */
+  /** Lines for the model about events since the last call: an end, a watched text. */
   async notices(): Promise<readonly string[]> {
     const lines: string[] = [];
     for (const process of this.list()) {
       try {
         lines.push(...(await noticesOf(process)));
       } catch (error) {
-        // The editor has closed its terminal, or the file is gone: nothing can be known of it any more.
+        // The editor has closed the terminal, or the file is gone.
         this.#all.delete(process.id);
         await process.release();
         this.#changed();
@@ -201,7 +200,7 @@ export class Processes {
     return lines;
   }
 
-  /** Ends what runs; the session is over. */
+  /** Ends every command with the session. */
   async dispose(): Promise<void> {
     await Promise.allSettled(this.list().map((process) => process.kill()));
     await Promise.all(this.list().map((process) => process.release()));
@@ -213,8 +212,8 @@ export class Processes {
   }
 
   async #forgetOldest(): Promise<void> {
-    const told = this.list().filter(({ isTold }) => isTold);
-    for (const process of told.slice(0, Math.max(0, told.length - MAX_ENDED))) {
+    const reported = this.list().filter(({ isReported }) => isReported);
+    for (const process of reported.slice(0, Math.max(0, reported.length - MAX_ENDED))) {
       this.#all.delete(process.id);
       await process.release();
     }
@@ -229,8 +228,8 @@ async function noticesOf(process: BackgroundProcess): Promise<readonly string[]>
   const state = await process.state();
   if (state.kind !== "ended") return hits;
   await process.settle();
-  if (process.isTold) return hits;
-  process.isTold = true;
+  if (process.isReported) return hits;
+  process.isReported = true;
   return [...hits, `[${id} has ended: ${state.note}, ${seconds.toFixed(0)} s: ${shortened(command)}]`];
 }
 
@@ -238,4 +237,36 @@ async function noticesOf(process: BackgroundProcess): Promise<readonly string[]>
 export function shortened(command: string): string {
   const line = command.replace(/\s+/g, " ").trim();
   return line.length <= 120 ? line : `${line.slice(0, 119)}…`;
+}
+
+/** Lines in one report; a command that prints them all the time must not fill the context. */
+const MAX_HITS = 3;
+/** Output that is searched at a time; of more the end. Bytes. */
+const MAX_BYTES = 4_194_304;
+const MAX_LINE_CHARS = 300;
+
+/** Lines of a background command's output that contain one of the watched texts. */
+class OutputMatches {
+  readonly #running: RunningCommand;
+  readonly #texts: readonly string[];
+  #from = 0;
+
+  /** `texts` match in upper and lower case. */
+  constructor(running: RunningCommand, texts: readonly string[]) {
+    this.#running = running;
+    this.#texts = texts.map((text) => text.toLowerCase());
+  }
+
+  /** Complete lines since the last call that contain one of the texts. */
+  async hits(): Promise<readonly string[]> {
+    const { totalBytes } = await this.#running.read(0, 0);
+    const { text } = await this.#running.read(Math.max(this.#from, totalBytes - MAX_BYTES), MAX_BYTES);
+    const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+    this.#from = totalBytes - Buffer.byteLength(text.slice(whole.length));
+    const found = plainText(whole)
+      .split("\n")
+      .filter((line) => this.#texts.some((wanted) => line.toLowerCase().includes(wanted)));
+    const shown = found.slice(0, MAX_HITS).map((line) => line.slice(0, MAX_LINE_CHARS));
+    return found.length > MAX_HITS ? [...shown, `… and ${found.length - MAX_HITS} more lines`] : shown;
+  }
 }

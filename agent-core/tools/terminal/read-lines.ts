@@ -1,16 +1,16 @@
-/** Ranges of lines of an output, however long it is: nothing but the wanted lines is held in memory. */
+/** Ranges of lines of an output of any length: only the wanted lines are held in memory. */
 import type { RunningCommand } from "../../host/terminals/terminals.ts";
-import { plainText } from "./plain-text.ts";
+import { plainText } from "./output-text.ts";
 
 const CHUNK_BYTES = 1_048_576;
-/** What is looked through for the last lines. Bytes. */
+/** Part of the output that is searched for the last lines. Bytes. */
 const TAIL_BYTES = 262_144;
-/** Of a longer line the end is given: it is what a redrawn line shows. Characters, as written. */
+/** A longer line is cut to its end, which is the part that a redrawn line shows. Characters. */
 const MAX_LINE_CHARS = 4_000;
 
 export type Lines = {
   readonly lines: readonly string[];
-  /** Number of the first line, 1-based; undefined when it is not known, counted from the end. */
+  /** Number of the first line, 1-based; undefined when the lines were counted from the end. */
   readonly first: number | undefined;
   readonly hasMore: boolean;
 };
@@ -27,7 +27,7 @@ export async function lastLines(running: RunningCommand, limit: number): Promise
   return { lines: shown.map(shownLine), first, hasMore: false };
 }
 
-/** `limit` lines from the line `offset` (1-based) on. */
+/** `limit` lines from line `offset` (1-based) on. */
 export async function linesFrom(running: RunningCommand, offset: number, limit: number): Promise<Lines> {
   const picker = new LinePicker(offset, limit);
   let from = 0;
@@ -41,12 +41,12 @@ export async function linesFrom(running: RunningCommand, offset: number, limit: 
   return { lines: picker.end().map(shownLine), first: offset, hasMore };
 }
 
-/** Takes an output piece by piece and keeps the wanted lines. */
+/** Keeps the wanted lines of an output that arrives in pieces. */
 class LinePicker {
   readonly #offset: number;
   readonly #last: number;
   readonly #lines: string[] = [];
-  /** The line that is not complete yet, and its number. */
+  /** The incomplete last line, and its number. */
   #open = "";
   #number = 1;
 
@@ -55,7 +55,7 @@ class LinePicker {
     this.#last = offset + limit - 1;
   }
 
-  /** Something follows the wanted lines. */
+  /** True when more output follows the wanted lines. */
   get hasMore(): boolean {
     return this.#number > this.#last && this.#open !== "";
   }
@@ -70,7 +70,7 @@ class LinePicker {
     }
   }
 
-  /** The lines, with the last one also when no line break ends it. */
+  /** All lines, including a last one without a line break. */
   end(): readonly string[] {
     if (this.#open !== "") this.#close();
     return this.#lines;

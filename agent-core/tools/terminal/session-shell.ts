@@ -1,17 +1,17 @@
-/** The session's shell as the next command finds it: folder and exported variables outlive a command. */
+/** State of the session's shell between commands: folder and exported variables. */
 import type { ShellState } from "../../host/terminals/terminals.ts";
 
 export class SessionShell {
   #first: string;
   #state: ShellState;
 
-  /** `folder` is where the session starts. */
+  /** `folder` is the folder in which the session starts. */
   constructor(folder: string) {
     this.#first = folder;
     this.#state = { folder, variables: undefined };
   }
 
-  /** Commands start in this folder: it was not known before the place where they run was reached. */
+  /** Sets the first folder, which is known only after the connection to the remote machine. */
   begin(folder: string): void {
     this.#first = folder;
     this.#state = { ...this.#state, folder };
@@ -21,14 +21,14 @@ export class SessionShell {
     return this.#state.folder;
   }
 
-  /** As the next command finds it when it starts in `folder`. */
+  /** State for a command that starts in `folder`. */
   stateIn(folder: string): ShellState {
     return { ...this.#state, folder };
   }
 
   /**
-   * Takes over what a command that began with `before` changed; of commands that ran together each one's own changes.
-   * Gives the folder when it is another one now.
+   * Applies the changes of a command that began with `before`. Commands that ran at the same time each contribute their
+   * own changes. Returns the folder when it is another one now.
    */
   adopt(before: ShellState, after: ShellState): string | undefined {
     const moved = after.folder !== before.folder && after.folder !== this.#state.folder;
@@ -40,7 +40,7 @@ export class SessionShell {
     return moved ? after.folder : undefined;
   }
 
-  /** Back to where the session started, for a folder that is gone. */
+  /** Returns to the first folder, when the present one no longer exists. */
   reset(): string {
     this.#state = { ...this.#state, folder: this.#first };
     return this.#first;

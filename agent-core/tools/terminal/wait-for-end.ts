@@ -1,18 +1,18 @@
-/** Waiting for a command: until it exits, waits for input itself, its time is over or the turn is cancelled. */
+/** Waiting for a command: until it exits, waits for input, reaches its timeout, or the turn is cancelled. */
 import type { CommandExit, RunningCommand } from "../../host/terminals/terminals.ts";
 
 export type Ending =
   | { readonly kind: "exited"; readonly exit: CommandExit }
-  /** It waits for something to be typed, and has printed nothing for a while. */
+  /** The command waits for input and has printed nothing for a while. */
   | { readonly kind: "asks" }
   | { readonly kind: "timed-out" }
   | { readonly kind: "cancelled" };
 
-/** Time between two looks at whether it waits for input; a tenth of what it has run, within these bounds. */
-const FIRST_LOOK_MS = 800;
-const LAST_LOOK_MS = 5_000;
+/** Bounds of the time between two checks for a wait for input; the time is a tenth of the run time. */
+const FIRST_CHECK_MS = 800;
+const LAST_CHECK_MS = 5_000;
 
-/** Ends nothing itself. Rejects when the host cannot tell how the command ended. */
+/** Does not end the command. Rejects when the host does not know how the command ended. */
 export async function waitForEnd(
   running: RunningCommand,
   timeoutSeconds: number,
@@ -21,7 +21,7 @@ export async function waitForEnd(
   const { promise, resolve, reject } = Promise.withResolvers<Ending>();
   const cancel = (): void => resolve({ kind: "cancelled" });
   const timer = setTimeout(() => resolve({ kind: "timed-out" }), timeoutSeconds * 1000);
-  const watch = new SilenceWatch(running, () => resolve({ kind: "asks" }), reject);
+  const watch = new InputCheck(running, () => resolve({ kind: "asks" }), reject);
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();
   try {
@@ -33,8 +33,8 @@ export async function waitForEnd(
   }
 }
 
-/** Looks from time to time; a command asks when it waits for input and printed nothing since the look before. */
-class SilenceWatch {
+/** Checks periodically: a command asks when it waits for input and has printed nothing since the last check. */
+class InputCheck {
   readonly #running: RunningCommand;
   readonly #onAsks: () => void;
   readonly #onFailure: (error: unknown) => void;
@@ -57,11 +57,11 @@ class SilenceWatch {
 
   #schedule(): void {
     if (this.#stopped) return;
-    const next = Math.min(LAST_LOOK_MS, Math.max(FIRST_LOOK_MS, (performance.now() - this.#begin) / 10));
-    this.#timer = setTimeout(() => void this.#look().then(() => this.#schedule(), this.#onFailure), next);
+    const next = Math.min(LAST_CHECK_MS, Math.max(FIRST_CHECK_MS, (performance.now() - this.#begin) / 10));
+    this.#timer = setTimeout(() => void this.#check().then(() => this.#schedule(), this.#onFailure), next);
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     if (!(await this.#running.waitsForInput())) return;
     const { totalBytes } = await this.#running.read(0, 0);
     if (totalBytes === this.#bytes) this.#onAsks();

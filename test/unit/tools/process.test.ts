@@ -44,7 +44,7 @@ function act(on: Bench, action: string, id?: string, more: object = {}) {
 
 test("a background command goes on: listed, polled for what is new, and killed with all it started", async () => {
   const on = bench();
-  expect((await act(on, "list")).text).toBe("Nothing runs in the background.");
+  expect((await act(on, "list")).text).toBe("No command runs in the background.");
   const id = await background(on, "setsid sleep 876 & echo $! > pid; echo begun; exec tail -f /dev/null", "begun");
   expect(id).toBe("p1");
   expect((await act(on, "list")).text).toMatch(/^p1 runs, \d+ s: setsid sleep 876/);
@@ -141,15 +141,15 @@ test("watched texts are told of, a flood of them in short", async () => {
     "[p1 printed: ERROR 1]",
     "[p1 printed: ERROR 2]",
     "[p1 printed: ERROR 3]",
-    "[p1 printed: … and 2 lines more]",
+    "[p1 printed: … and 2 more lines]",
   ]);
 });
 
 test("what a command leaves running is a process, not a stray", async () => {
   const on = bench();
   const { text } = await on.run(terminal, { command: "sleep 875 & echo $! > pid; echo started" });
-  expect(text).toMatch(/^started\n\[exit code 0, .*what it started goes on as p1/);
-  expect((await act(on, "poll", "p1")).text).toContain("p1 has ended, what it started runs");
+  expect(text).toMatch(/^started\n\[exit code 0, .*a program that it started still runs as p1/);
+  expect((await act(on, "poll", "p1")).text).toContain("p1 has ended, but a program that it started still runs");
   const pid = Number(readFileSync(join(on.folder, "pid"), "utf8"));
   await act(on, "kill", "p1");
   expect(isAlive(pid)).toBe(false);
@@ -158,7 +158,7 @@ test("what a command leaves running is a process, not a stray", async () => {
 test("log reads any lines of any output, also of one that has ended", async () => {
   const on = bench();
   const { text } = await on.run(terminal, { command: "seq 1 200000" });
-  expect(text).toContain("process log p1 reads any part of it");
+  expect(text).toContain("process log p1 shows any part of it");
   expect((await act(on, "log", "p1", { offset: 150_000, limit: 2 })).text).toMatch(
     /^150000\n150001\n\[lines 150000 to 150001, more from offset 150002; file: /,
   );
@@ -176,7 +176,7 @@ test("at most 16 run at the same time, and the session's end ends them all", asy
   });
   await Promise.all(started);
   expect((await on.run(terminal, { command: "sleep 1", background: true })).text).toContain(
-    "16 commands run in the background",
+    "16 commands already run in the background",
   );
   const pids = on.context.processes.list().map(({ running }) => running);
   await on.context.processes.dispose();
@@ -204,7 +204,7 @@ test("what is written is judged as what it would be in a pipe; a bare answer and
 
 test("an unknown id, a missing id and missing data are explained", async () => {
   const on = bench();
-  expect((await act(on, "poll", "p9")).text).toContain('no process "p9"; there is none');
+  expect((await act(on, "poll", "p9")).text).toContain('no process "p9"; no process exists');
   expect((await act(on, "poll")).text).toContain("id: is needed");
   expect((await act(on, "write", "p1")).text).toContain("data: is needed");
 });

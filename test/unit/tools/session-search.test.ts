@@ -67,7 +67,7 @@ test("with an id and a place: scrolling, and where a session ends", async () => 
 test("with an id alone: the whole session, of a long one its beginning and end", async () => {
   store(OLD, numbered(60));
   const { text } = await search({ session_id: OLD });
-  expect(text).toContain("[19] user: message 19\n[30 messages left out; read them with around_message_id]\n  [50]");
+  expect(text).toContain("[19] user: message 19\n[30 messages left out; to read them, use around_message_id]\n  [50]");
   expect(text.endsWith("[59] user: message 59")).toBe(true);
   expect((await search({ session_id: "20261119_080000_0000000b" })).ok).toBe(false);
 });

@@ -1,13 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { parseArguments } from "../../../agent-core/tools/call-texts.ts";
 import { tool as clarify } from "../../../agent-core/tools/clarify.ts";
-import { parseArguments } from "../../../agent-core/tools/parse-arguments.ts";
+import { unknownToolText } from "../../../agent-core/tools/nearest-names.ts";
 import { tool as searchFiles } from "../../../agent-core/tools/search-files.ts";
 import { table } from "../../../agent-core/tools/table.gen.ts";
 import { tool as todo } from "../../../agent-core/tools/todo.ts";
 import { selectTools } from "../../../agent-core/tools/toolsets.ts";
-import { unknownToolText } from "../../../agent-core/tools/unknown-tool.ts";
 import { toolBench } from "../../support/tool-context.ts";
 
 test.each(table.map((tool) => [tool.name, tool] as const))("%s describes itself", (name, tool) => {

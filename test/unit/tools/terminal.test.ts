@@ -63,7 +63,7 @@ test("a command that never ends is stopped after its timeout, with all it starte
   const bench = toolBench();
   const command = "setsid sleep 987 & echo $! > pid; sleep 986";
   const result = await bench.run(terminal, { command, timeout: 0.5 });
-  expect(result.text).toContain("stopped: it had not ended after 0.5 s");
+  expect(result.text).toContain("stopped: timeout after 0.5 s");
   const pid = Number(readFileSync(join(bench.folder, "pid"), "utf8"));
   expect(isAlive(pid)).toBe(false);
 });

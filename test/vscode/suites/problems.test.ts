@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { EditedFile, FileProblems } from "../../../agent-core/host/problems.ts";
-import { newProblems } from "../../../agent-core/tools/problems/new-problems.ts";
+import { newProblems } from "../../../agent-core/tools/watched-edit.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
 import { closeEditors } from "../support/editors.ts";

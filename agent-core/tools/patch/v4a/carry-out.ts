@@ -1,42 +1,42 @@
-/** Carries out what a patch has planned: all of it, or nothing when something cannot be done. */
+/** Carries out the changes of a patch: all of them, or none when one fails. */
 import type { FileFailure, FileWritten, HostFiles, WriteReview } from "../../../host/host.ts";
 import { messageOf } from "../../../platform/errors.ts";
 import { writeEdit } from "../../file-edit.ts";
 import type { ToolContext } from "../../tool.ts";
 import type { FileChange } from "./plan-changes.ts";
 
-/** What became of a change; `review` is there when the user decided about it first. */
+/** A change that was made; `review` is there when the user decided about it first. */
 export type CarriedOut = { readonly change: FileChange; readonly review: WriteReview | undefined };
 
 export type Outcome =
   | { readonly ok: true; readonly done: readonly CarriedOut[] }
   | {
       readonly ok: false;
-      /** What could not be done. */
+      /** Message of the change that failed. */
       readonly message: string;
-      /** What could not be put back either. */
+      /** Messages of the changes that could not be reverted. */
       readonly left: readonly string[];
-      /** What the user had decided about by then: that stands as they want it. */
+      /** Changes that the user had decided about: they stay. */
       readonly decided: readonly CarriedOut[];
     };
 
-/** `change` is there when another one was made than planned: the same edit of a text that has changed since. */
+/** `change` is the one that was made, where it is not the planned one: the same edit of a changed text. */
 type Done = (FileWritten & { readonly change?: FileChange }) | FileFailure;
 
 type Ports = Pick<ToolContext, "host" | "signal">;
 
-/** One change of one file, and what takes it back. */
+/** One change of one file, and its undo. */
 type Step = {
   readonly change: FileChange;
   readonly run: () => Promise<Done>;
   readonly undo: () => Promise<Done>;
-  /** The file gets its path first, its text with the next step. */
+  /** The file gets its path with this step and its text with the next one. */
   readonly isMove?: true;
 };
 
 type RunStep = CarriedOut & { readonly step: Step };
 
-/** What goes is gone last: until then nothing is lost. A cancelled turn takes everything back, and rejects. */
+/** Removals come last: until then nothing is lost. A cancelled turn reverts everything, and rejects. */
 export async function carryOut(changes: readonly FileChange[], ports: Ports): Promise<Outcome> {
   const steps = changes
     .flatMap((change) => stepsOf(change, ports))
@@ -46,14 +46,14 @@ export async function carryOut(changes: readonly FileChange[], ports: Ports): Pr
     try {
       const result = await step.run();
       if (!result.ok) {
-        // A conflict is found before anything happens; anything else may have happened in part.
-        if (result.reason !== "conflict") await takeBackBroken(step);
-        return { ok: false, message: result.message, left: await takeBack(done), decided: carriedOut(done, true) };
+        // A conflict is found before the change; any other failure may have made a part of it.
+        if (result.reason !== "conflict") await revertFailed(step);
+        return { ok: false, message: result.message, left: await revertAll(done), decided: carriedOut(done, true) };
       }
       done.push({ step, change: result.change ?? step.change, review: result.review });
     } catch (error) {
-      await takeBackBroken(step);
-      await takeBack(done);
+      await revertFailed(step);
+      await revertAll(done);
       throw error;
     }
   }
@@ -66,10 +66,10 @@ function carriedOut(done: readonly RunStep[], isOnlyDecided: boolean): readonly 
     .map(({ change, review }) => ({ change, review }));
 }
 
-/** Gives what could not be put back. */
-async function takeBack(done: readonly RunStep[]): Promise<readonly string[]> {
+/** Returns the messages of the changes that could not be reverted. */
+async function revertAll(done: readonly RunStep[]): Promise<readonly string[]> {
   const left: string[] = [];
-  // What the user decided about is as they want it.
+  // Changes that the user decided about stay.
   for (const { step } of done.filter(({ review }) => review === undefined).toReversed()) {
     const undone = await step.undo().catch(rejected);
     if (!undone.ok) left.push(undone.message);
@@ -77,8 +77,8 @@ async function takeBack(done: readonly RunStep[]): Promise<readonly string[]> {
   return left;
 }
 
-/** A step that broke off may have been done all the same; where it was not, its undo finds another text and refuses. */
-async function takeBackBroken({ undo }: Step): Promise<void> {
+/** A failed step may have changed its file; where it did not, its undo finds another text and refuses. */
+async function revertFailed({ undo }: Step): Promise<void> {
   await undo().catch(rejected);
 }
 
@@ -86,7 +86,7 @@ function rejected(error: unknown): FileFailure {
   return { ok: false, reason: "failed", message: messageOf(error) };
 }
 
-/** Taking back is not cancelled. */
+/** A revert is not cancelled. */
 const never = new AbortController().signal;
 
 function stepsOf(change: FileChange, ports: Ports): readonly Step[] {

@@ -1,14 +1,14 @@
-/** From the sections of a patch to what becomes of each file: everything is read and checked, nothing is changed yet. */
+/** Plans the change of each file from the sections of a patch: reads and checks everything, and changes nothing. */
 import type { FileFailure } from "../../../host/host.ts";
 import { deletedReason, rebaseEdit, staleReason } from "../../file-edit.ts";
-import { nearFiles } from "../../missing-file.ts";
+import { nearFiles } from "../../nearest-names.ts";
 import { absolutePath, shownPath } from "../../resolve-path.ts";
 import type { ToolContext } from "../../tool.ts";
 import { applyHunks, applyHunksExactly } from "./apply-hunks.ts";
 import type { FileSection, Hunk } from "./parse-patch.ts";
 import { candidatePaths } from "./parse-patch.ts";
 
-/** What becomes of one file; null: there is no file. `movedFrom`: its path before, then `oldText` stood there. */
+/** Change of one file; null: there is no file. `movedFrom`: the old path, which held `oldText`. */
 export type FileChange = {
   readonly path: string;
   readonly oldText: string | null;
@@ -21,9 +21,9 @@ export type FileChange = {
 };
 
 export type PlannedPatch =
-  /** `notes`: what was not found to the letter. */
+  /** `notes`: hunks without an exact match, and how they were found. */
   | { readonly ok: true; readonly changes: readonly FileChange[]; readonly notes: readonly string[] }
-  /** `path`: of the file that is at fault, absolute. */
+  /** `path`: absolute path of the file that caused the refusal. */
   | { readonly ok: false; readonly path: string; readonly text: string };
 
 type FoundFile = {
@@ -35,7 +35,7 @@ type FoundFile = {
 
 type Refusal = { readonly ok: false; readonly text: string };
 
-/** Plans in the sections' order: a later one sees what the earlier ones have made of a file. */
+/** Plans the sections in order: a later one sees the changes of the earlier ones. */
 export async function planChanges(sections: readonly FileSection[], context: ToolContext): Promise<PlannedPatch> {
   const plan = new Plan(context);
   for (const section of sections) {
@@ -56,7 +56,7 @@ class Plan {
     this.#context = context;
   }
 
-  /** Files that end up as they were are left out. */
+  /** Leaves out files without a difference. */
   get changes(): readonly FileChange[] {
     return [...this.#files.values()].filter(
       ({ oldText, newText, movedFrom }) => oldText !== newText || movedFrom !== undefined,
@@ -78,7 +78,7 @@ class Plan {
     const path = absolutePath(written, this.#context.cwd);
     const present = await this.#present(path);
     if (!present.ok && present.reason !== "missing") return refused(present.message);
-    if (present.ok) return refused("it exists already. Update it, or delete it first.");
+    if (present.ok) return refused("it already exists. Update it, or delete it first.");
     this.#set({ path, oldText: this.#files.get(path)?.oldText ?? null, newText: text });
     return undefined;
   }
@@ -90,7 +90,7 @@ class Plan {
     if (stale !== undefined) return refused(stale);
     const known = this.#files.get(path);
     this.#files.delete(path);
-    // A file that this patch has added is not there at all then; one that it has moved goes from its old path.
+    // A file that this patch has added has nothing to delete; a moved one is deleted at its old path.
     if (known?.oldText !== null) {
       this.#set({ path: known?.movedFrom ?? path, oldText: known?.oldText ?? text, newText: null });
     }
@@ -105,7 +105,7 @@ class Plan {
     if (stale !== undefined) return moveTo === undefined ? this.#rebase(path, text, { hunks, stale }) : refused(stale);
     const applied = applyHunks(text, hunks);
     if (!applied.ok) return applied;
-    if (hunks.length === 0 && moveTo === undefined) return refused("its section holds no change.");
+    if (hunks.length === 0 && moveTo === undefined) return refused("its section contains no change.");
     this.notes.push(...applied.how.map((how) => `${shownPath(path, this.#context.cwd)}: ${how}.`));
     const known = this.#files.get(path) ?? { path, oldText: text };
     const change = { ...known, newText: applied.text, exactly: this.#exactly(path, hunks) };
@@ -130,7 +130,7 @@ class Plan {
     return undefined;
   }
 
-  /** Hunks after those that this patch has for the file already. */
+  /** Applies the hunks after those that this patch already has for the file. */
   #exactly(path: string, hunks: readonly Hunk[]): (text: string) => string | undefined {
     const known = this.#files.get(path);
     return (text) => {
@@ -142,18 +142,18 @@ class Plan {
   async #move(change: FileChange, moveTo: string): Promise<Refusal | undefined> {
     const to = absolutePath(moveTo, this.#context.cwd);
     const taken = await this.#present(to);
-    if (taken.ok || taken.reason !== "missing") return refused(`${moveTo}, where it should move, exists already.`);
+    if (taken.ok || taken.reason !== "missing") return refused(`the new path ${moveTo} already exists.`);
     const { oldText, newText } = change;
     const origin = change.movedFrom ?? change.path;
     const replaced = this.#files.get(to)?.oldText ?? null;
     this.#files.delete(change.path);
     if (oldText === null || origin === to) {
-      // A file that this patch has added begins at its last path.
+      // A file that this patch has added is created at its last path.
       this.#set({ path: to, oldText: oldText ?? replaced, newText });
     } else if (replaced === null) {
       this.#set({ path: to, oldText, newText, movedFrom: origin });
     } else {
-      // The file that this patch has deleted there is given the text; a move would need its place to be free.
+      // The patch has deleted a file there, which gets the text: a move needs a free path.
       this.#set({ path: to, oldText: replaced, newText });
       this.#set({ path: origin, oldText, newText: null });
     }
@@ -177,7 +177,7 @@ class Plan {
     return refused(`${why}${await nearFiles(path, cwd, host)}`);
   }
 
-  /** As the patch has left it so far. */
+  /** The file with the changes of the patch so far. */
   async #present(path: string): Promise<{ readonly ok: true; readonly text: string } | FileFailure> {
     const known = this.#files.get(path);
     const gone: FileFailure = { ok: false, reason: "missing", message: `${path} does not exist.` };

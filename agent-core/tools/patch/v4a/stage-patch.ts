@@ -1,8 +1,7 @@
-/** The tool's mode `patch`: from the patch's text to a call that can be shown, approved and run. */
-import { editResult, reviewedResult, verbFor } from "../../file-edit.ts";
+/** Mode `patch` of the tool: turns the text of a patch into a staged call. */
+import { editResult, refusedEdit, reviewedResult, verbFor } from "../../file-edit.ts";
 import { shownPath } from "../../resolve-path.ts";
 import type { FileDiff, StagedCall, ToolContext, ToolResult } from "../../tool.ts";
-import { refusedEdit } from "../refusal.ts";
 import { type CarriedOut, carryOut, type Outcome } from "./carry-out.ts";
 import { parsePatch } from "./parse-patch.ts";
 import { type FileChange, planChanges } from "./plan-changes.ts";
@@ -14,7 +13,7 @@ export async function stagePatch(patch: string, context: ToolContext): Promise<S
   if (!planned.ok) return refusedEdit(planned.path, planned.text, context);
   const { changes, notes } = planned;
   if (changes.length === 0) {
-    const text = "The files are already as the patch would have them; nothing was changed.";
+    const text = "The files already have the changes of this patch; nothing was changed.";
     return { ok: true, diffs: [], run: () => Promise.resolve({ ok: true, text }) };
   }
   return {
@@ -33,14 +32,14 @@ export async function stagePatch(patch: string, context: ToolContext): Promise<S
   };
 }
 
-/** Says what stands where: everything as before, but for what the user decided and what could not be put back. */
+/** Result of a failure: every file has its old text, except those the user decided about and those not restored. */
 function failed({ message, left, decided }: Extract<Outcome, { ok: false }>, context: ToolContext): ToolResult {
   const results = decided.map((done) => resultOf(done, context));
-  const stands = results.length === 0 ? "no file is changed" : "what the user had decided about stays";
+  const kept = results.length === 0 ? "no file is changed" : "files that the user has decided about keep their changes";
   const undone =
     left.length === 0
-      ? `Everything else of the patch was put back; ${stands}.`
-      : `Not everything could be put back: ${left.join(" ")} Look at these files. All others are as they were.`;
+      ? `Everything else of the patch was reverted; ${kept}.`
+      : `Some files could not be reverted: ${left.join(" ")} Check these files. All others have their old text.`;
   return {
     ok: false,
     text: [`patch: ${message} ${undone}`, ...results.map(({ text }) => text)].join("\n"),

@@ -85,7 +85,7 @@ test.each([0, 1, 2, 3, 4, 5, 6])("when change %i fails, every file is as it was"
   const before = snapshot(bench.folder);
   const files = failingFiles(bench.context.host.files, failing, () => Promise.resolve(FAILED));
   const result = await run(bench, files);
-  expect(result.text).toBe("patch: The disk is full. Everything else of the patch was put back; no file is changed.");
+  expect(result.text).toBe("patch: The disk is full. Everything else of the patch was reverted; no file is changed.");
   expect(snapshot(bench.folder)).toEqual(before);
 });
 
@@ -174,7 +174,7 @@ test("what cannot be put back either is said", async () => {
     },
   };
   const result = await run(bench, stubborn);
-  expect(result.text).toContain("Not everything could be put back: new/d.txt cannot be removed. Look at these files.");
+  expect(result.text).toContain("Some files could not be reverted: new/d.txt cannot be removed. Check these files.");
 });
 
 /** A patch that does something different to each of some files. */

@@ -179,7 +179,7 @@ describe("several files", () => {
       ...["*** Add File: b.txt", "+two"],
       ...["*** Update File: a.text", "-one", "+ONE"],
     );
-    expect(result.text).toBe("patch: a.text: it does not exist. Near it: a.txt. Nothing was changed.");
+    expect(result.text).toBe("patch: a.text: it does not exist. Similar names: a.txt. Nothing was changed.");
     expect([text("a.txt"), existsSync(at("b.txt"))]).toEqual(["one\n", false]);
   });
 
@@ -197,8 +197,8 @@ describe("several files", () => {
   test("what exists is not added, what would be moved over is kept", async () => {
     put("a.txt", "one\n");
     put("b.txt", "two\n");
-    expect((await apply("*** Add File: a.txt", "+x")).text).toContain("it exists already");
-    expect((await apply("*** Move File: a.txt -> b.txt")).text).toContain("exists already");
+    expect((await apply("*** Add File: a.txt", "+x")).text).toContain("it already exists");
+    expect((await apply("*** Move File: a.txt -> b.txt")).text).toContain("already exists");
     expect([text("a.txt"), text("b.txt")]).toEqual(["one\n", "two\n"]);
   });
 

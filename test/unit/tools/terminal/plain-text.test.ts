@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { LiveText } from "../../../../agent-core/tools/terminal/live-text.ts";
-import { plainText } from "../../../../agent-core/tools/terminal/plain-text.ts";
+import { LiveText, plainText } from "../../../../agent-core/tools/terminal/output-text.ts";
 
 const ESC = "\u001b";
 

@@ -17,7 +17,7 @@ test("folder and exported variables outlive a command, and the model is told of 
   const bench = toolBench();
   mkdirSync(join(bench.folder, "sub"));
   const text = await run(bench, "cd sub; export A='two words \"quoted\" $HOME'; B=not-exported");
-  expect(text).toContain(`the shell is in ${bench.folder}/sub now; file tools start from ${bench.folder}`);
+  expect(text).toContain(`the shell is in ${bench.folder}/sub now; file tools still start from ${bench.folder}`);
   expect(await state(bench)).toBe('~/sub|two words "quoted" $HOME|unset');
   await run(bench, "cd ..; unset A");
   expect(await state(bench)).toBe("~|unset|unset");
@@ -134,7 +134,7 @@ test("a folder that is gone is said, and the shell goes back", async () => {
   mkdirSync(join(bench.folder, "sub"));
   await run(bench, "cd sub");
   rmSync(join(bench.folder, "sub"), { recursive: true });
-  expect(await run(bench, "pwd")).toContain(`is gone. The shell is back in ${bench.folder}`);
+  expect(await run(bench, "pwd")).toContain(`no longer exists. The shell is in ${bench.folder} now`);
   expect(await state(bench)).toBe("~|unset|unset");
 });
 

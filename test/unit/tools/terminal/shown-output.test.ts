@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shownOutput } from "../../../../agent-core/tools/terminal/shown-output.ts";
+import { shownOutput } from "../../../../agent-core/tools/terminal/output-text.ts";
 
 const output = (head: string, tail: string, omittedBytes: number, file?: string) => ({
   head,

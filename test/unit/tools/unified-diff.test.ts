@@ -1,6 +1,6 @@
 import { applyPatch, createTwoFilesPatch } from "diff";
 import { expect, test } from "vitest";
-import { unifiedDiff } from "../../../agent-core/tools/edit-result.ts";
+import { unifiedDiff } from "../../../agent-core/tools/unified-diff.ts";
 import { seeded } from "../approval/support/random.ts";
 
 test("equal texts have no difference", () => {

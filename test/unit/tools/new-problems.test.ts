@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Problem } from "../../../../agent-core/host/problems.ts";
-import { newProblems } from "../../../../agent-core/tools/problems/new-problems.ts";
+import type { Problem } from "../../../agent-core/host/problems.ts";
+import { newProblems } from "../../../agent-core/tools/watched-edit.ts";
 
 const path = "/w/a.ts";
 

@@ -1,12 +1,12 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { HostProblems, Problem } from "../../../../agent-core/host/problems.ts";
-import { tool as patch } from "../../../../agent-core/tools/patch.ts";
-import { watchedEdit } from "../../../../agent-core/tools/problems/watched-edit.ts";
-import type { ToolContext, ToolResult } from "../../../../agent-core/tools/tool.ts";
-import { tool as writeFile } from "../../../../agent-core/tools/write-file.ts";
-import { toolBench } from "../../../support/tool-context.ts";
+import type { HostProblems, Problem } from "../../../agent-core/host/problems.ts";
+import { tool as patch } from "../../../agent-core/tools/patch.ts";
+import type { ToolContext, ToolResult } from "../../../agent-core/tools/tool.ts";
+import { watchedEdit } from "../../../agent-core/tools/watched-edit.ts";
+import { tool as writeFile } from "../../../agent-core/tools/write-file.ts";
+import { toolBench } from "../../support/tool-context.ts";
 
 async function write(context: ToolContext, path: string, content: string): Promise<ToolResult> {
   const preparation = writeFile.prepare({ path, content }, context.cwd);
@@ -148,7 +148,7 @@ describe("an edit that is watched", () => {
     };
     const result = await write({ ...context, host }, "a.txt", "x\n");
     expect(result.ok).toBe(true);
-    expect(result.text).toMatch(/\[not checked for problems: no parser\]$/);
+    expect(result.text).toMatch(/\[could not check for problems: no parser\]$/);
   });
 
   it("stays written when the turn is stopped while it waits", async () => {
