@@ -85,11 +85,11 @@ test("text that the editor has and the disk has not is not removed", async () =>
 async function startInEditor(
   calls: readonly (readonly [string, Json])[],
   text: string,
-): Promise<{ agent: AcpProcess; model: ModelServer; editor: { text: string; written: string[] } }> {
+): Promise<{ agent: AcpAgent; model: ModelServer; editor: { text: string; written: string[] } }> {
   const model = await startModelServer();
   for (const [name, input] of calls) model.script(callTools(call(name, input)));
   model.script(say("done"));
-  const agent = new AcpProcess({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-1" });
+  const agent = new AcpAgent({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-1" });
   running.push(agent, model);
   const editor = { text, written: [] as string[] };
   agent.on("fs/read_text_file", () => ({ content: editor.text }));
