@@ -1,26 +1,26 @@
-/** Reads a text file as a person would see it: strict UTF-8, without its byte order mark; anything else is refused. */
+/** Reads a text file as strict UTF-8 without its byte order mark; refuses any other file. */
 import { readFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { failure, systemFailure } from "./file-failure.ts";
 import type { FileFailure } from "./host.ts";
 
-/** Larger files are searched or read by a command, not held in memory. */
+/** Larger files must be searched, or read by a command. Bytes. */
 const MAX_FILE_BYTES = 50_000_000;
 const SMALL_FILE_BYTES = 65_536;
-/** A NUL byte this early means that the file is not text; the same look as git's. */
+/** A NUL in this part means that the file is binary, as in git. */
 const BINARY_PROBE_BYTES = 8_000;
 
-/** Of UTF-8. */
+/** Mark of UTF-8. */
 export const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** `hasMark`: a byte order mark stands before the text. */
+/** `hasMark`: a byte order mark precedes the text. */
 export type DecodedFile = { readonly ok: true; readonly text: string; readonly hasMark: boolean };
 
 export async function readDecoded(path: string, signal: AbortSignal): Promise<DecodedFile | FileFailure> {
   try {
     const found = await stat(path);
     if (found.isDirectory()) return failure("directory", `${path} is a folder, not a file.`);
-    // Opening a pipe or a device can wait for ever.
+    // Opening a pipe or a device can block forever.
     if (!found.isFile()) return failure("binary", `${path} is not a regular file (a device, pipe or socket).`);
     if (found.size > MAX_FILE_BYTES) {
       const size = `${Math.round(found.size / 1_000_000)} MB`;
@@ -36,7 +36,7 @@ export async function readDecoded(path: string, signal: AbortSignal): Promise<De
   }
 }
 
-/** A small file of a disk that has just answered is read at once: four turns through the thread pool take ten times as long. */
+/** Reads small files synchronously: an asynchronous read takes ten times as long through the thread pool. */
 async function readBytes(path: string, size: number, signal: AbortSignal): Promise<Buffer> {
   return size > 0 && size <= SMALL_FILE_BYTES ? readFileSync(path) : readFile(path, { signal });
 }

@@ -1,5 +1,4 @@
-/** Why something could not be done to a file, from the system's error codes. */
-
+/** Failures of file operations, from the system's error codes. */
 import { codeOf, messageOf } from "../platform/errors.ts";
 import type { FileFailure } from "./host.ts";
 

@@ -1,10 +1,10 @@
-/** What ignore files (.gitignore, .ignore) say of paths; `.git` itself is always passed over. */
+/** Rules of ignore files (.gitignore, .ignore); `.git` itself is always ignored. */
 import { join, relative, sep } from "node:path";
 import ignore, { type Ignore } from "ignore";
 
 const IGNORE_FILES = [".gitignore", ".ignore"];
 
-/** The rules of one folder's ignore files. */
+/** Rules of one folder's ignore files. */
 export type FolderRules = { readonly folder: string; readonly rules: Ignore };
 
 /** Paths of the ignore files among the names in a folder. */
@@ -12,12 +12,12 @@ export function ignoreFilesIn(folder: string, names: readonly string[]): readonl
   return IGNORE_FILES.filter((name) => names.includes(name)).map((name) => join(folder, name));
 }
 
-/** `texts` are those of the folder's ignore files. */
+/** `texts` are the contents of the folder's ignore files. */
 export function rulesFrom(folder: string, texts: readonly string[]): FolderRules {
   return { folder, rules: ignore().add(texts.join("\n")) };
 }
 
-/** `rules` are those of the folders from the top down; the nearest file that says anything of the path decides. */
+/** `rules` come from the top folder down; the nearest file with a rule for the path decides. */
 export function isIgnored(path: string, isFolder: boolean, rules: readonly FolderRules[]): boolean {
   if (path.endsWith(`${sep}.git`)) return true;
   for (const { folder, rules: own } of rules.toReversed()) {

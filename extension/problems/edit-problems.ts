@@ -5,7 +5,7 @@
 import * as vscode from "vscode";
 import { waitForEvent } from "../../agent-core/platform/waiting.ts";
 import type { HermesFileProblems } from "../../agent-core/protocol/problems.ts";
-import { Patience } from "./patience.ts";
+import { DiagnosticTimeouts } from "./diagnostic-timeouts.ts";
 import { problemsOf } from "./problems-of.ts";
 
 /** Nothing more has come for so long: it has settled. */
@@ -27,7 +27,7 @@ type Watch = {
 
 export class EditProblems implements vscode.Disposable {
   readonly #watches = new Map<string, Watch>();
-  readonly #patience = new Patience();
+  readonly #timeouts = new DiagnosticTimeouts();
   readonly #changes = new vscode.EventEmitter<void>();
   readonly #subscription = vscode.languages.onDidChangeDiagnostics(({ uris }) => this.#note(uris));
 
@@ -87,7 +87,7 @@ export class EditProblems implements vscode.Disposable {
       for (const uri of uris) {
         const key = uri.toString();
         const document = told.has(key) ? undefined : findByUri(key);
-        if (document !== undefined) this.#patience.told(document.languageId, now - since);
+        if (document !== undefined) this.#timeouts.recordAnswer(document.languageId, now - since);
         told.set(key, now);
       }
     }
@@ -104,7 +104,7 @@ export class EditProblems implements vscode.Disposable {
       const now = Date.now();
       const due = documents.map(({ uri, languageId }) => {
         const last = told.get(uri.toString());
-        return last === undefined ? landed + this.#patience.of(languageId) : last + QUIET_MS;
+        return last === undefined ? landed + this.#timeouts.get(languageId) : last + QUIET_MS;
       });
       const others = [...told.values()].map((last) => last + QUIET_MS);
       const wake = Math.min(end, Math.max(now, ...due, ...others));
@@ -112,7 +112,7 @@ export class EditProblems implements vscode.Disposable {
       await this.#changeOr(wake - now, signal);
     }
     for (const { uri, languageId } of documents) {
-      if (!told.has(uri.toString())) this.#patience.silent(languageId);
+      if (!told.has(uri.toString())) this.#timeouts.recordSilence(languageId);
     }
   }
 

@@ -50,7 +50,7 @@ function age(path: string, days: number): void {
 const sweep = (maxBytes?: number): Promise<void> =>
   collectGarbage({ store, journals, now: Date.now(), signal, ...(maxBytes !== undefined && { maxBytes }) });
 
-test("what no session tells of goes, unless it is a day young", async () => {
+test("objects without a session are removed after a day", async () => {
   const told = await object("told", 5);
   const untold = await object("untold", 5);
   const young = await object("young", 0);
@@ -59,7 +59,7 @@ test("what no session tells of goes, unless it is a day young", async () => {
   expect(await Promise.all([told, untold, young].map((hash) => store.has(hash)))).toEqual([true, false, true]);
 });
 
-test("sessions that were not used for 30 days give theirs up, those that are open never do", async () => {
+test("objects of sessions unused for 30 days are removed, those of open sessions never", async () => {
   const old = await object("old", 40);
   const open = await object("open", 40);
   journal("old", [old], 40);
@@ -68,7 +68,7 @@ test("sessions that were not used for 30 days give theirs up, those that are ope
   expect(await Promise.all([old, open].map((hash) => store.has(hash)))).toEqual([false, true]);
 });
 
-test("beyond the size the sessions used longest ago give theirs up", async () => {
+test("above the size limit, objects of the oldest sessions are removed", async () => {
   const [first, second, third] = await Promise.all(["one", "two", "three"].map((text) => object(text.repeat(50), 5)));
   journal("first", [first!], 5);
   journal("second", [second!], 4);
@@ -77,7 +77,7 @@ test("beyond the size the sessions used longest ago give theirs up", async () =>
   expect(await Promise.all([first, second, third].map((hash) => store.has(hash!)))).toEqual([false, true, true]);
 });
 
-test("it is done once a day, by one process", async () => {
+test("runs once a day, in one process", async () => {
   await object("a", 5);
   await sweep();
   const later = await object("b", 5);
@@ -86,7 +86,7 @@ test("it is done once a day, by one process", async () => {
   expect(readdirSync(store.folder)).not.toContain("swept.lock");
 });
 
-test("a deleted session takes with it what only it told of", async () => {
+test("a deleted session loses its own objects", async () => {
   const own = await object("own", 0);
   const shared = await object("shared", 0);
   const path = journal("deleted", [own, shared], 0);

@@ -26,7 +26,7 @@ afterEach(async () => {
   expect(bench.defects).toEqual([]);
 });
 
-test("files go back to where they stood before a message, and only those changed since", async () => {
+test("files return to their state before a message, and only those changed since", async () => {
   bench.write("a.txt", "one\n");
   bench.write("b.txt", "b\n");
   const first = bench.turn();
@@ -43,7 +43,7 @@ test("files go back to where they stood before a message, and only those changed
   expect(bench.read("a.txt")).toBe("one\n");
 });
 
-test("a restore can be undone, and the undoing too", async () => {
+test("a restore can be undone, and the undo too", async () => {
   bench.write("a.txt", "one\n");
   const first = bench.turn();
   await bench.edit("a.txt", "two\n");
@@ -70,7 +70,7 @@ test("a file that the user changed since is left alone, and the preview says so"
   expect([bench.read("a.txt"), bench.read("b.txt")]).toEqual(["two, and mine\n", "new, and mine\n"]);
 });
 
-test("what the user changed between two edits of the agent is not lost", async () => {
+test("the user's change between two edits of the agent is not lost", async () => {
   bench.write("a.txt", "one\n");
   const first = bench.turn();
   await bench.edit("a.txt", "two\n");
@@ -82,7 +82,7 @@ test("what the user changed between two edits of the agent is not lost", async (
   expect(bench.read("a.txt")).toBe("two\nmine\n");
 });
 
-test("files that the agent did not make are never removed, nor folders that hold anything", async () => {
+test("files of others are never removed, nor folders that are not empty", async () => {
   const first = bench.turn();
   await bench.edit("made/a.txt", "a\n");
   bench.write("made/mine.txt", "mine\n");
@@ -104,7 +104,7 @@ test("bytes come back as they were: CRLF, byte order mark, permissions", async (
   expect(statSync(bench.path("crlf.sh")).mode & 0o777).toBe(0o755);
 });
 
-test("a file edited through a link is put back itself, and the link stays", async () => {
+test("a file edited through a link is restored itself, and the link stays", async () => {
   bench.write("real.txt", "one\n");
   symlinkSync("real.txt", bench.path("link.txt"));
   const first = bench.turn();
@@ -114,7 +114,7 @@ test("a file edited through a link is put back itself, and the link stays", asyn
   expect(lstatSync(bench.path("link.txt")).isSymbolicLink()).toBe(true);
 });
 
-test("what commands delete, move, create and overwrite comes back: texts, binaries, links", async () => {
+test("changes of commands are reverted: texts, binaries, links", async () => {
   const binary = Buffer.from([0, 1, 2, 255, 254, 0]);
   bench.write("gone.txt", "gone\n");
   bench.write("moved.txt", "moved\n");
@@ -138,7 +138,7 @@ test("what commands delete, move, create and overwrite comes back: texts, binari
   expect(readdirSync(bench.folder).toSorted()).toEqual(["gone.txt", "image.bin", "link", "moved.txt"]);
 });
 
-test("what the user changes before a command is not the command's", async () => {
+test("the user's change before a command is not the command's", async () => {
   bench.write("a.txt", "one\n");
   bench.write("b.txt", "b\n");
   bench.turn();
@@ -150,7 +150,7 @@ test("what the user changes before a command is not the command's", async () => 
   expect([bench.read("a.txt"), bench.read("b.txt")]).toEqual(["mine\n", "b\n"]);
 });
 
-test("commands that run at the same time are told apart from what was there before them", async () => {
+test("changes of simultaneous commands are distinguished from earlier ones", async () => {
   bench.write("a.txt", "a\n");
   bench.write("b.txt", "b\n");
   const first = bench.turn();
@@ -159,7 +159,7 @@ test("commands that run at the same time are told apart from what was there befo
   expect([bench.read("a.txt"), bench.read("b.txt")]).toEqual(["a\n", "b\n"]);
 });
 
-test("ignored files and a command that only reads are not looked at", async () => {
+test("ignored files and read-only commands are not watched", async () => {
   bench.write(".gitignore", "out/\n");
   bench.write("out/a.o", "1");
   const first = bench.turn();
@@ -168,7 +168,7 @@ test("ignored files and a command that only reads are not looked at", async () =
   expect(await bench.preview(first)).toEqual([]);
 });
 
-test("a folder that stands where a file was is left alone", async () => {
+test("a folder in the place of a file is left alone", async () => {
   bench.write("a.txt", "one\n");
   const first = bench.turn();
   await bench.edit("a.txt", "two\n");
@@ -177,7 +177,7 @@ test("a folder that stands where a file was is left alone", async () => {
   expect(await bench.restore(first)).toEqual(["a.txt left alone: the path is not a file any more"]);
 });
 
-test("a copy that is gone or damaged is said to be", async () => {
+test("a missing or damaged copy is reported", async () => {
   bench.write("a.txt", "one\n");
   const first = bench.turn();
   await bench.edit("a.txt", "two\n");
@@ -186,7 +186,7 @@ test("a copy that is gone or damaged is said to be", async () => {
   expect(bench.read("a.txt")).toBe("two\n");
 });
 
-test("the session's next process knows the changes, and of a restore that was cut off", async () => {
+test("the session's next process knows the changes, and an interrupted restore", async () => {
   bench.write("a.txt", "one\n");
   bench.write("b.txt", "b\n");
   const first = bench.turn();
@@ -219,7 +219,7 @@ test("each content is kept once, readable by its owner only", async () => {
   expect(Math.max(...objects.map(({ size }) => size))).toBeLessThan(text.length / 10);
 });
 
-test("what the user saves while a command runs is theirs", async () => {
+test("a file that the user saves while a command runs is theirs", async () => {
   bench.write("a.txt", "a\n");
   bench.write("b.txt", "b\n");
   const first = bench.turn();
@@ -267,7 +267,7 @@ test("a workspace behind a link knows each file by one name", async () => {
   await behind.dispose();
 });
 
-test("files of several folders go back together", async () => {
+test("files of several folders are restored together", async () => {
   const other = new CheckpointBench();
   const both = new CheckpointBench({ roots: [bench.folder, other.folder], objects: bench.objects }, bench.folder);
   bench.write("a.txt", "one\n");
@@ -281,7 +281,7 @@ test("files of several folders go back together", async () => {
   await other.dispose();
 });
 
-test("a workspace with too many files is not watched; that is said once, and edits are kept all the same", async () => {
+test("a workspace with too many files is not watched, which is reported once; edits are still copied", async () => {
   for (let at = 0; at < 30; at += 1) bench.write(`${at}.txt`, "x");
   const small = new CheckpointBench({ maxFiles: 20, objects: bench.objects }, bench.folder);
   const first = small.turn();
@@ -293,7 +293,7 @@ test("a workspace with too many files is not watched; that is said once, and edi
   await small.dispose();
 });
 
-test("files that a tool removes and moves come back where they were", async () => {
+test("files that a tool removes and moves are restored", async () => {
   bench.write("gone.txt", "gone\n");
   bench.write("moved.txt", "moved\n");
   symlinkSync("moved.txt", bench.path("link.txt"));

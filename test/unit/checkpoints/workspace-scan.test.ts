@@ -18,14 +18,14 @@ function workspace(): string {
   return root;
 }
 
-test("a machine that stands still for a minute does not make a workspace too large", async () => {
+test("a stall of a minute does not make a workspace too large", async () => {
   const stall = stallingClock();
   const scanning = new WorkspaceScan([workspace()]).scan();
   stall(60_000);
   expect((await scanning)?.files.size).toBe(FILES);
 });
 
-test("a file system on which every file takes its time is given up", async () => {
+test("the scan of a slow file system times out", async () => {
   const root = workspace();
   let now = 0;
   vi.spyOn(performance, "now").mockImplementation(() => {

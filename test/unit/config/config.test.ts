@@ -10,14 +10,14 @@ beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "hermes-config-"));
 });
 
-test("an empty home gives the defaults without a word", async () => {
+test("an empty home gives the defaults without a warning", async () => {
   const { config, warnings } = await loadConfig(home, {});
   expect(warnings).toEqual([]);
   expect(config.agent.max_turns).toBe(90);
   expect(config.approvals.mode).toBe("manual");
 });
 
-test("a home of the original agent is read as it is, keys of its own left alone", async () => {
+test("a home of the original agent is read, and unknown keys are ignored", async () => {
   writeFileSync(
     join(home, "config.yaml"),
     "model:\n  default: some/model\n  provider: openrouter\nagent:\n  max_turns: null\n  coding_context: auto\nterminal:\n  backend: local\n",
@@ -28,7 +28,7 @@ test("a home of the original agent is read as it is, keys of its own left alone"
   expect(config.agent.max_turns).toBe(90);
 });
 
-test("a wrong value is reported by its path and costs its own section only", async () => {
+test("a wrong value is reported by its path, and affects its own section only", async () => {
   writeFileSync(join(home, "config.yaml"), "model: my-model\nagent:\n  max_turns: many\n");
   const { config, warnings } = await loadConfig(home, {});
   expect(warnings).toEqual([expect.stringContaining("agent.max_turns")]);
@@ -55,12 +55,12 @@ test("the process environment wins over the home's .env", async () => {
   expect(environment["OTHER"]).toBe("quoted value");
 });
 
-test("HERMES_HOME names the home, and an empty one does not", () => {
+test("HERMES_HOME names the home, unless it is empty", () => {
   expect(homeFolder({ HERMES_HOME: "/somewhere" })).toBe("/somewhere");
   expect(homeFolder({ HERMES_HOME: "" })).toMatch(/\.hermes$/);
 });
 
-test("terminal: the original's names and defaults; a section with a mistake lets no command run on the wrong machine", async () => {
+test("terminal: the original's names and defaults; an invalid section runs no command on the wrong machine", async () => {
   const read = async (yaml: string) => {
     const home = mkdtempSync(join(tmpdir(), "hermes-config-"));
     writeFileSync(join(home, "config.yaml"), yaml);
@@ -76,7 +76,7 @@ test("terminal: the original's names and defaults; a section with a mistake lets
   ]);
 });
 
-test("values may refer to the environment, with a default; what is not set is reported and stays", async () => {
+test("values may refer to the environment, with a default; unset references are reported and stay", async () => {
   writeFileSync(join(home, ".env"), "FROM_FILE=file-key\n");
   writeFileSync(
     join(home, "config.yaml"),

@@ -32,7 +32,7 @@ test("processes and calls in one process that set variables at the same moment l
   expect(readdirSync(home)).toEqual([".env"]);
 });
 
-test("a home that cannot be made is named, and why", async () => {
+test("the error names a home that cannot be created, with the reason", async () => {
   writeFileSync(join(home, "file"), "");
   const model = { provider: "custom", model: "some-model", baseUrl: undefined };
   await expect(setHomeModel(join(home, "file"), model)).rejects.toThrow(/^Could not write the model to .*file/);

@@ -11,7 +11,7 @@ function exchanges(from: number, count: number): Conversation["transcript"] {
   return conversation.transcript;
 }
 
-test("what the user asked has its place however much the agent has said", () => {
+test("the user's requests keep their space next to long answers", () => {
   const text = digest(exchanges(0, 50), null, 1_200);
   expect(text.length).toBeLessThanOrEqual(1_200);
   expect(text).toContain("The user asked:\n");
@@ -20,7 +20,7 @@ test("what the user asked has its place however much the agent has said", () => 
   expect(text).toMatch(/^The user asked:\n- \(\d+ earlier ones\)\n/);
 });
 
-test("one that takes up another again and again never grows beyond its limit, and keeps how it all began", () => {
+test("repeated digests stay within the limit, and keep the beginning", () => {
   let text: string | null = "The goal is a lighthouse.";
   for (let round = 0; round < 50; round++) {
     text = digest(exchanges(round * 20, 20), text, 4_000);

@@ -35,7 +35,7 @@ test("a conversation with nothing between its beginning and its end keeps all of
   expect(planCompression(room(talk(user("one"), answer("two")), 1))).toBeUndefined();
 });
 
-test("the first exchange, the newest messages and the user's last words stay; the middle goes", () => {
+test("the first exchange, the newest messages and the user's last request stay; the middle is dropped", () => {
   const plan = planCompression(room(talk(...exchanges(40)), 3_000));
   expect(plan?.dropped[0]?.[0]).toBe(2);
   expect(plan?.fresh.every(({ position }) => position >= 2 && position < 78)).toBe(true);
@@ -44,7 +44,7 @@ test("the first exchange, the newest messages and the user's last words stay; th
   expect(plan?.summaryTokens).toBeGreaterThanOrEqual(300);
 });
 
-test("in one long turn the user's request stays, however long ago it was said", () => {
+test("the user's request stays in one long turn", () => {
   const steps = Array.from({ length: 60 }, (_, index) => [call(`c${index}`), result(`c${index}`, words(60))]).flat();
   const conversation = talk(user("the request"), ...steps);
   const plan = planCompression(room(conversation, 1_500));
@@ -53,7 +53,7 @@ test("in one long turn the user's request stays, however long ago it was said", 
   expect(estimateTokens(conversation.messages)).toBeLessThan(2_000);
 });
 
-test("where shorter outputs are enough nothing goes, and of equal outputs the newest says what it was", () => {
+test("nothing is dropped when shorter outputs are enough, and the newest of equal outputs keeps its beginning", () => {
   const long = words(2_000);
   const conversation = talk(
     ...[user("go"), call("a"), result("a", long), call("b"), result("b", long)],
@@ -75,7 +75,7 @@ test("a single result that is longer than the window keeps its beginning and its
   expect(cut?.content.length).toBeLessThan(9_000);
 });
 
-test("many long results of one answer are cut until they fit together, each from what it was", () => {
+test("many long results of one answer are cut from their originals until they fit", () => {
   const calls = Array.from({ length: 10 }, (_, index) => `c${index}`);
   const asked: Message = {
     role: "assistant",
@@ -93,7 +93,7 @@ test("many long results of one answer are cut until they fit together, each from
   expect(shortened.every(({ content }) => content.startsWith("begin") && content.endsWith("end"))).toBe(true);
 });
 
-test("a later compression takes the earlier one's messages in", () => {
+test("a later compression includes the messages of the earlier one", () => {
   const conversation = talk(...exchanges(40));
   conversation.compress({ ...planCompression(room(conversation, 3_000))!, summary: "first" });
   for (const message of exchanges(40)) conversation.append(message);
@@ -106,7 +106,7 @@ test("a later compression takes the earlier one's messages in", () => {
   );
 });
 
-test("recency drops the oldest, importance what matters least, hybrid neither what is nearly new", () => {
+test("recency drops the oldest, importance the least important, hybrid never the newest", () => {
   const conversation = talk(
     ...exchanges(2, 50),
     ...[user("remember: never use tabs"), answer(words(200))],

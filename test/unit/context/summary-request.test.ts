@@ -19,26 +19,26 @@ const questions = (count: number, length: number): Conversation["transcript"] =>
 
 const lengthOf = (part: readonly string[]): number => part.join("\n\n").length;
 
-test("what fits is asked for in one request, whole", () => {
+test("messages that fit are one request", () => {
   const [part, ...others] = summaryParts(questions(10, 1_000), 20_000);
   expect(others).toEqual([]);
   expect(part?.[9]).toBe(`[user] 9 ${"x".repeat(1_000)}`);
 });
 
-test("what does not fit one window is divided, in order, with nothing left out", () => {
+test("longer conversations become several requests, in order and complete", () => {
   const parts = summaryParts(questions(50, 1_000), 10_000);
   expect(parts.length).toBeGreaterThan(1);
   expect(parts.every((part) => lengthOf(part) <= 10_000)).toBe(true);
   expect(parts.flat().map((text) => Number(/\d+/.exec(text)?.[0]))).toEqual(Array.from({ length: 50 }, (_, at) => at));
 });
 
-test("rather than in very many requests, less is shown of each message", () => {
+test("messages are cut before the number of requests grows too far", () => {
   const parts = summaryParts(questions(50, 4_000), 10_000);
   expect(parts.length).toBeLessThanOrEqual(6);
   expect(parts.flat()).toHaveLength(50);
 });
 
-test("an answer with more long calls than a request can have is shown shorter", () => {
+test("an answer with many long calls is cut", () => {
   const tool_calls = Array.from({ length: 10 }, (_, index) => ({
     id: `c${index}`,
     type: "function" as const,
@@ -48,7 +48,7 @@ test("an answer with more long calls than a request can have is shown shorter", 
   expect(parts.every((part) => lengthOf(part) <= 10_000)).toBe(true);
 });
 
-test("the words beside an image are summed up, too", () => {
+test("the text next to an image is included", () => {
   const content = [
     { type: "text", text: "This is the broken login page." },
     { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },

@@ -14,16 +14,16 @@ function after(...counted: readonly number[]): TokenMeter {
   return meter;
 }
 
-test("what the provider counted holds, and what was added since is scaled like it", () => {
+test("the provider's count stays, and later messages are scaled by its ratio", () => {
   expect(after(1_500).tokens(1_000)).toBe(1_500);
   expect(after(1_500).tokens(2_000)).toBe(3_000);
 });
 
-test("a count that cannot be true is believed no further than an estimate can be wrong", () => {
+test("an implausible count is limited", () => {
   expect(after(1_000_000_000).tokens(1_000)).toBe(4_000);
   expect(after(1).tokens(1_000)).toBe(500);
 });
 
-test.for([0, -500, Number.NaN])("a count of %s is none", (counted) => {
+test.for([0, -500, Number.NaN])("a count of %s is ignored", (counted) => {
   expect(after(counted).tokens(1_000)).toBe(1_000);
 });

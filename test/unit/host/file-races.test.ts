@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test("two agents that write one file at the same moment lose nothing of each other's", async () => {
+test("two agents that write one file at the same moment lose no change", async () => {
   const random = seeded(SEED);
   const agents = [nodeFiles(), nodeFiles()];
   let lost = 0;

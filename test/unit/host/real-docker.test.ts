@@ -66,7 +66,7 @@ describe.runIf(engine).each([
   beforeAll(() => importImage(docker, image, hasBash), SLOW);
   const bench = (passed?: Readonly<Record<string, string>>) => benchOf({ docker_image: image }, passed);
 
-  test("the exit code, both streams, the folder and variables are those of the command there", {
+  test("exit code, both streams, folder and variables are those of the command in the container", {
     timeout: SLOW,
   }, async () => {
     const it = await bench();
@@ -75,13 +75,13 @@ describe.runIf(engine).each([
     expect(await textOf(it, 'pwd; echo "$A"')).toContain(`${it.folder}/sub dir\nit's $A\n[exit code 0`);
   });
 
-  test("no character is lost or taken for something else on the way", { timeout: SLOW }, async () => {
+  test("every character arrives unchanged", { timeout: SLOW }, async () => {
     const it = await bench({ PASSED_ON: AWKWARD });
     expect(await textOf(it, `cat <<'END'\n${AWKWARD}\nEND`)).toContain(`${AWKWARD}\n[exit code 0`);
     expect(await textOf(it, 'printf "%s\\n" "$PASSED_ON"')).toContain(`${AWKWARD}\n[exit code 0`);
   });
 
-  test("the workspace's files are the same; this machine's others are not there, nor its rights", {
+  test("the container has the workspace's files, and no other files or rights of this machine", {
     timeout: SLOW,
   }, async () => {
     const it = await bench();
@@ -94,7 +94,7 @@ describe.runIf(engine).each([
     expect(limits.trim()).toBe(`256 ${5_120 * 1024 * 1024}`);
   });
 
-  test("a stop ends what runs there, also what left its session", { timeout: SLOW }, async () => {
+  test("a stop ends all processes there, also those that left their session", { timeout: SLOW }, async () => {
     const it = await bench();
     await textOf(it, `setsid ${NAP} & trap '' TERM; ${NAP}; ${NAP}`, { timeout: 3 });
     expect(napping()).toEqual([]);
@@ -110,7 +110,7 @@ describe.runIf(engine).each([
     expect([napping(), containers()]).toEqual([[], []]);
   });
 
-  test("a container that somebody removes is said, and the next command has another", { timeout: SLOW }, async () => {
+  test("a removed container is reported, and the next command gets another", { timeout: SLOW }, async () => {
     const it = await bench();
     await textOf(it, "mkdir kept; cd kept; export A=1");
     const [first = ""] = containers();
@@ -135,7 +135,7 @@ test.runIf(engine)(
   },
 );
 
-test.runIf(hasPrograms("docker"))("an engine that is away is said in one line", async () => {
+test.runIf(hasPrograms("docker"))("a missing engine is reported in one line", async () => {
   process.env["DOCKER_HOST"] = `unix://${mkdtempSync(join(tmpdir(), "hermes-no-engine-"))}/socket`;
   try {
     const it = await benchOf({ docker_image: "any" });

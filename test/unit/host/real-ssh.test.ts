@@ -50,7 +50,7 @@ for (const { name, loginShell, isThere } of shells)
       return benches.open(section, passed);
     }
 
-    test("the exit code, both streams, the folder and variables are those of the command there", async () => {
+    test("exit code, both streams, folder and variables are those of the remote command", async () => {
       const it = await bench();
       const text = await textOf(
         it,
@@ -64,19 +64,19 @@ for (const { name, loginShell, isThere } of shells)
       );
     });
 
-    test("no character is lost or taken for something else on the way", async () => {
+    test("every character arrives unchanged", async () => {
       const it = await bench();
       expect(await textOf(it, `cat <<'END'\n${AWKWARD}\nEND`)).toContain(`${AWKWARD}\n[exit code 0`);
     });
 
-    test("a variable that is passed on arrives as it is, and is on no command line", async () => {
+    test("a passed variable arrives unchanged, and is on no command line", async () => {
       const it = await bench({ PASSED_ON: AWKWARD });
       expect(await textOf(it, 'printf "%s\\n" "$PASSED_ON"; ps -eo args | grep -c "[{]b,c} ~ #"')).toContain(
         `${AWKWARD}\n0\n`,
       );
     });
 
-    test("a stop ends what runs there, also what left its session", async () => {
+    test("a stop ends all processes there, also those that left their session", async () => {
       const it = await bench();
       await textOf(it, `setsid -f ${NAP}; trap '' TERM; ${NAP}; ${NAP}`, { timeout: 1 });
       expect(processesSleeping(NAP_SECONDS)).toEqual([]);
@@ -91,7 +91,7 @@ for (const { name, loginShell, isThere } of shells)
       expect(processesSleeping(NAP_SECONDS)).toEqual([]);
     });
 
-    test("a pseudo-terminal is one of the other machine", async () => {
+    test("the other machine provides the pseudo-terminal", async () => {
       const it = await bench();
       expect(await textOf(it, "[ -t 0 ] && [ -t 1 ] && tty; exit 3", { pty: true })).toMatch(
         /^\/dev\/pts\/\d+\n(?:.*\n)?\[exit code 3/,
@@ -99,7 +99,7 @@ for (const { name, loginShell, isThere } of shells)
     });
   });
 
-test.runIf(hasServer)("a command that is too long to be sent is refused in words", async () => {
+test.runIf(hasServer)("a command that is too long is refused with a sentence", async () => {
   const server = await startSshServer();
   const pathBefore = process.env["PATH"] ?? "";
   process.env["PATH"] = `${server.programs}${delimiter}${pathBefore}`;

@@ -117,7 +117,7 @@ test.each(places)("%s: output, exit code, folder and variables, as on this machi
   expect(await textOf(bench, "pwd", { workdir: "/" })).toMatch(/^\/\n/);
 });
 
-test.each(places)("%s: a stop ends what runs there, also what left its session", async (_, section) => {
+test.each(places)("%s: a stop ends all processes there, also those that left their session", async (_, section) => {
   const bench = await benches.open(section());
   await textOf(bench, `setsid -f ${NAP}; trap '' TERM; ${NAP}; ${NAP}`, { timeout: 1 });
   expect(napping()).toEqual([]);
@@ -150,7 +150,7 @@ test.each(places)(
   },
 );
 
-test("ssh: a folder that is gone there is said, nothing runs, and the shell goes home", async () => {
+test("ssh: a missing folder is reported, nothing runs, and the shell starts in the home", async () => {
   const bench = await benches.open({ backend: "ssh", ssh_host: "host", cwd: `${stub}/home/project` });
   await textOf(bench, "cd ..; rmdir project; mkdir project; cd project; rmdir ../project");
   expect(await textOf(bench, "echo ran")).toMatch(
@@ -159,7 +159,7 @@ test("ssh: a folder that is gone there is said, nothing runs, and the shell goes
   expect(await textOf(bench, "pwd")).toContain(`${stub}/home\n`);
 });
 
-test("ssh asks nothing, shares one connection and ends it", async () => {
+test("ssh asks no question, shares one connection and ends it", async () => {
   const bench = await benches.open({ backend: "ssh", ssh_host: "host", ssh_user: "me", ssh_port: 2222, ssh_key: "/k" });
   await textOf(bench, "true");
   await bench.context.host.terminals.dispose();
@@ -178,7 +178,7 @@ test("ssh: without a folder in config.yaml commands start in the home there", as
   expect(await textOf(bench, "pwd")).toContain(`${stub}/home\n`);
 });
 
-test("ssh: a pseudo-terminal is the other machine's", async () => {
+test("ssh: the other machine provides the pseudo-terminal", async () => {
   const bench = await benches.open({ backend: "ssh", ssh_host: "host" });
   expect(await textOf(bench, "[ -t 0 ] && [ -t 1 ] && tty; exit 3", { pty: true })).toMatch(
     /^\/dev\/pts\/\d+\n\[exit code 3/,
@@ -186,7 +186,7 @@ test("ssh: a pseudo-terminal is the other machine's", async () => {
   expect(log()).toContain(" -tt ");
 });
 
-test("a machine that cannot be reached is said in one line, and tried again", async () => {
+test("an unreachable machine is reported in one line, and tried again", async () => {
   const backend = configuredBackend(
     terminalSection.parse({ backend: "ssh", ssh_host: "nowhere", ssh_user: "nobody" }),
     ["/"],
@@ -213,7 +213,7 @@ test("docker: one container a session, with the workspace's own files and no mor
   await expect(bench.run(terminal, { command: "tty", pty: true })).rejects.toThrow("No pseudo-terminal");
 });
 
-test("a backend that is not here refuses: nobody who asked for a sandbox runs on the bare machine", async () => {
+test("an unknown backend refuses every command instead of running it on this machine", async () => {
   const bench = await benches.open({ backend: "modal" });
   await expect(bench.run(terminal, { command: "touch ran" })).rejects.toThrow('Unsupported terminal backend: "modal"');
   expect(existsSync(join(bench.folder, "ran"))).toBe(false);

@@ -52,7 +52,7 @@ describe("notes", () => {
     expect(change(["tea", "green tea"], { action: "remove", oldText: "tea" })).toEqual(["green tea"]);
   });
 
-  it("make room by giving up the oldest, never the one that is written", () => {
+  it("make room by evicting the oldest, never the new one", () => {
     const changed = changeNotes(
       ["a".repeat(20), "b".repeat(20), "c".repeat(10)],
       { action: "add", content: "d".repeat(30) },
@@ -71,7 +71,7 @@ describe("notes", () => {
     expect(grown).toMatchObject({ ok: true, notes: ["o".repeat(40)], evicted: ["b".repeat(20), "c".repeat(20)] });
   });
 
-  it("refuse an entry that no room could be made for", () => {
+  it("refuse an entry that is longer than the limit", () => {
     expect(change(["a"], { action: "add", content: "x".repeat(61) })).toContain("61 characters");
   });
 

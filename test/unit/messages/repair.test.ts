@@ -53,7 +53,7 @@ test("merges assistants that follow each other and keeps the calls of the second
   ]);
 });
 
-test("makes up the result of a call that never ended", () => {
+test("adds the result of a call that never ended", () => {
   const repaired = repairMessages([
     { role: "user", content: "go" },
     { role: "assistant", content: null, tool_calls: [call("a"), call("b")] },
@@ -81,7 +81,7 @@ test("drops results without a call, and second results of the same call", () => 
   ]);
 });
 
-test("drops a second call that reuses an id, and an assistant that says nothing", () => {
+test("drops a second call that reuses an id, and an empty answer", () => {
   expect(
     repairMessages([
       { role: "user", content: "go" },

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Listens to two events, either of which ends the waiting. */
+/** Subscribes to two events. */
 function listen(done: () => void): { dispose(): unknown }[] {
   return ["one", "other"].map((name) => {
     events.on(name, done);
@@ -22,12 +22,12 @@ function listen(done: () => void): { dispose(): unknown }[] {
   });
 }
 
-/** Listeners and timers that are still there. */
+/** Number of listeners and timers. */
 function left(): readonly number[] {
   return [events.listenerCount("one"), events.listenerCount("other"), vi.getTimerCount()];
 }
 
-test("listens at once, and is true with the first event", async () => {
+test("subscribes at once, and gives true with the first event", async () => {
   const waiting = waitForEvent(LIMIT_MS, listen);
   expect(left()).toEqual([1, 1, 1]);
   events.emit("other");
@@ -36,7 +36,7 @@ test("listens at once, and is true with the first event", async () => {
   expect(left()).toEqual([0, 0, 0]);
 });
 
-test("is false when nothing has come in time", async () => {
+test("gives false after the timeout", async () => {
   const waiting = waitForEvent(LIMIT_MS, listen);
   await vi.advanceTimersByTimeAsync(LIMIT_MS - 1);
   expect(left()).toEqual([1, 1, 1]);
@@ -45,7 +45,7 @@ test("is false when nothing has come in time", async () => {
   expect(left()).toEqual([0, 0, 0]);
 });
 
-test("what is so already while it begins to listen ends it, too", async () => {
+test("an event during the subscription counts", async () => {
   const waiting = waitForEvent(LIMIT_MS, (done) => {
     done();
     return listen(done);
@@ -54,7 +54,7 @@ test("what is so already while it begins to listen ends it, too", async () => {
   expect(left()).toEqual([0, 0, 0]);
 });
 
-test("rejects with why it could not listen, and leaves no timer", async () => {
+test("rejects when subscribing fails, and leaves no timer", async () => {
   const waiting = waitForEvent(LIMIT_MS, () => {
     throw new Error("nothing to listen to");
   });

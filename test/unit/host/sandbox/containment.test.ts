@@ -98,7 +98,7 @@ test("works as outside: output, exit code, folder, files of the workspace", asyn
   rmSync(join(workspace, "made.txt"));
 });
 
-test("nothing outside the workspace is written, as root neither", async () => {
+test("nothing outside the workspace can be written, not even by root", async () => {
   for (const place of [outside, homedir(), "/etc", "/usr/local", "/opt", "/sys/kernel", "/proc/sys/kernel"]) {
     const file = place.startsWith("/proc") ? `${place}/hostname` : `${place}/hermes-was-here`;
     const ran = await run(`echo x > ${file} && echo WRITTEN`);
@@ -108,7 +108,7 @@ test("nothing outside the workspace is written, as root neither", async () => {
   expect((await run("mount -o remount,rw / || umount /etc || chroot / true || mknod sda b 8 0")).exitCode).not.toBe(0);
 });
 
-test("what is protected is read-only in every way, however it is reached", async () => {
+test("protected files are read-only, by every path", async () => {
   const before = listed();
   const config = readFileSync(join(workspace, ".git/config"), "utf8");
   const attempts = [
@@ -143,7 +143,7 @@ test("commits work, with the repository's settings out of reach", async () => {
   expect(ran.output).toMatch(/^[0-9a-f]{7,} one\n$/);
 });
 
-test("protected files that do not exist yet are taken away after the command, and leave nothing behind", async () => {
+test("new protected files are removed after the command", async () => {
   const before = listed();
   const ran = await run(
     "mkdir -p .idea pkg/.vscode; echo a > .idea/x.xml; echo b > AGENTS.md; echo c > pkg/.vscode/tasks.json; echo d > pkg/ok",
@@ -175,7 +175,7 @@ test("git's folders that a repository lacks cannot be made in it either", async 
   expect(existsSync(join(workspace, ".git/hooks"))).toBe(false);
 });
 
-test("of what ran for long is only told: meanwhile the user works, too", async () => {
+test("changes of a long command are reported only, because the user works meanwhile", async () => {
   const ran = await run("echo x > GEMINI.md", { keepsShell: false });
   expect(ran.notes).toEqual([expect.stringContaining(`${workspace}/GEMINI.md is protected and was made`)]);
   expect(existsSync(join(workspace, "GEMINI.md"))).toBe(true);
@@ -198,7 +198,7 @@ anyTest.runIf(isSandboxed && hasPrograms("python3"))(
   },
 );
 
-test("secrets of the home and our own are not there to be read", async () => {
+test("secrets of the home and of the agent are hidden", async () => {
   for (const file of [join(home, ".ssh/id_rsa"), join(home, ".netrc"), join(ownHome, ".env"), "/etc/shadow"]) {
     const ran = await run(`cat ${file}`);
     expect([file, /PRIVATE|PASSWORD|OWN-KEY|root:/.test(ran.output)]).toEqual([file, false]);
@@ -237,7 +237,7 @@ test("folder and variables persist in the sandbox; outside only the folder does"
   expect((await run("echo [$A] [$B]", { shell: open.after })).output).toBe("[] [open]\n");
 });
 
-test("what a command writes in place of its shell's state is not followed", async () => {
+test("a forged shell state is ignored", async () => {
   const state = `"\${__hermes_to%/*}"`;
   expect((await run(`echo x > ${state}/../preamble`)).exitCode).not.toBe(0);
   for (const trick of [`ln -sf ${home}/.netrc`, "rm -f x; mkfifo"]) {
@@ -248,7 +248,7 @@ test("what a command writes in place of its shell's state is not followed", asyn
   }
 });
 
-test("a pseudo-terminal is one in the sandbox, too", async () => {
+test("a pseudo-terminal works in the sandbox", async () => {
   const ran = await run("test -t 0 && test -t 1 && tty; stty size; echo x > /etc/hermes-x; exit 4", { pty: true });
   expect(ran.output).toMatch(/\/dev\/pts\/\d+\r?\n24 80\r?\n/);
   expect([ran.exitCode, existsSync("/etc/hermes-x")]).toEqual([4, false]);
@@ -278,7 +278,7 @@ test("the whole tree is killed, whatever it does", async () => {
   }
 });
 
-test("what a command leaves in the background goes on, is seen and ended", async () => {
+test("background processes continue, are seen and ended", async () => {
   const running = await start(`${nap(2)} & echo started`);
   expect((await running.exit).exitCode).toBe(0);
   expect([await running.hasSurvivors(), isRunning(nap(2))]).toEqual([true, true]);

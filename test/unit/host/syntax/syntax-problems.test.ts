@@ -9,7 +9,7 @@ async function check(path: string, newText: string | null, oldText: string | nul
   return files.flatMap(({ after }) => after.map(({ line, column, message }) => `${line}:${column} ${message}`));
 }
 
-// What is right, then what is wrong, and where.
+// A valid text, an invalid one, and the line of the error.
 const languages: readonly (readonly [file: string, right: string, wrong: string, line: number])[] = [
   ["a.ts", "const a: Map<string, number> = new Map();\n", "const a = (1;\n", 1],
   ["a.mts", "export type A = { readonly [K in B]?: C<K> };\n", "export type A = {\n", 1],
@@ -38,22 +38,22 @@ afterEach(() => {
 });
 
 describe("syntax check", () => {
-  it.each(languages)("%s: what is right is silent", async (file, right) => {
+  it.each(languages)("%s: a valid text has no problems", async (file, right) => {
     expect(await check(`/w/${file}`, right)).toEqual([]);
   });
 
-  it.each(languages)("%s: what is wrong is found, not before its line", async (file, _right, wrong, line) => {
+  it.each(languages)("%s: an error is found, not before its line", async (file, _right, wrong, line) => {
     const found = await check(`/w/${file}`, wrong);
     expect(found.length).toBeGreaterThan(0);
     expect(found.length).toBeLessThanOrEqual(5);
     expect(Number.parseInt(found[0] ?? "", 10)).toBeGreaterThanOrEqual(line);
   });
 
-  it("has every grammar that it names", async () => {
+  it("every listed grammar exists", async () => {
     for (const extension of Object.keys(grammars)) expect(await check(`/w/a${extension}`, "")).toEqual([]);
   });
 
-  it("says what is missing, and where", async () => {
+  it("names a missing token and its place", async () => {
     expect(await check("/w/a.ts", "f(1;\n")).toEqual(['1:4 ")" is missing']);
     expect(await check("/w/a.json", '{"a": 1,}')).toEqual(["1:9 property name expected", "1:9 value expected"]);
   });
@@ -72,20 +72,20 @@ describe("syntax check", () => {
     expect(await check("/w/package.json", text)).not.toEqual([]);
   });
 
-  it("has nothing to say of files without a grammar, of deleted and of huge ones", async () => {
+  it("ignores files without a grammar, deleted and huge files", async () => {
     expect(await check("/w/a.txt", "((((")).toEqual([]);
     expect(await check("/w/a.ts", null, "(((")).toEqual([]);
     expect(await check("/w/a.ts", "(".repeat(300_000))).toEqual([]);
   });
 
-  it("survives what is no text of any language", async () => {
+  it("survives random text", async () => {
     const noise = String.fromCharCode(...Array.from({ length: 4_000 }, (_, index) => (index * 7_919) % 0xd7ff));
     for (const extension of [".ts", ".py", ".json", ".yaml", ".sh"]) {
       expect((await check(`/w/a${extension}`, noise)).length).toBeLessThanOrEqual(5);
     }
   });
 
-  it("finds what is wrong though the machine stood still in the middle of it", async () => {
+  it("finds an error after a stall in the middle of parsing", async () => {
     const now = performance.now.bind(performance);
     let looks = 0;
     vi.spyOn(performance, "now").mockImplementation(() => {

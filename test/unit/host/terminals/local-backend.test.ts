@@ -25,7 +25,7 @@ async function launchOf(more: Partial<CommandRequest> = {}) {
   return (await backend.plan(request, false, new AbortController().signal)).launch;
 }
 
-test("a client may type the command into the user's shell, less the keys and with what is passed on", async () => {
+test("a client can type the command into the user's shell, without the keys and with the passed variables", async () => {
   expect((await launchOf()).userShell).toEqual({
     line: "ls -l",
     language: "sh",
@@ -33,6 +33,6 @@ test("a client may type the command into the user's shell, less the keys and wit
   });
 });
 
-test("what is to run in the sandbox is never typed into the user's shell", async () => {
+test("a sandboxed command is never typed into the user's shell", async () => {
   expect(await launchOf({ sandboxed: true })).not.toHaveProperty("userShell");
 });

@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { OutputFlow } from "../../../../agent-core/platform/children/output-flow.ts";
 
-/** Longer than silence must last for an output to count as complete. */
+/** Longer than the idle time after which an output is complete. */
 const STALL_MS = 700;
 
 function flowInto(outputFile?: string) {
@@ -21,24 +21,24 @@ function flowInto(outputFile?: string) {
   return { flow, stream, taken: () => taken };
 }
 
-/** The thread gets no processor time. */
-function standStill(): void {
+/** Blocks the thread. */
+function stall(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STALL_MS);
 }
 
-test("what was printed while the machine stood still is taken before the command is over", async () => {
+test("output from the time of a stall arrives before the command ends", async () => {
   const { flow, stream, taken } = flowInto();
   const drained = flow.drained();
   // Timers that are due come before what has arrived meanwhile.
   setImmediate(() => {
-    standStill();
+    stall();
     setImmediate(() => stream.end("late"));
   });
   await drained;
   expect(taken()).toBe(4);
 });
 
-test("output that waits for a slow disk is no silence", async () => {
+test("output that waits for a slow disk is not idle", async () => {
   const pipe = join(mkdtempSync(join(tmpdir(), "hermes-flow-")), "pipe");
   execFileSync("sh", ["-c", `mkfifo ${pipe}`]);
   const { flow, stream, taken } = flowInto(pipe);
@@ -55,7 +55,7 @@ test("output that waits for a slow disk is no silence", async () => {
   expect(taken()).toBe(1_000_000);
 });
 
-test("a stream that stays open and silent is not waited for", async () => {
+test("an open stream without output ends after the idle time", async () => {
   const { flow, stream, taken } = flowInto();
   stream.write("all");
   await flow.drained();

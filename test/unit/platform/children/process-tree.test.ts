@@ -9,7 +9,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("a process that will not end is killed, though everything stood still after it was asked to", async () => {
+test("a process that ignores SIGTERM is killed, also after a stall", async () => {
   const script = "trap '' TERM; echo ready; while :; do sleep 0.05; done";
   const child = spawn("sh", ["-c", script], { detached: true, stdio: ["ignore", "pipe", "ignore"] });
   const exit = once(child, "exit");

@@ -44,14 +44,14 @@ function isTaken(lock: ReturnType<typeof acquireLock>): boolean {
   return !("pid" in lock);
 }
 
-test("a lock that is given back leaves nothing", () => {
+test("a released lock leaves no file", () => {
   const lock = acquireLock(path);
   expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ pid: process.pid });
   if (!("pid" in lock)) lock.release();
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("another process's lock is respected while it lives, and taken over when it was killed", async () => {
+test("the lock of another process holds while it lives, and is taken over after its death", async () => {
   const { child, tell } = taker();
   expect(await tell(`take ${path}`)).toBe("taken");
   expect(acquireLock(path)).toEqual({ pid: child.pid });
@@ -62,7 +62,7 @@ test("another process's lock is respected while it lives, and taken over when it
   expect(readdirSync(folder)).toEqual(["s.jsonl.lock"]);
 });
 
-test("a lock whose number another process has by now is taken over", async () => {
+test("a lock whose process id now belongs to another process is taken over", async () => {
   const { child, tell } = taker();
   await tell(`take ${path}`);
   const lock = JSON.parse(readFileSync(path, "utf8"));
@@ -71,19 +71,19 @@ test("a lock whose number another process has by now is taken over", async () =>
   expect(isTaken(acquireLock(path))).toBe(true);
 });
 
-test("a lock of an older version, which names only a number, holds while that lives", () => {
+test("a lock of an older version, with a process id only, holds while that process lives", () => {
   writeFileSync(path, JSON.stringify({ pid: process.ppid }));
   expect(acquireLock(path)).toEqual({ pid: process.ppid });
   writeFileSync(path, JSON.stringify({ pid: spawnSync("true").pid }));
   expect(isTaken(acquireLock(path))).toBe(true);
 });
 
-test.for(["", "garbage", "\0\0\0", '{"pid":-1}', "[]"])("a damaged lock is nobody's: %j", (text) => {
+test.for(["", "garbage", "\0\0\0", '{"pid":-1}', "[]"])("a damaged lock has no holder: %j", (text) => {
   writeFileSync(path, text);
   expect(isTaken(acquireLock(path))).toBe(true);
 });
 
-test("an earlier lock of the same process that is given back late does not take the later one with it", () => {
+test("a late release of an earlier lock keeps the later lock of the same process", () => {
   const earlier = acquireLock(path);
   const later = acquireLock(path);
   if (!("pid" in earlier)) earlier.release();

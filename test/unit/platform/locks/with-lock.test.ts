@@ -43,14 +43,14 @@ async function lockElsewhere(): Promise<void> {
   if (child.stdout !== null) await once(child.stdout, "data");
 }
 
-test("processes and calls in one process lose no count of each other", { timeout: 60_000 }, async () => {
+test("processes, and calls in one process, run one after the other", { timeout: 60_000 }, async () => {
   const others = ["a", "b", "c"].map(() => promisify(execFile)(process.execPath, [COUNTER, file, "40"]));
   await Promise.all([...others, ...Array.from({ length: 40 }, countUp)]);
   expect(readFileSync(file, "utf8")).toBe("160");
   expect(readdirSync(folder)).toEqual(["count"]);
 });
 
-test("what fails is told to who asked for it, and the next one has its turn", async () => {
+test("failed work rejects for its caller, and the next work runs", async () => {
   const failed = withLock(lock, () => Promise.reject(new Error("no room")));
   const next = withLock(lock, async () => "written");
   await expect(failed).rejects.toThrow("no room");
@@ -63,7 +63,7 @@ test("what fails is told to who asked for it, and the next one has its turn", as
   expect(readdirSync(folder)).toEqual(["count"]);
 });
 
-test("a process that hangs with the lock is named after ten seconds, and keeps it", async () => {
+test("the error after ten seconds names the process that keeps the lock", async () => {
   await lockElsewhere();
   const begin = performance.now();
   let looks = 0;
