@@ -18,7 +18,6 @@ import { sessionsFolder, spaceReserveFile } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
 import { settingsOf } from "../providers/choice.ts";
 import { warmUpModel } from "../providers/stream-model.ts";
-import type { EditorModels } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
@@ -50,7 +49,7 @@ const CANCELLED = "";
 export type AcpSessionOptions = {
   readonly client: AgentContext;
   readonly identity: ConnectedClient;
-  readonly place: SessionParams;
+  readonly params: SessionParams;
   readonly id: string;
   readonly stored: StoredSession | undefined;
   /** What the session was written to when it was closed here with something that could not be saved. */
@@ -60,8 +59,6 @@ export type AcpSessionOptions = {
   readonly configured: ConfiguredAgent;
   readonly directory: ModelDirectory;
   readonly model: StartingModel;
-  /** The client's own models, when it offers any. */
-  readonly editorModels: EditorModels | undefined;
   /** Every stored session. */
   readonly index: SessionIndex;
   /** What is stored of a session; rejects with an error of the protocol. */
@@ -100,14 +97,14 @@ export class AcpSession {
   #cancellation = new AbortController();
 
   constructor(options: AcpSessionOptions) {
-    const { client, identity, place, id, stored, configured, directory, model, local, home, log } = options;
+    const { client, identity, params, id, stored, configured, directory, model, local, home, log } = options;
     const { capabilities, title } = identity;
     this.id = id;
-    this.cwd = place.cwd;
+    this.cwd = params.cwd;
     this.#client = client;
     this.#sessions = options;
     this.#mode = modeOf(stored?.mode ?? "") ?? DEFAULT_MODE;
-    this.#isTrusted = place.trusted;
+    this.#isTrusted = params.trusted;
     this.#updates = updateCallbacks({
       send: (update) => this.send(update),
       showsNotices: capabilities.session?.notices != null,
@@ -116,15 +113,15 @@ export class AcpSession {
     const { status } = this.#updates.callbacks;
     this.#journal = sessionJournal(options, status);
     const questions = { client, sessionId: id, hasForms: capabilities.elicitation?.form != null };
-    const { host, problems } = sessionHost(configured, place, { client, capabilities, sessionId: id, local, home });
+    const { host, problems } = sessionHost(configured, params, { client, capabilities, sessionId: id, local, home });
     this.agent = new AIAgent({
       ...configured.options,
       ...settingsOf(model.resolved),
-      ...(options.editorModels && { editorModels: options.editorModels }),
+      ...(identity.models && { editorModels: identity.models }),
       modelFacts: (resolved) => directory.facts(resolved),
       sessionId: id,
-      cwd: place.cwd,
-      otherFolders: place.otherFolders,
+      cwd: params.cwd,
+      otherFolders: params.otherFolders,
       trusted: () => this.#isTrusted,
       onDefect: log,
       ...(title !== undefined && { platform: title }),
@@ -352,7 +349,7 @@ function restored(stored: StoredSession | undefined): Partial<AIAgentOptions> {
 }
 
 function sessionJournal(
-  { home, place: { cwd }, id, stored, journal }: AcpSessionOptions,
+  { home, params: { cwd }, id, stored, journal }: AcpSessionOptions,
   tell: (event: StatusEvent) => void,
 ): Journal {
   const told = {

@@ -46,7 +46,7 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
       throw invalidParams("methodId", known);
     }
     await server.reconfigure();
-    const model = server.directory.resolve(undefined);
+    const model = server.configuration.directory.resolve(undefined);
     if (!model.ok) throw authRequired(model.message);
     return {};
   });

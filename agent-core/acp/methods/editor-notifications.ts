@@ -8,5 +8,5 @@ import type { AgentServer } from "../agent-server.ts";
 export function registerEditorNotifications(app: AgentApp, server: AgentServer): void {
   onClientNotification(app, fileMethods.saved, ({ params }) => server.userSaved(params.path));
   onClientNotification(app, editorModelMethods.delta, ({ params }) => server.client.models?.receive(params));
-  onClientNotification(app, editorModelMethods.changed, () => server.directory.discover());
+  onClientNotification(app, editorModelMethods.changed, () => server.configuration.directory.discover());
 }

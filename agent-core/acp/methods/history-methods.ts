@@ -35,7 +35,7 @@ const MAX_TITLE_CHARS = 300;
 export function registerHistoryMethods(app: AgentApp, server: AgentServer): void {
   app.onRequest(methods.agent.session.list, ({ params }) => listPage(server, params));
   onClientRequest(app, sessionMethods.search, async ({ params: { query, cwd, limit = DEFAULT_HITS } }) => {
-    const { value, building } = await server.index.ask("found", { query, cwd, limit });
+    const { value, building } = await server.stored.index.ask("found", { query, cwd, limit });
     return { hits: value.map((found) => hitOf(found, query)), ...(building !== undefined && { building }) };
   });
   onClientRequest(app, sessionMethods.rename, async ({ params: { sessionId, title } }) => {
@@ -43,9 +43,7 @@ export function registerHistoryMethods(app: AgentApp, server: AgentServer): void
     if (line === "" || line.length > MAX_TITLE_CHARS) {
       throw invalidParams("title", `expected 1 to ${MAX_TITLE_CHARS} visible characters`);
     }
-    const open = server.findSession(sessionId);
-    if (open !== undefined) open.agent.setTitle(line);
-    else await server.renameStored(sessionId, line).catch(asRequestError);
+    await server.renameSession(sessionId, line).catch(asRequestError);
     return {};
   });
   onClientRequest(app, sessionMethods.export, async ({ params: { sessionId, format } }) => {
@@ -59,7 +57,7 @@ export function registerHistoryMethods(app: AgentApp, server: AgentServer): void
 
 async function listPage(server: AgentServer, { cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
   const filter = { limit: PAGE + 1, cwd: cwd ?? undefined, after: positionOf(cursor) };
-  const { value: found, building } = await server.index.ask("list", filter);
+  const { value: found, building } = await server.stored.index.ask("list", filter);
   const page = found.slice(0, PAGE);
   const last = found.length > PAGE ? page.at(-1) : undefined;
   return {

@@ -30,24 +30,24 @@ export function registerSettingsMethods(app: AgentApp, server: AgentServer): voi
     return {};
   });
   onClientRequest(app, settingsMethods.checkKey, async ({ params }) => {
-    const { options } = await server.configure();
+    const { options } = await server.configuration.read();
     const check = await tryKey(params, options.environment ?? {});
     if (check !== undefined) return check;
     throw invalidParams("provider", `${JSON.stringify(params.provider)} takes no key, or its address is missing`);
   });
   onClientRequest(app, settingsMethods.providers, async () => {
-    const { options } = await server.configure();
-    await server.directory.discover();
+    const { options } = await server.configuration.read();
+    await server.configuration.directory.discover();
     return {
-      unset: server.directory.namesNoModel,
+      unset: server.configuration.directory.namesNoModel,
       providers: keyProviders(options.environment ?? {}),
-      offers: server.directory.offers(),
+      offers: server.configuration.directory.offers(),
     };
   });
   onClientRequest(app, settingsMethods.models, async () => {
-    await Promise.all([server.directory.refresh(), server.directory.discover()]);
+    await Promise.all([server.configuration.directory.refresh(), server.configuration.directory.discover()]);
     return {
-      groups: server.directory.groups().map(({ provider, title, models }) => ({
+      groups: server.configuration.directory.groups().map(({ provider, title, models }) => ({
         provider,
         title,
         choices: models.map((model) => modelChoice(provider, model)),

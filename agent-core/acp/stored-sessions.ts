@@ -1,0 +1,189 @@
+/** The stored sessions of a home: read, rename, fork, delete, import, and the cleanup of their checkpoints. */
+import { isAbsolute } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { collectGarbage, forgetSession, hashesIn } from "../checkpoints/collect-garbage.ts";
+import { ObjectStore } from "../checkpoints/object-store.ts";
+import { checkpointsFolder, sessionIndexFile, sessionsFolder, spillFolder } from "../config/home.ts";
+import { Deadline } from "../platform/deadline.ts";
+import { lockHolder } from "../platform/locks/file-lock.ts";
+import type { HermesImport, HermesImported } from "../protocol/sessions.ts";
+import { forkSession } from "../sessions/fork-session.ts";
+import type { ImportReport } from "../sessions/import/import-sessions.ts";
+import { SessionIndex } from "../sessions/index/session-index.ts";
+import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
+import { journalPath, newSessionId } from "../sessions/session-files.ts";
+import { deleteSession, renameSession } from "../sessions/stored-session.ts";
+import { forkTitle } from "../sessions/titles.ts";
+import type { ConnectedClient } from "./connected-client.ts";
+import { notWritten, sessionUnusable } from "./request-errors.ts";
+
+/** A reloaded window opens its session again while its former process may still be ending. */
+const LOCK_WAIT_MS = 2_000;
+const LOCK_POLL_MS = 50;
+/** The cleanup starts when the first prompt is no longer waiting for this process. */
+const CLEANUP_DELAY_MS = 1_000;
+/** Failures of an import that are named one by one. */
+const NAMED_FAILURES = 5;
+
+/** `position`: the fork has only the messages before it; default: all. */
+export type ForkSource = { readonly id: string; readonly position?: number };
+
+export type StoredSessionsOptions = {
+  /** Hermes' home folder. */
+  readonly home: string;
+  /** The current client, which gets notifications. */
+  readonly client: () => ConnectedClient;
+  /** One line for the log. */
+  readonly log: (line: string) => void;
+};
+
+export class StoredSessions {
+  readonly index: SessionIndex;
+  readonly #options: StoredSessionsOptions;
+  readonly #folder: string;
+  /** Contents of files before their changes. */
+  readonly #objects: ObjectStore;
+  /** Settles at the end of the last import. */
+  #importing: Promise<unknown> = Promise.resolve();
+  /** Defined after the start of the cleanup. */
+  #cleanup: Promise<void> | undefined;
+  readonly #disposal = new AbortController();
+
+  constructor(options: StoredSessionsOptions) {
+    const { home, client, log } = options;
+    this.#options = options;
+    this.#folder = sessionsFolder(home);
+    this.#objects = new ObjectStore(checkpointsFolder(home));
+    const building = (progress: { readonly done: number; readonly total: number }): void =>
+      client().notifyBuilding(progress);
+    this.index = new SessionIndex({ journals: this.#folder, file: sessionIndexFile(home), log, building });
+  }
+
+  /** `unsaved`: lines that are not in the journal yet. */
+  async read(id: string, unsaved?: Buffer): Promise<StoredSession> {
+    const read = await readJournal(this.#pathOf(id), unsaved);
+    if (!read.ok) throw sessionUnusable(id, read.message);
+    return read.session;
+  }
+
+  /** Rejects with an Error in one line when the title cannot be written. */
+  async rename(stored: StoredSession, title: string): Promise<void> {
+    await renameSession(stored, title);
+    this.#options.client().notifySessionsChanged();
+  }
+
+  /** Stores a copy of a session for the folder `cwd`. Resolves to its id. */
+  async fork({ id, position }: ForkSource, cwd: string): Promise<string> {
+    const at = Date.now();
+    const fork = newSessionId(at);
+    const [from, to] = [this.#pathOf(id), this.#pathOf(fork)];
+    const source = await this.read(id);
+    const title = forkTitle(source.title, await this.#relatedTitles(id));
+    await forkSession(from, to, id, { id: fork, cwd, at, position, title }).catch((error: unknown) => {
+      throw notWritten(`The fork of session ${id} cannot be stored`, error);
+    });
+    this.#options.client().notifySessionsChanged();
+    return fork;
+  }
+
+  /** Deletes a session that is not open here, with the files of its tools. An unknown session counts as deleted. */
+  async delete(id: string): Promise<void> {
+    const path = this.#pathOf(id);
+    const hashes = await hashesIn(path);
+    const writer = await deleteSession(path, spillFolder(this.#options.home, id)).catch((error: unknown) => {
+      throw notWritten(`Session ${id} cannot be deleted`, error);
+    });
+    if (writer === undefined) await forgetSession(hashes, this.#objects, this.#folder);
+    this.#options.client().notifySessionsChanged();
+    if (writer) throw sessionUnusable(id, `another Hermes (process ${writer.pid}) is writing it; close it there first`);
+  }
+
+  /** Imports sessions, one import at a time; leaves the sessions `open` unchanged. Rejects with an Error in one line. */
+  async import(request: HermesImport, open: readonly string[], signal: AbortSignal): Promise<HermesImported> {
+    const { path: from = this.#options.home, again = false } = request;
+    if (!isAbsolute(from)) throw new Error(`path: ${JSON.stringify(from)} is not an absolute path`);
+    const progress = (done: number, total: number): void => this.#options.client().notifyImporting({ done, total });
+    const importing = this.#importing.then(() => this.index.import({ from, open, again, progress, signal }));
+    this.#importing = importing.catch(() => undefined); // the caller of the failed import gets the error
+    const report = await importing;
+    this.#options.client().notifySessionsChanged();
+    return { ...report, summary: importSummary(report) };
+  }
+
+  /** Waits while another process has the session open: two writers would not know of each other's messages. */
+  async waitUntilFree(id: string): Promise<void> {
+    const lock = `${this.#pathOf(id)}.lock`;
+    const deadline = new Deadline(LOCK_WAIT_MS);
+    let holder = lockHolder(lock);
+    while (holder !== undefined && !deadline.hasPassed()) {
+      await delay(LOCK_POLL_MS);
+      holder = lockHolder(lock);
+    }
+    if (holder === undefined) return;
+    const who = `another Hermes (process ${holder.pid}) has it open`;
+    throw sessionUnusable(id, `${who}; close it there first, or fork it to go on with a copy`);
+  }
+
+  /** Throws the protocol's error for a string that is not an id. */
+  checkId(id: string): void {
+    this.#pathOf(id);
+  }
+
+  /** Starts the cleanup of unused checkpoints, once. */
+  startCleanup(): void {
+    this.#cleanup ??= this.#collectGarbage();
+  }
+
+  async dispose(): Promise<void> {
+    this.#disposal.abort();
+    await this.#cleanup;
+    await this.index.close();
+  }
+
+  #pathOf(id: string): string {
+    const path = journalPath(this.#folder, id);
+    if (path === undefined) throw sessionUnusable(id, "this is not the id of a session");
+    return path;
+  }
+
+  async #collectGarbage(): Promise<void> {
+    const { signal } = this.#disposal;
+    try {
+      await delay(CLEANUP_DELAY_MS, undefined, { signal, ref: false });
+      await collectGarbage({ store: this.#objects, journals: this.#folder, now: Date.now(), signal });
+    } catch (error) {
+      if (!signal.aborted) this.#options.log(`could not remove unused checkpoints: ${String(error)}`);
+    }
+  }
+
+  /** Titles of other forks. A fork does not fail because the index is missing. */
+  async #relatedTitles(id: string): Promise<readonly string[]> {
+    try {
+      return (await this.index.ask("related", id)).value;
+    } catch (error) {
+      this.#options.log(`could not read the titles of other forks: ${String(error)}`);
+      return [];
+    }
+  }
+}
+
+/** One paragraph; each failure has its own line. */
+function importSummary({ imported, extended, unchanged, diverged, deleted, failed }: ImportReport): string {
+  const facts = [
+    counted(imported, "was imported", "were imported"),
+    counted(extended, "has gone on there and was extended", "have gone on there and were extended"),
+    counted(unchanged, "is here already", "are here already"),
+    counted(diverged, "went on here and stays as it is", "went on here and stay as they are"),
+    counted(deleted, "was skipped because it was deleted here", "were skipped because they were deleted here"),
+    counted(failed.length, "could not be imported", "could not be imported"),
+  ].filter((fact) => fact !== undefined);
+  if (facts.length === 0) return "There is no session to import.";
+  const named = failed.slice(0, NAMED_FAILURES).map(({ id, why }) => `- ${id}: ${why}`);
+  const more = failed.length > NAMED_FAILURES ? [`- and ${failed.length - NAMED_FAILURES} more`] : [];
+  return [`${facts.join("; ")}.`, ...named, ...more].join("\n");
+}
+
+function counted(count: number, one: string, many: string): string | undefined {
+  if (count === 0) return undefined;
+  return count === 1 ? `1 session ${one}` : `${count.toLocaleString("en")} sessions ${many}`;
+}
