@@ -1,0 +1,110 @@
+/** Runs the prompts of a session one after the other: as a slash command, or as a turn of the agent. */
+import { type ContentBlock, type PromptResponse, RequestError } from "@zed-industries/agent-client-protocol";
+import type { AIAgent, RunOptions } from "../agent/ai-agent.ts";
+import type { Journal } from "../sessions/journal.ts";
+import type { CommandAnswer, CommandSession } from "./commands/command.ts";
+import { runCommand } from "./commands/slash-commands.ts";
+import { userUpdates } from "./conversation-updates.ts";
+import { userMessage } from "./prompt-content.ts";
+import { faultError, sessionUnusable } from "./request-errors.ts";
+import type { SessionModel } from "./session-model.ts";
+
+/** Answer of a cancelled command. */
+const CANCELLED = "";
+
+export type PromptRunnerOptions = {
+  readonly sessionId: string;
+  readonly agent: AIAgent;
+  readonly model: SessionModel;
+  readonly journal: Journal;
+  /** Closes the tool calls that never ran. */
+  readonly endTurn: () => void;
+  /** The part of the session that a command may use; `signal` cancels the command. */
+  readonly forCommands: (signal: AbortSignal) => CommandSession;
+};
+
+export class PromptRunner {
+  readonly #options: PromptRunnerOptions;
+  /** Settles with the last prompt. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** Prompts that run or wait. */
+  #count = 0;
+  /** `cancel` aborts it, for the running prompt and those that wait. */
+  #cancellation = new AbortController();
+
+  constructor(options: PromptRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Runs a prompt after the earlier ones. Rejects with a `RequestError` when the model cannot be used. */
+  run(blocks: readonly ContentBlock[], requestSignal: AbortSignal): Promise<PromptResponse> {
+    const signal = AbortSignal.any([requestSignal, this.#cancellation.signal]);
+    this.#count += 1;
+    const prompt = this.#last
+      .then(() => this.#runPrompt(blocks, signal))
+      .finally(() => {
+        this.#count -= 1;
+      });
+    this.#last = prompt.catch(() => undefined);
+    return prompt;
+  }
+
+  /** Runs work that must not overlap a turn. Throws the protocol's error when a prompt runs or waits. */
+  betweenTurns<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (this.#count > 0) throw new RequestError(-32600, "A turn is running; stop it before anything is taken back.");
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Cancels the running prompt and those that wait. */
+  cancel(): void {
+    this.#cancellation.abort(new DOMException("The turn was cancelled.", "AbortError"));
+    this.#cancellation = new AbortController();
+  }
+
+  /** Settles when nothing runs or waits any more. */
+  async idle(): Promise<void> {
+    await this.#last;
+  }
+
+  async #runPrompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
+    if (signal.aborted) return { stopReason: "cancelled" };
+    const message = userMessage(blocks);
+    const commands = this.#options.forCommands(signal);
+    const answer = typeof message === "string" ? await answerOf(message, commands) : undefined;
+    if (signal.aborted && answer === CANCELLED) return { stopReason: "cancelled" };
+    if (answer === undefined) return this.#runTurn(message, signal);
+    if (typeof answer === "object") {
+      for (const update of userUpdates({ role: "user", content: answer.ask }, undefined)) commands.send(update);
+      return this.#runTurn(answer.ask, signal);
+    }
+    commands.send({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: answer } });
+    return { stopReason: "end_turn" };
+  }
+
+  async #runTurn(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
+    const { sessionId, agent, model, journal, endTurn } = this.#options;
+    const problem = journal.claim();
+    if (problem !== undefined) throw sessionUnusable(sessionId, problem);
+    model.record();
+    try {
+      const { stopReason, fault } = await agent.runConversation({ userMessage: message, signal });
+      if (stopReason !== "error") return { stopReason };
+      if (fault !== undefined) throw faultError(fault);
+      throw new Error("A turn ended in an error without its cause.");
+    } finally {
+      endTurn();
+      model.announce();
+    }
+  }
+}
+
+async function answerOf(text: string, commands: CommandSession): Promise<CommandAnswer | undefined> {
+  try {
+    return await runCommand(text, commands);
+  } catch (error) {
+    if (commands.signal.aborted) return CANCELLED;
+    throw error;
+  }
+}

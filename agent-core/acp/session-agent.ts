@@ -1,0 +1,126 @@
+/** Builds the agent of a session with its host and its journal. */
+import type { AgentContext } from "@zed-industries/agent-client-protocol";
+import type { AIAgentOptions } from "../agent/agent-setup.ts";
+import { AIAgent } from "../agent/ai-agent.ts";
+import type { StatusEvent } from "../agent/callbacks.ts";
+import type { ConfiguredAgent } from "../agent/configured-agent.ts";
+import type { ModelDirectory } from "../agent/model-directory.ts";
+import { sessionsFolder, spaceReserveFile } from "../config/home.ts";
+import type { Host } from "../host/host.ts";
+import { settingsOf } from "../providers/choice.ts";
+import type { SessionIndex } from "../sessions/index/session-index.ts";
+import { Journal } from "../sessions/journal.ts";
+import type { StoredSession } from "../sessions/read-journal.ts";
+import { journalPath } from "../sessions/session-files.ts";
+import { SpaceReserve } from "../sessions/space-reserve.ts";
+import { sessionHost } from "./acp-host.ts";
+import { askPermission, askQuestion } from "./ask-user.ts";
+import type { ConnectedClient } from "./connected-client.ts";
+import type { StartingModel } from "./session-model.ts";
+import type { SessionParams } from "./session-params.ts";
+
+export type SessionAgentOptions = {
+  readonly client: AgentContext;
+  readonly identity: ConnectedClient;
+  readonly params: SessionParams;
+  readonly id: string;
+  readonly stored: StoredSession | undefined;
+  /** Journal of an earlier opening, with lines that could not be saved. */
+  readonly journal: Journal | undefined;
+  readonly configured: ConfiguredAgent;
+  readonly directory: ModelDirectory;
+  readonly model: StartingModel;
+  /** Index of all stored sessions. */
+  readonly index: SessionIndex;
+  /** Hermes' home folder. */
+  readonly home: string;
+  /** This machine. */
+  readonly local: Host;
+  readonly log: (line: string) => void;
+};
+
+/** The session's changing state, and its callbacks that do not wait for the user. */
+export type SessionState = Required<Pick<AIAgentOptions, "trusted" | "approvalMode">> & {
+  readonly callbacks: NonNullable<AIAgentOptions["callbacks"]>;
+  /** Shows a status of the journal. */
+  readonly status: (event: StatusEvent) => void;
+};
+
+export type SessionAgent = {
+  readonly agent: AIAgent;
+  readonly journal: Journal;
+  /** For the user, one line each. */
+  readonly warnings: readonly string[];
+};
+
+export function sessionAgent(options: SessionAgentOptions, state: SessionState): SessionAgent {
+  const { client, identity, params, id, stored, configured, directory, model, index, home, local, log } = options;
+  const { capabilities, title, models } = identity;
+  const { status, callbacks, ...decisions } = state;
+  const journal = sessionJournal(options, status);
+  const questions = { client, sessionId: id, hasForms: capabilities.elicitation?.form != null };
+  const { host, problems } = sessionHost(configured, params, { client, capabilities, sessionId: id, local, home });
+  const agent = new AIAgent({
+    ...configured.options,
+    ...settingsOf(model.resolved),
+    ...(models && { editorModels: models }),
+    modelFacts: (resolved) => directory.facts(resolved),
+    sessionId: id,
+    cwd: params.cwd,
+    otherFolders: params.otherFolders,
+    onDefect: log,
+    ...(title !== undefined && { platform: title }),
+    ...resumed(stored),
+    ...decisions,
+    host,
+    journal,
+    sessionIndex: index,
+    callbacks: {
+      ...callbacks,
+      clarify: (question, signal) => askQuestion(questions, question, signal),
+      approval: (request, signal) => askPermission(client, id, request, signal),
+    },
+  });
+  const warnings = [...configured.warnings, ...problems, ...model.warnings, ...interruption(agent)];
+  return { agent, journal, warnings };
+}
+
+function interruption({ checkpoints }: AIAgent): readonly string[] {
+  if (checkpoints?.interrupted === undefined) return [];
+  return ["Restoring files to an earlier message was cut off. Restore to the same message again to finish it."];
+}
+
+function resumed(stored: StoredSession | undefined): Partial<AIAgentOptions> {
+  if (stored === undefined) return {};
+  const { conversation, todos, records, title, systemPrompt } = stored;
+  return {
+    conversation,
+    todos,
+    entries: records,
+    ...(title !== undefined && { title }),
+    ...(systemPrompt !== undefined && { systemPrompt }),
+  };
+}
+
+function sessionJournal(
+  { home, params: { cwd }, id, stored, journal }: SessionAgentOptions,
+  show: (event: StatusEvent) => void,
+): Journal {
+  const listeners = {
+    onFailure: (message: string) => show({ severity: "error", message }),
+    onRecovery: (message: string) => show({ severity: "info", message }),
+    onFullDisk: (message: string) => show({ severity: "warning", message }),
+  };
+  if (journal !== undefined) {
+    setImmediate(() => journal.setListeners(listeners)); // after the current response, as all warnings
+    return journal;
+  }
+  const path = journalPath(sessionsFolder(home), id);
+  if (path === undefined) throw new Error(`${id} is not the id of a session.`);
+  return new Journal({
+    ...{ path, sessionId: id, cwd, now: Date.now },
+    ...(stored && { knownSize: stored.size }),
+    reserve: new SpaceReserve(spaceReserveFile(home)),
+    ...listeners,
+  });
+}
