@@ -60,16 +60,6 @@ export default {
       from: { path: "^agent-core/platform/ansi\\.ts$" },
       to: { path: "." },
     },
-    {
-      name: "members-do-not-meet",
-      severity: "error",
-      comment: "members of a table know its shape, not each other",
-      from: {
-        path: "^(extension/client)/([^/]+)\\.ts$",
-        pathNot: "\\.gen\\.ts$",
-      },
-      to: { path: "^$1/[^/]+\\.ts$", pathNot: "^$1/client-method\\.ts$" },
-    },
   ],
   options: {
     tsPreCompilationDeps: true,

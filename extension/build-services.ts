@@ -12,7 +12,7 @@ import { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import { SessionRestores } from "./chat/session-restores.ts";
 import { SessionRouter } from "./chat/session-router.ts";
 import { Sessions } from "./chat/sessions.ts";
-import type { ClientServices } from "./client/client-method.ts";
+import type { ClientServices } from "./client/client-services.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
 import { ModelMemory } from "./models/model-memory.ts";

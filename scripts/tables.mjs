@@ -6,7 +6,6 @@ import { join } from "node:path";
 const tables = [
   { folder: "agent-core/tools", entry: "tool", type: "Tool", from: "./tool.ts" },
   { folder: "agent-core/providers/wire", entry: "wire", type: "Wire", from: "./wire.ts", lazy: true },
-  { folder: "extension/client", entry: "clientMethod", type: "ClientMethod", from: "./client-method.ts" },
 ];
 
 const snake = (name) => name.replaceAll("-", "_");

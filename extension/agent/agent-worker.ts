@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import type { AgentState } from "../../agent-core/protocol/panel-events.ts";
 import { endStream, portStream } from "../../agent-core/protocol/port-stream.ts";
-import type { ClientServices } from "../client/client-method.ts";
+import type { ClientServices } from "../client/client-services.ts";
 import { connect } from "./connection.ts";
 import { vscodeRipgrep } from "./vscode-ripgrep.ts";
 

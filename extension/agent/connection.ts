@@ -1,4 +1,4 @@
-/** The extension as an ACP client: what it offers the agent, built from the table of client methods. */
+/** Connects the extension to the agent as an ACP client, and declares its capabilities. */
 import {
   type ClientCapabilities,
   type ClientConnection,
@@ -12,10 +12,10 @@ import type { HermesClientCapabilities } from "../../agent-core/protocol/capabil
 import { editorModelMethods } from "../../agent-core/protocol/editor-models.ts";
 import { fileMethods } from "../../agent-core/protocol/files.ts";
 import { notify } from "../../agent-core/protocol/method.ts";
-import type { ClientServices } from "../client/client-method.ts";
+import type { ClientServices } from "../client/client-services.ts";
 import { registerEditorRequests } from "../client/editor-requests.ts";
+import { registerFileRequests } from "../client/file-requests.ts";
 import { registerSessionRequests } from "../client/session-requests.ts";
-import { table } from "../client/table.gen.ts";
 import { registerTerminalRequests } from "../client/terminal-requests.ts";
 
 const OURS: HermesClientCapabilities = {
@@ -39,10 +39,10 @@ const CAPABILITIES: ClientCapabilities = {
   _meta: { hermes: OURS },
 };
 
-/** Connects and initializes. Rejects when the agent does not answer as one. */
+/** Rejects when the agent does not answer `initialize`. */
 export async function connect(stream: Stream, services: ClientServices): Promise<ClientConnection> {
   const app = client({ name: "hermes-vscode" });
-  for (const method of table) method.register(app, services);
+  registerFileRequests(app, services);
   registerTerminalRequests(app, services);
   registerSessionRequests(app, services);
   registerEditorRequests(app, services);

@@ -5,7 +5,7 @@ import { onAgentRequest } from "../../agent-core/protocol/handle.ts";
 import { notify } from "../../agent-core/protocol/method.ts";
 import { problemMethods } from "../../agent-core/protocol/problems.ts";
 import { askEditorModel, listEditorModels } from "../models/editor-models.ts";
-import type { ClientServices } from "./client-method.ts";
+import type { ClientServices } from "./client-services.ts";
 
 export function registerEditorRequests(app: ClientApp, { problems }: ClientServices): void {
   onAgentRequest(app, problemMethods.watch, ({ params: { sessionId, watchId } }) => {

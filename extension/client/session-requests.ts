@@ -3,7 +3,7 @@ import { type ClientApp, methods } from "@zed-industries/agent-client-protocol";
 import { onAgentNotification } from "../../agent-core/protocol/handle.ts";
 import { processMethods } from "../../agent-core/protocol/processes.ts";
 import { sessionMethods } from "../../agent-core/protocol/sessions.ts";
-import type { ClientServices } from "./client-method.ts";
+import type { ClientServices } from "./client-services.ts";
 
 export function registerSessionRequests(app: ClientApp, services: ClientServices): void {
   const { requests, sessionUpdate, sessionLists, processesChanged } = services;

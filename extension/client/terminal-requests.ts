@@ -2,7 +2,7 @@
 import { type ClientApp, methods } from "@zed-industries/agent-client-protocol";
 import { onAgentRequest } from "../../agent-core/protocol/handle.ts";
 import { terminalMethods } from "../../agent-core/protocol/terminals.ts";
-import type { ClientServices } from "./client-method.ts";
+import type { ClientServices } from "./client-services.ts";
 
 export function registerTerminalRequests(app: ClientApp, { terminals }: ClientServices): void {
   const { create, output, waitForExit, kill, release } = methods.client.terminal;

@@ -1,6 +1,6 @@
 /** Builds the review and everything that shows it. */
 import * as vscode from "vscode";
-import type { EditReview } from "../client/client-method.ts";
+import type { EditReview } from "../client/client-services.ts";
 import { CheckpointDocuments } from "./checkpoint-documents.ts";
 import { editReview } from "./edit-review.ts";
 import { FileBadges } from "./file-badges.ts";

@@ -1,6 +1,6 @@
 /** Route of the agent's changes into the files: reviewed after the write, or before it, as the user's setting says. */
 import * as vscode from "vscode";
-import type { EditReview } from "../client/client-method.ts";
+import type { EditReview } from "../client/client-services.ts";
 import type { LandedEdits } from "./landed-edits.ts";
 import type { Proposals } from "./proposals.ts";
 

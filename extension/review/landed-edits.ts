@@ -2,7 +2,7 @@
 import { sep } from "node:path";
 import * as vscode from "vscode";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
-import type { FileMove } from "../client/client-method.ts";
+import type { FileMove } from "../client/client-services.ts";
 import { findDocument } from "../documents/find-document.ts";
 import {
   BYTE_ORDER_MARK,

@@ -7,7 +7,7 @@ import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import type { CommandVariables } from "../../../agent-core/host/terminals/backend.ts";
 import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
 import { connect } from "../../../extension/agent/connection.ts";
-import type { EditReview } from "../../../extension/client/client-method.ts";
+import type { EditReview } from "../../../extension/client/client-services.ts";
 import { expectedEdit, guardedWrite } from "../../../extension/documents/guarded-write.ts";
 import { EditProblems } from "../../../extension/problems/edit-problems.ts";
 import { Requests } from "../../../extension/requests/requests.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as vscode from "vscode";
-import type { EditReview } from "../../../extension/client/client-method.ts";
+import type { EditReview } from "../../../extension/client/client-services.ts";
 import { editReview } from "../../../extension/review/edit-review.ts";
 import { HunkLenses } from "../../../extension/review/hunk-lenses.ts";
 import { HunkMarks } from "../../../extension/review/hunk-marks.ts";

@@ -1,5 +1,5 @@
-/** What an ACP client method of ours is: one file in this folder that exports `clientMethod`. */
-import type { ClientApp, SessionNotification } from "@zed-industries/agent-client-protocol";
+/** The parts of the extension that handle the agent's requests. */
+import type { SessionNotification } from "@zed-industries/agent-client-protocol";
 import type { HermesProcessesChanged } from "../../agent-core/protocol/processes.ts";
 import type { HermesBuilding } from "../../agent-core/protocol/sessions.ts";
 import type { ReviewedWrite } from "../documents/expected-edit.ts";
@@ -28,18 +28,14 @@ export type FileMove = { readonly from: string; readonly to: string; readonly ex
 export type ClientServices = {
   readonly terminals: AgentTerminals;
   readonly requests: Requests;
-  /** Who shows the session. */
   readonly sessionUpdate: (notification: SessionNotification) => void;
-  /** Lists of sessions: how far their index or an import is (`done` is `total` at its end), and when they have changed. */
+  /** Views with lists of sessions. `done` equals `total` at the end of the index or the import. */
   readonly sessionLists: {
     building(building: HermesBuilding): void;
     importing(progress: HermesBuilding): void;
     changed(): void;
   };
-  /** Who shows what runs in the background of a session. */
   readonly processesChanged: (changed: HermesProcessesChanged) => void;
   readonly editReview: EditReview;
   readonly problems: EditProblems;
 };
-
-export type ClientMethod = { register(app: ClientApp, services: ClientServices): void };
