@@ -1,9 +1,8 @@
 import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Json, Reply } from "../support/acp-client.ts";
-import type { AcpProcess } from "../support/acp-process.ts";
-import { NOBODY, startAgent } from "../support/restricted-agent.ts";
+import type { AcpClient, Json, Reply } from "../support/acp-client.ts";
+import { NOBODY, startAgent, startProcess } from "../support/start-agent.ts";
 
 type Stored = { readonly home: string; readonly cwd: string; readonly id: string; readonly journal: string };
 
@@ -17,15 +16,15 @@ async function stored(): Promise<Stored> {
   return { home, cwd, id, journal: join(home, "vscode", "sessions", `${id}.jsonl`) };
 }
 
-const load = (agent: AcpProcess, { id, cwd }: Stored): Promise<Reply> =>
+const load = (agent: AcpClient, { id, cwd }: Stored): Promise<Reply> =>
   agent.request("session/load", { sessionId: id, cwd, mcpServers: [] });
 
 const textsOf = (updates: readonly Json[]): string[] =>
   updates.map((update) => (update["content"] as { text: string }).text);
 
-const said = (agent: AcpProcess): string[] => textsOf(agent.of("user_message_chunk"));
+const said = (agent: AcpClient): string[] => textsOf(agent.of("user_message_chunk"));
 /** What the user is told beside the conversation. */
-const notes = (agent: AcpProcess): string => textsOf(agent.of("agent_thought_chunk")).join("");
+const notes = (agent: AcpClient): string => textsOf(agent.of("agent_thought_chunk")).join("");
 
 test("damaged lines are left out, and counted to the user; the session goes on", async () => {
   const session = await stored();
@@ -77,9 +76,9 @@ test("a session that a living process is writing is refused with its number; a f
   const agent = await startAgent();
   const id = await agent.newSession();
   await agent.prompt(id, "list files");
-  const other = await startAgent(agent.home);
+  const other = await startProcess(agent.home);
   const { error } = await load(other, { home: agent.home, cwd: agent.cwd, id, journal: "" });
-  expect(error?.message).toContain(`another Hermes (process ${agent.child.pid}) has it open; close it there first`);
+  expect(error?.message).toContain(`another Hermes (process ${process.pid}) has it open; close it there first`);
   const fork = await other.request("session/fork", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
   expect(fork.error).toBeUndefined();
   await agent.request("session/close", { sessionId: id });
@@ -90,7 +89,7 @@ test("a session that is being given up at this moment is waited for", async () =
   const agent = await startAgent();
   const id = await agent.newSession();
   await agent.prompt(id, "list files");
-  const other = await startAgent(agent.home);
+  const other = await startProcess(agent.home);
   const loaded = load(other, { home: agent.home, cwd: agent.cwd, id, journal: "" });
   await agent.request("session/close", { sessionId: id });
   expect((await loaded).error).toBeUndefined();
@@ -99,7 +98,7 @@ test("a session that is being given up at this moment is waited for", async () =
 test("a lock whose number another program has by now is none", async () => {
   const session = await stored();
   writeFileSync(`${session.journal}.lock`, JSON.stringify({ pid: process.pid, birth: "of an earlier process" }));
-  const agent = await startAgent(session.home);
+  const agent = await startProcess(session.home);
   expect((await load(agent, session)).error).toBeUndefined();
   await agent.prompt(session.id, "list files");
   expect(notes(agent)).not.toContain("saved");
@@ -110,7 +109,7 @@ test("a session that has gone on elsewhere since it was opened is not written ov
   const session = await stored();
   const agent = await startAgent(session.home);
   await load(agent, session);
-  const other = await startAgent(session.home);
+  const other = await startProcess(session.home);
   await load(other, session);
   await other.prompt(session.id, "list files");
   await other.stop();
@@ -128,7 +127,7 @@ test.for(["journal", "folder"])(
     const folder = join(session.home, "vscode", "sessions");
     if (what === "journal") chmodSync(session.journal, 0o400);
     else chmodSync(folder, 0o500);
-    const agent = await startAgent(session.home, NOBODY);
+    const agent = await startProcess(session.home, NOBODY);
     expect((await load(agent, session)).error).toBeUndefined();
     await expect
       .poll(() => notes(agent))

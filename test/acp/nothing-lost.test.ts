@@ -2,19 +2,18 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Json, Reply } from "../support/acp-client.ts";
-import type { AcpProcess } from "../support/acp-process.ts";
-import { NOBODY, startAgent } from "../support/restricted-agent.ts";
+import type { AcpClient, Json, Reply } from "../support/acp-client.ts";
+import { NOBODY, startAgent, startProcess } from "../support/start-agent.ts";
 
-const journalOf = ({ home }: AcpProcess, id: string): string => join(home, "vscode", "sessions", `${id}.jsonl`);
+const journalOf = ({ home }: AcpClient, id: string): string => join(home, "vscode", "sessions", `${id}.jsonl`);
 
-const load = (agent: AcpProcess, sessionId: string, cwd = agent.cwd): Promise<Reply> =>
+const load = (agent: AcpClient, sessionId: string, cwd = agent.cwd): Promise<Reply> =>
   agent.request("session/load", { sessionId, cwd, mcpServers: [] });
 
 const textsOf = (updates: readonly Json[]): string[] =>
   updates.map((update) => (update["content"] as { text: string }).text);
-const said = (agent: AcpProcess): string[] => textsOf(agent.of("user_message_chunk"));
-const notes = (agent: AcpProcess): string => textsOf(agent.of("agent_thought_chunk")).join("");
+const said = (agent: AcpClient): string[] => textsOf(agent.of("user_message_chunk"));
+const notes = (agent: AcpClient): string => textsOf(agent.of("agent_thought_chunk")).join("");
 
 /** What a later process finds of a session. */
 async function found(home: string, id: string, cwd: string): Promise<string[]> {
@@ -45,12 +44,12 @@ test("of two who opened one session, the one who speaks second is refused before
   const id = await one.newSession();
   await one.prompt(id, "list files");
   await one.request("session/close", { sessionId: id });
-  const other = await startAgent(one.home);
+  const other = await startProcess(one.home);
   await load(one, id);
   await load(other, id, one.cwd);
   await one.prompt(id, "read a.txt");
   const whileOpen = await other.prompt(id, "search for two");
-  expect(whileOpen.error?.message).toContain(`another Hermes (process ${one.child.pid}) is writing`);
+  expect(whileOpen.error?.message).toContain(`another Hermes (process ${process.pid}) is writing`);
   await one.stop();
   const afterwards = await other.prompt(id, "search for two");
   expect(afterwards.error?.message).toContain(
@@ -68,7 +67,7 @@ test("a session that was deleted elsewhere since it was opened does not go on, a
   await one.prompt(id, "list files");
   await one.request("session/close", { sessionId: id });
   await load(one, id);
-  const other = await startAgent(one.home);
+  const other = await startProcess(one.home);
   expect((await other.request("session/delete", { sessionId: id })).error).toBeUndefined();
   expect((await one.prompt(id, "read a.txt")).error?.message).toContain(
     "its file was deleted after it was opened here",
@@ -77,7 +76,7 @@ test("a session that was deleted elsewhere since it was opened does not go on, a
 });
 
 /** Nothing can be written into the folder of the sessions; gives the way to make it writable again. */
-function lockFolder({ home, cwd }: AcpProcess): () => void {
+function lockFolder({ home, cwd }: AcpClient): () => void {
   const folder = join(home, "vscode", "sessions");
   if (NOBODY !== undefined) {
     for (const root of [home, cwd]) {
@@ -96,7 +95,7 @@ test("what could not be saved yet is exported, and outlives that its session is 
   await first.prompt(id, "list files");
   await first.stop();
   const unlock = lockFolder(first);
-  const agent = await startAgent(first.home, NOBODY);
+  const agent = await startProcess(first.home, NOBODY);
   await load(agent, id, first.cwd);
   await agent.prompt(id, "read a.txt");
   expect(notes(agent)).toContain("This session is not being saved");
@@ -122,7 +121,7 @@ test("a session of which nothing could be saved is exported all the same", async
   await first.prompt(await first.newSession(), "list files");
   await first.stop();
   const unlock = lockFolder(first);
-  const agent = await startAgent(first.home, NOBODY);
+  const agent = await startProcess(first.home, NOBODY);
   const { result } = await agent.request("session/new", { cwd: first.cwd, mcpServers: [] });
   const id = String(result?.["sessionId"]);
   await agent.prompt(id, "read a.txt");
@@ -137,7 +136,7 @@ test("a fork, a deletion and a name that cannot be written say why, in words", a
   await first.prompt(id, "list files");
   await first.stop();
   const unlock = lockFolder(first);
-  const agent = await startAgent(first.home, NOBODY);
+  const agent = await startProcess(first.home, NOBODY);
   const fork = await agent.request("session/fork", { sessionId: id, cwd: first.cwd, mcpServers: [] });
   const deletion = await agent.request("session/delete", { sessionId: id });
   const name = await agent.request("_hermes/session/rename", { sessionId: id, title: "New" });

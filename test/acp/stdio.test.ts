@@ -2,7 +2,8 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import type { Json } from "../support/acp-client.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { AcpClient, Json } from "../support/acp-client.ts";
 import { AcpProcess } from "../support/acp-process.ts";
 import { call, hold, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
@@ -13,8 +14,14 @@ afterEach(async () => {
   for (const it of running.splice(0)) await it.stop();
 });
 
-function start(environment: Readonly<Record<string, string>> = {}, home?: string): AcpProcess {
-  const agent = new AcpProcess(environment, home);
+function start(environment: Readonly<Record<string, string>> = {}, home?: string): AcpAgent {
+  const agent = new AcpAgent(environment, home);
+  running.push(agent);
+  return agent;
+}
+
+function startProcess(environment: Readonly<Record<string, string>> = {}): AcpProcess {
+  const agent = new AcpProcess(environment);
   running.push(agent);
   return agent;
 }
@@ -24,9 +31,11 @@ function optionKinds(asked: readonly Json[]): unknown[] {
   return Array.isArray(options) ? options.map((option: Json) => option["kind"]) : [];
 }
 
-async function startWithModel(): Promise<{ agent: AcpProcess; model: ModelServer }> {
+async function startWithModel<Client extends AcpClient>(
+  launch: (environment: Readonly<Record<string, string>>) => Client,
+): Promise<{ agent: Client; model: ModelServer }> {
   const model = await startModelServer();
-  const agent = start({
+  const agent = launch({
     HERMES_BASE_URL: model.baseUrl,
     HERMES_MODEL: "test-model",
     HERMES_API_KEY: "sk-test-key-123456",
@@ -36,7 +45,7 @@ async function startWithModel(): Promise<{ agent: AcpProcess; model: ModelServer
 }
 
 test("the main job: an edit, a command, the plan, and how it ended", async () => {
-  const agent = start();
+  const agent = startProcess();
   const { agentInfo, agentCapabilities } = await agent.initialize();
   expect(agentInfo).toMatchObject({ name: "hermes", title: "Hermes" });
   expect(agentCapabilities).toMatchObject({ loadSession: true, promptCapabilities: { image: true } });
@@ -134,7 +143,7 @@ test("modes: plan writes nothing, and both ways of choosing agree", async () => 
 });
 
 test("cancel ends a turn that streams, that runs a command, and that asks", async () => {
-  const { agent, model } = await startWithModel();
+  const { agent, model } = await startWithModel(start);
   await agent.initialize();
   agent.on("session/request_permission", () => new Promise(() => undefined));
   const sessionId = await agent.newSession();
@@ -164,7 +173,7 @@ test("cancel ends a turn that streams, that runs a command, and that asks", asyn
 });
 
 test("bad input: each gets its error, and the agent goes on", async () => {
-  const agent = start();
+  const agent = startProcess();
   await agent.initialize();
   const broken = agent.replyTo(null);
   agent.write("{ this is not json\n");
@@ -185,7 +194,7 @@ test("bad input: each gets its error, and the agent goes on", async () => {
 });
 
 test("bad calls of a model: unknown tool, cut arguments, wrong types; then it goes on", async () => {
-  const { agent, model } = await startWithModel();
+  const { agent, model } = await startWithModel(start);
   await agent.initialize();
   model.script(
     {
@@ -207,7 +216,7 @@ test("bad calls of a model: unknown tool, cut arguments, wrong types; then it go
 });
 
 test("a provider's refusal is one clear line without the key", async () => {
-  const { agent, model } = await startWithModel();
+  const { agent, model } = await startWithModel(start);
   await agent.initialize();
   model.script({ status: 401, body: JSON.stringify({ error: { message: "Incorrect API key: sk-test-key-123456" } }) });
   const { error } = await agent.prompt(await agent.newSession(), "go");
@@ -216,7 +225,7 @@ test("a provider's refusal is one clear line without the key", async () => {
 });
 
 test("a session goes on after the process was killed, and is replayed with its diff", async () => {
-  const first = start();
+  const first = startProcess();
   await first.initialize();
   const sessionId = await first.newSession();
   await first.prompt(sessionId, PROMPT);
@@ -234,7 +243,7 @@ test("a session goes on after the process was killed, and is replayed with its d
 });
 
 test("the end of stdin ends the agent and what it runs", async () => {
-  const { agent, model } = await startWithModel();
+  const { agent, model } = await startWithModel(startProcess);
   await agent.initialize();
   const sessionId = await agent.newSession();
   await agent.request("session/set_mode", { sessionId, modeId: "auto" });
@@ -288,7 +297,7 @@ test("headless: edits the file and exits 0; without --yes what asks is refused; 
 });
 
 test("what the user says in the middle of a turn reaches the model after the running call", async () => {
-  const { agent, model } = await startWithModel();
+  const { agent, model } = await startWithModel(start);
   await agent.initialize();
   const sessionId = await agent.newSession();
   const gate = hold();
@@ -311,7 +320,7 @@ test("what the user says in the middle of a turn reaches the model after the run
 });
 
 test("a resumed session sends the same prefix to the byte, whatever has changed around it", async () => {
-  const { agent, model } = await startWithModel();
+  const { agent, model } = await startWithModel(startProcess);
   await agent.initialize();
   writeFileSync(join(agent.cwd, "AGENTS.md"), "Use tabs.\n");
   const sessionId = await agent.newSession();

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import type { Json } from "../support/acp-client.ts";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { AcpClient, Json } from "../support/acp-client.ts";
 import { AcpProcess } from "../support/acp-process.ts";
 import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
@@ -13,14 +14,16 @@ afterEach(async () => {
   for (const it of running.splice(0)) await it.stop();
 });
 
-async function start(): Promise<{ agent: AcpProcess; model: ModelServer }> {
+async function start<Client extends AcpClient>(
+  Agent: new (environment: Readonly<Record<string, string>>) => Client,
+): Promise<{ agent: Client; model: ModelServer }> {
   const model = await startModelServer();
-  const agent = new AcpProcess({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-1" });
+  const agent = new Agent({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-1" });
   running.push(agent, model);
   return { agent, model };
 }
 
-async function openSession(agent: AcpProcess, capabilities: Json = {}): Promise<string> {
+async function openSession(agent: AcpClient, capabilities: Json = {}): Promise<string> {
   await agent.initialize(capabilities);
   const sessionId = await agent.newSession();
   await agent.request("session/set_mode", { sessionId, modeId: "auto" });
@@ -44,7 +47,7 @@ function isRunning(command: string): boolean {
 }
 
 test("a background process: started, polled, written to, killed; nothing of it is left", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await start(AcpAgent);
   const sessionId = await openSession(agent);
   model.script(
     { parts: [call("terminal", { command: `setsid ${nap(1)} & echo ready; cat`, background: true })] },
@@ -63,7 +66,7 @@ test("a background process: started, polled, written to, killed; nothing of it i
 });
 
 test("the model is told once, with its next request, that a process has ended", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await start(AcpAgent);
   const sessionId = await openSession(agent);
   model.script({ parts: [call("terminal", { command: "read x < fifo; exit 3", background: true })] }, say("waiting"));
   spawnSync("sh", ["-c", "mkfifo fifo"], { cwd: agent.cwd });
@@ -80,7 +83,7 @@ test("the model is told once, with its next request, that a process has ended", 
 });
 
 test("folder and variables persist between calls and turns, and approval judges where the command runs", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await start(AcpAgent);
   const sessionId = await openSession(agent);
   mkdirSync(join(agent.cwd, ".vscode"));
   model.script(
@@ -110,7 +113,7 @@ test("folder and variables persist between calls and turns, and approval judges 
 });
 
 test("a session that is opened again begins with a new shell, and its model is told", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await start(AcpAgent);
   const sessionId = await openSession(agent);
   model.script({ parts: [call("terminal", { command: "cd /; export A=1" })] }, say("done"));
   await agent.prompt(sessionId, "go");
@@ -128,7 +131,7 @@ test.each([
   ["one that ignores being asked", `trap '' TERM INT HUP; (trap '' TERM; while :; do ${nap(4)}; done)`, nap(4)],
   ["one behind a pipe", `yes | ${nap(5)} | cat`, nap(5)],
 ])("a cancelled turn leaves no process alive: %s", async (_, command, name) => {
-  const { agent, model } = await start();
+  const { agent, model } = await start(AcpAgent);
   const sessionId = await openSession(agent);
   model.script({ parts: [call("terminal", { command })] });
   const turn = agent.prompt(sessionId, "go");
@@ -139,7 +142,7 @@ test.each([
 });
 
 test("closing a session ends what it left in the background", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await start(AcpAgent);
   const sessionId = await openSession(agent);
   model.script({ parts: [call("terminal", { command: nap(6), background: true })] }, say("started"));
   await agent.prompt(sessionId, "go");
@@ -149,7 +152,7 @@ test("closing a session ends what it left in the background", async () => {
 });
 
 test("the end of stdin ends background processes, also those that ignore being asked", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await start(AcpProcess);
   const sessionId = await openSession(agent);
   model.script(
     { parts: [call("terminal", { command: `trap '' TERM; while :; do ${nap(7)}; done`, background: true })] },
@@ -163,7 +166,7 @@ test("the end of stdin ends background processes, also those that ignore being a
 });
 
 test("an agent that is killed leaves nothing running either", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await start(AcpProcess);
   const sessionId = await openSession(agent);
   const command = `setsid -f setsid ${nap(8)}; trap '' TERM HUP; while :; do ${nap(9)}; done`;
   model.script({ parts: [call("terminal", { command, background: true })] }, say("started"));
@@ -175,7 +178,7 @@ test("an agent that is killed leaves nothing running either", async () => {
 });
 
 test("a command may take as long as config.yaml's terminal.timeout says, when its call names no time", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await start(AcpAgent);
   writeFileSync(join(agent.home, "config.yaml"), "terminal:\n  timeout: 1\n");
   const sessionId = await openSession(agent);
   model.script(
@@ -247,7 +250,7 @@ test("config.yaml's backend is where commands run; one that cannot be reached is
 });
 
 test("an editor's own terminals run background commands too", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await start(AcpAgent);
   const exits: (() => void)[] = [];
   const created: Json[] = [];
   const ended: string[] = [];
@@ -285,7 +288,7 @@ test("an editor's own terminals run background commands too", async () => {
 });
 
 test("a process whose terminal the editor has closed is told of as lost, and the turn goes on", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await start(AcpAgent);
   let isOpen = true as boolean;
   agent
     .on("terminal/create", () => ({ terminalId: "t1" }))

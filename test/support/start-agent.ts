@@ -1,0 +1,24 @@
+/** Initialised agents that end with their test. */
+import { onTestFinished } from "vitest";
+import { AcpAgent } from "./acp-agent.ts";
+import type { AcpClient } from "./acp-client.ts";
+import { AcpProcess } from "./acp-process.ts";
+
+/** A user who may not write everything, if the tests run as one who may. */
+export const NOBODY = process.getuid?.() === 0 ? 65_534 : undefined;
+
+/** In process. `home`: default: a new one. */
+export function startAgent(home?: string): Promise<AcpAgent> {
+  return initialized(new AcpAgent({}, home));
+}
+
+/** In a process of its own, like another editor's. `user`: as of an AcpProcess. */
+export function startProcess(home?: string, user?: number): Promise<AcpProcess> {
+  return initialized(new AcpProcess({}, home, user));
+}
+
+async function initialized<Client extends AcpClient>(agent: Client): Promise<Client> {
+  onTestFinished(() => agent.stop());
+  await agent.initialize();
+  return agent;
+}
