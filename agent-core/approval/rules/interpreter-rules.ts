@@ -22,7 +22,7 @@ type Interpreter = {
   /** Options that load or run something else. */
   readonly loads: RegExp;
   /** Words with which a call only prints its version or help. */
-  readonly tells: RegExp;
+  readonly prints: RegExp;
   /** Effects of a module or an option that belongs to the project's own work. */
   readonly module?: (args: readonly Arg[]) => readonly CommandEffect[] | undefined;
 };
@@ -66,7 +66,7 @@ const PYTHON: Interpreter = {
   code: /^-[BbdEIOqRsSuvx]*c$/,
   value: /^-[WX]$/,
   loads: /^$/,
-  tells: /^(?:--version|-V+|--help|-h)$/,
+  prints: /^(?:--version|-V+|--help|-h)$/,
   module: python,
 };
 const NODE: Interpreter = {
@@ -74,7 +74,7 @@ const NODE: Interpreter = {
   code: /^(?:-[pe]+|--eval|--print|--eval=.*|--print=.*|-[pe]{1,2})$/,
   value: /^(?:-C|--conditions|--input-type|--title)$/,
   loads: /^(?:-r|--require|--import|--loader|--experimental-loader)/,
-  tells: /^(?:--version|-v|--help|-h|--v8-options)$/,
+  prints: /^(?:--version|-v|--help|-h|--v8-options)$/,
   module: node,
 };
 const RUBY: Interpreter = {
@@ -82,33 +82,33 @@ const RUBY: Interpreter = {
   code: /^-[acdlnpswW\d]*e$/,
   value: /^-[FEKx]$/,
   loads: /^-[rI]/,
-  tells: /^(?:--version|-v|--help|-h)$/,
+  prints: /^(?:--version|-v|--help|-h)$/,
 };
 const PERL: Interpreter = {
   language: "other",
   code: /^-[acdlnpstTuUwWX\d]*(?:i\S*)?[eE]$/,
   value: /^-[CD]$/,
   loads: /^-[MmI]/,
-  tells: /^(?:--version|-v|-V|--help|-h)$/,
+  prints: /^(?:--version|-v|-V|--help|-h)$/,
 };
 const PHP: Interpreter = {
   language: "other",
   code: /^-[rBRE]$/,
   value: /^-[ctz]$/,
   loads: /^-d/,
-  tells: /^(?:--version|-v|-m|-i|--help|-h|--ini)$/,
+  prints: /^(?:--version|-v|-m|-i|--help|-h|--ini)$/,
 };
 const OTHER: Interpreter = {
   language: "other",
   code: /^(?:-e|-c|--eval|--execute|-Command|-EncodedCommand|-E|--command|--cmd|eval|-x)$/i,
   value: /^$/,
   loads: /^-[lr]/,
-  tells: /^(?:--version|-v|-V|-version|--help|-h|version)$/,
+  prints: /^(?:--version|-v|-V|-version|--help|-h|version)$/,
 };
 
 function run(call: Call, interpreter: Interpreter): readonly CommandEffect[] {
   const { args, name } = call;
-  if (args.length === 1 && interpreter.tells.test(args[0]?.text ?? "")) return [];
+  if (args.length === 1 && interpreter.prints.test(args[0]?.text ?? "")) return [];
   const special = interpreter.module?.(args);
   if (special) return special;
   const at = args.findIndex(({ text }) => interpreter.code.test(text) || !text.startsWith("-"));

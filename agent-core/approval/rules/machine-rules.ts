@@ -168,7 +168,10 @@ export const diskTools: ReadonlyMap<string, Program> = ruleTable({
         ? []
         : [opaque("Changes the signatures of a disk (wipefs)")],
   },
-  sgdisk: disk("Z z o zap-all zap clear", "p print i"),
+  sgdisk: disk(
+    "Z z o zap-all zap clear load-backup= mbrtogpt gpttombr randomize-guids sort move-second-header transform-bsd recompute-chs typecode=",
+    "p print i",
+  ),
   "gdisk tune2fs": disk("", "l"),
   fdisk: disk("", "l list x"),
   sfdisk: disk("delete wipe= wipe-partitions=", "l d list dump J"),

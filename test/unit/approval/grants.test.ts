@@ -9,7 +9,7 @@ import { decide } from "../../../agent-core/approval/policy.ts";
 import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
 
 const newFile = (): string => join(mkdtempSync(join(tmpdir(), "hermes-grants-")), "vscode", "grants.json");
-const open = (path: string, told: string[] = []): Grants => new Grants(path, (message) => told.push(message));
+const open = (path: string, defects: string[] = []): Grants => new Grants(path, (message) => defects.push(message));
 const workspace = (): string => mkdtempSync(join(tmpdir(), "hermes-granted-"));
 const offer = (...ids: string[]): GrantOffer => ({
   description: ids.join(),
@@ -100,7 +100,7 @@ test("all of an offer's keys must be granted, and an empty offer is covered by n
   ]);
 });
 
-test("what is taken back is gone at once, here, in the file, and for whoever else has it open", () => {
+test("a revoked grant is gone at once: here, in the file, and in other windows", () => {
   const path = newFile();
   const [one, other] = [open(path), open(path)];
   one.keep(offer("a", "b"), "always");
@@ -130,26 +130,26 @@ test.each([
   ["another shape", '{"version":1,"grants":[{"id":7}]}'],
   ["another version", '{"version":2,"grants":[]}'],
   ["nothing at all", ""],
-])("a damaged file grants nothing, is kept aside, told of, and written anew: %s", (_, text) => {
+])("a damaged file grants nothing, is copied, reported, and written anew: %s", (_, text) => {
   const path = newFile();
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
-  const told: string[] = [];
-  const grants = open(path, told);
-  expect([grants.list(), told.length]).toEqual([[], 1]);
+  const defects: string[] = [];
+  const grants = open(path, defects);
+  expect([grants.list(), defects.length]).toEqual([[], 1]);
   expect(readFileSync(`${path}.damaged`, "utf8")).toBe(text);
   grants.keep(offer("a"), "always");
   expect(open(path).covers(offer("a"))).toBe(true);
 });
 
-test("a file that cannot be written is told of, and the answer holds for the session", () => {
+test("a file that cannot be written is reported, and the answer holds for the session", () => {
   const path = join(newFile(), "below-a-file", "grants.json");
   mkdirSync(dirname(dirname(dirname(path))), { recursive: true });
   writeFileSync(dirname(dirname(path)), "a file");
-  const told: string[] = [];
-  const grants = open(path, told);
+  const defects: string[] = [];
+  const grants = open(path, defects);
   grants.keep(offer("a"), "always");
-  expect(told.join()).toContain("cannot be written");
+  expect(defects.join()).toContain("cannot be written");
   expect([grants.covers(offer("a")), existsSync(path)]).toEqual([true, false]);
 });
 

@@ -123,15 +123,15 @@ test("a grant covers its program and subcommand: for the session, or for always"
   expect(command("npm install", "code", new Grants(path, () => undefined))).toBe("allow");
 });
 
-test("a damaged grants file grants nothing, and that is told", () => {
+test("a damaged grants file grants nothing, and is reported", () => {
   const path = join(folder(), "grants.json");
   writeFileSync(path, "{ broken");
-  const told: string[] = [];
-  expect(command("npm install", "code", new Grants(path, (message) => told.push(message)))).toBe("ask");
-  expect(told).toHaveLength(1);
+  const defects: string[] = [];
+  expect(command("npm install", "code", new Grants(path, (message) => defects.push(message)))).toBe("ask");
+  expect(defects).toHaveLength(1);
 });
 
-test("where nobody is asked, what is blocked stays so, and what cannot be read does not run either", () => {
+test("with approvals off, blocked commands and unreadable commands do not run", () => {
   const off = (line: string): string =>
     decide(
       { kind: "command", command: line, cwd: "/work/p" },
@@ -143,7 +143,7 @@ test("where nobody is asked, what is blocked stays so, and what cannot be read d
   }
 });
 
-test("decoded code never runs unasked: auto asks, and where nobody is asked it is denied", () => {
+test("decoded code never runs unasked: auto asks, and with approvals off it is denied", () => {
   const off = { mode: "auto", scope, trusted: true, grants: noGrants(), asks: false } as const;
   const encoded = readCorpus("dangerous").map(
     (it) => `printf %s ${Buffer.from(it.command).toString("base64")} | base64 -d | bash`,
@@ -168,7 +168,7 @@ const EFFECTS: Readonly<Record<string, Parameters<typeof decide>[0]>> = {
   "blocked command": { kind: "command", command: "rm -rf /", cwd: "/work/p" },
 };
 
-/** In the order ask, code, plan, auto; then auto with nobody to ask, then ask without trust. */
+/** In the order ask, code, plan, auto; then auto with approvals off, then ask without trust. */
 test.each([
   ["nothing", "allow allow allow allow allow allow"],
   ["read a file", "allow allow allow allow allow allow"],

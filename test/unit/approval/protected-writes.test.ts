@@ -108,7 +108,7 @@ describe("protected files", () => {
   beforeAll(() => {
     bench = toolBench();
     home = realpathSync(mkdtempSync(join(tmpdir(), "hermes-home-of-user-")));
-    // The folder for temporary files is everybody's; the home of whoever runs the tests is not.
+    // The temp folder may be written by all users, the home folder may not.
     outside = realpathSync(mkdtempSync(join(homedir(), "hermes-test-outside-")));
     mkdirSync(join(bench.folder, ".git"), { recursive: true });
     mkdirSync(join(bench.folder, "src"));

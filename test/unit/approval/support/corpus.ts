@@ -7,7 +7,7 @@ export type Case = { readonly command: string; readonly level: Level };
 
 const FOLDER = join(import.meta.dirname, "..", "corpus");
 
-/** The cases of one file; `⏎` in a command stands for a line feed. */
+/** Cases of one corpus file; `⏎` in a command is a line feed. */
 export function readCorpus(name: string): readonly Case[] {
   const cases: Case[] = [];
   let level: Level | undefined;
@@ -15,7 +15,10 @@ export function readCorpus(name: string): readonly Case[] {
     const heading = /^## (safe|ask|block)$/.exec(line)?.[1];
     if (heading === "safe" || heading === "ask" || heading === "block") level = heading;
     else if (line !== "" && !line.startsWith("# ")) {
-      if (level === undefined) throw new Error(`${name}.txt: a command stands before the first level: ${line}`);
+      if (level === undefined)
+        throw new Error(
+          `${name}.txt: the command ${line} precedes the first level. Add a heading such as "## ask" above it.`,
+        );
       cases.push({ command: line.replaceAll("⏎", "\n"), level });
     }
   }

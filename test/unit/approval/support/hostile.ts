@@ -1,9 +1,9 @@
-/** Commands made to take long or to break whoever reads them. */
+/** Commands that are made to take long or to break their parser. */
 
-/** What is longer is not read at all; these stay just below (UTF-16 units). */
+/** Length of the longest command that is read (UTF-16 units). */
 export const LONGEST_READ = 65_536;
 
-/** `piece` over and over, as often as fits beside `rest` into the longest command that is read. */
+/** `piece`, repeated as often as the longest readable command has room for next to `rest`. */
 function filled(piece: string, rest = ""): string {
   return piece.repeat(Math.floor((LONGEST_READ - rest.length) / piece.length)) + rest;
 }

@@ -102,7 +102,7 @@ function argument(random: Random, depth: number): string {
   return quoted(random, random.pick(WORDS));
 }
 
-/** Text in one of the ways in which a shell can be told to take it as it is. */
+/** Text, quoted or escaped in one of the ways that a shell reads literally. */
 export function quoted(random: Random, text: string): string {
   const ways = [
     () => `'${text.replaceAll("'", "'\\''")}'`,
