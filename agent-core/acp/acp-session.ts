@@ -91,7 +91,7 @@ export class AcpSession {
     this.agent = agent;
     this.#journal = journal;
     this.restores = new RestorePoints({ agent, send, trusted });
-    this.earlier = new ReplayPages(() => agent.said, stored);
+    this.earlier = new ReplayPages(() => agent.transcript, stored);
     this.model = new SessionModel({
       directory,
       agent,
@@ -208,8 +208,8 @@ export class AcpSession {
   }
 
   #sendCompression(event: CompressedEvent): void {
-    const { said, compression } = this.agent;
-    if (compression !== undefined) this.send(compressionUpdate(said, compression, event));
+    const { transcript, compression } = this.agent;
+    if (compression !== undefined) this.send(compressionUpdate(transcript, compression, event));
   }
 
   #sendOptions(): void {

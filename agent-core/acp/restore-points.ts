@@ -38,11 +38,11 @@ export class RestorePoints {
 
   /** In the order in which they were said. */
   points(): readonly RestorePoint[] {
-    const { said, checkpoints } = this.#agent;
-    return said.flatMap((one, index) => {
+    const { transcript, checkpoints } = this.#agent;
+    return transcript.flatMap((one, index) => {
       const { position, role } = one;
       // What was said in the middle of a turn is a part of it.
-      if (role !== "user" || said[index - 1]?.role === "tool") return [];
+      if (role !== "user" || transcript[index - 1]?.role === "tool") return [];
       const prompt = userText(one.message);
       if (prompt === null) return [];
       return [{ position, prompt, changedFiles: checkpoints?.countSince(position) ?? 0 }];
@@ -51,11 +51,11 @@ export class RestorePoints {
 
   /** What going back to the message at `position` would do now; `withTexts` adds what each text file would hold. */
   async preview(position: number, withTexts: boolean, signal: AbortSignal): Promise<HermesRestorePreview> {
-    const { said, checkpoints } = this.#agent;
+    const { transcript, checkpoints } = this.#agent;
     const planned = (await checkpoints?.preview(position, signal)) ?? [];
     return {
       files: planned.map((file) => ({ ...fileOf(file), ...(withTexts && textOf(file)) })),
-      messages: said.filter((candidate) => candidate.position >= position && isRead(candidate.message)).length,
+      messages: transcript.filter((candidate) => candidate.position >= position && isRead(candidate.message)).length,
       prompt: this.#promptAt(position),
     };
   }
@@ -98,7 +98,7 @@ export class RestorePoints {
   }
 
   #promptAt(position: number): string | null {
-    return userText(this.#agent.said.find((candidate) => candidate.position === position)?.message);
+    return userText(this.#agent.transcript.find((candidate) => candidate.position === position)?.message);
   }
 }
 

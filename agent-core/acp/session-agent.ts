@@ -1,6 +1,6 @@
 /** Builds the agent of a session with its host and its journal. */
 import type { AgentContext } from "@zed-industries/agent-client-protocol";
-import type { AIAgentOptions } from "../agent/agent-setup.ts";
+import type { AIAgentOptions } from "../agent/agent-options.ts";
 import { AIAgent } from "../agent/ai-agent.ts";
 import type { StatusEvent } from "../agent/callbacks.ts";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";

@@ -1,129 +1,61 @@
-/** From the options of an agent to everything it works with: host, model, tools, policy, prompt. */
+/** Builds the parts of an agent from its options, bottom-up: host, policy, models, tools, prompt. */
 import { homedir, platform as osPlatform, release } from "node:os";
+import { judgeCommand } from "../approval/command-verdict.ts";
 import { Grants } from "../approval/grants.ts";
-import type { ApprovalMode } from "../approval/policy.ts";
-import { type Environment, grantsFile, homeFolder, memoriesFolder, readSoul, spillFolder } from "../config/home.ts";
+import { resolvePath } from "../approval/resolve-path.ts";
+import { Checkpoints } from "../checkpoints/checkpoints.ts";
+import {
+  checkpointsFolder,
+  type Environment,
+  grantsFile,
+  homeFolder,
+  memoriesFolder,
+  readSoul,
+  spillFolder,
+} from "../config/home.ts";
 import { type ContextEngine, defaultEngine } from "../context/context-engine.ts";
 import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { Memory } from "../memory/memory.ts";
 import { type MemorySnapshot, memorySnapshot } from "../memory/snapshot.ts";
-import type { Message } from "../messages/message.ts";
-import type { Clock } from "../platform/clock.ts";
+import { systemClock } from "../platform/clock.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import { type ContextFiles, projectContext, SubfolderContext } from "../prompt/project-context.ts";
 import { systemPrompt } from "../prompt/system-prompt.ts";
-import { type CallEvent, callModel, type ModelRoute } from "../providers/call/call-model.ts";
+import { Adaptations } from "../providers/call/adaptations.ts";
+import { type CallEvent, type CallRequest, callModel, type ModelRoute } from "../providers/call/call-model.ts";
 import { ModelChain } from "../providers/call/model-chain.ts";
-import type { ModelFacts } from "../providers/model-info.ts";
+import { type ModelFacts, modelInfo } from "../providers/model-info.ts";
 import { type ModelSettings, type ResolvedModel, resolveModel } from "../providers/resolve.ts";
-import type { ApiMode, EditorModels, Sampling } from "../providers/wire/wire.ts";
-import type { Conversation } from "../sessions/conversation.ts";
-import type { JournalEntry } from "../sessions/entry.ts";
+import type { Sampling } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
-import type { Journal } from "../sessions/journal.ts";
+import type { Journal, NewEntry } from "../sessions/journal.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
-import type { Todo } from "../tools/todo-list.ts";
 import type { Tool } from "../tools/tool.ts";
 import { selectTools } from "../tools/toolsets.ts";
-import type { Policy } from "./approvals.ts";
-import { Auxiliary, type AuxiliaryOptions } from "./auxiliary.ts";
+import type { AIAgentOptions } from "./agent-options.ts";
+import { clearedByModel, type Policy, type PolicyOptions, sessionPolicy } from "./approvals.ts";
+import { Auxiliary } from "./auxiliary.ts";
 import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
-import { contextFiles } from "./context-files.ts";
-import { modelLine } from "./model-line.ts";
 import type { CallServices } from "./run-call.ts";
-import { type PolicyOptions, sessionPolicy } from "./session-policy.ts";
-import { clearedByModel } from "./smart-approval.ts";
+import { UsageLedger } from "./usage-ledger.ts";
 
-/** Iterations of a turn; behaviour.md §AIAgent, Budget. */
+/** Iterations of a turn, as in the original Hermes Agent. */
 const DEFAULT_MAX_ITERATIONS = 90;
-/** The original's `terminal.timeout`. */
+/** Default of `terminal.timeout` in the original Hermes Agent. */
 const DEFAULT_COMMAND_SECONDS = 180;
 
 const NOTHING: MemorySnapshot = { memory: undefined, user: undefined };
 
-export type AIAgentOptions = {
-  /** Model name as the provider knows it; default: what the environment says, else the built-in offline model. */
-  readonly model?: string;
-  readonly provider?: string;
-  readonly baseUrl?: string;
-  readonly apiKey?: string;
-  readonly apiMode?: ApiMode;
-  /** Default 90. */
-  readonly maxIterations?: number;
-  /** Seconds that a command may take when its call names no time; default 180. */
-  readonly commandSeconds?: number;
-  /** Of the turn that started this agent, when its iterations count there too; default: they do not. */
-  readonly parentBudget?: IterationBudget;
-  /** Only these toolsets; default: all. */
-  readonly enabledToolsets?: readonly string[];
-  readonly disabledToolsets?: readonly string[];
-  /** Default: this machine (NodeHost). */
-  readonly host?: Host;
-  /** Default `HERMES_HOME`, else `~/.hermes`. */
-  readonly home?: string;
-  readonly callbacks?: AgentCallbacks;
-  readonly sampling?: Sampling;
-  /** Models that stand in, in this order, when the chosen one cannot be used; default: none. */
-  readonly fallbacks?: readonly ModelSettings[];
-  /** Models for tasks beside the conversation; default: the conversation's. */
-  readonly auxiliary?: AuxiliaryOptions["tasks"];
-  /** The system prompt that the session began with, so that its prefix stays what it was; default: a new one is built. */
-  readonly systemPrompt?: string;
-  /** The title that the session has already. */
-  readonly title?: string;
-  /** The environment as it is now, asked for when a key was refused; default: it never changes. */
-  readonly refreshEnvironment?: () => Promise<Environment>;
-  /** Longest silence of a model's stream, in milliseconds, by provider; default 60,000. */
-  readonly silenceMs?: (provider: string) => number | undefined;
-  /** Default: the system's. */
-  readonly clock?: Clock;
-  /** Models that the editor offers, for the mode `editor_model`; default: there are none. */
-  readonly editorModels?: EditorModels;
-  /** What endpoints told of their models; default: only what is known by name. */
-  readonly modelFacts?: (model: ResolvedModel) => ModelFacts;
-  /** Working folder, absolute; default the process's. */
-  readonly cwd?: string;
-  /** Further workspace folders, absolute. */
-  readonly otherFolders?: readonly string[];
-  /** Default the process's. */
-  readonly environment?: Environment;
-  /** Read before each call, so it may change during a turn; default `code`. */
-  readonly approvalMode?: () => ApprovalMode;
-  /** `smart`: a model may clear what is plainly harmless; `off`: nothing asks but what is blocked. Default `manual`. */
-  readonly approvals?: "manual" | "smart" | "off";
-  /** False until the user trusts the workspace: nothing is written and nothing runs until then. Default: always true. */
-  readonly trusted?: () => boolean;
-  /** Name of the editor or program the user sits at. */
-  readonly platform?: string;
-  /** Default: a new one. */
-  readonly sessionId?: string;
-  /** Where the conversation is stored; default: nowhere. */
-  readonly journal?: Journal;
-  /** Every session of the home, for the tool that searches them; default: there is no such tool. */
-  readonly sessionIndex?: SessionIndex;
-  /** An earlier conversation to go on with, which `journal` holds already; the agent adds to it. */
-  readonly conversation?: Conversation;
-  readonly todos?: readonly Todo[];
-  /** What `journal` holds already: the changes of files that can be taken back. */
-  readonly entries?: readonly JournalEntry[];
-  /** Memory across sessions; false: none. Default: the home's folder `memories`. */
-  readonly memory?: Memory | false;
-  /** Decides when the conversation is too long, and what it can do without; default: the built-in one. */
-  readonly contextEngine?: ContextEngine;
-  /** Told of defects that were survived, for the log. */
-  readonly onDefect?: (message: string) => void;
-};
-
 export type AgentSetup = {
   readonly host: Host;
-  /** As it was when the agent began; it holds the user's secrets. */
+  /** Environment at the start. It contains secrets. */
   readonly environment: Environment;
   readonly cwd: string;
   readonly tools: readonly Tool[];
   readonly policy: Policy;
-  /** Answers that last. */
+  /** Lasting permissions. */
   readonly grants: Grants;
   readonly callbacks: AgentCallbacks;
   readonly maxIterations: number;
@@ -138,26 +70,23 @@ export type AgentSetup = {
   modelFacts(model: ResolvedModel): ModelFacts;
   /** Throws an Error in one line when there is no such model. */
   resolve(settings: ModelSettings): ResolvedModel;
-  /** Opens one model call; `offered` are the tools that the model has in it. */
-  readonly callModel: (
-    messages: readonly Message[],
-    offered: readonly Tool[],
-    signal: AbortSignal,
-  ) => AsyncIterable<CallEvent>;
+  /** Opens one model call. */
+  readonly callModel: (call: OpenCall, signal: AbortSignal) => AsyncIterable<CallEvent>;
   readonly auxiliary: Auxiliary;
+  /** Usage of all model calls of the session. */
+  readonly ledger: UsageLedger;
   readonly subfolderContext: SubfolderContext;
-  /** What a request that was refused as too long gives way to; the agent puts it here. */
-  shorten: ModelRoute["shorten"];
-  /** Told what a call beside the conversation took; the agent puts it here. */
-  usedBeside: AuxiliaryOptions["used"];
   readonly engine: ContextEngine;
   readonly clear: CallServices["clear"];
-  /** The tools' schemas as text, to count it. */
+  /** The schemas of the tools as text, for token estimates. */
   readonly toolText: string;
   buildSystemPrompt(systemMessage: string | undefined): Promise<string>;
   spillFolder(sessionId: string): string;
   onDefect(message: string): void;
 };
+
+/** One call of the conversation's model. `offered`: the tools that the model may call. */
+type OpenCall = Pick<CallRequest, "messages"> & Pick<CallRequest, "onOverflow"> & { readonly offered: readonly Tool[] };
 
 /** Throws an Error in one line when the options cannot be met. */
 export function setUpAgent(options: AIAgentOptions): AgentSetup {
@@ -171,14 +100,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const projectFiles = contextFiles(host, trusted);
   const onDefect = options.onDefect ?? ((message) => process.stderr.write(`${message}\n`));
   const grants = new Grants(grantsFile(home), onDefect);
-  const resolvable = (settings: ModelSettings): ResolvedModel | undefined => {
-    const resolution = resolveModel(settings, environment);
-    return resolution.ok ? resolution.model : undefined;
-  };
-  // A stand-in that cannot be reached at all is none.
-  const standIns = (options.fallbacks ?? []).map(resolvable).filter((model) => model !== undefined);
-  const models = new ModelChain(resolved(options, environment), standIns);
-  const line = modelLine(options, models, (messages, signal) => setup.shorten(messages, signal));
+  const { models, route, modelFacts, ledger, auxiliary } = setUpModels(options, environment);
   let toolText: string | undefined;
   const setup: AgentSetup = {
     host,
@@ -196,36 +118,51 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     memory,
     models,
     sampling: options.sampling ?? {},
-    modelFacts: options.modelFacts ?? (() => ({})),
+    modelFacts,
     resolve: (settings) => resolved(settings, environment),
-    callModel: (messages, offered, signal) => {
-      const schemas = offered.map((tool) => tool.schema);
-      return callModel({ messages, tools: schemas, sampling: setup.sampling }, line, signal);
+    callModel: ({ messages, offered, onOverflow }, signal) => {
+      const request = { messages, tools: offered.map((tool) => tool.schema), sampling: setup.sampling };
+      return callModel({ ...request, ...(onOverflow && { onOverflow }) }, route, signal);
     },
-    auxiliary: new Auxiliary({
-      tasks: options.auxiliary ?? {},
-      resolve: resolvable,
-      lineTo: (first, others) => modelLine(options, new ModelChain(first, others)),
-      used: (usage, model) => setup.usedBeside(usage, model),
-      // A question beside the conversation never shortens the conversation.
-      main: { ...line, shorten: () => Promise.resolve(undefined) },
-    }),
+    auxiliary,
+    ledger,
     subfolderContext: new SubfolderContext(cwd, projectFiles),
-    shorten: () => Promise.resolve(undefined),
-    usedBeside: () => undefined,
     get toolText() {
       toolText ??= JSON.stringify(tools.map((tool) => tool.schema));
       return toolText;
     },
     engine: options.contextEngine ?? defaultEngine(),
-    clear:
-      options.approvals === "smart" ? (request, signal) => clearedByModel(request, setup.auxiliary, signal) : undefined,
+    clear: options.approvals === "smart" ? (request, signal) => clearedByModel(request, auxiliary, signal) : undefined,
     buildSystemPrompt: (systemMessage) =>
       buildPrompt(options, { home, cwd, tools, memory, contextFiles: projectFiles, systemMessage, onDefect }),
     spillFolder: (sessionId) => spillFolder(home, sessionId),
     onDefect,
   };
   return setup;
+}
+
+/** The models of an agent: the conversation's and those of auxiliary tasks, and what they use. */
+function setUpModels(options: AIAgentOptions, environment: Environment) {
+  const resolvable = (settings: ModelSettings): ResolvedModel | undefined => {
+    const resolution = resolveModel(settings, environment);
+    return resolution.ok ? resolution.model : undefined;
+  };
+  const fallbacks = (options.fallbacks ?? []).map(resolvable).filter((model) => model !== undefined);
+  const models = new ModelChain(resolved(options, environment), fallbacks);
+  const route = modelRoute(options, models);
+  const modelFacts = options.modelFacts ?? (() => ({}));
+  const ledger = new UsageLedger(options.entries ?? [], {
+    priceOf: (model) => modelInfo(model.model, modelFacts(model)).price,
+    journal: (entry) => options.journal?.append(entry),
+  });
+  const auxiliary = new Auxiliary({
+    tasks: options.auxiliary ?? {},
+    resolve: resolvable,
+    routeTo: (first, others) => modelRoute(options, new ModelChain(first, others)),
+    used: (usage, model) => ledger.addAuxiliary(usage, model),
+    main: route,
+  });
+  return { models, route, modelFacts, ledger, auxiliary };
 }
 
 function memoryOf({ memory }: AIAgentOptions, home: string): Memory | undefined {
@@ -302,5 +239,87 @@ async function buildPrompt(
     platform,
     operatingSystem: `${osPlatform()} ${release()}`,
     date: new Date().toISOString().slice(0, 10),
+  });
+}
+
+/** Idle timeout of a stream in milliseconds. A living server sends something within a minute. */
+const IDLE_MS = 60_000;
+
+/** Access to the models of `chain`, with the agent's clock, keys and timeouts. */
+function modelRoute(options: AIAgentOptions, chain: ModelChain): ModelRoute {
+  const { clock = systemClock, editorModels, silenceMs, refreshEnvironment } = options;
+  return {
+    chain,
+    adaptations: new Adaptations(),
+    clock,
+    editorModels,
+    silenceMs: ({ endpoint }) => silenceMs?.(endpoint.provider) ?? IDLE_MS,
+    refreshKey: async (model) => refreshEnvironment && withNewKey(model, await refreshEnvironment()),
+  };
+}
+
+/** The model with the environment's key. Undefined when that is the refused one. */
+function withNewKey(
+  model: ResolvedModel,
+  environment: Readonly<Record<string, string | undefined>>,
+): ResolvedModel | undefined {
+  const { provider, baseUrl, apiKey } = model.endpoint;
+  const settings = { provider, model: model.model, apiMode: model.mode, ...(baseUrl !== undefined && { baseUrl }) };
+  const again = resolveModel(settings, environment);
+  const fresh = again.ok ? again.model.endpoint.apiKey : undefined;
+  return fresh === undefined || fresh === apiKey
+    ? undefined
+    : { ...model, endpoint: { ...model.endpoint, apiKey: fresh } };
+}
+
+/** Limit for reading one file of instructions, which may be on another machine. */
+const READ_TIMEOUT_MS = 5_000;
+
+/** The project's instruction files, through the host, so that unsaved text counts. Empty until the user trusts the workspace. */
+export function contextFiles({ files }: Host, trusted: () => boolean): ContextFiles {
+  return {
+    async read(path) {
+      if (!trusted()) return undefined;
+      // Most of the candidate files do not exist, and a request to the editor is slower than a stat.
+      if ((await files.stat(path))?.kind !== "file") return undefined;
+      const read = await files.readText(path, AbortSignal.timeout(READ_TIMEOUT_MS)).catch(() => undefined);
+      return read?.ok ? read.text : undefined;
+    },
+    exists: async (path) => trusted() && (await files.stat(path)) !== undefined,
+    list: async (folder) => (trusted() ? files.list(folder) : []),
+  };
+}
+
+/** Delay of the workspace scan, so that the first request of a turn is sent before it. */
+const LOOK_DELAY_MS = 50;
+
+type SessionPorts = {
+  /** Position of the next message. */
+  readonly position: () => number;
+  readonly journal: (entry: NewEntry) => void;
+  /** Receives a line for people. */
+  readonly tell: (problem: string) => void;
+};
+
+/** Undefined without a journal, because restores need its entries. */
+export function sessionCheckpoints(
+  options: AIAgentOptions,
+  { host, cwd, journal, onDefect }: AgentSetup,
+  ports: SessionPorts,
+): Checkpoints | undefined {
+  if (journal === undefined) return undefined;
+  const hermesHome = options.home ?? homeFolder(options.environment ?? process.env);
+  const roots = [cwd, ...(options.otherFolders ?? [])];
+  const scope = { roots, home: homedir(), hermesHome, resolvePath };
+  return new Checkpoints({
+    ...ports,
+    host,
+    roots,
+    objects: checkpointsFolder(hermesHome),
+    lookDelayMs: LOOK_DELAY_MS,
+    entries: options.entries ?? [],
+    trusted: options.trusted ?? (() => true),
+    onlyReads: (command, folder) => judgeCommand(command, { ...scope, cwd: folder }).readOnly,
+    onDefect,
   });
 }

@@ -7,6 +7,7 @@ import { callModel, type ModelRoute } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling, ToolSchema, Usage } from "../providers/wire/wire.ts";
+import { titleLine } from "../sessions/titles.ts";
 
 export type AuxiliaryTask = "compression" | "title_generation" | "approval" | "flush_memories";
 
@@ -42,7 +43,7 @@ export type AuxiliaryOptions = {
   /** Undefined when there is no such model. */
   resolve(settings: ModelSettings): ResolvedModel | undefined;
   /** A way to the first of these models, the others behind it. */
-  lineTo(first: ResolvedModel, others: readonly ResolvedModel[]): ModelRoute;
+  routeTo(first: ResolvedModel, others: readonly ResolvedModel[]): ModelRoute;
   /** Told what each answer took, and whose it was. */
   used(usage: Usage, model: ResolvedModel): void;
   /** The conversation's. */
@@ -51,7 +52,7 @@ export type AuxiliaryOptions = {
 
 export class Auxiliary {
   readonly #options: AuxiliaryOptions;
-  readonly #lines = new Map<AuxiliaryTask, ModelRoute>();
+  readonly #routes = new Map<AuxiliaryTask, ModelRoute>();
 
   constructor(options: AuxiliaryOptions) {
     this.#options = options;
@@ -59,8 +60,8 @@ export class Auxiliary {
 
   /** The model that the task has for itself, so that asking costs the conversation's model nothing. */
   ownModel(task: AuxiliaryTask): ResolvedModel | undefined {
-    const line = this.#line(task);
-    return line === this.#options.main ? undefined : line.chain.current;
+    const route = this.#route(task);
+    return route === this.#options.main ? undefined : route.chain.current;
   }
 
   /**
@@ -71,46 +72,46 @@ export class Auxiliary {
     task: AuxiliaryTask,
     { messages, tools = [], sampling = {}, signal }: AuxiliaryRequest,
   ): Promise<AuxiliaryAnswer> {
-    const line = this.#lineFor(task);
+    const route = this.#routeFor(task);
     const timeoutMs = this.#options.tasks[task]?.timeoutMs ?? TIMEOUT_MS[task];
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
       const request = { messages, tools, sampling, signal: AbortSignal.any([signal, timeout]) };
-      const answer = await collect(line, request);
-      if (answer.ok && answer.usage !== undefined) this.#options.used(answer.usage, line.chain.current);
+      const answer = await collect(route, request);
+      if (answer.ok && answer.usage !== undefined) this.#options.used(answer.usage, route.chain.current);
       return answer;
     } catch (error) {
       signal.throwIfAborted();
       if (!timeout.aborted) throw error;
-      const message = `${line.chain.current.model} did not answer within ${Math.round(timeoutMs / 1000)} s.`;
+      const message = `${route.chain.current.model} did not answer within ${Math.round(timeoutMs / 1000)} s.`;
       return { ok: false, fault: { kind: "timeout", message } };
     }
   }
 
   /** A stand-in that the task takes in the conversation's place is none for the conversation. */
-  #lineFor(task: AuxiliaryTask): ModelRoute {
-    const line = this.#line(task);
-    return line === this.#options.main ? { ...line, chain: line.chain.copy() } : line;
+  #routeFor(task: AuxiliaryTask): ModelRoute {
+    const route = this.#route(task);
+    return route === this.#options.main ? { ...route, chain: route.chain.copy() } : route;
   }
 
-  #line(task: AuxiliaryTask): ModelRoute {
-    const known = this.#lines.get(task);
+  #route(task: AuxiliaryTask): ModelRoute {
+    const known = this.#routes.get(task);
     if (known !== undefined) return known;
-    const { tasks, resolve, lineTo, main } = this.#options;
+    const { tasks, resolve, routeTo, main } = this.#options;
     const [first, ...others] = (tasks[task]?.chain ?? []).map(resolve).filter((model) => model !== undefined);
-    const line = first === undefined ? main : lineTo(first, others);
-    this.#lines.set(task, line);
-    return line;
+    const route = first === undefined ? main : routeTo(first, others);
+    this.#routes.set(task, route);
+    return route;
   }
 }
 
 async function collect(
-  line: ModelRoute,
+  route: ModelRoute,
   { messages, tools, sampling, signal }: Required<AuxiliaryRequest>,
 ): Promise<AuxiliaryAnswer> {
   let text = "";
   let calls: ToolCall[] = [];
-  for await (const event of callModel({ messages, tools, sampling }, line, signal)) {
+  for await (const event of callModel({ messages, tools, sampling }, route, signal)) {
     if (event.type === "text-delta") text += event.text;
     else if (event.type === "tool-call-end") calls.push(event.call);
     else if (event.type === "restart") [text, calls] = ["", []];
@@ -118,4 +119,51 @@ async function collect(
     else if (event.type === "fault") return { ok: false, fault: event.fault };
   }
   throw new Error("The model's stream ended without its last event."); // callModel promises one
+}
+
+/** A title for a session, after its first exchange: by a model of its own where there is one, else by its first words. */
+
+/** Characters. */
+const MAX_TITLE_CHARS = 60;
+/** Of what was said first, this much is shown to the model. Characters. */
+const MAX_SHOWN_CHARS = 2_000;
+
+const TITLE_REQUEST =
+  "Give a title of 3 to 7 words for the conversation that begins with the following message. " +
+  "Answer with the title alone, in the language of the message.";
+
+/** Undefined when nothing was said that could be one. Throws the signal's reason when it is aborted. */
+export async function sessionTitle(
+  messages: readonly Message[],
+  auxiliary: Auxiliary,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const first = messages.find((message) => message.role === "user");
+  const said = first === undefined ? "" : userText(first.content);
+  if (said.trim() === "") return undefined;
+  // Whoever pays for a model has not asked to pay for titles: only a model that was named for them makes them.
+  if (auxiliary.ownModel("title_generation") === undefined) return cutTitle(said);
+  const answer = await auxiliary.ask("title_generation", {
+    messages: [
+      { role: "system", content: TITLE_REQUEST },
+      { role: "user", content: said.slice(0, MAX_SHOWN_CHARS).toWellFormed() },
+    ],
+    signal,
+  });
+  return cutTitle((answer.ok && answer.text) || said);
+}
+
+function userText(content: Extract<Message, { role: "user" }>["content"]): string {
+  return typeof content === "string"
+    ? content
+    : content.map((part) => (part.type === "text" ? part.text : "")).join(" ");
+}
+
+/** One line, ended at a word. */
+function cutTitle(text: string): string {
+  const line = titleLine(text).replace(/^["'“„]+|["'”.]+$/g, "");
+  if (line.length <= MAX_TITLE_CHARS) return line;
+  const head = line.slice(0, MAX_TITLE_CHARS);
+  const atWord = head.lastIndexOf(" ");
+  return `${(atWord > MAX_TITLE_CHARS / 2 ? head.slice(0, atWord) : head).toWellFormed()}…`;
 }

@@ -1,15 +1,15 @@
 /** What the user's home folder and environment mean for an agent; the environment stands over config.yaml. */
 import { loadConfig } from "../config/config.ts";
 import { type Environment, homeFolder, memoriesFolder } from "../config/home.ts";
-import type { Config } from "../config/sections.ts";
+import type { Config, ModelEntry } from "../config/sections.ts";
 import type { TerminalConfig } from "../config/terminal-config.ts";
+import { type ContextEngine, defaultEngine } from "../context/context-engine.ts";
 import type { CommandVariables } from "../host/terminals/backend.ts";
 import { Memory } from "../memory/memory.ts";
+import { deployments } from "../providers/deployments.ts";
 import type { ModelSettings } from "../providers/resolve.ts";
-import type { AIAgentOptions } from "./agent-setup.ts";
-import { configuredEngine } from "./configured-engine.ts";
-import { auxiliaryModels, modelDefaults, modelSettings } from "./configured-models.ts";
-import { commandVariables } from "./configured-variables.ts";
+import type { AIAgentOptions } from "./agent-options.ts";
+import type { AuxiliaryModels } from "./auxiliary.ts";
 
 export type ConfiguredAgent = {
   readonly options: Pick<
@@ -84,4 +84,115 @@ function milliseconds(seconds: number | undefined): number | undefined {
 function configuredMemory(home: string, section: Config["memory"]): Memory | false {
   const { memory_enabled: isEnabled, memory_char_limit: memory, user_char_limit: user } = section;
   return isEnabled && new Memory({ folder: memoriesFolder(home), limits: { memory, user } });
+}
+
+/** What `context` and `compression` of config.yaml mean: the limits of the context window and how room is made. */
+
+type Section = Config["compression"];
+
+const engines: Readonly<Record<Config["context"]["engine"], (section: Section) => ContextEngine>> = {
+  default: builtIn,
+  compressor: builtIn,
+  none: helpsOnly,
+};
+
+export function configuredEngine({ context, compression }: Pick<Config, "context" | "compression">): ContextEngine {
+  return compression.enabled ? engines[context.engine](compression) : helpsOnly(compression);
+}
+
+function builtIn({
+  threshold,
+  soft_limit: softLimit,
+  hard_limit: hardLimit,
+  target,
+  strategy,
+}: Section): ContextEngine {
+  return defaultEngine({ threshold, softLimit, hardLimit, target }, strategy);
+}
+
+/** Never of itself; it still helps where the provider refuses a request as too long, or the user asks. */
+function helpsOnly(section: Section): ContextEngine {
+  return { ...builtIn(section), name: "none", shouldCompress: () => false };
+}
+
+/** Models as config.yaml names them, with what its `providers` say of where they are. */
+
+/** What the entry says stands over its provider's section. */
+export function modelSettings(entry: ModelEntry, { providers }: Config, environment: Environment): ModelSettings {
+  const place = entry.provider === undefined ? undefined : providers[entry.provider];
+  const baseUrl = entry.base_url ?? place?.base_url;
+  const apiMode = entry.api_mode ?? place?.api_mode;
+  const apiKey =
+    entry.api_key ?? keyIn(entry.key_env, environment) ?? place?.api_key ?? keyIn(place?.key_env, environment);
+  return {
+    ...(entry.provider !== undefined && { provider: entry.provider }),
+    ...(entry.model !== undefined && { model: entry.model }),
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(apiMode !== undefined && { apiMode }),
+    ...(apiKey !== undefined && { apiKey }),
+  };
+}
+
+/** config.yaml's model as the environment variables that would say the same. */
+export function modelDefaults(config: Config, environment: Environment): Environment {
+  const { model } = config;
+  if (model === undefined) return {};
+  const section: Record<string, string | undefined> = model;
+  const { provider, base_url: url, api_mode: mode, api_key: key } = section;
+  const entry: ModelEntry = {
+    ...(provider && { provider }),
+    ...(url && { base_url: url }),
+    ...(mode && { api_mode: mode }),
+    ...(key && { api_key: key }),
+  };
+  const { baseUrl, apiMode, apiKey } = modelSettings(entry, config, environment);
+  return {
+    HERMES_MODEL: section["default"] ?? section["name"],
+    HERMES_PROVIDER: provider,
+    HERMES_BASE_URL: baseUrl,
+    HERMES_API_MODE: apiMode,
+    HERMES_API_KEY: apiKey,
+  };
+}
+
+/** The models of each auxiliary task that config.yaml names one for; `provider: auto` names none. */
+export function auxiliaryModels(config: Config, environment: Environment): Readonly<Record<string, AuxiliaryModels>> {
+  const tasks = Object.entries(config.auxiliary).map(([task, { timeout, fallback_chain: others, ...own }]) => {
+    const named = [own, ...others].filter(({ model, provider }) => model !== undefined && provider !== "auto");
+    const models: AuxiliaryModels = {
+      chain: named.map((entry) => modelSettings(entry, config, environment)),
+      ...(timeout !== undefined && { timeoutMs: timeout * 1_000 }),
+    };
+    return [task, models] as const;
+  });
+  return Object.fromEntries(tasks);
+}
+
+function keyIn(variable: string | undefined, environment: Environment): string | undefined {
+  return variable === undefined ? undefined : environment[variable] || undefined;
+}
+
+/** What config.yaml means for the environment of commands: the agent's keys stay with the agent unless they are passed on. */
+
+/** `environment` is the process's own over the home's `.env`: what is passed on may stand in either. */
+export function commandVariables(config: Config, environment: Environment): CommandVariables {
+  const names = config.terminal.env_passthrough;
+  const passed = names.flatMap((name) => {
+    const value = environment[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    withheld: [...keyNames(config)].filter((name) => !names.includes(name)),
+    passed: Object.fromEntries(passed),
+  };
+}
+
+function keyNames(config: Config): ReadonlySet<string> {
+  const tasks: readonly (ModelEntry & { readonly fallback_chain: readonly ModelEntry[] })[] = Object.values(
+    config.auxiliary,
+  );
+  const entries = [...config.fallback_providers, ...tasks.flatMap((task) => [task, ...task.fallback_chain])];
+  const configured = [...Object.values(config.providers), ...entries].map((entry) => entry.key_env);
+  const known = deployments.map(({ keyVariable }) => keyVariable);
+  return new Set(["HERMES_API_KEY", ...known, ...configured].filter((name) => name !== undefined));
 }

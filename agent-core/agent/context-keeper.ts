@@ -5,13 +5,18 @@ import type { CompressionPlan } from "../context/plan-compression.ts";
 import { summaryParts, summaryRequest } from "../context/summary-request.ts";
 import { CHARS_A_TOKEN, estimateTokens, messageTokens, TokenMeter, textTokens } from "../context/token-meter.ts";
 import type { Message } from "../messages/message.ts";
+import { repairMessages } from "../messages/repair.ts";
+import { modelInfo } from "../providers/model-info.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import { type Compression, type Conversation, droppedCount } from "../sessions/conversation.ts";
 import type { NewEntry } from "../sessions/journal.ts";
+import type { Tool, ToolContext } from "../tools/tool.ts";
+import type { AgentSetup } from "./agent-setup.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 import type { CompressedEvent, ContextPressureEvent, StatusEvent } from "./callbacks.ts";
-import { compressionEntry } from "./compression-entry.ts";
-import type { MemoryFlush } from "./memory-flush.ts";
+import { MemoryFlush } from "./memory-flush.ts";
+import type { Notifier } from "./notifier.ts";
+import { compressionEntry, type SessionRecord } from "./session-record.ts";
 
 /** A compression that saves less than this is one too many; two in a row are the last. */
 const LEAST_SAVING = 0.1;
@@ -124,8 +129,14 @@ export class ContextKeeper {
     this.#meter.record(usage, this.#sent + (answer === undefined ? 0 : messageTokens(answer)));
   }
 
-  /** The provider says that the request was too long. False when nothing can be done about it. */
-  async afterOverflow(signal: AbortSignal): Promise<boolean> {
+  /** Shortens a conversation that the provider refused as too long. Undefined when nothing can be dropped. */
+  async shorten(refused: readonly Message[], signal: AbortSignal): Promise<readonly Message[] | undefined> {
+    const [system] = refused;
+    if (!(await this.#compressAfterOverflow(signal))) return undefined;
+    return repairMessages([...(system?.role === "system" ? [system] : []), ...this.#options.conversation.messages]);
+  }
+
+  async #compressAfterOverflow(signal: AbortSignal): Promise<boolean> {
     this.#meter.distrust();
     this.#learned = Math.min(this.window, Math.max(1, Math.round(this.used * LEARNED_SHARE)));
     this.#gaveUpAt = undefined;
@@ -257,4 +268,49 @@ export class ContextKeeper {
   #overheadTokens(): number {
     return textTokens(this.#options.overhead().length);
   }
+}
+
+export type ContextPorts = {
+  readonly record: SessionRecord;
+  /** Tokens of the model's context. */
+  readonly window: () => number;
+  /** Context of a tool call that no one sees. */
+  readonly contextFor: (callId: string, signal: AbortSignal) => ToolContext;
+  readonly notify: Notifier;
+};
+
+export function createContextKeeper(
+  setup: AgentSetup,
+  { record, window, contextFor, notify }: ContextPorts,
+): ContextKeeper {
+  const { auxiliary, tools } = setup;
+  const systemPrompt = (): string => record.systemPrompt ?? "";
+  const tell = (event: StatusEvent): void => notify.status(event);
+  const keeper = new ContextKeeper({
+    engine: setup.engine,
+    conversation: record.conversation,
+    auxiliary,
+    // The offline interpreter cannot summarize.
+    canSummarize: () => setup.models.current.mode !== "offline" || auxiliary.ownModel("compression") !== undefined,
+    summaryWindow: () => {
+      const model = auxiliary.ownModel("compression");
+      return model === undefined ? undefined : modelInfo(model.model, setup.modelFacts(model)).contextWindow;
+    },
+    window,
+    overhead: () => systemPrompt() + setup.toolText,
+    flush: new MemoryFlush({ auxiliary, tools, systemPrompt, contextFor, tell }),
+    journal: (entry) => record.journal(entry),
+    tell,
+    compressed: (event) => {
+      notify.compressed(event);
+      notify.contextPressure(keeper.pressure);
+    },
+  });
+  return keeper;
+}
+
+/** Reason why a tool is withheld; undefined when it is available. */
+export function withheldFrom({ largeOutput }: Tool, { isFull }: Pick<ContextKeeper, "isFull">): string | undefined {
+  if (!largeOutput || !isFull) return undefined;
+  return "withheld, because the context window is full. Finish with what you know, and tell the user what is left to do.";
 }

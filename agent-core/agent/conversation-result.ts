@@ -46,3 +46,16 @@ function addUsage(first: Usage, second: Usage): Usage {
     reasoningTokens: first.reasoningTokens + second.reasoningTokens,
   };
 }
+
+/** What `chat` of the agent rejects with. */
+
+/** A turn that ended because the model could not be used. */
+export class AgentError extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(fault.message);
+    this.name = "AgentError";
+    this.fault = fault;
+  }
+}

@@ -7,9 +7,8 @@ import { limitResult, parseArguments } from "../tools/call-texts.ts";
 import { unknownToolText } from "../tools/nearest-names.ts";
 import type { PreparedCall, ShellView, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { watchedEdit } from "../tools/watched-edit.ts";
-import { type Asker, askUser, type Policy, type PolicyDecision } from "./approvals.ts";
+import { type Asker, askUser, type ClearingRequest, type Policy, type PolicyDecision } from "./approvals.ts";
 import type { Notifier } from "./notifier.ts";
-import type { ClearingRequest } from "./smart-approval.ts";
 
 /** Time for a running tool to stop by itself after a cancel; the turn must end within 250 ms. */
 const ABORT_GRACE_MS = 150;

@@ -8,11 +8,9 @@ import { repairMessages } from "../messages/repair.ts";
 import type { CallEvent } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { Usage } from "../providers/wire/wire.ts";
+import { type CallTaker, type ModelAnswer, readAnswer } from "./answer-reader.ts";
 import { budgetWarning, type IterationBudget, SUMMARY_REQUEST } from "./budget.ts";
-import { withNote } from "./ephemeral-note.ts";
-import { type CallTaker, type ModelAnswer, readAnswer } from "./model-call.ts";
 import type { Notifier } from "./notifier.ts";
-import { Repetition } from "./repetition.ts";
 import type { CallServices, ResolvedCall } from "./run-call.ts";
 import { ToolBatch } from "./tool-batch.ts";
 
@@ -228,4 +226,48 @@ function tooManyInvalid(
     }
   }
   return undefined;
+}
+
+/** What the model is told once: said with the next request, never stored. */
+
+/** The messages with the note at the end of the last one, when that is a tool's result or the user's. */
+export function withNote(messages: readonly Message[], lines: readonly string[]): readonly Message[] {
+  const last = messages.at(-1);
+  if (lines.length === 0 || last === undefined) return messages;
+  const earlier = messages.slice(0, -1);
+  const note = lines.join("\n");
+  if (last.role === "tool") return [...earlier, { ...last, content: `${last.content}\n\n${note}` }];
+  if (last.role !== "user") return messages;
+  const content =
+    typeof last.content === "string"
+      ? `${last.content}\n\n${note}`
+      : [...last.content, { type: "text" as const, text: note }];
+  return [...earlier, { ...last, content }];
+}
+
+/** A model that makes the same call over and over: it is told, then the user is. */
+
+/** More than this often in a row is a loop; behaviour.md §API modes, Faults. */
+const TOLD_AFTER = 10;
+/** Calls it may still make after it was told. */
+const GRACE = 2;
+
+export class Repetition {
+  #last = "";
+  #count = 0;
+
+  /** Counts the calls of one answer; gives what is to be done about them. */
+  count(calls: readonly ToolCall[]): {
+    readonly note: string | undefined;
+    readonly isStuck: boolean;
+    readonly times: number;
+  } {
+    const key = JSON.stringify(calls.map(({ function: { name, arguments: json } }) => [name, json]));
+    this.#count = key === this.#last ? this.#count + 1 : 1;
+    this.#last = key;
+    const times = this.#count;
+    if (times <= TOLD_AFTER) return { note: undefined, isStuck: false, times };
+    const note = `[This same call was made ${times} times in a row. Do something else, or tell the user what is in the way.]`;
+    return { note, isStuck: times > TOLD_AFTER + GRACE, times };
+  }
 }

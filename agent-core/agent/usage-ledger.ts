@@ -47,7 +47,7 @@ export class UsageLedger {
   }
 
   /** A call beside the conversation: a summary, a title. It is paid for like any other. */
-  addBeside(usage: Usage, model: ResolvedModel): void {
+  addAuxiliary(usage: Usage, model: ResolvedModel): void {
     this.add(usage, model);
     this.record(usage, model);
   }

@@ -1,6 +1,7 @@
 /** Shape of a slash command, and its access to the session. */
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
-import type { AIAgent, RunOptions } from "../../agent/ai-agent.ts";
+import type { AIAgent } from "../../agent/ai-agent.ts";
+import type { RunOptions } from "../../agent/turn-runner.ts";
 import type { ApprovalMode } from "../../approval/policy.ts";
 import type { HermesImport, HermesImported } from "../../protocol/sessions.ts";
 import type { SessionIndex } from "../../sessions/index/session-index.ts";

@@ -16,7 +16,7 @@ export const newSession: Command = {
   run(_argument, { agent, restores }) {
     const [first] = restores.points();
     if (first === undefined) return "This session is new: nothing has been said yet.";
-    restores.takeBack(agent.said[0]?.position ?? first.position);
+    restores.takeBack(agent.transcript[0]?.position ?? first.position);
     return "A new conversation begins here. Files stay as they are.";
   },
 };
@@ -40,7 +40,7 @@ export const resume: Command = {
     if (argument === "" || found.length > 1) return sessionList(found) + note;
     if (session.id === id) return "This is that session.";
     const stored = await readStored(session.id);
-    agent.adopt(stored);
+    agent.resumeFrom(stored);
     for (const update of replay(stored)) send(update);
     return `\n\nGoes on with “${session.title ?? session.id}”, which itself stays as it is.`;
   },
@@ -96,7 +96,7 @@ export const exportToFile: Command = {
   async run(argument, { id, agent, cwd, readStored }) {
     const [, form, path = ""] = EXPORT_ARGUMENT.exec(argument) ?? [];
     const format = form === "json" || (form === undefined && path.endsWith(".json")) ? "json" : "markdown";
-    if (agent.said.length === 0) return "There is nothing to export yet: nothing has been said.";
+    if (agent.transcript.length === 0) return "There is nothing to export yet: nothing has been said.";
     const stored = await readStored(id).catch(messageOf);
     if (typeof stored === "string") return `Nothing was written: ${stored}`;
     const target = path === "" ? join(cwd, exportName(stored, format)) : absolutePath(path, cwd);

@@ -15,7 +15,7 @@ export function registerConversationMethods(app: AgentApp, server: AgentServer):
   onClientRequest(app, sessionMethods.rewind, ({ params: { sessionId, position } }) => {
     const session = server.session(sessionId);
     return session.betweenTurns(async () => {
-      const said = session.agent.said.find((candidate) => candidate.position === position);
+      const said = session.agent.transcript.find((candidate) => candidate.position === position);
       session.agent.rewind(position);
       return { prompt: userText(said?.message) };
     });

@@ -30,8 +30,6 @@ export type ModelRoute = {
   silenceMs(model: ResolvedModel): number;
   /** The same model with a new key; undefined when there is none. */
   refreshKey(model: ResolvedModel): Promise<ResolvedModel | undefined>;
-  /** A shorter version of the conversation; undefined when it cannot be shortened. */
-  shorten(messages: readonly Message[], signal: AbortSignal): Promise<readonly Message[] | undefined>;
 };
 
 export type CallRequest = {
@@ -39,6 +37,8 @@ export type CallRequest = {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSchema[];
   readonly sampling: Sampling;
+  /** Shortens a conversation that the provider refuses as too long. Undefined when that is impossible. Default: none. */
+  readonly onOverflow?: (messages: readonly Message[], signal: AbortSignal) => Promise<readonly Message[] | undefined>;
 };
 
 /** Events of a call: those of the model, and the handling of faults. */
@@ -142,7 +142,7 @@ class PersistentCall {
 
   /** Returns false when the remedy is not available. */
   async #apply(remedy: Remedy, fault: Fault): Promise<boolean> {
-    const { chain, adaptations, refreshKey, shorten } = this.#route;
+    const { chain, adaptations, refreshKey } = this.#route;
     switch (remedy) {
       case "refresh-key": {
         const fresh = await refreshKey(chain.current);
@@ -159,7 +159,7 @@ class PersistentCall {
         adaptations.dropImages(chain.current);
         return true;
       case "shorten": {
-        const shorter = await shorten(this.#messages, this.#signal);
+        const shorter = await this.#request.onOverflow?.(this.#messages, this.#signal);
         this.#messages = shorter ?? this.#messages;
         return shorter !== undefined;
       }

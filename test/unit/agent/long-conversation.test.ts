@@ -115,7 +115,7 @@ test(`a conversation of ${TURNS} turns stays in its window, keeps its first fact
   }
   expect(events.length).toBeGreaterThan(5);
   expect(kept).toBeGreaterThanOrEqual(TURNS - 1 - 2 * events.length);
-  expect(agent.said).toHaveLength(2 * TURNS);
+  expect(agent.transcript).toHaveLength(2 * TURNS);
 }, 300_000);
 
 test("what the model no longer gets is in the journal only, also while the session goes on", async () => {
@@ -126,8 +126,8 @@ test("what the model no longer gets is in the journal only, also while the sessi
   for (let turn = 0; events.length === 0; turn++) await agent.chat(`Question ${turn}.`);
   const [[first] = [0]] = agent.compression?.dropped ?? [];
   const folded = `Question ${first / 2}.`;
-  const last = `Question ${agent.said.length / 2 - 1}.`;
-  const at = (position: number): unknown => agent.said.at(position)?.message.content;
+  const last = `Question ${agent.transcript.length / 2 - 1}.`;
+  const at = (position: number): unknown => agent.transcript.at(position)?.message.content;
   expect([at(first), at(-2)]).toEqual([folded, last]);
   // What is written over in the file shows what is read from it; a part of it is kept for a second.
   const written = readFileSync(path, "utf8");

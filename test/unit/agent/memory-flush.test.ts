@@ -2,7 +2,8 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { AIAgent, type RunOptions } from "../../../agent-core/agent/ai-agent.ts";
+import { AIAgent } from "../../../agent-core/agent/ai-agent.ts";
+import type { RunOptions } from "../../../agent-core/agent/turn-runner.ts";
 import type { Message } from "../../../agent-core/messages/message.ts";
 import type { Answer } from "../../support/model-server/answer.ts";
 import {

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { AIAgentOptions } from "../../../agent-core/agent/agent-setup.ts";
+import type { AIAgentOptions } from "../../../agent-core/agent/agent-options.ts";
 import { AIAgent } from "../../../agent-core/agent/ai-agent.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 

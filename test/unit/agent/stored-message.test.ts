@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { storedMessage } from "../../../agent-core/agent/stored-message.ts";
+import { withoutSecrets } from "../../../agent-core/agent/session-record.ts";
 
 const tool = (content: string) => ({ role: "tool", tool_call_id: "c", content }) as const;
 const environment = {
@@ -11,15 +11,15 @@ const environment = {
 
 test("what a tool has printed is stored without the values of secret variables and without what looks like a key", () => {
   const printed = tool("token hush-hush-hush, correct horse, key sk-abcdef123456, at /home/someone");
-  expect(storedMessage(printed, environment)).toEqual(tool("token [key], [key], key [key], at /home/someone"));
+  expect(withoutSecrets(printed, environment)).toEqual(tool("token [key], [key], key [key], at /home/someone"));
 });
 
 test("what the user and the model said is stored as it was said", () => {
   const said = { role: "user", content: "use hush-hush-hush" } as const;
-  expect(storedMessage(said, environment)).toBe(said);
+  expect(withoutSecrets(said, environment)).toBe(said);
 });
 
 test("a result without secrets is the same message, so that a resumed session sends the same bytes", () => {
   const plain = tool("1|one");
-  expect(storedMessage(plain, environment)).toBe(plain);
+  expect(withoutSecrets(plain, environment)).toBe(plain);
 });

@@ -12,10 +12,10 @@ import {
 import { homedir, tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sessionPolicy } from "../../../agent-core/agent/approvals.ts";
 import type { ApprovalAnswer } from "../../../agent-core/agent/callbacks.ts";
 import { notifier } from "../../../agent-core/agent/notifier.ts";
 import { resolveCall, runCall } from "../../../agent-core/agent/run-call.ts";
-import { sessionPolicy } from "../../../agent-core/agent/session-policy.ts";
 import { Grants } from "../../../agent-core/approval/grants.ts";
 import type { ApprovalMode } from "../../../agent-core/approval/policy.ts";
 import { table as tools } from "../../../agent-core/tools/table.gen.ts";

@@ -1,10 +1,11 @@
 /** One call of the model: its stream goes straight out as deltas; what remains is the message for the history. */
+
+import { randomUUID } from "node:crypto";
 import type { AssistantMessage, ToolCall } from "../messages/message.ts";
 import type { CallEvent } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { FinishReason, ModelEvent, Usage } from "../providers/wire/wire.ts";
 import type { Notifier } from "./notifier.ts";
-import { ShownText } from "./shown-text.ts";
 
 export type ModelAnswer =
   | {
@@ -127,5 +128,88 @@ class AnswerReader {
     this.#reasoning = "";
     this.#shownText.restart();
     this.#shownReasoning.restart();
+  }
+}
+
+type Show = (event: { readonly text: string; readonly messageId: string }) => void;
+
+/** Shows the text of an answer, without the part that a repeated attempt says again. */
+class ShownText {
+  readonly #show: Show;
+  #messageId: string;
+  #shown = "";
+  /** What another attempt has said while it says the same; undefined outside of that. */
+  #repeated: string | undefined;
+
+  constructor(messageId: string, show: Show) {
+    this.#messageId = messageId;
+    this.#show = show;
+  }
+
+  push(text: string): void {
+    if (this.#repeated === undefined) {
+      this.#shown += text;
+      this.#show({ text, messageId: this.#messageId });
+      return;
+    }
+    this.#repeated += text;
+    if (this.#shown.startsWith(this.#repeated)) return;
+    const said = this.#repeated;
+    // Another answer than the one that broke off: it stands by itself, from its first word.
+    const isAnother = !said.startsWith(this.#shown);
+    if (isAnother) this.#messageId = randomUUID();
+    const news = isAnother ? said : said.slice(this.#shown.length);
+    this.#shown = said;
+    this.#repeated = undefined;
+    this.#show({ text: news, messageId: this.#messageId });
+  }
+
+  /** The answer begins again. */
+  restart(): void {
+    if (this.#shown !== "") this.#repeated = "";
+  }
+}
+
+/** End of a turn, as far as it concerns an answer that was cut off. */
+type CutOff = { readonly stopReason: string; readonly fault?: Fault };
+
+/** The shown part of an answer that has not entered the history yet. It stays when the answer is cut off. */
+export class PartialAnswer {
+  #text = "";
+  #reasoning = "";
+
+  /** A notifier that remembers the text it shows. */
+  watch(notify: Notifier): Notifier {
+    return {
+      ...notify,
+      streamDelta: (event) => {
+        this.#text += event.text;
+        notify.streamDelta(event);
+      },
+      reasoning: (event) => {
+        this.#reasoning += event.text;
+        notify.reasoning(event);
+      },
+    };
+  }
+
+  /** The answer has entered the history. */
+  clear(): void {
+    this.#text = "";
+    this.#reasoning = "";
+  }
+
+  /** The message for the history, with the reason of the cut-off. Undefined after a complete answer. */
+  cutOffBy({ stopReason, fault }: CutOff): AssistantMessage | undefined {
+    if (fault === undefined && stopReason !== "cancelled") return undefined;
+    const [text, reasoning] = [this.#text, this.#reasoning];
+    this.clear();
+    if (text === "" && reasoning === "" && fault === undefined) return undefined;
+    return {
+      role: "assistant",
+      content: text === "" ? null : text,
+      ...(reasoning !== "" && { reasoning }),
+      unfinished: fault?.message ?? "Stopped.",
+    };
   }
 }

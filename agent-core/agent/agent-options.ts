@@ -1,0 +1,91 @@
+/** Options of an agent. All are optional: the defaults make an offline agent on this machine. */
+import type { ApprovalMode } from "../approval/policy.ts";
+import type { Environment } from "../config/home.ts";
+import type { ContextEngine } from "../context/context-engine.ts";
+import type { Host } from "../host/host.ts";
+import type { Memory } from "../memory/memory.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { ModelFacts } from "../providers/model-info.ts";
+import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
+import type { ApiMode, EditorModels, Sampling } from "../providers/wire/wire.ts";
+import type { Conversation } from "../sessions/conversation.ts";
+import type { JournalEntry } from "../sessions/entry.ts";
+import type { SessionIndex } from "../sessions/index/session-index.ts";
+import type { Journal } from "../sessions/journal.ts";
+import type { Todo } from "../tools/todo-list.ts";
+import type { AuxiliaryOptions } from "./auxiliary.ts";
+import type { IterationBudget } from "./budget.ts";
+import type { AgentCallbacks } from "./callbacks.ts";
+
+export type AIAgentOptions = {
+  /** Name at the provider. Default: from the environment, else the built-in offline model. */
+  readonly model?: string;
+  readonly provider?: string;
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  readonly apiMode?: ApiMode;
+  /** Default 90. */
+  readonly maxIterations?: number;
+  /** Timeout of a command in seconds when its call gives none. Default 180. */
+  readonly commandSeconds?: number;
+  /** Budget of the turn that started this agent, if iterations count there too. Default: none. */
+  readonly parentBudget?: IterationBudget;
+  /** Default: all toolsets. */
+  readonly enabledToolsets?: readonly string[];
+  readonly disabledToolsets?: readonly string[];
+  /** Default: this machine (NodeHost). */
+  readonly host?: Host;
+  /** Default `HERMES_HOME`, else `~/.hermes`. */
+  readonly home?: string;
+  readonly callbacks?: AgentCallbacks;
+  readonly sampling?: Sampling;
+  /** Models to fall back to, in order. Default: none. */
+  readonly fallbacks?: readonly ModelSettings[];
+  /** Models of auxiliary tasks. Default: the conversation's model. */
+  readonly auxiliary?: AuxiliaryOptions["tasks"];
+  /** System prompt of a resumed session, which keeps its cached prefix valid. Default: a new one. */
+  readonly systemPrompt?: string;
+  /** Title of a resumed session. */
+  readonly title?: string;
+  /** Reads the environment again after a refused key. Default: it never changes. */
+  readonly refreshEnvironment?: () => Promise<Environment>;
+  /** Idle timeout of a model's stream by provider, in milliseconds. Default 60,000. */
+  readonly silenceMs?: (provider: string) => number | undefined;
+  /** Default: the system's. */
+  readonly clock?: Clock;
+  /** The editor's models, for the mode `editor_model`. Default: none. */
+  readonly editorModels?: EditorModels;
+  /** Facts from the endpoints about their models. Default: facts by name. */
+  readonly modelFacts?: (model: ResolvedModel) => ModelFacts;
+  /** Working folder, absolute; default the process's. */
+  readonly cwd?: string;
+  /** Further workspace folders, absolute. */
+  readonly otherFolders?: readonly string[];
+  /** Default the process's. */
+  readonly environment?: Environment;
+  /** Read before each call, so it may change during a turn. Default `code`. */
+  readonly approvalMode?: () => ApprovalMode;
+  /** `smart`: a model may allow harmless commands. `off`: nothing asks; blocked commands stay blocked. Default `manual`. */
+  readonly approvals?: "manual" | "smart" | "off";
+  /** False until the user trusts the workspace; until then the agent only reads. Default: always true. */
+  readonly trusted?: () => boolean;
+  /** Name of the user's editor or program. */
+  readonly platform?: string;
+  /** Default: a new id. */
+  readonly sessionId?: string;
+  /** Storage of the conversation. Default: none. */
+  readonly journal?: Journal;
+  /** Index for the tool `session_search`. Default: none, and no such tool. */
+  readonly sessionIndex?: SessionIndex;
+  /** Conversation of a resumed session, which `journal` already has. */
+  readonly conversation?: Conversation;
+  readonly todos?: readonly Todo[];
+  /** Entries that `journal` already has: usage and changes of files. */
+  readonly entries?: readonly JournalEntry[];
+  /** Memory across sessions; false: none. Default: the folder `memories` of the home. */
+  readonly memory?: Memory | false;
+  /** Decides when and how to compress the conversation. Default: the built-in engine. */
+  readonly contextEngine?: ContextEngine;
+  /** Receives a line for the log about each defect that was handled. */
+  readonly onDefect?: (message: string) => void;
+};

@@ -1,0 +1,169 @@
+/**
+ * The memory of a session: its messages, title, plan and system prompt, each written to the journal as it changes.
+ * Without a journal everything stays in memory.
+ */
+import type { Environment } from "../config/home.ts";
+import type { Message } from "../messages/message.ts";
+import { redact } from "../providers/redact.ts";
+import { type Compression, Conversation, type PositionRange } from "../sessions/conversation.ts";
+import type { EntryOf } from "../sessions/entry.ts";
+import type { NewEntry } from "../sessions/journal.ts";
+import type { StoredSession } from "../sessions/read-journal.ts";
+import { newSessionId } from "../sessions/session-files.ts";
+import { titleLine } from "../sessions/titles.ts";
+import { TodoList } from "../tools/todo-list.ts";
+import type { AIAgentOptions } from "./agent-options.ts";
+import type { Notifier } from "./notifier.ts";
+
+export type RecordOptions = Pick<AIAgentOptions, "conversation" | "journal" | "systemPrompt" | "title" | "todos"> & {
+  /** Source of the secrets that stored tool output must not contain. */
+  readonly environment: Environment;
+  readonly notify: Pick<Notifier, "plan" | "title">;
+};
+
+export class SessionRecord {
+  readonly conversation: Conversation;
+  readonly todos: TodoList;
+  readonly #options: RecordOptions;
+  #title: string | undefined;
+  #systemPrompt: string | undefined;
+
+  constructor(options: RecordOptions) {
+    this.#options = options;
+    this.conversation = options.conversation ?? new Conversation();
+    this.#title = options.title;
+    this.#systemPrompt = options.systemPrompt;
+    this.todos = new TodoList((items) => {
+      this.journal({ type: "todos", items: [...items] });
+      options.notify.plan(items);
+    });
+    this.todos.restore(options.todos ?? []);
+  }
+
+  /** Undefined until the first turn has ended. */
+  get title(): string | undefined {
+    return this.#title;
+  }
+
+  /** Undefined until the first turn has begun. */
+  get systemPrompt(): string | undefined {
+    return this.#systemPrompt;
+  }
+
+  /** Adds a message and returns its position. */
+  add(message: Message): number {
+    const { journal, environment } = this.#options;
+    const position = this.conversation.next;
+    const line = journal?.append({ type: "message", position, message: withoutSecrets(message, environment) });
+    return this.conversation.append(message, position, line);
+  }
+
+  /** Appends an entry to the journal, if there is one. */
+  journal(entry: NewEntry): void {
+    this.#options.journal?.append(entry);
+  }
+
+  /** Makes everything so far survive a power cut. */
+  async sync(): Promise<void> {
+    await this.#options.journal?.sync();
+  }
+
+  setTitle(text: string): void {
+    const title = titleLine(text);
+    this.#title = title;
+    this.journal({ type: "title", title });
+    this.#options.notify.title({ title });
+  }
+
+  /** Keeps the first system prompt of a session, so that the prefix of its requests never changes. */
+  freezeSystemPrompt(text: string): void {
+    this.#systemPrompt = text;
+    this.journal({ type: "system-prompt", text });
+  }
+
+  /** Takes back the messages from position `keep` on. */
+  rewind(keep: number): void {
+    this.conversation.rewind(keep);
+    this.journal({ type: "rewind", keep });
+  }
+
+  replaceHistory(messages: readonly Message[]): void {
+    this.#clear();
+    for (const message of messages) this.add(message);
+  }
+
+  /** Continues another session in this one. Throws when the other journal can no longer be read. */
+  resumeFrom(stored: StoredSession): void {
+    this.#clear();
+    const positions = new Map<number, number>();
+    for (const { position, message } of stored.conversation.transcript) {
+      positions.set(position, this.add(message));
+      for (const { id } of (message.role === "assistant" && message.tool_calls) || []) {
+        const entry = stored.toolEntry(id);
+        if (entry !== undefined) this.journal(entry);
+      }
+    }
+    this.#resumeCompression(stored, positions);
+    if (stored.todos.length === 0) return;
+    this.todos.restore(stored.todos);
+    this.journal({ type: "todos", items: [...stored.todos] });
+  }
+
+  #resumeCompression(stored: StoredSession, positions: ReadonlyMap<number, number>): void {
+    const { compression } = stored.conversation;
+    if (compression === undefined) return;
+    const moved = atNewPositions(compression, positions);
+    this.conversation.compress(moved);
+    const made = stored.records.findLast((entry) => entry.type === "compression");
+    const { strategy, tokensBefore, tokensAfter } = made ?? { strategy: "summary", tokensBefore: 0, tokensAfter: 0 };
+    this.journal(compressionEntry(moved, { strategy, tokensBefore, tokensAfter }));
+  }
+
+  #clear(): void {
+    if (this.conversation.transcript.length > 0) this.rewind(0);
+  }
+}
+
+/** Journal entry of a compression, with a new id for the lineage. */
+export function compressionEntry(
+  { dropped, summary, shortened }: Compression,
+  facts: Pick<EntryOf<"compression">, "strategy" | "tokensBefore" | "tokensAfter">,
+): NewEntry {
+  return {
+    type: "compression",
+    child: newSessionId(Date.now()),
+    dropped: dropped.map(([first, last]) => [first, last]),
+    summary,
+    shortened: [...shortened],
+    ...facts,
+  };
+}
+
+function atNewPositions(
+  { dropped, summary, shortened }: Compression,
+  positions: ReadonlyMap<number, number>,
+): Compression {
+  return {
+    dropped: dropped.flatMap(([first, last]): PositionRange[] => {
+      const moved = [...positions].filter(([old]) => old >= first && old <= last).map(([, position]) => position);
+      const [start, end] = [moved[0], moved.at(-1)];
+      return start === undefined || end === undefined ? [] : [[start, end]];
+    }),
+    summary,
+    shortened: shortened.flatMap(({ position: old, content }) => {
+      const position = positions.get(old);
+      return position === undefined ? [] : [{ position, content }];
+    }),
+  };
+}
+
+/** Environment variables whose values are secrets. */
+const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
+
+/** Masks secrets in the output of a tool. Returns the same message when there are none. */
+export function withoutSecrets(message: Message, environment: Environment): Message {
+  if (message.role !== "tool") return message;
+  const secrets = Object.entries(environment).flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []));
+  const content = redact(message.content, secrets);
+  return content === message.content ? message : { ...message, content };
+}

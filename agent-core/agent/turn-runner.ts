@@ -1,0 +1,185 @@
+/** Runs the turns of an agent, one at a time: gives the loop its ports, and writes down the result of each turn. */
+import { randomUUID } from "node:crypto";
+import type { ContentPart, Message, UserMessage } from "../messages/message.ts";
+import { writeSpillFile } from "../sessions/session-files.ts";
+import type { Tool, ToolContext } from "../tools/tool.ts";
+import type { AgentSetup } from "./agent-setup.ts";
+import type { AgentShell } from "./agent-shell.ts";
+import { PartialAnswer } from "./answer-reader.ts";
+import { IterationBudget } from "./budget.ts";
+import { type ContextKeeper, withheldFrom } from "./context-keeper.ts";
+import { type ConversationResult, resultOf } from "./conversation-result.ts";
+import { journalledProgress, type Notifier } from "./notifier.ts";
+import type { SessionRecord } from "./session-record.ts";
+import { runTurn, type Turn } from "./turn.ts";
+
+export type RunOptions = {
+  readonly userMessage: string | readonly ContentPart[];
+  /** Added to the system prompt of a new session. */
+  readonly systemMessage?: string;
+  /** Replaces the history before the message is added. */
+  readonly conversationHistory?: readonly Message[];
+  /** Id of the task across calls. Default: a new one. */
+  readonly taskId?: string;
+  /** Cancels the turn. */
+  readonly signal?: AbortSignal;
+};
+
+export type RunnerOptions = {
+  readonly sessionId: string;
+  readonly setup: AgentSetup;
+  readonly record: SessionRecord;
+  readonly shell: AgentShell;
+  readonly context: ContextKeeper;
+  readonly contextFor: (callId: string, signal: AbortSignal) => ToolContext;
+  readonly notify: Notifier;
+  /** Called before the first request of each turn. */
+  readonly beginTurn: () => void;
+};
+
+export class TurnRunner {
+  readonly #options: RunnerOptions;
+  /** Notifies the callbacks, and keeps usage, tool displays and the partial answer. */
+  readonly #notify: Notifier;
+  readonly #partial = new PartialAnswer();
+  #steering: UserMessage[] = [];
+  #running: AbortController | undefined;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+    const { record, setup, context } = options;
+    const notify = this.#partial.watch(options.notify);
+    this.#notify = {
+      ...notify,
+      step: (event) => {
+        if (event.usage !== undefined) {
+          setup.ledger.add(event.usage, setup.models.current);
+          context.measured(event.usage, event.added[0]);
+        }
+        notify.step(event);
+        notify.contextPressure(context.pressure);
+      },
+      toolProgress: journalledProgress(notify.toolProgress, (entry) => record.journal(entry)),
+    };
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** Runs one turn to its end. Rejects only when a turn is running already, or on a defect of the agent itself. */
+  async run(options: RunOptions): Promise<ConversationResult> {
+    if (this.#running !== undefined) throw new Error("A turn is running already; wait for its end or interrupt it.");
+    const running = new AbortController();
+    this.#running = running;
+    const signal = options.signal ? AbortSignal.any([options.signal, running.signal]) : running.signal;
+    try {
+      return await this.#run(options, signal);
+    } finally {
+      this.#running = undefined;
+      this.#recordUnusedSteering();
+    }
+  }
+
+  /** Cancels the running turn. Its effects stay. */
+  interrupt(): void {
+    this.#running?.abort(new DOMException("The turn was cancelled.", "AbortError"));
+  }
+
+  /** Queues a message for the running turn. Returns false, and keeps nothing, when no turn runs. */
+  steer(message: RunOptions["userMessage"]): boolean {
+    if (this.#running === undefined) return false;
+    this.#steering.push({ role: "user", content: contentOf(message) });
+    return true;
+  }
+
+  async #run(options: RunOptions, signal: AbortSignal): Promise<ConversationResult> {
+    const { record, shell, setup, sessionId, beginTurn } = this.#options;
+    if (options.conversationHistory) record.replaceHistory(options.conversationHistory);
+    this.#notify.prompted({ position: record.add({ role: "user", content: contentOf(options.userMessage) }) });
+    beginTurn();
+    const shellOpened = shell.open(signal, (event) => this.#notify.status(event));
+    if (record.systemPrompt === undefined) {
+      record.freezeSystemPrompt(await setup.buildSystemPrompt(options.systemMessage));
+    }
+    await shellOpened;
+    const outcome = await runTurn(this.#turn(record.systemPrompt ?? "", signal));
+    const { end } = outcome;
+    const partial = this.#partial.cutOffBy(end);
+    if (partial !== undefined) this.#add(partial);
+    const { messages } = record.conversation;
+    const result = resultOf(outcome, { messages, sessionId, taskId: options.taskId ?? randomUUID() });
+    if (outcome.usages.length > 0) setup.ledger.record(result.usage, setup.models.current);
+    const error = end.stopReason === "error" ? { error: end.fault.message } : {};
+    record.journal({ type: "turn-end", stopReason: end.stopReason, ...error });
+    await record.sync();
+    return result;
+  }
+
+  #turn(systemPrompt: string, signal: AbortSignal): Turn {
+    const { record, context, setup, contextFor } = this.#options;
+    const { tools, maxIterations, parentBudget, callModel } = setup;
+    return {
+      budget: new IterationBudget(maxIterations, parentBudget),
+      systemPrompt,
+      history: () => record.conversation.messages,
+      record: (message) => this.#add(message),
+      makeRoom: (isFirst) => context.makeRoom(isFirst, signal),
+      callModel: (messages, withTools, callSignal) =>
+        callModel(
+          {
+            messages,
+            offered: withTools ? tools.filter((tool) => withheldFrom(tool, context) === undefined) : [],
+            onOverflow: (refused, overflowSignal) => context.shorten(refused, overflowSignal),
+          },
+          callSignal,
+        ),
+      takeSteering: () => this.#takeSteering(),
+      notices: () => this.#notices(),
+      notify: this.#notify,
+      signal,
+      services: {
+        tools,
+        withheld: (tool: Tool) => withheldFrom(tool, context),
+        cwd: setup.cwd,
+        shell: this.#options.shell.view,
+        policy: setup.policy,
+        ask: setup.callbacks.approval?.bind(setup.callbacks),
+        clear: setup.clear,
+        notify: this.#notify,
+        recordAnswer: (answer) => record.journal({ type: "answer", ...answer }),
+        monotonicNow: () => performance.now(),
+        contextFor,
+        writeSpill: writeSpillFile,
+        subfolderContext: (paths) => setup.subfolderContext.of(paths),
+      },
+    };
+  }
+
+  #add(message: Message): number {
+    if (message.role === "assistant") this.#partial.clear();
+    return this.#options.record.add(message);
+  }
+
+  async #notices(): Promise<readonly string[]> {
+    const { shell, context } = this.#options;
+    return [...(await shell.notices()), ...(context.warning === undefined ? [] : [context.warning])];
+  }
+
+  #takeSteering(): readonly UserMessage[] {
+    const taken = this.#steering;
+    this.#steering = [];
+    return taken;
+  }
+
+  /** A message that came too late for its turn precedes the next one. */
+  #recordUnusedSteering(): void {
+    for (const message of this.#takeSteering()) {
+      this.#notify.steered({ message, position: this.#options.record.add(message) });
+    }
+  }
+}
+
+function contentOf(message: RunOptions["userMessage"]): string | ContentPart[] {
+  return typeof message === "string" ? message : [...message];
+}
