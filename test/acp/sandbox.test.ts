@@ -83,7 +83,7 @@ test.runIf(isSandboxed)("what needs more asks, says that it runs outside, and do
 });
 
 test.runIf(isSandboxed)(
-  "folder, variables and files of /tmp persist between calls; a protected file is taken away and told of",
+  "folder, variables and files of /tmp persist between calls; a protected file is moved away and reported",
   async () => {
     const it = await start();
     const results = await run(
@@ -93,9 +93,7 @@ test.runIf(isSandboxed)(
       { command: "cd ..; printf 'echo evil > AGENTS.md' > tool.sh; chmod +x tool.sh; sh tool.sh" },
     );
     expect(results[1]).toContain(`1\n${it.agent.cwd}/sub\nt\n`);
-    expect(results[2]).toContain(
-      `${it.agent.cwd}/AGENTS.md is protected and was made in the sandbox: it was taken away`,
-    );
+    expect(results[2]).toContain(`${it.agent.cwd}/AGENTS.md is protected and was made in the sandbox: it was moved to`);
     expect(existsSync(join(it.agent.cwd, "AGENTS.md"))).toBe(false);
   },
 );
