@@ -3,6 +3,7 @@
  * not retry, and do not know history or tools.
  */
 import type { Message, ToolCall } from "../../messages/message.ts";
+import type { HermesModelList } from "../../protocol/editor-models.ts";
 import type { Fault } from "../fault.ts";
 
 /** Each mode has one wire in table.gen.ts. */
@@ -93,16 +94,7 @@ export function defineWire(wire: Wire): Wire {
 }
 
 /** A model of the editor. */
-export type EditorModel = {
-  /** Unique id in the editor. */
-  readonly id: string;
-  /** Name for people. */
-  readonly name: string;
-  /** `copilot`, or the name of the extension that offers the model. */
-  readonly vendor: string;
-  /** Most input tokens. */
-  readonly maxInputTokens: number;
-};
+export type EditorModel = HermesModelList["models"][number];
 
 /** Access to the editor's models: over ACP, or a fake in tests. */
 export type EditorModels = {

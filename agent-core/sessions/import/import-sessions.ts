@@ -6,6 +6,7 @@ import type { Database } from "sql.js";
 import { replaceFile } from "../../config/home-file.ts";
 import { messageOf } from "../../platform/errors.ts";
 import { acquireLock } from "../../platform/locks/file-lock.ts";
+import type { HermesImported } from "../../protocol/sessions.ts";
 import { type EntryOf, JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
 import { readEntries, readJournal } from "../read-journal.ts";
 import { journalPath } from "../session-files.ts";
@@ -30,18 +31,7 @@ import {
 import { openState } from "./open-state.ts";
 
 /** Counts of sessions by result. `failed` names sessions that could not be imported, with the reason. */
-export type ImportReport = {
-  readonly imported: number;
-  /** Sessions that gained messages since their last import. */
-  readonly extended: number;
-  /** Sessions without new messages. */
-  readonly unchanged: number;
-  /** Sessions left alone because they continued here or are open. */
-  readonly diverged: number;
-  /** Sessions left out because the user deleted their import. */
-  readonly deleted: number;
-  readonly failed: readonly { readonly id: string; readonly why: string }[];
-};
+export type ImportReport = Omit<HermesImported, "summary">;
 
 export type ImportOptions = {
   /** `state.db` or its folder, absolute. */

@@ -1,5 +1,6 @@
 /** The protocol between the index's thread and the agent: named questions, answers and messages. */
 import type { Database } from "sql.js";
+import type { HermesBuilding } from "../../protocol/sessions.ts";
 import type { ImportOptions, ImportReport } from "../import/import-sessions.ts";
 import { findSession, listSessions, messagesBetween, relatedTitles, titledSessions, usageSince } from "./queries.ts";
 import { findSessions, searchMessages } from "./search-messages.ts";
@@ -24,7 +25,7 @@ export type QuestionArguments<Name extends QuestionName> =
   Parameters<Questions[Name]> extends [Database, ...infer Rest] ? Rest : never;
 
 /** Counts of indexed journals and of all journals to index. */
-export type Building = { readonly done: number; readonly total: number };
+export type Building = HermesBuilding;
 
 export type Answer<Name extends QuestionName> = {
   readonly value: ReturnType<Questions[Name]>;

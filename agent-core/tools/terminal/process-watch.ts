@@ -1,30 +1,17 @@
 /** Background commands of a session as people see them, with notifications about changes. */
+import type { HermesProcess } from "../../protocol/processes.ts";
 import { type BackgroundProcess, type Processes, shortened } from "./processes.ts";
 
 /** Time between two checks for changes without an event: a wait for input, the end of a left-behind program. */
 const CHECK_MS = 2_000;
 
-export type ProcessView = {
-  readonly id: string;
-  /** One line. */
-  readonly command: string;
-  /** Milliseconds since 1970. */
-  readonly startedAt: number;
-  /** `left-behind`: the command itself has ended, but a program that it started still runs. */
-  readonly state: "running" | "waits-for-input" | "left-behind" | "ended";
-  /** Note about the end. */
-  readonly note?: string;
-  /** Terminal of the client that shows the command. */
-  readonly terminalId?: string;
-};
-
 /** Commands that run, and ended ones of which the model does not know yet. */
-export async function processViews(processes: Processes): Promise<readonly ProcessView[]> {
+export async function processViews(processes: Processes): Promise<readonly HermesProcess[]> {
   const views = await Promise.all(processes.list().map(viewOf));
   return views.filter((view) => view !== undefined);
 }
 
-async function viewOf(process: BackgroundProcess): Promise<ProcessView | undefined> {
+async function viewOf(process: BackgroundProcess): Promise<HermesProcess | undefined> {
   const { id, command, startedAt, running } = process;
   const { terminalId } = running;
   const state = await process.state();
@@ -42,7 +29,7 @@ async function viewOf(process: BackgroundProcess): Promise<ProcessView | undefin
 export type ProcessWatchOptions = {
   readonly processes: Processes;
   /** Called with all commands after every change. */
-  readonly onChange: (views: readonly ProcessView[]) => void;
+  readonly onChange: (views: readonly HermesProcess[]) => void;
   readonly onDefect: (message: string) => void;
 };
 

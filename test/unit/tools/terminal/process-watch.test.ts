@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { type ProcessView, ProcessWatch } from "../../../../agent-core/tools/terminal/process-watch.ts";
+import type { HermesProcess } from "../../../../agent-core/protocol/processes.ts";
+import { ProcessWatch } from "../../../../agent-core/tools/terminal/process-watch.ts";
 import { tool as terminal } from "../../../../agent-core/tools/terminal.ts";
 import { type Bench, toolBench } from "../../../support/tool-context.ts";
 
@@ -9,16 +10,16 @@ afterEach(async () => {
   for (const it of open.splice(0)) await it.dispose();
 });
 
-function watched(): { readonly bench: Bench; readonly seen: (readonly ProcessView[])[] } {
+function watched(): { readonly bench: Bench; readonly seen: (readonly HermesProcess[])[] } {
   const bench = toolBench();
-  const seen: (readonly ProcessView[])[] = [];
+  const seen: (readonly HermesProcess[])[] = [];
   const { processes } = bench.context;
   const watch = new ProcessWatch({ processes, onChange: (views) => seen.push(views), onDefect: expect.fail });
   open.push(watch, processes);
   return { bench, seen };
 }
 
-const states = (views: readonly ProcessView[] | undefined) => views?.map(({ id, state }) => `${id} ${state}`);
+const states = (views: readonly HermesProcess[] | undefined) => views?.map(({ id, state }) => `${id} ${state}`);
 
 test("tells what runs, that it waits for input, and how it ended, each once", async () => {
   const { bench, seen } = watched();
