@@ -48,7 +48,7 @@ export const lazySchemas: Plugin = {
     build.onLoad({ filter: /agent-client-protocol[\\/]dist[\\/]v1[\\/]schema[\\/]zod\.gen\.js$/ }, ({ path }) => ({
       contents: deferGeneratedSchemas(readFileSync(path, "utf8")),
     }));
-    build.onLoad({ filter: /agent-client-protocol[\\/]dist[\\/]v1[\\/]acp\.js$/ }, ({ path }) => ({
+    build.onLoad({ filter: /agent-client-protocol[\\/]dist[\\/]v1[\\/]stable[\\/]acp\.js$/ }, ({ path }) => ({
       contents: routeWhatIsAwaited(readFileSync(path, "utf8")),
     }));
     build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]schemas\.js$/ }, ({ path }) => ({
