@@ -15,7 +15,7 @@ type Start = { readonly ms: number; readonly processorMs: number };
 
 export async function measureStart(): Promise<readonly Row[]> {
   const headless = await byTurnsToRequest();
-  const stdio = await byTurns(STARTS, ourStart, bareStart);
+  const stdio = await byTurns(STARTS, ourStart, floorStart);
   const sessions = await firstPrompts(0);
   const prepared = await firstPrompts(TYPING_MS);
   return [
@@ -65,12 +65,12 @@ const byTurnsToRequest = () =>
     );
   });
 
-/** Node itself: starts, answers one line. */
-async function bareStart(): Promise<Start> {
+/** The shortest agent over stdio that can fetch. */
+async function floorStart(): Promise<Start> {
   const begin = performance.now();
-  const child = spawn("node", ["-e", "process.stdin.once('data', () => process.stdout.write('{}\\n'))"]);
+  const child = spawn("node", ["test/bench/floor-agent.mjs"], { stdio: ["pipe", "pipe", "inherit"] });
   const answered = new Promise((resolve) => child.stdout.once("data", resolve));
-  child.stdin.write("{}\n");
+  child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize" })}\n`);
   await answered;
   const start = { ms: performance.now() - begin, processorMs: processorTime(child.pid) };
   const ended = new Promise((resolve) => child.once("exit", resolve));
