@@ -16,6 +16,7 @@ import { sweep } from "../../support/scale.ts";
 const WINDOW = 32_000;
 const TINY_WINDOW = 8_000;
 const TURNS = sweep(2_000, 600);
+const COMPRESSIONS = sweep(25, 8);
 const FACT = "The code word is heliotrope-42.";
 
 let model: ModelServer;
@@ -206,7 +207,7 @@ test.for(["recency", "summary"])(
         ? { status: 400, body: '{"error":{"message":"no"}}' }
         : answered(body, "words ".repeat(400));
     });
-    for (let turn = 0; events.length < 25; turn++) {
+    for (let turn = 0; events.length < COMPRESSIONS; turn++) {
       await agent.chat(turn === 0 ? FACT : `Question ${turn} ${"and more ".repeat(100)}`);
     }
     for (const { tokensBefore, tokensAfter } of events) expect(tokensAfter).toBeLessThan(tokensBefore * 0.8);
