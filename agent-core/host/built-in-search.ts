@@ -2,10 +2,9 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { messageOf } from "../platform/errors.ts";
-import { globPattern, nameMatcher } from "./glob-pattern.ts";
 import type { SearchHit, SearchRequest, SearchResult } from "./host.ts";
 import { type FolderRules, ignoreFilesIn, isIgnored, rulesFrom } from "./ignore-rules.ts";
-import { MAX_HITS, MAX_LINE_CHARS, MAX_SEARCHED_BYTES } from "./search-limits.ts";
+import { globPattern, MAX_HITS, MAX_LINE_CHARS, MAX_SEARCHED_BYTES, nameMatcher } from "./search-rules.ts";
 
 /** Time for one search: a pattern that backtracks without end must not hold the agent. Milliseconds. */
 const TIME_LIMIT_MS = 20_000;

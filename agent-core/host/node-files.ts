@@ -1,10 +1,11 @@
 /** Text files of this machine. */
-import { readdir, stat } from "node:fs/promises";
+import { lstat, mkdir, readdir, readlink, rename, stat } from "node:fs/promises";
+import { dirname, isAbsolute } from "node:path";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { readDecoded } from "./decode-file.ts";
-import { guardedWrite } from "./guarded-write.ts";
-import type { HostFiles } from "./host.ts";
-import { renameFile } from "./node-file-moves.ts";
+import { failure, systemFailure } from "./file-failure.ts";
+import { conflictWith, guardedWrite } from "./guarded-write.ts";
+import type { FileFailure, FileMove, HostFiles } from "./host.ts";
 
 export function nodeFiles(): HostFiles {
   /** By path. */
@@ -31,4 +32,33 @@ export function nodeFiles(): HostFiles {
     },
     list: (folder) => readdir(folder).catch(() => []),
   };
+}
+
+/** Moves a file that holds `expected`; refuses when the new path exists. */
+async function renameFile(
+  { from, to, expected }: FileMove,
+  signal: AbortSignal,
+): Promise<{ readonly ok: true } | FileFailure> {
+  signal.throwIfAborted();
+  const present = await readDecoded(from, signal);
+  const conflict = present.ok ? conflictWith(from, present, expected) : present;
+  if (conflict !== undefined) return conflict;
+  const taken = await lstat(to).catch(() => undefined);
+  if (taken !== undefined) return failure("conflict", `${to} exists; nothing was moved there.`);
+  try {
+    if (await isBoundToFolder(from, to)) {
+      return failure("failed", `${from} is a symbolic link that leads nowhere from ${to}; move its target instead.`);
+    }
+    await mkdir(dirname(to), { recursive: true });
+    await rename(from, to);
+    return { ok: true };
+  } catch (error) {
+    return systemFailure(from, error, "moved");
+  }
+}
+
+/** True for a relative link that would point elsewhere from another folder. */
+async function isBoundToFolder(from: string, to: string): Promise<boolean> {
+  if (dirname(from) === dirname(to) || !(await lstat(from)).isSymbolicLink()) return false;
+  return !isAbsolute(await readlink(from));
 }

@@ -4,7 +4,7 @@ import { builtInSearch } from "./built-in-search.ts";
 import { findProgram } from "./find-program.ts";
 import type { HostSearch, SearchHit, SearchRequest, SearchResult } from "./host.ts";
 import { ripgrepSearch } from "./ripgrep.ts";
-import { MAX_HITS } from "./search-limits.ts";
+import { MAX_HITS } from "./search-rules.ts";
 
 export type NodeSearchOptions = {
   /** Absolute path of ripgrep; null for the built-in search; default: the first `rg` on PATH. */

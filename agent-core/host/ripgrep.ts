@@ -2,9 +2,8 @@
 import { spawn } from "node:child_process";
 import { Readable } from "node:stream";
 import * as z from "zod";
-import { anyCaseGlob, nameMatcher } from "./glob-pattern.ts";
 import type { SearchHit, SearchRequest, SearchResult } from "./host.ts";
-import { MAX_HITS, MAX_LINE_CHARS, MAX_SEARCHED_BYTES } from "./search-limits.ts";
+import { anyCaseGlob, MAX_HITS, MAX_LINE_CHARS, MAX_SEARCHED_BYTES, nameMatcher } from "./search-rules.ts";
 
 /** Both engines follow the workspace's own ignore files only, which are the same on every machine. */
 const WALK = ["--no-config", "--hidden", "--glob", "!.git", "--no-require-git", "--no-ignore-global"];
