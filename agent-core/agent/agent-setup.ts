@@ -211,7 +211,7 @@ function resolved(settings: ModelSettings, environment: Environment): ResolvedMo
 }
 
 async function buildPrompt(
-  { otherFolders = [], platform }: AIAgentOptions,
+  { otherFolders = [], platform, clock = systemClock }: AIAgentOptions,
   where: {
     readonly home: string;
     readonly cwd: string;
@@ -238,7 +238,7 @@ async function buildPrompt(
     otherFolders,
     platform,
     operatingSystem: `${osPlatform()} ${release()}`,
-    date: new Date().toISOString().slice(0, 10),
+    date: new Date(clock.now()).toISOString().slice(0, 10),
   });
 }
 

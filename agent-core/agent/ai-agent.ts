@@ -2,6 +2,7 @@
 import type { Grants } from "../approval/grants.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { Message } from "../messages/message.ts";
+import { systemClock } from "../platform/clock.ts";
 import { modelInfo } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
@@ -42,7 +43,7 @@ export class AIAgent {
     const setup = setUpAgent(options);
     const notify = notifier(setup.callbacks, setup.onDefect);
     const record = new SessionRecord({ ...options, environment: setup.environment, notify });
-    this.sessionId = options.sessionId ?? newSessionId(Date.now());
+    this.sessionId = options.sessionId ?? newSessionId((options.clock ?? systemClock).now());
     this.#setup = setup;
     this.#record = record;
     this.#shell = new AgentShell(setup.host.terminals, setup.cwd, hasRunCommands(record.conversation.messages));

@@ -4,6 +4,7 @@
  */
 import { type Environment, modelsFile } from "../config/home.ts";
 import { readJsonFile, writeJsonFile } from "../config/home-file.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import {
   type DiscoveredModels,
   discoverLocalServers,
@@ -53,10 +54,12 @@ export type ModelDirectoryOptions = {
   readonly log: (line: string) => void;
   /** Models that the editor offers; they stand before local servers. */
   readonly editorModels?: () => Promise<readonly DiscoveredModels[]>;
+  readonly clock?: Clock;
 };
 
 export class ModelDirectory {
   readonly #options: ModelDirectoryOptions;
+  readonly #clock: Clock;
   readonly #cache: ListingCache;
   /** What local servers told of single models, by choice id. */
   readonly #details = new Map<string, ModelFacts>();
@@ -70,10 +73,11 @@ export class ModelDirectory {
 
   constructor(options: ModelDirectoryOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? systemClock;
     const path = modelsFile(options.home);
     this.#cache = new ListingCache(
       { read: () => readJsonFile(path), write: (value) => writeJsonFile(path, value) },
-      Date.now,
+      () => this.#clock.now(),
     );
   }
 
@@ -202,12 +206,12 @@ export class ModelDirectory {
 
   #isDue({ endpoint }: Source): boolean {
     const failedAt = this.#failures.get(placeOf(endpoint));
-    const isPaused = failedAt !== undefined && performance.now() - failedAt < PAUSE_AFTER_FAILURE_MS;
+    const isPaused = failedAt !== undefined && this.#clock.monotonicNow() - failedAt < PAUSE_AFTER_FAILURE_MS;
     return !isPaused && !this.#cache.isFresh(endpoint);
   }
 
   #failed({ title, endpoint }: Source, message: string): void {
-    this.#failures.set(placeOf(endpoint), performance.now());
+    this.#failures.set(placeOf(endpoint), this.#clock.monotonicNow());
     this.#options.log(`Models of ${title} could not be listed: ${message}`);
   }
 
