@@ -7,6 +7,7 @@ import { messageOf } from "../platform/errors.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
 import type { HermesImport, HermesImported } from "../protocol/sessions.ts";
 import type { Journal } from "../sessions/journal.ts";
+import type { ReviewOutcome } from "../sessions/outcomes.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { newSessionId } from "../sessions/session-files.ts";
 import { writeProblem } from "../sessions/write-fault.ts";
@@ -148,6 +149,11 @@ export class AgentServer {
   /** The user saved this file in the editor. */
   userSaved(path: string): void {
     for (const { agent } of this.#sessions.values()) agent.checkpoints?.userSaved(path);
+  }
+
+  /** Records the decision in the session that edited the file; with several, in the last one opened. */
+  userReviewed(outcome: ReviewOutcome): void {
+    [...this.#sessions.values()].findLast(({ agent }) => agent.recordReview(outcome));
   }
 
   /** Ends every session with its processes. */

@@ -7,6 +7,7 @@ import { modelInfo } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import type { Compression, TranscriptEntry } from "../sessions/conversation.ts";
+import type { ReviewOutcome } from "../sessions/outcomes.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { newSessionId } from "../sessions/session-files.ts";
 import type { UsageSum } from "../sessions/usage-sum.ts";
@@ -129,6 +130,14 @@ export class AIAgent {
   async compress(focus: string | undefined, signal: AbortSignal): Promise<CompressedEvent | undefined> {
     if (this.isRunning) throw new Error("A turn is running; it is compressed by itself when it has to be.");
     return this.#context.compress(focus, signal);
+  }
+
+  /** Records the user's decision on an edit. Returns false when this session did not edit the file. */
+  recordReview({ path, outcome, lines }: ReviewOutcome): boolean {
+    const callId = this.checkpoints?.lastEditor(path);
+    if (callId === undefined) return false;
+    this.#record.journal({ type: "verdict", callId, path, outcome, lines });
+    return true;
   }
 
   /** Processes that its commands have started. */

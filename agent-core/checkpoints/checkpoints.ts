@@ -98,6 +98,11 @@ export class Checkpoints {
     this.#watch.userSaved(path);
   }
 
+  /** Id of the tool call that edited `path` (absolute) last; undefined when no tool call edited it. */
+  lastEditor(path: string): string | undefined {
+    return this.#log.changes.findLast((change) => change.path === path && change.by === "edit")?.source;
+  }
+
   /** Number of files that were changed in answer to the message at this position, or later. */
   countSince(position: number): number {
     return new Set(changesAfter(this.#log.changes, position).map(({ path }) => path)).size;

@@ -66,6 +66,15 @@ export type HermesMove = z.infer<typeof HermesMove>;
 export const HermesFileSaved = z.object({ path: z.string() });
 export type HermesFileSaved = z.infer<typeof HermesFileSaved>;
 
+/** The user's decision on lines of a file that the agent changed. Lines that hunks add and lines that they remove both count. */
+export const HermesReviewed = z.object({
+  path: z.string(),
+  /** `retyped`: the user wrote other text in place of the agent's. */
+  outcome: z.enum(["kept", "undone", "retyped"]),
+  lines: z.number().int().positive(),
+});
+export type HermesReviewed = z.infer<typeof HermesReviewed>;
+
 /** A response of a client that says what became of the change. */
 export const writeResponse = z.object({ _meta: z.object({ hermes: HermesWriteResult }) });
 const nothing = z.unknown();
@@ -83,4 +92,6 @@ export const fileMethods = {
   putBack: { name: "_hermes/fs/put_back", params: HermesPutBack, result: z.union([writeResponse, nothing]) },
   /** Client → agent: the user saved a file. The agent does not count it as a change of a command that runs. */
   saved: { name: "_hermes/file_saved", params: HermesFileSaved },
+  /** Client → agent: the user decided on an edit. The journal of the session that made the edit keeps it. */
+  reviewed: { name: "_hermes/file_reviewed", params: HermesReviewed },
 };

@@ -74,3 +74,5 @@ export const outcomeEntries = [verdict, answer, skillUse, evaluation, hook] as c
 
 /** Answer to one request, as the run of a tool call reports it. */
 export type RecordedAnswer = Omit<z.infer<typeof answer>, "type" | "at">;
+/** The user's decision on one file's lines, as a client reports it. */
+export type ReviewOutcome = Pick<z.infer<typeof verdict>, "path" | "outcome" | "lines">;

@@ -56,3 +56,16 @@ test("a question that no editor can show is kept as unanswered", async () => {
     { tool: "clarify", request: "question", outcome: "unavailable", by: "nobody" },
   ]);
 });
+
+test("the user's decision on an edit is kept with the call that made it", async () => {
+  const sessionId = await startEditor("once", "once");
+  const path = join(agent.cwd, "a.txt");
+  writeFileSync(path, "one\ntwo\n");
+  await agent.prompt(sessionId, "replace two with TWO in a.txt");
+  agent.notify("_hermes/file_reviewed", { path, outcome: "undone", lines: 2 });
+  agent.notify("_hermes/file_reviewed", { path: join(agent.cwd, "other.txt"), outcome: "kept", lines: 1 });
+  agent.notify("_hermes/file_reviewed", { path, outcome: "liked", lines: 1 });
+  await expect.poll(() => entriesOf(sessionId, "verdict")).toMatchObject([{ path, outcome: "undone", lines: 2 }]);
+  const [edit] = entriesOf(sessionId, "tool");
+  expect(entriesOf(sessionId, "verdict")[0]?.["callId"]).toBe(edit?.["callId"]);
+});

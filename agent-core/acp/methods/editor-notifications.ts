@@ -7,6 +7,7 @@ import type { AgentServer } from "../agent-server.ts";
 
 export function registerEditorNotifications(app: AgentApp, server: AgentServer): void {
   onClientNotification(app, fileMethods.saved, ({ params }) => server.userSaved(params.path));
+  onClientNotification(app, fileMethods.reviewed, ({ params }) => server.userReviewed(params));
   onClientNotification(app, editorModelMethods.delta, ({ params }) => server.client.models?.receive(params));
   onClientNotification(app, editorModelMethods.changed, () => server.configuration.directory.discover());
 }
