@@ -56,7 +56,7 @@ export async function connectAgentSide(
   const prints = new Prints();
   const warnings: string[] = [];
   const terminals = new AgentTerminals({
-    output: (id, text) => prints.add(id, text),
+    output: (_session, id, text) => prints.add(id, text),
     exit: nobody,
     warn: (text) => warnings.push(text),
   });
