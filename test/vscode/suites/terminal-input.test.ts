@@ -24,7 +24,7 @@ suite("terminal input", () => {
   setup(() => {
     folder = mkdtempSync(join(tmpdir(), "hermes-terminal-"));
     terminals = new AgentTerminals({
-      output: (id, text) => {
+      output: (_session, id, text) => {
         printed.set(id, (printed.get(id) ?? "") + text);
         for (const listener of listeners) listener();
       },
