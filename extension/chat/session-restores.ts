@@ -9,7 +9,7 @@ import {
   restoreMethods,
 } from "../../agent-core/protocol/restores.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
-import type { CheckpointDocuments } from "../review/checkpoint-documents.ts";
+import type { CheckpointDocuments } from "../review/earlier-texts.ts";
 import type { Sessions } from "./sessions.ts";
 
 export class SessionRestores {

@@ -2,7 +2,7 @@
 import type { SessionNotification } from "@zed-industries/agent-client-protocol";
 import type { HermesProcessesChanged } from "../../agent-core/protocol/processes.ts";
 import type { HermesBuilding } from "../../agent-core/protocol/sessions.ts";
-import type { ReviewedWrite } from "../documents/expected-edit.ts";
+import type { ReviewedWrite } from "../documents/edit-protocol.ts";
 import type { GuardedEdit, WrittenFile } from "../documents/guarded-write.ts";
 import type { EditProblems } from "../problems/edit-problems.ts";
 import type { Requests } from "../requests/requests.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../agent-core/protocol/files.ts";
 import { onAgentRequest } from "../../agent-core/protocol/handle.ts";
 import { readMeta } from "../../agent-core/protocol/meta.ts";
-import { answerOf, expectedText, writeError } from "../documents/expected-edit.ts";
+import { answerOf, expectedText, writeError } from "../documents/edit-protocol.ts";
 import { readText, unsavedText } from "../documents/read-text.ts";
 import type { ClientServices } from "./client-services.ts";
 

@@ -1,7 +1,7 @@
 /** Commands that keep, undo and show the agent's edits. */
-import { decideHunk } from "../review/decide-hunk.ts";
+
 import { hunkOfChange, reviewedDocument } from "../review/hunk-at.ts";
-import { revealHunk } from "../review/reveal-hunk.ts";
+import { decideHunk, revealHunk } from "../review/hunk-keys.ts";
 import type { CommandTable } from "./command.ts";
 
 export const reviewCommands: CommandTable = {

@@ -3,16 +3,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import { Deadline } from "../../agent-core/platform/deadline.ts";
 import { waitForEvent } from "../../agent-core/platform/waiting.ts";
-import { findDocument } from "./find-document.ts";
-import { differsInLineEndsOnly, evened } from "./line-ends.ts";
+import { differsInLineEndsOnly, normalised } from "./line-ends.ts";
 import { type MinimalEdit, minimalEdit } from "./minimal-edit.ts";
+import { findDocument } from "./read-text.ts";
 
-/** How long VS Code may take to reload a document whose file a command has changed. */
+/** Time limit for VS Code to reload a document after a command changed its file. */
 const RELOAD_LIMIT_MS = 2_000;
-/** How long another save of the same document may take. */
+/** Time limit for another save of the same document. */
 const SAVE_LIMIT_MS = 2_000;
-/** A document that has just been saved tells nothing more: the disk is looked at again after this time. */
-const LOOK_MS = 200;
+/** A document that has just been saved emits no more events: the disk is read again after this time. */
+const CHECK_MS = 200;
 /**
  * Within this time after a command wrote a file, VS Code may know its new text but not yet its size and date, and would
  * refuse to save over it.
@@ -21,7 +21,7 @@ const SETTLE_MS = 500;
 const SURROGATE = /[\ud800-\udfff]/;
 export const BYTE_ORDER_MARK = "\ufeff";
 
-/** When the file of a document was last saved from here, in its own date. */
+/** Modification time of each document's file after our last save. */
 const savedAt = new WeakMap<vscode.TextDocument, number>();
 
 /** The file holds another text than the change was made for; `present` null: there is no file. */
@@ -51,8 +51,8 @@ type Place =
   | { readonly kind: "absent" }
   | { readonly kind: "document"; readonly document: vscode.TextDocument }
   /**
-   * The disk is what counts: VS Code has not reloaded the unchanged document (it does not watch the file), or shows its
-   * several kinds of line ends as one and would save them so.
+   * The disk has the file's real text: VS Code has not reloaded the unchanged document (it does not watch the file), or
+   * shows several kinds of line ends as one and would save them so.
    */
   | { readonly kind: "disk"; readonly text: string };
 
@@ -130,7 +130,7 @@ async function settled(document: vscode.TextDocument): Promise<void> {
   if (savedAt.get(document) !== mtime && age >= 0 && age < SETTLE_MS) await delay(SETTLE_MS - age);
 }
 
-/** Waits until VS Code has reloaded an unchanged document, but not for ever. */
+/** Waits until VS Code has reloaded an unchanged document, up to RELOAD_LIMIT_MS. */
 async function placeOf(document: vscode.TextDocument): Promise<Place> {
   const { uri } = document;
   const deadline = new Deadline(RELOAD_LIMIT_MS);
@@ -144,9 +144,9 @@ async function placeOf(document: vscode.TextDocument): Promise<Place> {
   }
 }
 
-/** Resolves when the document tells of a change (also of one to its being saved), or when it is time to look again. */
+/** Resolves when the document changes or is saved, or after CHECK_MS. */
 function changeOf(document: vscode.TextDocument): Promise<boolean> {
-  return waitForEvent(LOOK_MS, (done) => [
+  return waitForEvent(CHECK_MS, (done) => [
     vscode.workspace.onDidChangeTextDocument((change) => change.document === document && done()),
   ]);
 }
@@ -186,7 +186,7 @@ async function apply(document: vscode.TextDocument, { start, end, text }: Minima
 async function save(document: vscode.TextDocument): Promise<void> {
   const deadline = new Deadline(SAVE_LIMIT_MS);
   while (!(await document.save())) {
-    // A save that VS Code has begun by itself refuses this one, and is as good when it has ended.
+    // A save that VS Code began by itself refuses this one, and is as good once it has ended.
     if (document.isDirty) await changeOf(document);
     if (!document.isDirty) return;
     if (deadline.hasPassed()) throw new Error("it was changed in the editor, but could not be saved");
@@ -198,13 +198,13 @@ async function writeDisk(uri: vscode.Uri, text: string): Promise<void> {
   await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(mark + text));
 }
 
-/** Whether a file begins with a byte order mark, which no text of it tells. */
+/** True when a file begins with a byte order mark, which its text does not show. */
 export async function hasMark(uri: vscode.Uri): Promise<boolean> {
   const bytes = await vscode.workspace.fs.readFile(uri);
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, 3)) === BYTE_ORDER_MARK;
 }
 
-/** Into the bin where there is one. */
+/** Moves the file to the bin, where there is one. */
 async function deleteFile(uri: vscode.Uri): Promise<void> {
   const change = new vscode.WorkspaceEdit();
   change.deleteFile(uri, { ignoreIfNotExists: true });
@@ -212,7 +212,7 @@ async function deleteFile(uri: vscode.Uri): Promise<void> {
 }
 
 function inEndingsOf({ eol }: vscode.TextDocument, text: string): string {
-  return evened(text, eol === vscode.EndOfLine.CRLF ? "\r\n" : "\n");
+  return normalised(text, eol === vscode.EndOfLine.CRLF ? "\r\n" : "\n");
 }
 
 async function exists(uri: vscode.Uri): Promise<boolean> {
@@ -220,6 +220,6 @@ async function exists(uri: vscode.Uri): Promise<boolean> {
     await vscode.workspace.fs.stat(uri);
     return true;
   } catch {
-    return false; // nothing there, or nothing that can be seen: the write will say
+    return false; // absent or unreadable: the write reports it
   }
 }

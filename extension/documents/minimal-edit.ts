@@ -1,4 +1,4 @@
-/** The smallest single range that turns one text into another: cursors, folds and breakpoints outside it stay. */
+/** Smallest single range that turns one text into another; cursors, folds and breakpoints outside it stay. */
 
 export type MinimalEdit = {
   /** Offsets into the old text, in UTF-16 units. */

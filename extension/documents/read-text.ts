@@ -1,6 +1,5 @@
 /** A file's text without opening it: unsaved text where there is some, otherwise the disk's. */
 import * as vscode from "vscode";
-import { findDocument } from "./find-document.ts";
 
 /** Null when nothing is there. Rejects when it cannot be read. A document without changes may lag behind the disk. */
 export async function readText(path: string): Promise<string | null> {
@@ -19,4 +18,12 @@ export async function readText(path: string): Promise<string | null> {
 export function unsavedText(path: string): string | undefined {
   const document = findDocument(path);
   return document !== undefined && (document.isDirty || document.isUntitled) ? document.getText() : undefined;
+}
+
+/** The open document of a file, or the untitled one that will be saved there. */
+export function findDocument(path: string): vscode.TextDocument | undefined {
+  const { fsPath } = vscode.Uri.file(path);
+  return vscode.workspace.textDocuments.find(
+    ({ uri }) => uri.fsPath === fsPath && (uri.scheme === "file" || uri.scheme === "untitled"),
+  );
 }

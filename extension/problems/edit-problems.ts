@@ -1,28 +1,28 @@
 /**
- * What language servers and linters find wrong because of an edit. They tell by events, each in its own time: an edit is
- * watched from just before it is written until nothing more comes.
+ * Problems that language servers and linters find after an edit. They report by events, each at its own pace: an edit is
+ * watched from the moment before its write until no more events arrive.
  */
 import * as vscode from "vscode";
 import { waitForEvent } from "../../agent-core/platform/waiting.ts";
-import type { HermesFileProblems } from "../../agent-core/protocol/problems.ts";
+import type { HermesFileProblems, HermesProblem } from "../../agent-core/protocol/problems.ts";
 import { DiagnosticTimeouts } from "./diagnostic-timeouts.ts";
-import { problemsOf } from "./problems-of.ts";
 
-/** Nothing more has come for so long: it has settled. */
-const QUIET_MS = 300;
-/** Longer than this no edit waits, whatever still comes. */
+/** Without an event for this time, the problems have settled. */
+const IDLE_MS = 300;
+/** An edit waits at most this long, even when events still arrive. */
 const LIMIT_MS = 4_000;
-/** Watches that are kept; whose edit failed is never asked about. */
-const KEPT = 16;
+/** Watches at the same time; the watch of a failed edit is never closed. */
+const MAX_WATCHES = 16;
 
 type Diagnostics = ReadonlyMap<string, readonly vscode.Diagnostic[]>;
 
 type Watch = {
-  /** Undefined until the edit is about to be written. */
+  /** Undefined until right before the write. */
   before: Diagnostics | undefined;
-  /** When that was, and when each file's problems were last told since. Milliseconds. */
+  /** Time of `before`. Milliseconds. */
   since: number;
-  readonly told: Map<string, number>;
+  /** Time of each file's last event since then. Milliseconds. */
+  readonly reported: Map<string, number>;
 };
 
 export class EditProblems implements vscode.Disposable {
@@ -36,13 +36,13 @@ export class EditProblems implements vscode.Disposable {
     this.#changes.dispose();
   }
 
-  /** An edit is going to be made; `id` is the agent's name for it. */
+  /** Prepares the watch of an edit; `id` is the agent's name for it. */
   watch(id: string): void {
-    this.#watches.set(id, { before: undefined, since: 0, told: new Map() });
-    for (const old of [...this.#watches.keys()].slice(0, -KEPT)) this.#watches.delete(old);
+    this.#watches.set(id, { before: undefined, since: 0, reported: new Map() });
+    for (const old of [...this.#watches.keys()].slice(0, -MAX_WATCHES)) this.#watches.delete(old);
   }
 
-  /** A file is written now. What is wrong at this moment is not the edit's doing. */
+  /** Records the problems right before a write: the edit did not cause them. */
   writing(): void {
     for (const watch of this.#watches.values()) {
       if (watch.before !== undefined) continue;
@@ -52,8 +52,8 @@ export class EditProblems implements vscode.Disposable {
   }
 
   /**
-   * What was found before and after an edit of these files: in them, and in others that were told of since. Rejects with
-   * the signal's reason when it is aborted. Empty for an edit that was not written.
+   * Problems before and after an edit of these files, in them and in other files with events since. Rejects with the
+   * signal's reason when it is aborted. Empty for an edit that was not written.
    */
   async settled(id: string, paths: readonly string[], signal: AbortSignal): Promise<readonly HermesFileProblems[]> {
     const watch = this.#watches.get(id);
@@ -64,10 +64,10 @@ export class EditProblems implements vscode.Disposable {
     try {
       const documents = await openAll(paths);
       await this.#settle(watch, documents, signal);
-      // Also what a file had that is gone by now: it may have moved.
+      // Includes files that no longer exist: they may have moved.
       const edited = [...paths.map((path) => vscode.Uri.file(path)), ...documents.map(({ uri }) => uri)];
       const uris = new Map(edited.map((uri) => [uri.toString(), uri]));
-      for (const told of watch.told.keys()) uris.set(told, vscode.Uri.parse(told));
+      for (const uri of watch.reported.keys()) uris.set(uri, vscode.Uri.parse(uri));
       return [...uris]
         .filter(([, { scheme }]) => scheme === "file")
         .map(([key, uri]) => ({
@@ -82,41 +82,41 @@ export class EditProblems implements vscode.Disposable {
 
   #note(uris: readonly vscode.Uri[]): void {
     const now = Date.now();
-    for (const { before, since, told } of this.#watches.values()) {
+    for (const { before, since, reported } of this.#watches.values()) {
       if (before === undefined) continue;
       for (const uri of uris) {
         const key = uri.toString();
-        const document = told.has(key) ? undefined : findByUri(key);
+        const document = reported.has(key) ? undefined : findByUri(key);
         if (document !== undefined) this.#timeouts.recordAnswer(document.languageId, now - since);
-        told.set(key, now);
+        reported.set(key, now);
       }
     }
     this.#changes.fire();
   }
 
-  /** Waits for word on each edited file, then until it is quiet. */
-  async #settle({ told }: Watch, documents: readonly vscode.TextDocument[], signal: AbortSignal): Promise<void> {
-    // The edit has landed by now: to write and save it may have taken its own time.
-    const landed = Date.now();
-    const end = landed + LIMIT_MS;
+  /** Waits for an event of each edited file, then until no more events arrive. */
+  async #settle({ reported }: Watch, documents: readonly vscode.TextDocument[], signal: AbortSignal): Promise<void> {
+    // Writing and saving took time, so the timeouts start after the edit.
+    const applied = Date.now();
+    const end = applied + LIMIT_MS;
     for (;;) {
       signal.throwIfAborted();
       const now = Date.now();
       const due = documents.map(({ uri, languageId }) => {
-        const last = told.get(uri.toString());
-        return last === undefined ? landed + this.#timeouts.get(languageId) : last + QUIET_MS;
+        const last = reported.get(uri.toString());
+        return last === undefined ? applied + this.#timeouts.get(languageId) : last + IDLE_MS;
       });
-      const others = [...told.values()].map((last) => last + QUIET_MS);
+      const others = [...reported.values()].map((last) => last + IDLE_MS);
       const wake = Math.min(end, Math.max(now, ...due, ...others));
       if (wake <= now) break;
       await this.#changeOr(wake - now, signal);
     }
     for (const { uri, languageId } of documents) {
-      if (!told.has(uri.toString())) this.#timeouts.recordSilence(languageId);
+      if (!reported.has(uri.toString())) this.#timeouts.recordSilence(languageId);
     }
   }
 
-  /** Resolves with the next event, after so many milliseconds, or when the signal is aborted. */
+  /** Resolves with the next event, after `limitMs`, or when the signal is aborted. */
   #changeOr(limitMs: number, signal: AbortSignal): Promise<boolean> {
     return waitForEvent(limitMs, (done) => {
       signal.addEventListener("abort", done);
@@ -125,7 +125,7 @@ export class EditProblems implements vscode.Disposable {
   }
 }
 
-/** Only open documents are looked at by language servers. Files that are gone, or no text, are left out. */
+/** Language servers check open documents only. Files that no longer exist or are no text are left out. */
 async function openAll(paths: readonly string[]): Promise<readonly vscode.TextDocument[]> {
   const opened = await Promise.allSettled(
     paths.map((path) => vscode.workspace.openTextDocument(vscode.Uri.file(path))),
@@ -135,4 +135,26 @@ async function openAll(paths: readonly string[]): Promise<readonly vscode.TextDo
 
 function findByUri(key: string): vscode.TextDocument | undefined {
   return vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === key);
+}
+
+const SEVERITIES: Readonly<Partial<Record<vscode.DiagnosticSeverity, HermesProblem["severity"]>>> = {
+  [vscode.DiagnosticSeverity.Error]: "error",
+  [vscode.DiagnosticSeverity.Warning]: "warning",
+};
+
+/** Errors and warnings of VS Code in the agent's form; hints are left out. */
+function problemsOf(diagnostics: readonly vscode.Diagnostic[]): HermesProblem[] {
+  return diagnostics.flatMap(({ severity, range: { start }, message, source, code }) => {
+    const known = SEVERITIES[severity];
+    if (known === undefined) return [];
+    const name = typeof code === "object" ? code.value : code;
+    return {
+      line: start.line + 1,
+      column: start.character + 1,
+      severity: known,
+      message,
+      ...(source !== undefined && { source }),
+      ...(name !== undefined && { code: String(name) }),
+    };
+  });
 }

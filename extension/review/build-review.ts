@@ -1,36 +1,31 @@
-/** Builds the review and everything that shows it. */
+/** Builds the review and its views. */
 import * as vscode from "vscode";
 import type { EditReview } from "../client/client-services.ts";
-import { CheckpointDocuments } from "./checkpoint-documents.ts";
-import { editReview } from "./edit-review.ts";
-import { FileBadges } from "./file-badges.ts";
-import { HunkLenses } from "./hunk-lenses.ts";
-import { HunkMarks } from "./hunk-marks.ts";
-import { LandedEdits } from "./landed-edits.ts";
-import { OriginalDocuments } from "./original-documents.ts";
+import { AppliedEdits } from "./applied-edits.ts";
+import { CheckpointDocuments, OriginalDocuments } from "./earlier-texts.ts";
+import { HunkLenses, HunkMarks } from "./hunk-marks.ts";
 import { Proposals } from "./proposals.ts";
 import { Review } from "./review.ts";
+import { FileBadges, ReviewSourceControl, ReviewTree } from "./review-lists.ts";
 import { ReviewOpener } from "./review-opener.ts";
-import { ReviewSourceControl } from "./review-source-control.ts";
 import { ReviewStore } from "./review-store.ts";
-import { ReviewTree } from "./review-tree.ts";
 
 export type BuiltReview = {
   readonly review: Review;
   readonly opener: ReviewOpener;
   readonly editReview: EditReview;
-  /** Shows what files held at a checkpoint. */
+  /** Shows the texts of files at a checkpoint. */
   readonly checkpoints: CheckpointDocuments;
-  /** Told once after any number of changes in a row. */
+  /** Fires once after any number of changes in a row. */
   readonly onDidSettle: vscode.Event<void>;
 };
 
-/** Hands over to the context whatever must be disposed of, and takes up what an earlier window left. */
+/** Registers everything with the context, and restores the reviews of an earlier window. */
 export function buildReview(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): BuiltReview {
   const store = new ReviewStore(context.storageUri, (problem) => log.warn(problem));
-  const landed = new LandedEdits(store, (problem) => log.warn(problem));
+  const applied = new AppliedEdits(store, (problem) => log.warn(problem));
   const proposals = new Proposals();
-  const review = new Review(landed, proposals);
+  const review = new Review(applied, proposals);
   const opener = new ReviewOpener(review, (problem) => log.error(problem));
   const settled = settling(review);
   const checkpoints = new CheckpointDocuments();
@@ -38,7 +33,7 @@ export function buildReview(context: vscode.ExtensionContext, log: vscode.LogOut
     opener.showEdit(path, where).catch((error: unknown) => log.error(String(error)));
   };
   context.subscriptions.push(
-    landed,
+    applied,
     proposals,
     review,
     opener,
@@ -52,11 +47,11 @@ export function buildReview(context: vscode.ExtensionContext, log: vscode.LogOut
     new ReviewTree(review, settled.event),
     settled.event(() => setContext(review, log)),
   );
-  landed.restore().catch((error: unknown) => log.error(String(error)));
-  return { review, opener, editReview: editReview(landed, proposals, show), checkpoints, onDidSettle: settled.event };
+  applied.restore().catch((error: unknown) => log.error(String(error)));
+  return { review, opener, editReview: editReview(applied, proposals, show), checkpoints, onDidSettle: settled.event };
 }
 
-/** Forty files that are kept at once are one change to a list. */
+/** Merges changes in a row: forty files kept at once redraw a list once. */
 function settling(review: Review): vscode.EventEmitter<void> {
   const settled = new vscode.EventEmitter<void>();
   let isPlanned = false;
@@ -71,9 +66,9 @@ function settling(review: Review): vscode.EventEmitter<void> {
   return settled;
 }
 
-/** What `when` clauses ask: is there anything to review, and is this file one of it. */
+/** Sets the context keys of `when` clauses: edits to review, and the files that have them. */
 function setContext({ documents }: Review, log: vscode.LogOutputChannel): void {
-  // In a remote window the workbench knows files by other addresses than we do, but by the same paths.
+  // In a remote window the workbench has other URIs for files, but the same paths.
   const paths = documents.flatMap(({ path, fsPath }) => [path, fsPath]);
   for (const [key, value] of [
     ["hermes.hasEdits", documents.length > 0],
@@ -83,4 +78,34 @@ function setContext({ documents }: Review, log: vscode.LogOutputChannel): void {
       .executeCommand("setContext", key, value)
       .then(undefined, (error: unknown) => log.error(String(error)));
   }
+}
+
+/**
+ * Writer of the agent's changes: reviewed after the write or before it, as the user's setting says. `shown` is called when
+ * an edit comes up for review, with the place where it can be seen.
+ */
+export function editReview(
+  applied: AppliedEdits,
+  proposals: Proposals,
+  shown: (path: string, where: "file" | "proposal") => void,
+): EditReview {
+  return {
+    async write(edit, signal, writing) {
+      const mode = vscode.workspace.getConfiguration("hermes").get<string>("review.mode");
+      // An empty file that comes or goes has no hunk to decide about.
+      if (mode === "before" && (edit.after ?? "") !== (edit.expected ?? "")) {
+        const propose = () => shown(edit.path, "proposal");
+        return proposals.decide(edit, { signal, proposed: propose }, (decided) => {
+          writing();
+          return applied.writeAccepted(decided);
+        });
+      }
+      writing();
+      const written = await applied.apply(edit);
+      if (edit.after !== null) shown(edit.path, "file");
+      return { written };
+    },
+    revert: (edit) => applied.revert(edit),
+    move: (file, move) => applied.move(file, move),
+  };
 }

@@ -1,11 +1,11 @@
-/** The removed text in a few words, to stand beside the line that took its place. Pure. */
+/** Removed text in a few words, for the end of the line that replaced it. Pure. */
 import { minimalEdit } from "../documents/minimal-edit.ts";
 import type { Hunk } from "./hunks.ts";
 
-/** The hover and the gutter's peek have the whole text. */
+/** The hover and the gutter's peek show the whole text. */
 const MAX_CHARS = 40;
 
-/** Of one changed line only what is gone from it; empty when nothing is. */
+/** Of a single changed line only its removed part; empty when nothing was removed. */
 export function ghostText({ oldLines, newLines }: Hunk): string {
   const [oldLine = "", ...more] = oldLines;
   const [newLine, ...others] = newLines;

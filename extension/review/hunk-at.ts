@@ -1,11 +1,11 @@
-/** Which hunk or file a command means: named by its arguments, else where the caret is. */
+/** Target of a review command: the hunk or file in its arguments, otherwise the one at the caret. */
 import * as vscode from "vscode";
 import * as z from "zod";
 import type { HunkCaret } from "./hunk-caret.ts";
 import { type Hunk, sameHunk } from "./hunks.ts";
 import type { Review } from "./review.ts";
 
-/** Arguments of a lens. It may be drawn for a moment longer than its text stands, so it names the lines themselves. */
+/** Arguments of a lens. It may outlive a change of its text for a moment, so it names the lines themselves. */
 const namedHunk = z.tuple([
   z.string(),
   z.object({ newStart: z.number(), oldLines: z.array(z.string()), newLines: z.array(z.string()) }),
@@ -31,7 +31,7 @@ export function hunkAt(
   return hunk && { uri, hunk };
 }
 
-/** A change as the quick diff's peek names it: lines from 1, the last one 0 when there are none. */
+/** A change in the arguments of the quick diff's peek: lines from 1; the last one is 0 when there are none. */
 type LineChange = {
   readonly originalStartLineNumber: number;
   readonly originalEndLineNumber: number;
@@ -39,12 +39,12 @@ type LineChange = {
   readonly modifiedEndLineNumber: number;
 };
 
-/** The hunk of a button in the quick diff's peek, whose arguments are the file, its changes, and which one it is. */
+/** Hunk of a button in the quick diff's peek, whose arguments are the file, its changes, and an index. */
 export function hunkOfChange(review: Review, [uri, changes, index]: readonly unknown[]): HunkPlace | undefined {
   if (!(uri instanceof vscode.Uri) || !Array.isArray(changes) || typeof index !== "number") return undefined;
   const change: LineChange | undefined = changes[index];
   if (change === undefined) return undefined;
-  // A change without lines stands after the line that it names.
+  // A change without lines is after the line that it names.
   const start = change.modifiedStartLineNumber - (change.modifiedEndLineNumber === 0 ? 0 : 1);
   const end = Math.max(start, change.modifiedEndLineNumber);
   const file = vscode.Uri.file(uri.fsPath);
@@ -54,14 +54,14 @@ export function hunkOfChange(review: Review, [uri, changes, index]: readonly unk
   return hunk && { uri: file, hunk };
 }
 
-/** The document named by the arguments, else the active one, or what else shows its file, when it is under review. */
+/** Reviewed document in the arguments, otherwise the active one, or another document of its file. */
 export function reviewedDocument(review: Review, [document]: readonly unknown[]): vscode.Uri | undefined {
   const wanted = namedDocument(document) ?? vscode.window.activeTextEditor?.document.uri;
   if (wanted === undefined) return undefined;
   return review.find(wanted) === undefined ? review.documentsOf(wanted.fsPath)[0] : wanted;
 }
 
-/** Menus give a Uri, a resource of the source control view, or our own lenses' text. */
+/** Menus pass a Uri or a resource of the source control view, our lenses a string. */
 function namedDocument(argument: unknown): vscode.Uri | undefined {
   if (typeof argument === "string") return vscode.Uri.parse(argument, true);
   if (argument instanceof vscode.Uri) return argument;

@@ -1,33 +1,33 @@
-/** Where the keys for hunks act: at the caret; just after they went somewhere, there. */
+/** Place at which the keys for hunks act: the caret, or the place to which the last key moved it. */
 import * as vscode from "vscode";
 
 export type CaretPlace = { readonly uri: vscode.Uri; readonly line: number };
 
-/** VS Code tells of an editor that it has opened, and of its caret, later than it shows them. Milliseconds. */
+/** VS Code reports an opened editor and its caret up to this much later than it shows them. Milliseconds. */
 const LAG_MS = 2_000;
 
-/** `asked`: the line that VS Code was asked for; the hunk may have moved since. */
+/** `asked`: line that VS Code was asked to show; the hunk may have moved since. */
 type Ahead = CaretPlace & { readonly asked: number };
 
 export class HunkCaret implements vscode.Disposable {
-  /** Where keys went and VS Code has not told yet that it is there: the last one is where the caret will be. */
+  /** Places that VS Code has not reported yet; the caret will be at the last one. */
   #ahead: readonly Ahead[] = [];
   #wentAt = 0;
   readonly #subscriptions = [
-    vscode.window.onDidChangeActiveTextEditor(() => this.#told()),
+    vscode.window.onDidChangeActiveTextEditor(() => this.#reported()),
     vscode.window.onDidChangeTextEditorSelection(({ textEditor, kind }) => {
       const { Keyboard, Mouse } = vscode.TextEditorSelectionChangeKind;
       if (kind === Keyboard || kind === Mouse) this.#ahead = [];
-      else if (textEditor === vscode.window.activeTextEditor) this.#told();
+      else if (textEditor === vscode.window.activeTextEditor) this.#reported();
     }),
     vscode.workspace.onDidChangeTextDocument((change) => this.#follow(change)),
   ];
 
-  /** Where the caret is as soon as `show` has brought it there. Rejects as `show` does: then it has not moved. */
+  /** Moves to a place, which `show` shows. Rejects as `show` does; then the caret has not moved. */
   async go(place: CaretPlace, show: () => Promise<void>): Promise<void> {
-    const told = toldPlace();
+    const reported = reportedPlace();
     const going = { ...place, asked: place.line };
-    const isThere = this.#ahead.length === 0 && told !== undefined && isSame(told, place);
+    const isThere = this.#ahead.length === 0 && reported !== undefined && isSame(reported, place);
     this.#wentAt = Date.now();
     if (!isThere) this.#ahead = [...this.#ahead, going];
     try {
@@ -40,7 +40,7 @@ export class HunkCaret implements vscode.Disposable {
     }
   }
 
-  /** The editor that the caret is in, if it shows this document and VS Code has told of it. */
+  /** Active editor, if it shows this document and VS Code has reported it. */
   editorOf(uri: vscode.Uri): vscode.TextEditor | undefined {
     const isMeant = (other: vscode.Uri): boolean => other.toString() === uri.toString();
     const active = vscode.window.activeTextEditor;
@@ -51,22 +51,22 @@ export class HunkCaret implements vscode.Disposable {
 
   get place(): CaretPlace | undefined {
     if (Date.now() - this.#wentAt >= LAG_MS) this.#ahead = [];
-    return this.#ahead.at(-1) ?? toldPlace();
+    return this.#ahead.at(-1) ?? reportedPlace();
   }
 
   dispose(): void {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
-  /** News come in the order in which the keys went. */
-  #told(): void {
-    const now = toldPlace();
+  /** Handles a report of VS Code; reports arrive in the order of the keys. */
+  #reported(): void {
+    const now = reportedPlace();
     const index = now === undefined ? -1 : this.#ahead.findIndex((place) => isSame(place, now));
     if (index >= 0) this.#ahead = this.#ahead.slice(index + 1);
     else this.#correct(now);
   }
 
-  /** Lines that came in above at the same moment may have been there already when the caret went to its line. */
+  /** Corrects the caret's line, when lines were inserted above it while VS Code moved it. */
   #correct(now: CaretPlace | undefined): void {
     const [last, editor] = [this.#ahead.at(-1), vscode.window.activeTextEditor];
     if (now === undefined || last === undefined || editor === undefined) return;
@@ -76,7 +76,7 @@ export class HunkCaret implements vscode.Disposable {
     editor.selection = new vscode.Selection(at, at);
   }
 
-  /** Lines put in or taken out above move a place as they move the caret. */
+  /** Moves the places when lines above them are inserted or removed. */
   #follow({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
     for (const { range, text } of contentChanges) {
       const lines = text.split("\n").length - 1 - (range.end.line - range.start.line);
@@ -90,7 +90,7 @@ export class HunkCaret implements vscode.Disposable {
   }
 }
 
-function toldPlace(): CaretPlace | undefined {
+function reportedPlace(): CaretPlace | undefined {
   const editor = vscode.window.activeTextEditor;
   return editor && { uri: editor.document.uri, line: editor.selection.active.line };
 }

@@ -1,8 +1,8 @@
-/** How hunks look in the file itself: coloured lines, the removed text as a ghost and in the hover, overview marks. */
+/** Hunks in the editor: coloured lines, removed text as a ghost and in the hover, overview marks, and lenses. */
 import * as vscode from "vscode";
 import { ghostText } from "./ghost-text.ts";
 import type { Hunk } from "./hunks.ts";
-import type { Review } from "./review.ts";
+import { GONE_SCHEME, PROPOSAL_SCHEME, type Review } from "./review.ts";
 
 export class HunkMarks implements vscode.Disposable {
   readonly #review: Review;
@@ -58,7 +58,7 @@ function rangeOf({ newStart, newLines }: Hunk): vscode.Range {
   return new vscode.Range(newStart, 0, newStart + newLines.length - 1, 0);
 }
 
-/** Beside the hunk's first line, or beside the line that follows what was removed. */
+/** Next to the hunk's first line, or to the line that follows the removed text. */
 function removedMark(hunk: Hunk, document: vscode.TextDocument): vscode.DecorationOptions {
   const { end } = document.lineAt(Math.min(hunk.newStart, document.lineCount - 1)).range;
   const removed = new vscode.MarkdownString("Before Hermes:").appendCodeblock(
@@ -75,4 +75,60 @@ function removedMark(hunk: Hunk, document: vscode.TextDocument): vscode.Decorati
     textDecoration: "line-through",
   };
   return { range, hoverMessage: removed, renderOptions: { after } };
+}
+
+const SELECTOR = [{ scheme: "file" }, { scheme: "untitled" }, { scheme: PROPOSAL_SCHEME }, { scheme: GONE_SCHEME }];
+
+/** Keep, Undo and Next above each hunk, in the file itself and in a proposal. */
+export class HunkLenses implements vscode.CodeLensProvider, vscode.Disposable {
+  readonly #review: Review;
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #subscriptions: vscode.Disposable[];
+
+  readonly onDidChangeCodeLenses = this.#changed.event;
+
+  constructor(review: Review) {
+    this.#review = review;
+    this.#subscriptions = [
+      this.#changed,
+      review.onDidChange(() => this.#changed.fire()),
+      vscode.languages.registerCodeLensProvider(SELECTOR, this),
+    ];
+  }
+
+  provideCodeLenses({ uri, lineCount }: vscode.TextDocument): vscode.CodeLens[] {
+    const hunks = this.#review.hunks(uri);
+    const isProposal = uri.scheme === PROPOSAL_SCHEME;
+    return hunks.flatMap((hunk, index) => {
+      const line = Math.min(hunk.newStart, lineCount - 1);
+      const lens = (title: string, tooltip: string, command: string): vscode.CodeLens =>
+        new vscode.CodeLens(new vscode.Range(line, 0, line, 0), {
+          title,
+          tooltip,
+          command,
+          arguments: [uri.toString(), hunk],
+        });
+      const decisions = isProposal
+        ? [
+            lens(`$(check)\u00a0Accept ${count(hunk)}`, "Write these lines", "hermes.keepHunk"),
+            lens("$(close)\u00a0Reject", "Do not write these lines", "hermes.undoHunk"),
+          ]
+        : [
+            lens(`$(check)\u00a0Keep ${count(hunk)}`, "Keep these lines", "hermes.keepHunk"),
+            lens("$(discard)\u00a0Undo", "Restore the old lines", "hermes.undoHunk"),
+          ];
+      const next = `Next (${index + 1} of ${hunks.length})`;
+      return hunks.length > 1 ? [...decisions, lens(next, "Go to the next hunk", "hermes.nextHunk")] : decisions;
+    });
+  }
+
+  dispose(): void {
+    for (const subscription of this.#subscriptions) subscription.dispose();
+  }
+}
+
+function count({ newLines, oldLines }: Hunk): string {
+  return [newLines.length > 0 ? `+${newLines.length}` : "", oldLines.length > 0 ? `−${oldLines.length}` : ""]
+    .filter((part) => part !== "")
+    .join(" ");
 }

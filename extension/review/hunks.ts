@@ -1,4 +1,4 @@
-/** Hunks between a baseline and the present text, and what keeping or undoing one makes of them. Pure. */
+/** Hunks between a baseline and the present text, and the effect of keeping or undoing one. Pure. */
 import { diffLines } from "diff";
 
 export type Hunk = {
@@ -10,7 +10,7 @@ export type Hunk = {
   readonly newLines: readonly string[];
 };
 
-/** Lines keep their line ends, so that joining them gives the text back. */
+/** Lines with their line ends; joined, they are the text again. */
 export function splitLines(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
@@ -41,7 +41,7 @@ export function hunksBetween(baseline: string, present: string): readonly Hunk[]
   return hunks;
 }
 
-/** The nearest hunk with the same lines; others may have been decided and moved it. */
+/** The nearest hunk with the same lines; decisions about others may have moved it. */
 export function sameHunk(
   hunks: readonly Hunk[],
   wanted: Pick<Hunk, "newStart" | "oldLines" | "newLines">,
@@ -55,23 +55,23 @@ export function sameHunk(
     .toSorted((left, right) => distance(left) - distance(right))[0];
 }
 
-/** The baseline with one hunk taken in: it is no longer up for review. */
+/** Baseline after one hunk is kept. */
 export function keepHunk(baseline: string, hunk: Hunk): string {
   return replaceLines(baseline, hunk.oldStart, hunk.oldLines.length, hunk.newLines);
 }
 
-/** The present text with one hunk put back. */
+/** Present text after one hunk is undone. */
 export function undoHunk(present: string, hunk: Hunk): string {
   return replaceLines(present, hunk.newStart, hunk.newLines.length, hunk.oldLines);
 }
 
-/** The others when one hunk is kept: the baseline has grown by it. */
+/** The other hunks after one is kept, which changes the length of the baseline. */
 export function hunksWithoutKept(hunks: readonly Hunk[], kept: Hunk): readonly Hunk[] {
   const grown = kept.newLines.length - kept.oldLines.length;
   return others(hunks, kept).map((hunk) => (follows(hunk, kept) ? { ...hunk, oldStart: hunk.oldStart + grown } : hunk));
 }
 
-/** The others when one hunk is undone: the present text has shrunk by it. */
+/** The other hunks after one is undone, which changes the length of the present text. */
 export function hunksWithoutUndone(hunks: readonly Hunk[], undone: Hunk): readonly Hunk[] {
   const shrunk = undone.newLines.length - undone.oldLines.length;
   return others(hunks, undone).map((hunk) =>

@@ -1,18 +1,24 @@
-/** Edits that wait for the user's verdict before anything is written; only the hunks they accept will be. */
+/** Edits that wait for the user's decision before anything is written; only accepted hunks are written. */
 import * as vscode from "vscode";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
-import type { ReviewedWrite } from "../documents/expected-edit.ts";
-import { findDocument } from "../documents/find-document.ts";
+import type { ReviewedWrite } from "../documents/edit-protocol.ts";
 import { expectedEdit, type FileEdit, type GuardedEdit, type WrittenFile } from "../documents/guarded-write.ts";
-import { type Carried, carryChange } from "./carry-change.ts";
+import { findDocument } from "../documents/read-text.ts";
 import { type Hunk, hunksBetween } from "./hunks.ts";
-import type { Reviewable } from "./reviewable.ts";
-import { type ReviewedText, reviewedText, withAllUndone, withKept, withUndone } from "./reviewed-text.ts";
+import { type Rebased, rebaseHunks } from "./rebase-hunks.ts";
+import {
+  type Reviewable,
+  type ReviewedText,
+  reviewedText,
+  withAllUndone,
+  withKept,
+  withUndone,
+} from "./reviewed-text.ts";
 
 type Proposal = {
-  /** The baseline is the file with what has been accepted, the present text what is still proposed. */
+  /** The baseline is the file with the accepted hunks, the present text has the others too. */
   text: ReviewedText;
-  /** The file as it is; null where there is none. */
+  /** Present text of the file; null where there is none. */
   file: string | null;
   kept: number;
   undone: number;
@@ -138,23 +144,23 @@ export class Proposals implements Reviewable, vscode.Disposable {
     proposal.settle({ before: file, after: kept === 0 ? file : text.present, kept, undone });
   }
 
-  /** The user goes on typing in the file: theirs is part of what will be written, else the write is refused. */
+  /** Rebases a proposal over the user's typing, so that the write includes it. */
   #fileChanged(document: vscode.TextDocument): void {
     const { fsPath: path } = document.uri;
     const proposal = this.#proposals.get(path);
     if (proposal === undefined || proposal.file === null || findDocument(path) !== document) return;
     const file = document.getText();
     if (file === proposal.file) return;
-    const baseline = carriedInto(proposal.text.baseline ?? "", proposal.file, file);
-    const present = carriedInto(proposal.text.present, proposal.file, file);
-    // What cannot be joined stays different from `file`, and the write finds that the file has changed.
-    if (!baseline.complete || !present.complete) return;
+    const baseline = rebased(proposal.text.baseline ?? "", proposal.file, file);
+    const present = rebased(proposal.text.present, proposal.file, file);
+    // Where that fails, the write finds that the file has changed, and is refused.
+    if (!baseline.isComplete || !present.isComplete) return;
     proposal.file = file;
     this.#decide(proposal, reviewedText({ path, baseline: baseline.text, present: present.text }));
   }
 }
 
-/** The change of the file from `before` to `after` in a text that is its sibling. */
-function carriedInto(text: string, before: string, after: string): Carried {
-  return carryChange({ text, before, hunks: hunksBetween(text, before) }, after);
+/** A sibling of the file after the file changed from `before` to `after`. */
+function rebased(text: string, before: string, after: string): Rebased {
+  return rebaseHunks({ text, before, hunks: hunksBetween(text, before) }, after);
 }

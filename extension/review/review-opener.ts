@@ -1,4 +1,4 @@
-/** Shows what is up for review: in the file, as a diff against the text before, or all files at once. */
+/** Shows edits under review: in the file, as a diff against the baseline, or all files at once. */
 import * as vscode from "vscode";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
 import { HunkCaret } from "./hunk-caret.ts";
@@ -15,7 +15,7 @@ export class ReviewOpener implements vscode.Disposable {
   readonly #review: Review;
   readonly #subscription: vscode.Disposable;
 
-  /** `tell` gets what could not be closed. */
+  /** `tell` gets messages about diffs that could not be closed. */
   constructor(review: Review, tell: (problem: string) => void) {
     this.#review = review;
     this.#subscription = review.onDidChange((uri) => {
@@ -24,7 +24,7 @@ export class ReviewOpener implements vscode.Disposable {
     });
   }
 
-  /** Lets the user see a new edit without taking the focus; proposals always, since the agent waits. */
+  /** Shows a new edit without taking the focus; always for a proposal, because the agent waits. */
   async showEdit(path: string, where: "file" | "proposal"): Promise<void> {
     if (where === "proposal") return this.openDiff(proposalUri(path), true);
     const uri = vscode.Uri.file(path);
@@ -45,8 +45,8 @@ export class ReviewOpener implements vscode.Disposable {
   }
 
   /**
-   * Opens a document under review as a diff against the text before, at a line (from 0) if one is given; a file stays
-   * editable in it.
+   * Opens a document under review as a diff against its baseline, at a line (from 0) if one is given. A file stays editable
+   * there.
    */
   async openDiff(uri: vscode.Uri, preserveFocus: boolean, line?: number): Promise<void> {
     const label = vscode.workspace.asRelativePath(uri.fsPath);
@@ -56,14 +56,14 @@ export class ReviewOpener implements vscode.Disposable {
     await vscode.commands.executeCommand("vscode.diff", originalUri(uri), uri, title, options);
   }
 
-  /** Everything that is up for review in one multi-file diff. */
+  /** Opens all edits under review in one multi-file diff. */
   async openAll(): Promise<void> {
     const resources = this.#review.documents.map((uri) => [vscode.Uri.file(uri.fsPath), originalUri(uri), uri]);
     await vscode.commands.executeCommand("vscode.changes", "Edits by Hermes", resources);
   }
 
-  /** Keys pressed in a row: each acts on what the one before it has left. */
-  inTurn<Result>(action: () => Promise<Result>): Promise<Result> {
+  /** Runs the action of a key after those of earlier keys: each acts on the result of the one before it. */
+  inOrder<Result>(action: () => Promise<Result>): Promise<Result> {
     return this.#keyQueue.run("hunks", action);
   }
 
@@ -73,12 +73,12 @@ export class ReviewOpener implements vscode.Disposable {
   }
 }
 
-/** Where a file is in sight already, be it in a diff that the user has opened: nothing is put in front of that. */
+/** Visible editor of a file, also in a diff that the user has opened; nothing must cover it. */
 function shownEditor(uri: vscode.Uri): vscode.TextEditor | undefined {
   return vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
 }
 
-/** A proposal that has its verdict has nothing more to show. */
+/** Closes the diff of a decided proposal. */
 async function closeDiff(uri: vscode.Uri): Promise<void> {
   const tabs = vscode.window.tabGroups.all
     .flatMap((group) => group.tabs)

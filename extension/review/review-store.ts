@@ -1,4 +1,4 @@
-/** Texts under review, kept over a reload: one record a file, guarded by a hash. */
+/** Reviews across a reload of the window: one record per file, guarded by a hash. */
 import { createHash } from "node:crypto";
 import * as vscode from "vscode";
 import * as z from "zod";
@@ -18,17 +18,17 @@ const recordSchema = z.object({
 export class ReviewStore {
   readonly #folder: vscode.Uri | undefined;
   readonly #tell: (problem: string) => void;
-  /** What each path's record shall be; undefined is none. */
+  /** Records to write, by path; undefined removes the record. */
   readonly #wanted = new Map<string, ReviewedText | undefined>();
   #writing: Promise<void> | undefined;
 
-  /** `storage` is the workspace's; without a workspace nothing is kept. `tell` gets what could not be kept or read. */
+  /** `storage` is the workspace's; without a workspace nothing is stored. `tell` gets messages about failures. */
   constructor(storage: vscode.Uri | undefined, tell: (problem: string) => void) {
     this.#folder = storage && vscode.Uri.joinPath(storage, FOLDER);
     this.#tell = tell;
   }
 
-  /** Every whole record; damaged ones are told and left out, for the files themselves are untouched. */
+  /** All valid records. Damaged ones are reported and left out; their files are untouched. */
   async load(): Promise<readonly ReviewedText[]> {
     const folder = this.#folder;
     if (folder === undefined) return [];
@@ -46,7 +46,7 @@ export class ReviewStore {
     this.#want(path, undefined);
   }
 
-  /** Resolves when everything saved so far is on the disk. */
+  /** Resolves when all saved records are on the disk. */
   async flush(): Promise<void> {
     await this.#writing;
   }
@@ -57,14 +57,14 @@ export class ReviewStore {
     this.#writing ??= this.#writeWanted(this.#folder);
   }
 
-  /** Of several states of a file that come in quick succession only the last is written. */
+  /** Writes only the last of several states of a file in quick succession. */
   async #writeWanted(folder: vscode.Uri): Promise<void> {
     for (let next = this.#takeWanted(); next !== undefined; next = this.#takeWanted()) {
       const [path, text] = next;
       try {
         await writeRecord(folder, path, text);
       } catch (error) {
-        this.#tell(`The review of ${path} is not kept over a reload: ${String(error)}`);
+        this.#tell(`could not store the review of ${path}; it will be lost with a reload: ${String(error)}`);
       }
     }
     this.#writing = undefined;
@@ -81,15 +81,15 @@ export class ReviewStore {
       const bytes = await vscode.workspace.fs.readFile(uri);
       const { hash, ...text } = recordSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
       if (hash === hashOf(text)) return reviewedText(text);
-      this.#tell(`${uri.fsPath} is damaged; its file is no longer under review.`);
+      this.#tell(`${uri.fsPath} is damaged, so its file is no longer under review.`);
     } catch (error) {
-      this.#tell(`${uri.fsPath} cannot be read; its file is no longer under review: ${String(error)}`);
+      this.#tell(`could not read ${uri.fsPath}, so its file is no longer under review: ${String(error)}`);
     }
     return undefined;
   }
 }
 
-/** Writes aside and renames, so that a crash leaves the old record or the new one. */
+/** Writes a temporary file and renames it, so that a crash leaves the old record or the new one. */
 async function writeRecord(folder: vscode.Uri, path: string, text: ReviewedText | undefined): Promise<void> {
   const record = vscode.Uri.joinPath(folder, `${createHash("sha256").update(path).digest("hex")}.json`);
   if (text === undefined) {

@@ -1,43 +1,42 @@
-/** Everything of the agent that is up for review, by the documents it is shown in, and the verdicts on it. */
+/** All edits under review, by document, and the user's decisions about them. */
 import * as vscode from "vscode";
 import type { ReviewedFile } from "../../agent-core/protocol/panel-events.ts";
+import type { AppliedEdits } from "./applied-edits.ts";
 import type { Hunk } from "./hunks.ts";
-import type { LandedEdits } from "./landed-edits.ts";
 import type { Proposals } from "./proposals.ts";
-import type { Reviewable } from "./reviewable.ts";
-import type { ReviewedText } from "./reviewed-text.ts";
+import type { Reviewable, ReviewedText } from "./reviewed-text.ts";
 
-/** Documents with the text before edits that have landed, before a proposal's rest, and with that rest. */
+/** Documents with the baseline of applied edits, the accepted part of a proposal, and the whole proposal. */
 export const BASELINE_SCHEME = "hermes-baseline";
 export const ACCEPTED_SCHEME = "hermes-accepted";
 export const PROPOSAL_SCHEME = "hermes-proposal";
-/** Stands for a file that the agent has removed. */
+/** Empty document in place of a file that the agent has removed. */
 export const GONE_SCHEME = "hermes-gone";
 
 export class Review implements vscode.Disposable {
-  readonly #landed: LandedEdits;
+  readonly #applied: AppliedEdits;
   readonly #proposals: Proposals;
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
   readonly #subscriptions: vscode.Disposable[];
 
-  /** Tells the document (the file, or the proposal's) whose hunks changed. */
+  /** Emits the document (the file, or the proposal's) whose hunks changed. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(landed: LandedEdits, proposals: Proposals) {
-    this.#landed = landed;
+  constructor(applied: AppliedEdits, proposals: Proposals) {
+    this.#applied = applied;
     this.#proposals = proposals;
     this.#subscriptions = [
-      landed.onDidChange((path) => this.#changed.fire(landedUri(path, landed.find(path)?.isGone))),
+      applied.onDidChange((path) => this.#changed.fire(appliedUri(path, applied.find(path)?.isGone))),
       proposals.onDidChange((path) => this.#changed.fire(proposalUri(path))),
       this.#changed,
     ];
   }
 
-  /** Documents with hunks: proposals first, for the agent waits for them. */
+  /** Documents with hunks: proposals first, because the agent waits for them. */
   get documents(): readonly vscode.Uri[] {
     return [
       ...this.#proposals.texts.map(({ path }) => proposalUri(path)),
-      ...this.#landed.texts.map(({ path, isGone }) => landedUri(path, isGone)),
+      ...this.#applied.texts.map(({ path, isGone }) => appliedUri(path, isGone)),
     ];
   }
 
@@ -45,7 +44,7 @@ export class Review implements vscode.Disposable {
   get files(): readonly ReviewedFile[] {
     return [
       ...this.#proposals.texts.map((text) => summary(text, true)),
-      ...this.#landed.texts.map((text) => summary(text, false)),
+      ...this.#applied.texts.map((text) => summary(text, false)),
     ];
   }
 
@@ -80,16 +79,16 @@ export class Review implements vscode.Disposable {
     await this.#side(uri)?.undoFile(uri.fsPath);
   }
 
-  /** A file under review may have changed, or gone, where nobody told of it. */
-  async lookAgain(uri: vscode.Uri): Promise<void> {
-    if (this.#side(uri) === this.#landed) await this.#landed.lookAgain(uri.fsPath);
+  /** Reads a file again that may have changed or gone without an event. */
+  async refresh(uri: vscode.Uri): Promise<void> {
+    if (this.#side(uri) === this.#applied) await this.#applied.refresh(uri.fsPath);
   }
 
   keepAll(): void {
     for (const uri of this.documents) this.keepFile(uri);
   }
 
-  /** Goes on with the others when a file cannot be changed, and rejects with the first reason then. */
+  /** Continues with the others when a file cannot be changed, and rejects with the first reason at the end. */
   async undoAll(): Promise<void> {
     const undone = await Promise.allSettled(this.documents.map((uri) => this.undoFile(uri)));
     const failed = undone.find((result) => result.status === "rejected");
@@ -102,11 +101,11 @@ export class Review implements vscode.Disposable {
 
   #side(uri: vscode.Uri): Reviewable | undefined {
     if (uri.scheme === PROPOSAL_SCHEME) return this.#proposals;
-    return ["file", "untitled", GONE_SCHEME].includes(uri.scheme) ? this.#landed : undefined;
+    return ["file", "untitled", GONE_SCHEME].includes(uri.scheme) ? this.#applied : undefined;
   }
 }
 
-/** The document on the other side of a document under review: the text before. */
+/** Document with the old text of a document under review. */
 export function originalUri(uri: vscode.Uri): vscode.Uri {
   return uri.with({ scheme: uri.scheme === PROPOSAL_SCHEME ? ACCEPTED_SCHEME : BASELINE_SCHEME });
 }
@@ -115,7 +114,7 @@ export function proposalUri(path: string): vscode.Uri {
   return vscode.Uri.file(path).with({ scheme: PROPOSAL_SCHEME });
 }
 
-function landedUri(path: string, isGone: true | undefined): vscode.Uri {
+function appliedUri(path: string, isGone: true | undefined): vscode.Uri {
   const uri = vscode.Uri.file(path);
   return isGone ? uri.with({ scheme: GONE_SCHEME }) : uri;
 }

@@ -1,6 +1,6 @@
-/** A file under review: its text before the agent and now, the hunks between them, and what becomes of it. Pure. */
-import { evened, onlyLineEnd } from "../documents/line-ends.ts";
-import { carryChange, withEdit } from "./carry-change.ts";
+/** A file under review: its baseline, its present text, the hunks between them, and their changes. Pure. */
+import type * as vscode from "vscode";
+import { normalised, onlyLineEnd } from "../documents/line-ends.ts";
 import {
   type Hunk,
   hunksBetween,
@@ -10,6 +10,7 @@ import {
   sameHunk,
   undoHunk,
 } from "./hunks.ts";
+import { rebaseHunks, withEdit } from "./rebase-hunks.ts";
 
 /**
  * `path` is absolute; `baseline` is null where there was no file before. `isGone`: the agent has removed the file, and
@@ -26,18 +27,18 @@ export type ReviewedText = {
 
 type Content = Omit<ReviewedText, "hunks">;
 
-/** Compares the two texts: whose lines are equal ones is a guess then, so a text that is known goes on by the others. */
+/** Compares the two texts, which pairs equal lines by guess; a text that is known already changes by the functions below. */
 export function reviewedText(content: Content): ReviewedText {
   return { ...content, hunks: hunksBetween(content.baseline ?? "", content.present) };
 }
 
-/** What stands in the file: null when it is gone. */
+/** Text of the file; null when it is gone. */
 export function textInFile({ present, isGone }: ReviewedText): string | null {
   return isGone ? null : present;
 }
 
-/** After the agent's edit of what is known of the file, or of its first one. */
-export function edited(
+/** Reviewed text after an edit by the agent: the first one, or one of a known text. */
+export function afterEdit(
   known: ReviewedText | undefined,
   path: string,
   before: string | null,
@@ -51,47 +52,62 @@ export function edited(
 }
 
 /**
- * After somebody else's change: lines they put in and what they changed outside the agent's hunks are theirs and move
- * the baseline too; a change of the agent's lines stays the hunk's.
+ * Reviewed text after somebody else's change. Lines that they insert, or change outside the agent's hunks, move the
+ * baseline; a change of the agent's lines becomes a part of the hunk.
  */
-export function followed(text: ReviewedText, present: string): ReviewedText {
+export function afterForeignChange(text: ReviewedText, present: string): ReviewedText {
   const known = inLineEndsOf(text, present);
-  const carried = carryChange(sidesOf(known), present);
-  const baseline = known.baseline === null && carried.text === "" ? null : carried.text;
-  return { path: text.path, baseline, present, hunks: carried.hunks };
+  const rebased = rebaseHunks(sidesOf(known), present);
+  const baseline = known.baseline === null && rebased.text === "" ? null : rebased.text;
+  return { path: text.path, baseline, present, hunks: rebased.hunks };
 }
 
-/** With a hunk that stays as it is; undefined when it is up no more. */
+/** Reviewed text with one hunk kept; undefined when the hunk is no longer up for review. */
 export function withKept(text: ReviewedText, wanted: Hunk): ReviewedText | undefined {
   const hunk = sameHunk(text.hunks, wanted);
   if (hunk === undefined) return undefined;
   return { ...text, baseline: keepHunk(text.baseline ?? "", hunk), hunks: hunksWithoutKept(text.hunks, hunk) };
 }
 
-/** With a hunk's old lines put back; undefined when it is up no more. */
+/** Reviewed text with one hunk reverted; undefined when the hunk is no longer up for review. */
 export function withUndone({ path, baseline, present, hunks }: ReviewedText, wanted: Hunk): ReviewedText | undefined {
   const hunk = sameHunk(hunks, wanted);
   if (hunk === undefined) return undefined;
   return { path, baseline, present: undoHunk(present, hunk), hunks: hunksWithoutUndone(hunks, hunk) };
 }
 
-/** With all old lines put back. */
+/** Reviewed text with all hunks reverted. */
 export function withAllUndone({ path, baseline }: ReviewedText): ReviewedText {
   return { path, baseline, present: baseline ?? "", hunks: [] };
 }
 
-function sidesOf({ baseline, present, hunks }: ReviewedText): Parameters<typeof carryChange>[0] {
+function sidesOf({ baseline, present, hunks }: ReviewedText): Parameters<typeof rebaseHunks>[0] {
   return { text: baseline ?? "", before: present, hunks };
 }
 
-/** Who evens out a file's line ends (VS Code does, when a file with several kinds is typed in) changes no line of it. */
+/** Normalising line ends changes no line: VS Code does it when the user types in a file with several kinds. */
 function inLineEndsOf(text: ReviewedText, present: string): ReviewedText {
   const lineEnd = onlyLineEnd(present);
-  if (lineEnd === undefined || evened(text.present, lineEnd) === text.present) return text;
+  if (lineEnd === undefined || normalised(text.present, lineEnd) === text.present) return text;
   const { path, baseline } = text;
   return reviewedText({
     path,
-    baseline: baseline === null ? null : evened(baseline, lineEnd),
-    present: evened(text.present, lineEnd),
+    baseline: baseline === null ? null : normalised(baseline, lineEnd),
+    present: normalised(text.present, lineEnd),
   });
 }
+
+/** Texts whose hunks wait for a decision: applied edits, or proposals. */
+export type Reviewable = {
+  /** In the order in which their reviews began. */
+  readonly texts: readonly ReviewedText[];
+  /** Emits the path of a text that changed or is no longer under review. */
+  readonly onDidChange: vscode.Event<string>;
+  find(path: string): ReviewedText | undefined;
+  /** Ends the review of a hunk; its lines stay. */
+  keep(path: string, hunk: Hunk): void;
+  /** Restores the old lines of a hunk. Rejects when the file cannot be changed. */
+  undo(path: string, hunk: Hunk): Promise<void>;
+  keepFile(path: string): void;
+  undoFile(path: string): Promise<void>;
+};

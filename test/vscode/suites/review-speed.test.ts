@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
-import { revealHunk } from "../../../extension/review/reveal-hunk.ts";
+import { revealHunk } from "../../../extension/review/hunk-keys.ts";
 import { workspaceFolder } from "../support/agent-side.ts";
 import { closeEditors } from "../support/editors.ts";
 import { ReviewDesk } from "../support/review-desk.ts";
@@ -25,7 +25,7 @@ suite("review speed", () => {
       const path = join(folder, `file-${String(file).padStart(2, "0")}.txt`);
       writeFileSync(path, before.join(""));
       const edit = { path, before: before.join(""), after };
-      await desk.landed.land({ path, expected: edit.before, after: edit.after });
+      await desk.applied.apply({ path, expected: edit.before, after: edit.after });
     }
   });
 

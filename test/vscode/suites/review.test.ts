@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import * as vscode from "vscode";
 import { hunkAt, hunkOfChange } from "../../../extension/review/hunk-at.ts";
-import { revealHunk } from "../../../extension/review/reveal-hunk.ts";
+import { revealHunk } from "../../../extension/review/hunk-keys.ts";
 import { originalUri } from "../../../extension/review/review.ts";
 import { type AgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";

@@ -4,11 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import type { EditReview } from "../../../extension/client/client-services.ts";
-import { editReview } from "../../../extension/review/edit-review.ts";
-import { HunkLenses } from "../../../extension/review/hunk-lenses.ts";
-import { HunkMarks } from "../../../extension/review/hunk-marks.ts";
-import { LandedEdits } from "../../../extension/review/landed-edits.ts";
-import { OriginalDocuments } from "../../../extension/review/original-documents.ts";
+import { AppliedEdits } from "../../../extension/review/applied-edits.ts";
+import { editReview } from "../../../extension/review/build-review.ts";
+import { OriginalDocuments } from "../../../extension/review/earlier-texts.ts";
+import { HunkLenses, HunkMarks } from "../../../extension/review/hunk-marks.ts";
 import { Proposals } from "../../../extension/review/proposals.ts";
 import { Review } from "../../../extension/review/review.ts";
 import { ReviewOpener } from "../../../extension/review/review-opener.ts";
@@ -17,7 +16,7 @@ import { ReviewStore } from "../../../extension/review/review-store.ts";
 export class ReviewDesk {
   readonly storage: string;
   readonly store: ReviewStore;
-  readonly landed: LandedEdits;
+  readonly applied: AppliedEdits;
   readonly proposals: Proposals;
   readonly review: Review;
   readonly opener: ReviewOpener;
@@ -32,14 +31,14 @@ export class ReviewDesk {
     this.storage = storage;
     const tell = (problem: string): void => void this.problems.push(problem);
     this.store = new ReviewStore(vscode.Uri.file(storage), tell);
-    this.landed = new LandedEdits(this.store, tell);
+    this.applied = new AppliedEdits(this.store, tell);
     this.proposals = new Proposals();
-    this.review = new Review(this.landed, this.proposals);
+    this.review = new Review(this.applied, this.proposals);
     this.opener = new ReviewOpener(this.review, tell);
     this.lenses = new HunkLenses(this.review);
-    this.editReview = editReview(this.landed, this.proposals, () => undefined);
+    this.editReview = editReview(this.applied, this.proposals, () => undefined);
     this.#subscriptions = [
-      this.landed,
+      this.applied,
       this.proposals,
       this.review,
       this.opener,
@@ -54,7 +53,7 @@ export class ReviewDesk {
     await this.store.flush();
     this.#close();
     const next = new ReviewDesk(this.storage);
-    await next.landed.restore();
+    await next.applied.restore();
     return next;
   }
 

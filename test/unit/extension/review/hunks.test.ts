@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { carryChange } from "../../../../extension/review/carry-change.ts";
 import { hunksBetween, undoHunk } from "../../../../extension/review/hunks.ts";
+import { rebaseHunks } from "../../../../extension/review/rebase-hunks.ts";
 import {
-  followed,
+  afterForeignChange,
   type ReviewedText,
   reviewedText,
   withAllUndone,
@@ -27,12 +27,12 @@ function agentsEdit(lines: readonly string[]): string[] {
 
 /** What is up for review of a file when the user has brought it through these texts since the agent's edit. */
 function typed(baseline: string, present: string, ...texts: readonly string[]): ReviewedText {
-  return texts.reduce(followed, reviewedText({ path: "/a", baseline, present }));
+  return texts.reduce(afterForeignChange, reviewedText({ path: "/a", baseline, present }));
 }
 
 /** A change from `before` to `after` taken over into a text that differs from `before`. */
 function carried(text: string, before: string, after: string) {
-  const { text: moved, complete } = carryChange({ text, before, hunks: hunksBetween(text, before) }, after);
+  const { text: moved, isComplete: complete } = rebaseHunks({ text, before, hunks: hunksBetween(text, before) }, after);
   return { text: moved, complete };
 }
 
@@ -43,7 +43,7 @@ test("lines that the user puts in anywhere are theirs: undoing every hunk leaves
     let text = typed(baseline.join(""), lines.join(""));
     for (let count = 0; count < 4; count += 1) {
       lines = lines.toSpliced(random(lines.length + 1), 0, `user ${round} ${count}\n`);
-      text = followed(text, lines.join(""));
+      text = afterForeignChange(text, lines.join(""));
     }
     let undone = text.present;
     const moved = text.baseline ?? "";

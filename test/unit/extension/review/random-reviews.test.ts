@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import {
-  edited,
-  followed,
+  afterEdit,
+  afterForeignChange,
   type ReviewedText,
   withAllUndone,
   withKept,
@@ -39,7 +39,7 @@ function agentEdits(random: Random, file: RandomFile): ReviewedText {
 function agentEdit(known: ReviewedText | undefined, file: RandomFile): ReviewedText {
   const before = file.text;
   file.agentEdits();
-  return edited(known, "/file", before, file.text);
+  return afterEdit(known, "/file", before, file.text);
 }
 
 /** What stands in a text's hunks and around them makes up both of its sides. */
@@ -97,7 +97,7 @@ test("undoing everything leaves what the user typed, and every other byte as it 
     let text = agentEdits(random, file);
     for (let count = 0; count < 6; count += 1) {
       if (random.below(4) === 0) text = agentEdit(text, file);
-      else for (const present of file.userTypes("line")) text = followed(text, present);
+      else for (const present of file.userTypes("line")) text = afterForeignChange(text, present);
       assertWhole(text);
     }
     const left = withAllUndone(text).present;
@@ -126,7 +126,7 @@ function somethingHappens(text: ReviewedText, random: Random, file: RandomFile):
     file.text = after.present;
     return after;
   }
-  return dice === 2 ? agentEdit(text, file) : file.userTypes(random.pick(WAYS)).reduce(followed, text);
+  return dice === 2 ? agentEdit(text, file) : file.userTypes(random.pick(WAYS)).reduce(afterForeignChange, text);
 }
 
 function undone(text: ReviewedText, random: Random): ReviewedText {

@@ -1,9 +1,8 @@
-/** Edits of the agent that are in their files: of each file the text before them (the baseline) and the present one. */
+/** Edits of the agent that are in their files, with each file's text before them (the baseline) and now. */
 import { sep } from "node:path";
 import * as vscode from "vscode";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
 import type { FileMove } from "../client/client-services.ts";
-import { findDocument } from "../documents/find-document.ts";
 import {
   BYTE_ORDER_MARK,
   ConflictError,
@@ -16,13 +15,13 @@ import {
   type WrittenFile,
 } from "../documents/guarded-write.ts";
 import { differsInLineEndsOnly } from "../documents/line-ends.ts";
-import { readText } from "../documents/read-text.ts";
+import { findDocument, readText } from "../documents/read-text.ts";
 import type { Hunk } from "./hunks.ts";
 import type { ReviewStore } from "./review-store.ts";
-import type { Reviewable } from "./reviewable.ts";
 import {
-  edited,
-  followed,
+  afterEdit,
+  afterForeignChange,
+  type Reviewable,
   type ReviewedText,
   reviewedText,
   textInFile,
@@ -31,24 +30,24 @@ import {
   withUndone,
 } from "./reviewed-text.ts";
 
-/** States of a file that Ctrl+Z can bring back with the review they had. */
+/** States of a file that Ctrl+Z can restore together with their review. */
 const REMEMBERED_STATES = 20;
-/** How often an undo is tried while the user is typing in the file. */
+/** Attempts to revert while the user types in the file. */
 const UNDO_ATTEMPTS = 5;
 
-/** What an undo makes of a text; undefined when there is nothing to undo in it any more. */
-type PuttingBack = (text: ReviewedText) => ReviewedText | undefined;
+/** A revert of a text; undefined when there is nothing left to revert. */
+type Revert = (text: ReviewedText) => ReviewedText | undefined;
 
-/** `text` is what a document will tell of; undefined when none will. */
+/** A write of our own. `text` is the one that a document will show; undefined for a removal. */
 type Planned = { readonly text: string | undefined; readonly noted: () => void };
 
-export class LandedEdits implements Reviewable, vscode.Disposable {
+export class AppliedEdits implements Reviewable, vscode.Disposable {
   readonly #texts = new Map<string, ReviewedText>();
-  /** Writes on their way: a change that gives their text is theirs, not the user's. */
+  /** Writes in progress: a change to their text is theirs, not the user's. */
   readonly #planned = new Map<string, Planned>();
-  /** By path. Every write of this window to a file, the agent's and the user's, goes through it. */
+  /** The one queue for writes, by path: the agent's edits and the user's reverts. */
   readonly #writes = new KeyedQueue();
-  /** Earlier states by path, since the last verdict "keep". */
+  /** Earlier states by path, since the last kept hunk. */
   readonly #states = new Map<string, ReviewedText[]>();
   readonly #store: ReviewStore;
   readonly #changed = new vscode.EventEmitter<string>();
@@ -56,7 +55,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
 
   readonly onDidChange = this.#changed.event;
 
-  /** `tell` gets what could not be looked at. */
+  /** `tell` gets messages about files that could not be read. */
   constructor(store: ReviewStore, tell: (problem: string) => void) {
     this.#store = store;
     this.#subscriptions = [
@@ -80,34 +79,34 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   }
 
   /**
-   * Takes up what an earlier window left; what changed in the files since then is not the agent's. Rejects with the
-   * first reason when files could not be read: their records stay for the next window.
+   * Restores the reviews of an earlier window; changes of the files since then are not the agent's. Rejects with the first
+   * reason when files could not be read: their records stay for the next window.
    */
   async restore(): Promise<void> {
     const records = await this.#store.load();
-    const taken = await Promise.allSettled(records.map((kept) => this.#takeUp(kept)));
-    const failed = taken.find((result) => result.status === "rejected");
+    const restored = await Promise.allSettled(records.map((kept) => this.#restoreText(kept)));
+    const failed = restored.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }
 
   /** Writes an edit of the agent and puts the change up for review. Rejects with ConflictError, or when VS Code refuses. */
-  land(edit: GuardedEdit): Promise<WrittenFile> {
+  apply(edit: GuardedEdit): Promise<WrittenFile> {
     const { path, after } = edit;
     return this.#writes.run(path, async () => {
       const goesWithMark = after === null && (await hasMark(vscode.Uri.file(path)).catch(() => false));
       return this.#write(edit, (change) => ({
         text: change.after ?? undefined,
-        noted: () => this.#land(change, goesWithMark),
+        noted: () => this.#noteEdit(change, goesWithMark),
       }));
     });
   }
 
-  /** Writes an edit that the user has accepted: nothing of it is up for review. Rejects as `land`. */
-  write(edit: GuardedEdit): Promise<WrittenFile> {
+  /** Writes an edit that the user has accepted: it is not up for review. Rejects as `apply`. */
+  writeAccepted(edit: GuardedEdit): Promise<WrittenFile> {
     return this.#writes.run(edit.path, () => guardedWrite(edit));
   }
 
-  /** Moves a file that holds `expected`, and its review with it. Rejects as `land`, and as `move`. */
+  /** Moves a file that holds `expected`, and its review with it. Rejects as `apply`, and as `move`. */
   async move({ from, to, expected }: FileMove, move: () => Promise<void>): Promise<void> {
     await this.#writes.run(from, async () => {
       await expectedEdit({ path: from, expected, after: null });
@@ -117,8 +116,8 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   }
 
   /**
-   * Gives a file an earlier text (`after` null removes it). The review that it had with that text comes back, otherwise
-   * the change counts as the user's own: nothing new is up. Rejects as `land`.
+   * Gives a file an earlier text (`after` null removes it), with the review that it had then. Without one the change counts
+   * as the user's own, which is not up for review. Rejects as `apply`.
    */
   revert(edit: GuardedEdit): Promise<WrittenFile> {
     const { path } = edit;
@@ -151,7 +150,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   }
 
   async undo(path: string, hunk: Hunk): Promise<void> {
-    await this.#putBack(path, (text) => withUndone(text, hunk));
+    await this.#revertWith(path, (text) => withUndone(text, hunk));
   }
 
   keepFile(path: string): void {
@@ -162,11 +161,11 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   }
 
   async undoFile(path: string): Promise<void> {
-    await this.#putBack(path, withAllUndone);
+    await this.#revertWith(path, withAllUndone);
   }
 
-  /** The file may have changed, or gone, where nobody told of it. */
-  lookAgain(path: string): Promise<void> {
+  /** Reads a file again that may have changed or gone without an event. */
+  refresh(path: string): Promise<void> {
     return this.#writes.run(path, () => this.#catchUp(path));
   }
 
@@ -174,28 +173,28 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
-  async #takeUp(kept: ReviewedText): Promise<void> {
+  async #restoreText(kept: ReviewedText): Promise<void> {
     const present = await readText(kept.path);
     if (this.#texts.has(kept.path)) return; // the agent was faster
-    if (present !== null) this.#set(followed(kept, present));
+    if (present !== null) this.#set(afterForeignChange(kept, present));
     else if (kept.isGone) this.#set(kept);
     else this.#store.remove(kept.path);
   }
 
-  /** Rejects when the file cannot be changed; what the user types at the same moment is no reason. */
-  #putBack(path: string, putBack: PuttingBack): Promise<void> {
+  /** Tries again while the user types at the same moment. Rejects when the file cannot be changed. */
+  #revertWith(path: string, revert: Revert): Promise<void> {
     return this.#writes.run(path, async () => {
-      for (let rest = UNDO_ATTEMPTS - 1; !(await this.#triesToPutBack(path, putBack, rest)); rest -= 1);
+      for (let rest = UNDO_ATTEMPTS - 1; !(await this.#tryRevert(path, revert, rest)); rest -= 1);
     });
   }
 
-  /** False when it is worth while to try again, as long as there are attempts left. */
-  async #triesToPutBack(path: string, putBack: PuttingBack, attemptsLeft: number): Promise<boolean> {
+  /** False when another attempt may succeed. */
+  async #tryRevert(path: string, revert: Revert, attemptsLeft: number): Promise<boolean> {
     const text = this.#texts.get(path);
-    const undone = text && putBack(text);
-    if (text === undefined || undone === undefined) return true; // a verdict before this one has taken it
+    const undone = text && revert(text);
+    if (text === undefined || undone === undefined) return true; // an earlier decision has ended its review
     try {
-      await this.#writeUndone(text, undone, putBack);
+      await this.#writeReverted(text, undone, revert);
       return true;
     } catch (error) {
       await this.#catchUp(path);
@@ -205,15 +204,15 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     }
   }
 
-  /** Puts text back through the document; a file that the agent created goes when nothing of it is left. */
-  async #writeUndone(text: ReviewedText, undone: ReviewedText, putBack: PuttingBack): Promise<void> {
+  /** Writes through the document; a file that the agent created is removed when nothing of it is left. */
+  async #writeReverted(text: ReviewedText, undone: ReviewedText, revert: Revert): Promise<void> {
     const { path, present } = undone;
     const goes = text.baseline === null && present === "";
     const noted = (): void => {
-      // What was kept meanwhile stays kept, but for the undone lines themselves.
+      // Hunks that were kept meanwhile stay kept, except the reverted lines.
       const now = this.#texts.get(path) ?? text;
       this.#remember(now);
-      const undoneNow = putBack(now);
+      const undoneNow = revert(now);
       if (goes) this.#forget(path);
       else this.#set(undoneNow?.present === present ? undoneNow : undone);
     };
@@ -222,7 +221,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     await this.#write(edit, () => ({ text: present, noted }));
   }
 
-  /** A write of our own: when its text is there, `noted` takes it into the review. */
+  /** Runs a write of our own: once its text is there, `noted` updates the review. */
   async #write(edit: GuardedEdit, plan: (change: FileEdit) => Planned): Promise<WrittenFile> {
     const { path } = edit;
     let planned: Planned | undefined;
@@ -238,16 +237,16 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
     }
   }
 
-  /** After a write that found another text than the review knew. */
+  /** Updates the review of a file whose text is another one than the review knows. */
   async #catchUp(path: string): Promise<void> {
     const present = await presentText(path);
     const text = this.#texts.get(path);
     if (text === undefined || present === textInFile(text)) return;
     if (present === null) this.#forget(path);
-    else this.#set(followed(text, present));
+    else this.#set(afterForeignChange(text, present));
   }
 
-  /** Typing of the user, Ctrl+Z, a reload from disk, or a write of ours. */
+  /** Handles typing of the user, Ctrl+Z, a reload from disk, and writes of our own. */
   #textChanged(document: vscode.TextDocument): void {
     const { fsPath: path } = document.uri;
     const planned = this.#planned.get(path);
@@ -260,49 +259,48 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
       planned?.noted();
       return;
     }
-    // What the file holds is still more exact than what VS Code makes of it.
+    // The known text has the file's own line ends, which the document does not show.
     if (!document.isDirty && isShown(text?.present, present)) return;
     this.#follow(path, present);
   }
 
-  /** The text of a file is another one by now, not by an edit of the agent's. */
+  /** Updates the review after a change that is not the agent's. */
   #follow(path: string, present: string): void {
     const text = this.#texts.get(path);
     if (present === text?.present) return;
     const earlier = this.#states.get(path)?.find((state) => state.present === present);
-
     if (earlier !== undefined) this.#set(earlier);
-    // Nothing of the agent's is left of it, however it went.
+    // No edit of the agent is left in the file.
     else if (text?.baseline === present) this.#forget(path);
-    else if (text !== undefined) this.#set(followed(text, present));
+    else if (text !== undefined) this.#set(afterForeignChange(text, present));
   }
 
-  #land({ path, before, after }: FileEdit, goesWithMark: boolean): void {
+  #noteEdit({ path, before, after }: FileEdit, goesWithMark: boolean): void {
     const last = this.#texts.get(path);
-    // The file may have been changed where no document told of it.
-    const known = last === undefined || textInFile(last) === before ? last : followed(last, before ?? "");
+    // The file may have changed without an event.
+    const known = last === undefined || textInFile(last) === before ? last : afterForeignChange(last, before ?? "");
     const baseline = known === undefined ? before : known.baseline;
     if (known !== undefined) this.#remember(known);
-    if (after !== null) this.#set(edited(known, path, before, after));
+    if (after !== null) this.#set(afterEdit(known, path, before, after));
     else if (baseline === null)
-      this.#forget(path); // the agent had made it itself
+      this.#forget(path); // the agent had created it
     else this.#set(reviewedText({ path, baseline, present: "", isGone: true, ...(goesWithMark && { hasMark: true }) }));
   }
 
-  /** Paths under review that are, or lie in, what stands at `path`. */
+  /** Paths under review at `path`, or inside the folder `path`. */
   #within(path: string): readonly string[] {
     return [...this.#texts.keys()].filter((known) => known === path || known.startsWith(`${path}${sep}`));
   }
 
-  /** By the user or by us; a folder is told of once. */
+  /** A folder has one event for all its files. */
   #renamed(from: string, to: string): void {
     for (const path of this.#within(from)) this.#moved(path, `${to}${path.slice(from.length)}`);
   }
 
   #deleted(path: string, tell: (problem: string) => void): void {
     for (const gone of this.#within(path)) {
-      // Whether something stands there again is seen when our own writes are through.
-      this.lookAgain(gone).catch((error: unknown) => tell(`${gone} cannot be read: ${String(error)}`));
+      // Our own writes come first: they may create the file again.
+      this.refresh(gone).catch((error: unknown) => tell(`could not read ${gone}: ${String(error)}`));
     }
   }
 
@@ -342,7 +340,7 @@ export class LandedEdits implements Reviewable, vscode.Disposable {
   }
 }
 
-/** Whether a document shows a text, whose several kinds of line ends would be one there. */
+/** True when a document shows the text; it shows several kinds of line ends as one. */
 function isShown(text: string | undefined, shown: string): boolean {
   return text !== undefined && (text === shown || differsInLineEndsOnly(text, shown));
 }

@@ -1,19 +1,19 @@
-/** Going from hunk to hunk, also from file to file. */
+/** Keys and lenses for hunks: next, previous, keep and undo. */
 import * as vscode from "vscode";
-import { findDocument } from "../documents/find-document.ts";
+import { findDocument } from "../documents/read-text.ts";
 import { hunkAt } from "./hunk-at.ts";
 import type { CaretPlace, HunkCaret } from "./hunk-caret.ts";
 import { GONE_SCHEME, PROPOSAL_SCHEME, type Review } from "./review.ts";
 import type { ReviewOpener } from "./review-opener.ts";
 
-/** `direction` is 1 or -1; `args` may name the hunk to start from (as a lens does). */
+/** Moves to the next (1) or previous (-1) hunk, also in another file; `args` may name the hunk to start from, as a lens does. */
 export function revealHunk(
   review: Review,
   opener: ReviewOpener,
   direction: 1 | -1,
   args: readonly unknown[],
 ): Promise<void> {
-  return opener.inTurn(() => reveal(review, opener, direction, args));
+  return opener.inOrder(() => reveal(review, opener, direction, args));
 }
 
 async function reveal(
@@ -32,14 +32,14 @@ async function reveal(
   try {
     await opener.caret.go(next, () => show(next, opener));
   } catch (error) {
-    // The file may have gone where nobody told of it.
-    await review.lookAgain(next.uri);
+    // The file may have gone without an event.
+    await review.refresh(next.uri);
     if (review.find(next.uri) !== undefined) throw error;
     await reveal(review, opener, direction, args);
   }
 }
 
-/** A file is opened at the hunk at once: else it would show for a moment where the caret was last. */
+/** Opens a file directly at the hunk: otherwise it would show its last caret position for a moment. */
 async function show({ uri, line }: CaretPlace, opener: ReviewOpener): Promise<void> {
   const editor = opener.caret.editorOf(uri);
   if (editor === undefined) {
@@ -54,7 +54,7 @@ async function show({ uri, line }: CaretPlace, opener: ReviewOpener): Promise<vo
   editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
-/** Index of the hunk one is at; before the first one of the file when the caret is above it. */
+/** Index of the hunk at the caret; the index before the file's first hunk when the caret is above it. */
 function startOf(
   places: readonly CaretPlace[],
   { review, caret }: { readonly review: Review; readonly caret: HunkCaret },
@@ -74,4 +74,19 @@ function startOf(
   }
   const next = places.findIndex((place) => isAt(place, uri) && place.line >= line);
   return next >= 0 ? next : places.findLastIndex((place) => isAt(place, uri)) + 1;
+}
+
+/** Keeps or undoes one hunk: the one in `args`, otherwise the one to which the last key moved. */
+export function decideHunk(
+  review: Review,
+  opener: ReviewOpener,
+  decision: "keep" | "undo",
+  args: readonly unknown[],
+): Promise<void> {
+  return opener.inOrder(async () => {
+    const place = hunkAt(review, opener.caret, args);
+    if (place === undefined) return;
+    if (decision === "keep") review.keep(place.uri, place.hunk);
+    else await review.undo(place.uri, place.hunk);
+  });
 }
