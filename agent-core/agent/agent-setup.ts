@@ -30,6 +30,7 @@ import { type ModelSettings, type ResolvedModel, resolveModel } from "../provide
 import type { Sampling } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { Journal, NewEntry } from "../sessions/journal.ts";
+import { UsageLedger } from "../sessions/usage-ledger.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
 import type { Tool } from "../tools/tool.ts";
 import { selectTools } from "../tools/toolsets.ts";
@@ -39,7 +40,6 @@ import { Auxiliary } from "./auxiliary.ts";
 import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import type { CallServices } from "./run-call.ts";
-import { UsageLedger } from "./usage-ledger.ts";
 
 /** Iterations of a turn, as in the original Hermes Agent. */
 const DEFAULT_MAX_ITERATIONS = 90;

@@ -10,7 +10,7 @@ import type { Compression, TranscriptEntry } from "../sessions/conversation.ts";
 import type { ReviewOutcome } from "../sessions/outcomes.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { newSessionId } from "../sessions/session-files.ts";
-import type { UsageSum } from "../sessions/usage-sum.ts";
+import type { UsageSum } from "../sessions/usage-ledger.ts";
 import { FileMemory } from "../tools/file-memory.ts";
 import type { Processes } from "../tools/terminal/processes.ts";
 import type { ToolContext } from "../tools/tool.ts";

@@ -2,7 +2,7 @@
 import type { ModelGroup } from "../../agent/model-directory.ts";
 import { choiceId, type ModelChoice, parseChoice } from "../../providers/choice.ts";
 import { stillBuilding } from "../../sessions/index/session-index.ts";
-import type { UsageSum } from "../../sessions/usage-sum.ts";
+import type { UsageSum } from "../../sessions/usage-ledger.ts";
 import type { Command } from "./command.ts";
 
 /** Names of one provider in the whole list. */

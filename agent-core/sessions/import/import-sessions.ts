@@ -12,7 +12,7 @@ import { readEntries, readJournal } from "../read-journal.ts";
 import { journalPath } from "../session-files.ts";
 import { appendEntries } from "../stored-session.ts";
 import { titleLine } from "../titles.ts";
-import { sumUsage } from "../usage-sum.ts";
+import { sumUsage } from "../usage-ledger.ts";
 import { deletedImports } from "./deleted-imports.ts";
 import {
   type ForeignEntry,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseRequest } from "../../../../agent-core/providers/offline/parse-request.ts";
+import { parseRequest } from "../../../../agent-core/providers/offline/answer.ts";
 
 function steps(text: string): readonly (readonly [string, unknown])[] {
   const parsed = parseRequest(text);
