@@ -30,9 +30,9 @@ export async function deactivate(): Promise<void> {
 }
 
 async function build(context: vscode.ExtensionContext): Promise<Extension> {
-  const [{ buildServices }, { keepInStep }] = await Promise.all([
+  const [{ buildServices }, { syncAgentSettings }] = await Promise.all([
     import("./build-services.ts"),
-    import("./models/keep-in-step.ts"),
+    import("./models/sync-agent-settings.ts"),
   ]);
   const { services, view } = buildServices(context);
   context.subscriptions.push(...keepInStep(services));

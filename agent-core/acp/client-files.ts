@@ -31,7 +31,7 @@ import { readMeta } from "../protocol/meta.ts";
 export type ClientFilesOptions = {
   readonly client: AgentContext;
   readonly sessionId: string;
-  /** Workspace folders: only files in them are the client's. */
+  /** Workspace folders. The client handles only files in them. */
   readonly roots: readonly string[];
   readonly canRead: boolean;
   readonly canWrite: boolean;
@@ -183,7 +183,7 @@ class ClientFiles {
       return readMeta(HermesReadResult, answer._meta) === undefined ? answer.content : undefined;
     } catch (error) {
       if (error instanceof RequestError) return undefined;
-      throw error; // the connection is gone
+      throw error; // the connection is closed
     }
   }
 

@@ -1,4 +1,4 @@
-/** Programs started by the client: the user watches the command in the editor's own terminal. */
+/** Starts programs through the client, so that the user watches them in the editor's own terminal. */
 import { isAbsolute } from "node:path";
 import {
   type AgentContext,
@@ -20,18 +20,18 @@ import {
   terminalMethods,
 } from "../protocol/terminals.ts";
 
-/** What a client keeps that does not write the output to our file. Bytes. */
+/** Output kept by a client that does not write it to our file. Bytes. */
 const OUTPUT_BYTE_LIMIT = 4_194_304;
 
 export type ClientRunnerOptions = {
   readonly client: AgentContext;
   readonly sessionId: string;
-  /** The client writes all output to the file we name, and takes input: it is our own extension. */
+  /** The client is our own extension: it writes all output to our file, and takes input. */
   readonly isOurs: boolean;
 };
 
 export function clientRunner(options: ClientRunnerOptions): Runner {
-  // What a foreign editor calls a terminal is one.
+  // A terminal of a foreign editor is a pseudo-terminal.
   return { givesPty: !options.isOurs, start: (launch, signal) => start(options, launch, signal) };
 }
 
@@ -58,7 +58,7 @@ async function start(
   const exit = ending.then(
     ({ exitCode, signal: ended }): CommandExit => ({ exitCode: exitCode ?? null, signal: ended ?? null }),
   );
-  exit.catch(() => undefined); // also observed by whoever waits; a closed connection must not count as unhandled
+  exit.catch(() => undefined); // callers get the error; it must not count as unhandled when nobody waits
   return {
     terminalId,
     tree: isOurs ? treeOf(meta) : undefined,
@@ -102,7 +102,7 @@ async function clientOutput(client: AgentContext, terminal: TerminalOutputReques
   return { head, tail: "", totalBytes: Buffer.byteLength(output), omittedBytes: 0, file: undefined };
 }
 
-/** Of an output that the client has cut, positions count from where it begins now. */
+/** Positions count from the start of the output that the client still has. */
 async function clientOutputPart(
   client: AgentContext,
   terminal: TerminalOutputRequest,

@@ -1,12 +1,12 @@
-/** From ACP content blocks to a user message of the internal format. */
+/** Converts ACP's content blocks to a user message of the internal format. */
 import { fileURLToPath } from "node:url";
 import type { ContentBlock, EmbeddedResource, ResourceLink } from "@zed-industries/agent-client-protocol";
 import type { ContentPart } from "../messages/message.ts";
 
-/** Embedded text beyond this is cut: one attachment must not fill the window. Characters. */
+/** Limit of embedded text: one attachment must not fill the window. Characters. */
 const EMBEDDED_TEXT_LIMIT = 200_000;
 
-/** Plain text stays a string; anything with an image becomes parts. */
+/** Returns parts for a message with images, else a string. */
 export function userMessage(blocks: readonly ContentBlock[]): string | readonly ContentPart[] {
   const parts = blocks.map(partOf);
   if (parts.some((part) => part.type === "image_url")) return parts;
@@ -49,7 +49,7 @@ function filePath(uri: string): string | undefined {
   try {
     return fileURLToPath(uri);
   } catch {
-    return undefined; // a file URL of another kind of machine: shown as a link
+    return undefined; // a file URL of another operating system: shown as a link
   }
 }
 

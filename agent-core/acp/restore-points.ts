@@ -1,4 +1,4 @@
-/** The way back in one session: to any message of the user's, for files, conversation or both; and back from there. */
+/** Restores files, the conversation or both to an earlier user message, and undoes that. */
 import { RequestError, type SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { RestoredFile } from "../checkpoints/restore.ts";
@@ -8,11 +8,11 @@ import type { HermesRewoundMeta } from "../protocol/conversation.ts";
 import type { HermesRestored, HermesRestoredFile, HermesRestorePreview } from "../protocol/restores.ts";
 import { userText } from "./conversation-updates.ts";
 
-/** A message of the user's, which is a place to go back to. */
+/** A user message as the target of a restore. */
 export type RestorePoint = {
   readonly position: number;
   readonly prompt: string;
-  /** Files that were changed since. */
+  /** Number of files that changed since. */
   readonly changedFiles: number;
 };
 
@@ -21,7 +21,7 @@ export type RestoreParts = { readonly files: boolean; readonly conversation: boo
 export type RestorePointsOptions = {
   readonly agent: AIAgent;
   readonly send: (update: SessionUpdate) => void;
-  /** False: nothing may be written. */
+  /** False: the session must not write files. */
   readonly trusted: () => boolean;
 };
 
@@ -36,12 +36,12 @@ export class RestorePoints {
     this.#trusted = trusted;
   }
 
-  /** In the order in which they were said. */
+  /** Oldest first. */
   points(): readonly RestorePoint[] {
     const { transcript, checkpoints } = this.#agent;
     return transcript.flatMap((one, index) => {
       const { position, role } = one;
-      // What was said in the middle of a turn is a part of it.
+      // A message that steers a turn is part of that turn.
       if (role !== "user" || transcript[index - 1]?.role === "tool") return [];
       const prompt = userText(one.message);
       if (prompt === null) return [];
@@ -49,7 +49,7 @@ export class RestorePoints {
     });
   }
 
-  /** What going back to the message at `position` would do now; `withTexts` adds what each text file would hold. */
+  /** Effects of a restore to the message at `position`. `withTexts` adds the future text of each file. */
   async preview(position: number, withTexts: boolean, signal: AbortSignal): Promise<HermesRestorePreview> {
     const { transcript, checkpoints } = this.#agent;
     const planned = (await checkpoints?.preview(position, signal)) ?? [];
@@ -60,22 +60,20 @@ export class RestorePoints {
     };
   }
 
-  /** Takes the messages from this position on back, and says so to the client. Throws while a turn runs. */
-  takeBack(position: number): void {
+  /** Removes the messages from this position on, and notifies the client. Throws while a turn runs. */
+  rewindTo(position: number): void {
     const hermes: HermesRewoundMeta = { rewound: { position, prompt: this.#promptAt(position) } };
     this.#agent.rewind(position);
     this.#send({ sessionUpdate: "session_info_update", _meta: { hermes } });
   }
 
-  /** Files first: when they cannot be put back, the conversation still tells of them. */
+  /** Restores files first: if that fails, the conversation still describes them. */
   async restore(position: number, parts: RestoreParts, signal: AbortSignal): Promise<HermesRestored> {
     const prompt = this.#promptAt(position);
     const { checkpoints } = this.#agent;
     if (parts.files) this.#checkTrust();
     const restored = parts.files ? await checkpoints?.restore(position, signal) : undefined;
-    if (parts.conversation) {
-      this.takeBack(position);
-    }
+    if (parts.conversation) this.rewindTo(position);
     return {
       files: (restored?.files ?? []).map(fileOf),
       prompt: parts.conversation ? prompt : null,
@@ -83,7 +81,7 @@ export class RestorePoints {
     };
   }
 
-  /** Undoes what a restore did to files; default: the last one. Undefined when there was none. */
+  /** Undoes the file changes of a restore; default: of the last one. Undefined when there was none. */
   async undo(id: string | undefined, signal: AbortSignal): Promise<HermesRestored | undefined> {
     const { checkpoints } = this.#agent;
     const restore = id ?? checkpoints?.lastRestore;
@@ -102,7 +100,7 @@ export class RestorePoints {
   }
 }
 
-/** Whether people read it as a message: tool calls and their results are none. */
+/** True for messages that people see: not for tool calls and their results. */
 function isRead(message: Message): boolean {
   return message.role === "assistant" ? Boolean(message.content) : userText(message) !== null;
 }

@@ -1,4 +1,4 @@
-/** The agent as an ACP app, and the same over a stream. */
+/** Serves the agent as an ACP app, in process or over a stream. */
 import { type AgentApp, type AgentConnection, agent, type Stream } from "@zed-industries/agent-client-protocol";
 import { AgentServer, type AgentServerOptions } from "./agent-server.ts";
 import { registerConnectionMethods } from "./methods/connection-methods.ts";

@@ -1,13 +1,13 @@
-/** Output of many small messages: those of one moment leave in one write, for a write costs more than a message. */
+/** Gathers small messages into one write: a write costs more than a message. */
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 import type { AnyMessage } from "@zed-industries/agent-client-protocol";
 
-/** Two ways to one output, in the order of their writing. Both wait while it is full, and fail once it has failed. */
+/** Two streams into one output, in the order of their writes. Both wait while it is full, and fail after it failed. */
 export type GatheredOutput = {
-  /** Each becomes a line of JSON. */
+  /** Writes each message as a line of JSON. */
   readonly messages: WritableStream<AnyMessage>;
-  /** What is written as it is, each time a whole line. UTF-8. */
+  /** Writes whole lines of UTF-8 unchanged. */
   readonly lines: WritableStream<Uint8Array>;
 };
 
@@ -24,7 +24,7 @@ export function gatheredOutput(output: Writable): GatheredOutput {
   };
   const add = async (line: string): Promise<void> => {
     if (failure !== undefined) throw failure;
-    // The moment is over when everything that has arrived is processed.
+    // Writes after the event loop has processed everything that arrived.
     if (gathered === "") setImmediate(flush);
     gathered += line;
     if (output.writableNeedDrain) await once(output, "drain");

@@ -212,7 +212,7 @@ type UpdatePrinter = {
 function updatePrinter(json: boolean): UpdatePrinter {
   const titles = new Map<string, string>();
   let printed = false;
-  // Text of one moment leaves in one write: a write costs more than what the agent does for a token.
+  // One write for many tokens: a write costs more than the agent's work for a token.
   let gathered = "";
   const flush = (): void => {
     const text = gathered;

@@ -1,5 +1,5 @@
 /** Checks the runtime, then loads a program; nothing heavier may be imported here. */
-// As a whole: a name that an older Node lacks would stop it before it could say what it lacks.
+// A namespace import: a missing name of an older Node would fail before the version check.
 import * as module from "node:module";
 
 /** Oldest Node that the bundles run on; package.json's `engines` says the same of VS Code. */
@@ -14,7 +14,7 @@ export function useCompileCache(): void {
   setTimeout(() => module.flushCompileCache?.(), STORE_AFTER_MS).unref();
 }
 
-/** What `load` gives is run with the command line's arguments; its result is the exit code, which is 1 on an older Node. */
+/** Runs the program that `load` gives with the command line's arguments. Sets its exit code, or 1 on an older Node. */
 export async function runOnNode(
   name: string,
   load: () => Promise<(args: readonly string[]) => Promise<number>>,

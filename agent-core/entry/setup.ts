@@ -88,7 +88,7 @@ async function attempt(provider: Deployment, baseUrl: string, key: string): Prom
   return check.ok ? (check.models ?? []) : check.fault.message;
 }
 
-/** Empty when none is needed. */
+/** Empty when the provider needs none. */
 async function askKey(
   { title, keyVariable, keyPage, baseUrl }: Deployment,
   dialog: Dialog,
@@ -119,7 +119,7 @@ async function pickModel(
   });
 }
 
-/** Asks until the answer is one; undefined when the input has ended. */
+/** Asks until the answer is valid; undefined after the end of the input. */
 async function pick<T>(
   dialog: Dialog,
   question: string,

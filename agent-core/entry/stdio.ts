@@ -10,9 +10,9 @@ import { checkSetup, setUp } from "./setup.ts";
 import { terminalDialog } from "./terminal-dialog.ts";
 import { VERSION } from "./version.ts";
 
-/** A message beyond this is refused. Bytes; a prompt of 64 MB is nobody's prompt. */
+/** Limit of a message: no prompt of a person is longer. Bytes. */
 const MAX_MESSAGE_BYTES = 33_554_432;
-/** How long ending the sessions may take after stdin has closed. */
+/** Timeout for the end of the sessions after stdin has closed. */
 const SHUTDOWN_MS = 1_500;
 
 const HELP = `hermes-acp: the Hermes agent for ACP editors, over stdio.
@@ -23,7 +23,7 @@ const HELP = `hermes-acp: the Hermes agent for ACP editors, over stdio.
   --help      print this
 `;
 
-/** Serves until stdin ends; gives the exit code. */
+/** Serves until stdin ends. Returns the exit code. */
 export async function runStdio(args: readonly string[]): Promise<number> {
   const [option] = args;
   switch (option) {
@@ -48,10 +48,10 @@ export async function runStdio(args: readonly string[]): Promise<number> {
 async function serveStdio(): Promise<number> {
   const local = nodeHost();
   const { messages, lines } = gatheredOutput(process.stdout);
-  // What is sent does not go through the library's stream: it locks and frees its output anew for each message.
+  // Writes bypass the library's stream, which locks and releases its output for each message.
   const { readable } = ndJsonStream(
     lines,
-    Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>, // stdin gives bytes as long as no encoding is set
+    Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>, // stdin has bytes while no encoding is set
     { maxMessageBytes: MAX_MESSAGE_BYTES },
   );
   const service = serve(
@@ -68,5 +68,5 @@ async function serveStdio(): Promise<number> {
   });
   await Promise.race([service.connection.closed, end]);
   await new Deadline(SHUTDOWN_MS).waitFor(service.dispose());
-  process.exit(0); // an open socket to a model must not keep a dead editor's agent alive
+  process.exit(0); // an open socket to a model must not keep the process alive
 }

@@ -1,4 +1,4 @@
-/** Keeps stray prints of libraries off stdout, which carries the protocol alone: imported before anything else. */
+/** Redirects the console to stderr: stdout carries the protocol alone. Must be the first import. */
 import { Console } from "node:console";
 
 globalThis.console = new Console(process.stderr, process.stderr);

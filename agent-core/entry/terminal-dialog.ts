@@ -1,10 +1,10 @@
-/** Questions and answers in a terminal; a secret is not shown while it is typed. */
+/** Questions in a terminal; it hides a secret while the user types. */
 import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
 
 export type Dialog = {
   say(line: string): void;
-  /** The trimmed answer; undefined when the input has ended. */
+  /** The trimmed answer; undefined after the end of the input. */
   ask(question: string): Promise<string | undefined>;
   askSecret(question: string): Promise<string | undefined>;
   close(): void;
@@ -22,11 +22,11 @@ export function terminalDialog(input: NodeJS.ReadStream, output: NodeJS.WriteStr
   const answers = new LineQueue(lines);
   const ask = async (question: string): Promise<string | undefined> => {
     if (input.isTTY) {
-      // As its prompt, since the line is written anew when something in it is deleted.
+      // A prompt, since readline redraws the line after a deletion.
       lines.setPrompt(question);
       lines.prompt();
     } else {
-      output.write(question); // a pipe may have ended with answers still unread, and takes no prompt then
+      output.write(question); // an ended pipe with unread answers takes no prompt
     }
     return (await answers.next())?.trim();
   };
@@ -46,7 +46,7 @@ export function terminalDialog(input: NodeJS.ReadStream, output: NodeJS.WriteStr
   };
 }
 
-/** Lines that came before they were asked for are kept: a pipe gives all of them at once. */
+/** Buffers lines: a pipe delivers all of them at once. */
 class LineQueue {
   readonly #lines: string[] = [];
   #waiting: ((line: string | undefined) => void) | undefined;

@@ -1,4 +1,4 @@
-/** Version of the product, put in by the bundler from package.json. */
+/** Version in package.json; the bundler inserts it. */
 declare const __VERSION__: string;
 
 export const VERSION: string = __VERSION__;

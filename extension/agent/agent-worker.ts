@@ -1,4 +1,4 @@
-/** Life of the agent: a worker thread that starts on first use, is restarted when it dies, and ends with the window. */
+/** Runs the agent in a worker thread: starts it on first use, restarts it after a crash, ends it with the window. */
 import { Worker } from "node:worker_threads";
 import type { ClientConnection, ClientContext } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
@@ -9,13 +9,13 @@ import type { ClientServices } from "../client/client-services.ts";
 import { connect } from "./connection.ts";
 import { vscodeRipgrep } from "./vscode-ripgrep.ts";
 
-/** A worker that dies more often than this within a minute is not restarted by itself. */
+/** Automatic restarts within a minute. */
 const RESTARTS_A_MINUTE = 3;
 const MINUTE_MS = 60_000;
-/** The agent ends its commands itself when its port closes; then the thread is ended. */
+/** Time for the agent to end its commands before the thread is terminated. */
 const SHUTDOWN_MS = 1_500;
 
-/** Variables for an agent that starts, beside VS Code's own. */
+/** Variables for a starting agent, in addition to VS Code's own. */
 type StartVariables = () => Promise<Readonly<Record<string, string>>>;
 
 type Running = { readonly worker: Worker; readonly connection: ClientConnection };
@@ -28,11 +28,11 @@ export class AgentWorker implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<{ readonly state: AgentState; readonly message?: string }>();
   readonly #deaths: number[] = [];
   #starting: Promise<Running> | undefined;
-  /** The worker whose end would be a death: not one that is being stopped. */
+  /** The worker whose exit is a crash: not one that is being stopped. */
   #current: Worker | undefined;
   #disposed = false as boolean;
 
-  /** Tells of starts, deaths and restarts. */
+  /** Fires on starts, crashes and restarts. */
   readonly onDidChange = this.#changed.event;
 
   constructor(script: string, services: ClientServices, environment: StartVariables, log: vscode.LogOutputChannel) {
@@ -42,18 +42,18 @@ export class AgentWorker implements vscode.Disposable {
     this.#log = log;
   }
 
-  /** Whether an agent runs or starts; otherwise the next one to ask for it starts it. */
+  /** True while an agent runs or starts. */
   get isStarted(): boolean {
     return this.#starting !== undefined;
   }
 
-  /** The agent's side of the connection; starts the worker when there is none. */
+  /** The connection to the agent; starts the worker when there is none. */
   async agent(): Promise<ClientContext> {
     this.#starting ??= this.#start();
     return (await this.#starting).connection.agent;
   }
 
-  /** Ends the worker and starts a new one; whoever asks for the agent meanwhile gets the new one. */
+  /** Replaces the worker. A call of `agent` meanwhile waits for the new one. */
   async restart(): Promise<void> {
     this.#deaths.length = 0;
     this.#starting = this.#stop().then(() => this.#start());

@@ -16,7 +16,7 @@ export const newSession: Command = {
   run(_argument, { agent, restores }) {
     const [first] = restores.points();
     if (first === undefined) return "This session is new: nothing has been said yet.";
-    restores.takeBack(agent.transcript[0]?.position ?? first.position);
+    restores.rewindTo(agent.transcript[0]?.position ?? first.position);
     return "A new conversation begins here. Files stay as they are.";
   },
 };
@@ -105,7 +105,7 @@ export const exportToFile: Command = {
   },
 };
 
-/** The word by which what was deleted here is brought over all the same. */
+/** Argument that includes sessions deleted here. */
 const AGAIN = /^--again(?:\s+|$)/;
 
 export const importSessions: Command = {

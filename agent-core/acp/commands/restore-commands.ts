@@ -6,7 +6,7 @@ import type { Command, CommandSession } from "./command.ts";
 
 /** Longest quotation of a message. Characters. */
 const QUOTED_CHARS = 60;
-/** More files are counted, not named. */
+/** Limit of named files; the rest is counted. */
 const NAMED_FILES = 30;
 
 const CHANGES: Readonly<Record<HermesRestoredFile["change"], string>> = {
@@ -133,7 +133,7 @@ export const retry: Command = {
     const last = restores.points().at(-1);
     const said = agent.transcript.find(({ position }) => position === last?.position)?.message;
     if (last === undefined || said?.role !== "user") return "There is nothing to ask again: nothing has been said yet.";
-    restores.takeBack(last.position);
+    restores.rewindTo(last.position);
     return { ask: said.content };
   },
 };
@@ -150,7 +150,7 @@ function fileLines(files: readonly HermesRestoredFile[], cwd: string): readonly 
   return more > 0 ? [...lines.slice(0, NAMED_FILES), `- … and ${more} more`] : lines;
 }
 
-/** The beginning of a message, in quotation marks. */
+/** The start of a message, in quotation marks. */
 function quoted(prompt: string): string {
   const line = prompt.replace(/\s+/g, " ").trim();
   return `“${line.length > QUOTED_CHARS ? `${line.slice(0, QUOTED_CHARS)}…` : line}”`;

@@ -1,12 +1,15 @@
-/** Keys, settings and trust change while the agent runs: it is told, and the first-run page comes when it is needed. */
+/** Applies changes of keys, settings and trust to the running agent, and opens the first-run page. */
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import { passOnTrust } from "../agent/pass-on-trust.ts";
+import { call } from "../../agent-core/protocol/method.ts";
+import { settingsMethods } from "../../agent-core/protocol/settings.ts";
+import type { AgentWorker } from "../agent/agent-worker.ts";
+import type { PanelConnection } from "../chat/panel-connection.ts";
 import type { Services } from "../services.ts";
 import { MODEL_SETTINGS } from "./model-memory.ts";
 
-/** The listeners that do it, to be disposed of with the extension. */
-export function keepInStep({
+/** The caller disposes of the listeners. */
+export function syncAgentSettings({
   sessions,
   panel,
   environment,
@@ -19,14 +22,20 @@ export function keepInStep({
   };
   return [
     sessions.onDidBegin(() => logged(firstRun.begin())),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => logged(passOnTrust(panel, worker))),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => logged(notifyWorkspaceTrusted(panel, worker))),
     environment.onDidChangeKeys(() => logged(environment.sync(worker))),
     vscode.workspace.onDidChangeConfiguration((change) => {
       const changed = (...names: readonly string[]): boolean =>
         names.some((name) => change.affectsConfiguration(`hermes.${name}`));
-      // Where everything is kept cannot change under a running agent.
+      // A running agent cannot change its home.
       if (changed("home")) logged(worker.restart());
       else if (changed(...MODEL_SETTINGS)) logged(environment.sync(worker));
     }),
   ];
+}
+
+/** An agent that starts later gets the trust with its first session. */
+async function notifyWorkspaceTrusted(panel: PanelConnection, worker: AgentWorker): Promise<void> {
+  panel.setFacts({ isTrusted: true });
+  if (worker.isStarted) await call(await worker.agent(), settingsMethods.trust, {});
 }
