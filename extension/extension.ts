@@ -35,6 +35,6 @@ async function build(context: vscode.ExtensionContext): Promise<Extension> {
     import("./models/sync-agent-settings.ts"),
   ]);
   const { services, view } = buildServices(context);
-  context.subscriptions.push(...keepInStep(services));
+  context.subscriptions.push(...syncAgentSettings(services));
   return { services, view };
 }
