@@ -1,4 +1,4 @@
-// The browser that shows VS Code in tests: Chrome or Chromium of this machine, or Debian's.
+// Browser of the tests: Chrome or Chromium of this machine, or Debian's package.
 import { findOnPath, installPackages, isExecutable } from "./system-packages.ts";
 
 const programs = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -8,10 +8,10 @@ const applications = [
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
-/** Without recommended packages Chromium comes without a font, and every letter is a box. */
+/** Chromium without its recommended packages has no font and shows boxes for letters. */
 const debianPackages = ["chromium", "fonts-dejavu-core", "fonts-liberation"];
 
-/** For a browser that talks to nothing but the VS Code server of this machine; `--no-sandbox` because root may run it. */
+/** Arguments for a browser that reaches only this machine. `--no-sandbox`, because root may run it. */
 export const chromiumArguments: readonly string[] = [
   "--no-sandbox",
   "--disable-gpu",
@@ -22,7 +22,7 @@ export const chromiumArguments: readonly string[] = [
   "--disable-sync",
 ];
 
-/** Path of Chrome or Chromium: `CHROME_PATH`, else one on the PATH, else a macOS application. */
+/** Path of Chrome or Chromium: `CHROME_PATH`, or else one on the PATH, or else a macOS application. */
 export function findChromium(): string | undefined {
   const chosen = process.env["CHROME_PATH"];
   if (chosen !== undefined && chosen !== "") return chosen;

@@ -1,12 +1,12 @@
-// One process at a time: a lock file with the owner's process id, taken over when that process is gone.
+// Lock file with its owner's process id, for one installation at a time. The lock of a dead process is taken over.
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const POLL_MS = 500;
 
 /**
- * Runs `work` while this process owns the lock file at `path`, after waiting for whoever has it.
- * `onWait` is told once, with the other's process id.
+ * Waits for the lock file at `path` and runs `work` while this process owns it.
+ * Calls `onWait` once with the owner's process id if another process has the lock.
  */
 export async function withLock<T>(path: string, onWait: (pid: number) => void, work: () => Promise<T>): Promise<T> {
   await takeLock(path, onWait);
@@ -18,7 +18,7 @@ export async function withLock<T>(path: string, onWait: (pid: number) => void, w
 }
 
 async function takeLock(path: string, onWait: (pid: number) => void): Promise<void> {
-  let told = false;
+  let isReported = false;
   while (!tryLock(path)) {
     const owner = ownerOf(path);
     if (owner === undefined) continue;
@@ -26,13 +26,13 @@ async function takeLock(path: string, onWait: (pid: number) => void): Promise<vo
       discardStale(path, owner);
       continue;
     }
-    if (!told) onWait(owner);
-    told = true;
+    if (!isReported) onWait(owner);
+    isReported = true;
     await sleep(POLL_MS);
   }
 }
 
-/** A file linked into place appears with its content, so that nobody reads a lock without an owner. */
+/** Links a complete file into place, so no process ever reads a lock without an owner. */
 function tryLock(path: string): boolean {
   const own = `${path}.${process.pid}`;
   writeFileSync(own, String(process.pid));
@@ -65,7 +65,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Renaming is won by one process only; whoever got a newer lock by it puts that back. */
+/** Only one process succeeds in renaming the file. If it renamed a newer lock, it restores that one. */
 function discardStale(path: string, owner: number): void {
   const aside = `${path}.stale-${process.pid}`;
   try {

@@ -1,11 +1,10 @@
-// node leash.ts COMMAND ARGUMENT… : runs a command in a process group of its own, and ends the whole group when this
-// process's standard input closes. Whoever started it holds the other end, so the group ends with its starter,
-// however that came to its end.
+// node leash.ts COMMAND ARGUMENT… : runs a command in its own process group and ends the whole group when standard
+// input closes. The starter holds the other end of that pipe, so the group never outlives it, even after a kill.
 import { spawn } from "node:child_process";
 
 const POLL_MS = 50;
 
-/** What lives in the group gets this long to end by itself: extension hosts do, file watchers take longer. */
+/** Time for the group to end by itself. Extension hosts do; file watchers take longer. */
 const ASK_AFTER_MS = 2500;
 const KILL_AFTER_MS = 3000;
 
@@ -22,13 +21,13 @@ process.stdin
   .once("end", () => endGroup(0))
   .once("error", () => endGroup(0))
   .resume();
-// Ctrl+C reaches every process of the terminal: the order to end comes from the starter.
+// Ctrl+C reaches every process of the terminal. The starter decides when the group ends.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
 
 function endGroup(code: number): void {
   if (ending) return;
   ending = true;
-  // Only the command itself: its children notice that it is gone, and end in order.
+  // Only the command itself gets the signal. Its children notice its end and end in order.
   child.kill("SIGTERM");
   const started = Date.now();
   let asked = false;
@@ -44,7 +43,7 @@ function endGroup(code: number): void {
   }, POLL_MS);
 }
 
-/** Sends `signal` (0 only asks) to the group. False when nobody is left in it. */
+/** Sends `signal` to the group; 0 only checks for it. Returns false when the group is empty. */
 function signalGroup(signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-Number(group), signal);

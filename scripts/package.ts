@@ -1,4 +1,4 @@
-// npm run package: builds, and packs the extension into dist/hermes-vscode.vsix; fails when it grew past its limit.
+// npm run package: builds the extension and packs it into dist/hermes-vscode.vsix. Fails if the package exceeds its size limit.
 import { mkdirSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { createVSIX, listFiles, PackageManager } from "@vscode/vsce";

@@ -1,4 +1,4 @@
-// Where the project and what its scripts make lie.
+// Paths of the project and of its scripts' output.
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 /** Absolute path of the repository. */
 export const projectFolder = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
 
-/** What is downloaded or built to run a real VS Code; ignored by git and kept between runs. */
+/** Downloads and builds for running a real VS Code; ignored by git and kept between runs. */
 export const vscodeTestFolder = join(projectFolder, ".vscode-test");
 
 /** Logs, counts and pictures of failures of the last test runs; ignored by git. */

@@ -1,4 +1,4 @@
-// Runs a program to its end: on the terminal, or quietly into a log of which the end is shown when it fails.
+// Runs a program to its end: on the terminal, or into a log file.
 import { spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { constants } from "node:os";
@@ -7,7 +7,7 @@ import { finished } from "node:stream/promises";
 const TAIL_LINES = 30;
 const SHELL_SIGNAL_BASE = 128;
 
-/** What is run where. `env` is added to this process's environment. */
+/** Command line and folder. `env` is added to this process's environment. */
 export type Program = {
   readonly command: string;
   readonly args: readonly string[];
@@ -28,7 +28,7 @@ export function runInTerminal(program: Program): Promise<number> {
 }
 
 /**
- * Runs `program`, appends all that it prints to `logFile`, and resolves with its standard output.
+ * Runs `program`, appends its output to `logFile`, and resolves with its standard output.
  * @throws when it cannot be started or exits with another code than 0; the message ends with its last lines.
  */
 export async function runQuietly(program: Program, logFile: string): Promise<string> {

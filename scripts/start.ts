@@ -1,5 +1,5 @@
-// npm start: opens VS Code with Hermes in a sample workspace, ready to type. The desktop's VS Code where there is one,
-// else VS Code's server, whose address is printed. Options: --server (even where `code` is), --open (in a browser),
+// npm start: opens VS Code with Hermes in a sample workspace. Uses the desktop's VS Code if there is one; otherwise it
+// starts VS Code's server and prints its address. Options: --server (even where `code` is), --open (in a browser),
 // --folder PATH (instead of the sample workspace), --port N.
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync } from "node:fs";
@@ -12,10 +12,10 @@ import { runInTerminal } from "./run-program.ts";
 import { findOnPath } from "./system-packages.ts";
 import { installExtension, startVSCodeServer } from "./vscode-server.ts";
 
-/** The address stays the same from start to start, since the browser keeps a window's layout by address. */
+/** A fixed range, because the browser stores a window's layout by address. */
 const PORTS = "9137-9156";
 
-/** Where a workspace's own task that shows the panel may run without being asked about. */
+/** Lets the workspace's task show the panel without a question. */
 const settings = { "task.allowAutomaticTasks": "on" };
 
 const { values: options } = parseArgs({
@@ -32,7 +32,7 @@ const desktop = options.server ? undefined : findDesktop();
 if (desktop === undefined) await startServer();
 else await startDesktop(desktop);
 
-/** Copied when absent, so that what was tried in it is still there at the next start. */
+/** Copies the workspace once. Changes to it survive until the next start. */
 function sampleWorkspace(): string {
   const workspace = join(vscodeTestFolder, "sample-workspace");
   if (existsSync(workspace)) return workspace;

@@ -1,4 +1,4 @@
-// Programs that come from the system, and their installation on Debian and Ubuntu.
+// Programs of the system, and their installation on Debian and Ubuntu.
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { vscodeTestFolder } from "./project.ts";
@@ -16,7 +16,7 @@ export function findOnPath(program: string): string | undefined {
     .find(isExecutable);
 }
 
-/** Whether `path` is a file that this process may run. */
+/** True if `path` is a file that this process may run. */
 export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

@@ -1,5 +1,5 @@
-// npm run test:electron: the extension-host suite in VS Code for the desktop, which is downloaded when it is missing.
-// The bundles must be there: npm run build.
+// npm run test:electron: runs the extension-host suite in VS Code for the desktop, which it downloads if missing.
+// Needs the bundles: npm run build.
 import { rmSync } from "node:fs";
 import {
   downloadAndUnzipVSCode,

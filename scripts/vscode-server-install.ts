@@ -1,4 +1,4 @@
-// Installs VS Code's server and web workbench, once, into .vscode-test: npm carries them in the package code-server.
+// Installs VS Code's server and web workbench into .vscode-test, once, from the npm package code-server.
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { withLock } from "./install-lock.ts";
@@ -9,7 +9,7 @@ import { findOnPath, installPackages } from "./system-packages.ts";
 /** Version of the npm package; 4.139.1 is VS Code 1.139.1. */
 const VERSION = "4.139.1";
 
-/** Modules of the server that its package brings as C++ sources. */
+/** Modules of the server that its package contains as C++ sources. */
 const nativeModules = ["node-pty", "@vscode/spdlog", "@parcel/watcher", "@vscode/native-watchdog"];
 
 const target = join(vscodeTestFolder, `code-server-${VERSION}`);
@@ -19,7 +19,7 @@ const logFile = join(vscodeTestFolder, "install.log");
 
 type Step = { readonly name: string; readonly run: () => Promise<unknown> };
 
-/** In order; a step that once finished is not done again after an interruption. */
+/** Steps in order. After an interruption, finished steps are not repeated. */
 const steps: readonly Step[] = [
   { name: "download", run: download },
   { name: "unpack", run: unpack },
@@ -28,16 +28,16 @@ const steps: readonly Step[] = [
 ];
 
 /**
- * Folder of VS Code's server (it holds `out/server-main.js`), installed first when it is not there: half a minute to two.
- * Goes on where an interrupted installation stopped; a second process waits for the first.
+ * Resolves with the folder of VS Code's server, which contains `out/server-main.js`. Installs it first if it is
+ * missing, in half a minute to two. Resumes an interrupted installation; a second process waits for the first.
  * @throws when a step fails; the message says which program failed and how it ended.
  */
 export async function ensureVSCodeServer(): Promise<string> {
   const folder = join(target, "lib", "vscode");
   if (existsSync(target)) return folder;
   mkdirSync(vscodeTestFolder, { recursive: true });
-  const tellWhy = (pid: number) => console.log(`Waiting for process ${pid}, which is installing VS Code's server …`);
-  await withLock(`${target}.lock`, tellWhy, async () => {
+  const onWait = (pid: number) => console.log(`Waiting for process ${pid}, which is installing VS Code's server …`);
+  await withLock(`${target}.lock`, onWait, async () => {
     if (!existsSync(target)) await install();
   });
   return folder;
@@ -89,15 +89,15 @@ async function buildNativeModules(): Promise<void> {
   await runQuietly({ command: process.execPath, args: ["-e", load], cwd: partialServer }, logFile);
 }
 
-/** npm runs on the Node that runs this script, whatever other Node comes first on the PATH. */
+/** npm runs on the Node of this script, not on the first one on the PATH. */
 function npm(args: readonly string[], cwd: string): Promise<string> {
   const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
   return runQuietly({ command: "npm", args, cwd, env: { PATH: path, ...nodeHeaders() } }, logFile);
 }
 
 /**
- * Headers of a Node that is installed here spare node-gyp a download, and serve for the Node in use too: the native
- * modules are N-API modules.
+ * Headers of an installed Node spare node-gyp a download. They also fit the Node in use, because the native modules
+ * are N-API modules.
  */
 function nodeHeaders(): Record<string, string> {
   if (process.env["npm_config_nodedir"] !== undefined) return {};

@@ -1,4 +1,4 @@
-/** Reads a model's stream in tests. */
+/** Reads of a model's stream in tests. */
 import type { ModelEvent } from "../../agent-core/providers/wire/wire.ts";
 
 export async function collect(stream: AsyncIterable<ModelEvent>): Promise<ModelEvent[]> {
@@ -18,7 +18,7 @@ export function callsOf(events: readonly ModelEvent[]): readonly (readonly [name
   );
 }
 
-/** One line an event, for comparing whole streams. */
+/** One line per event, to compare whole streams. */
 export function transcript(events: readonly ModelEvent[]): readonly string[] {
   return events.map(lineOf);
 }

@@ -1,4 +1,4 @@
-/** The cases of `describeFaults`: what the provider does, and what the user must get. */
+/** Cases of `describeFaults`: behaviour of the provider, and the expected outcome for the user. */
 import type { AIAgentOptions, ConversationResult } from "../../agent-core/index.ts";
 import type { FaultKind } from "../../agent-core/providers/fault.ts";
 import type { ApiMode } from "../../agent-core/providers/wire/wire.ts";
@@ -7,18 +7,18 @@ import { call, callTools, fail, type ModelServer, say } from "../support/model-s
 
 export type FaultFacts = {
   readonly mode: ApiMode;
-  /** An event that is no event of this format, though it is JSON. */
+  /** JSON that is no event of this format. */
   readonly malformed: string;
-  /** An event that says, in the middle of a stream, that the provider is overloaded. */
+  /** Event within a stream that reports an overload of the provider. */
   readonly overloaded: string;
-  /** The refusal of earlier reasoning, as this provider words it. */
+  /** Message of this provider that refuses earlier reasoning. */
   readonly reasoningRefused: string;
 };
 
 export type FaultCase = {
   readonly name: string;
   readonly answers: readonly Answer[];
-  /** Default: as many as there are answers. */
+  /** Default: one per answer. */
   readonly requests?: number;
   /** Default: one. */
   readonly prompts?: readonly string[];
@@ -27,11 +27,11 @@ export type FaultCase = {
   /** … or with this fault. */
   readonly fault?: FaultKind;
   readonly stopReason?: ConversationResult["stopReason"];
-  /** All text that was shown, when it is not the final text alone; null: not looked at. */
+  /** All shown text; default: the final text alone; null: not compared. */
   readonly shown?: string | null;
-  /** Milliseconds, with a chance of 0. */
+  /** Milliseconds, without jitter. */
   readonly waits?: readonly number[];
-  /** Lines that commands wrote, in order. */
+  /** Lines written by commands, in order. */
   readonly ran?: readonly string[];
   readonly options?: (server: ModelServer) => Partial<AIAgentOptions>;
   readonly check?: (seen: Seen) => void;

@@ -1,6 +1,6 @@
 /**
- * What a conversation must come to, whatever its provider does: the same cases for every wire over HTTP, through the
- * whole agent with real files and commands. Each case says how the turn ends, what it cost and what ran.
+ * Outcome of a conversation for every fault of its provider: the same cases for each wire over HTTP, through the whole
+ * agent with real files and commands.
  */
 import { existsSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ import { type FaultCase, type FaultFacts, faultCases } from "./fault-cases.ts";
 
 const KEY = "zq81-very-secret-value-of-the-test";
 
-type Told = { readonly notices: string[]; text: string; readonly everything: unknown[] };
+type Shown = { readonly notices: string[]; text: string; readonly everything: unknown[] };
 
 export function describeFaults(facts: FaultFacts): void {
   let server: ModelServer;
@@ -29,20 +29,20 @@ export function describeFaults(facts: FaultFacts): void {
   describe(`${facts.mode}: a conversation`, () => {
     test.each(faultCases(facts))("$name", async (given) => {
       const waits: number[] = [];
-      const told: Told = { notices: [], text: "", everything: [] };
-      const agent = new AIAgent(optionsFor(given, { server, cwd, mode: facts.mode, waits, told }));
+      const shown: Shown = { notices: [], text: "", everything: [] };
+      const agent = new AIAgent(optionsFor(given, { server, cwd, mode: facts.mode, waits, shown }));
       server.script(...given.answers);
       const results = await converse(agent, given);
-      expectOutcome(given, results, told);
+      expectOutcome(given, results, shown);
       expect(server.requests.length, "requests").toBe(given.requests ?? given.answers.length);
       if (given.waits !== undefined) expect(waits.map(Math.round), "waits").toEqual(given.waits);
       const ran = join(cwd, "ran.txt");
       expect(existsSync(ran) ? readFileSync(ran, "utf8").trim().split("\n") : [], "commands that ran").toEqual(
         given.ran ?? [],
       );
-      given.check?.({ bodies: server.requests.map(({ body }) => body), notices: told.notices, results });
+      given.check?.({ bodies: server.requests.map(({ body }) => body), notices: shown.notices, results });
       expectValidHistory(results);
-      expect(JSON.stringify([told.everything, results]), "nothing tells the key").not.toContain(KEY);
+      expect(JSON.stringify([shown.everything, results]), "the key appears nowhere").not.toContain(KEY);
       expect(JSON.stringify(server.requests.map(({ body }) => body))).not.toContain(KEY);
     });
   });
@@ -53,13 +53,13 @@ type Setting = {
   readonly cwd: string;
   readonly mode: ApiMode;
   readonly waits: number[];
-  readonly told: Told;
+  readonly shown: Shown;
 };
 
-function optionsFor(given: FaultCase, { server, cwd, mode, waits, told }: Setting): AIAgentOptions {
+function optionsFor(given: FaultCase, { server, cwd, mode, waits, shown }: Setting): AIAgentOptions {
   const clock = new FastClock(waits);
   server.onSilence((closed) => clock.runUntil(closed));
-  const remember = (event: unknown): void => void told.everything.push(event);
+  const remember = (event: unknown): void => void shown.everything.push(event);
   return {
     provider: "custom",
     baseUrl: server.baseUrl,
@@ -76,10 +76,10 @@ function optionsFor(given: FaultCase, { server, cwd, mode, waits, told }: Settin
     },
     callbacks: {
       streamDelta: ({ text }) => {
-        told.text += text;
+        shown.text += text;
       },
       status: (event) => {
-        told.notices.push(event.message);
+        shown.notices.push(event.message);
         remember(event);
       },
       toolProgress: remember,
@@ -118,7 +118,7 @@ async function converse(agent: AIAgent, given: FaultCase): Promise<readonly Conv
   return results;
 }
 
-function expectOutcome(given: FaultCase, results: readonly ConversationResult[], told: Told): void {
+function expectOutcome(given: FaultCase, results: readonly ConversationResult[], shown: Shown): void {
   const last = results.at(-1);
   if (given.fault !== undefined) {
     expect(last?.stopReason).toBe("error");
@@ -129,10 +129,10 @@ function expectOutcome(given: FaultCase, results: readonly ConversationResult[],
   expect(last?.fault?.message).toBeUndefined();
   expect(last?.stopReason).toBe(given.stopReason ?? "end_turn");
   expect(last?.finalResponse).toBe(given.text);
-  if (given.shown !== null) expect(told.text, "what was shown").toBe(given.shown ?? given.text);
+  if (given.shown !== null) expect(shown.text, "shown text").toBe(given.shown ?? given.text);
 }
 
-/** Each call has one result, right behind it; nobody speaks twice in a row; no answer is empty. */
+/** Each call has one result directly after it, roles alternate, and no answer is empty. */
 function expectValidHistory(results: readonly ConversationResult[]): void {
   const messages = results.at(-1)?.messages ?? [];
   for (const [index, message] of messages.entries()) {

@@ -1,7 +1,4 @@
-/**
- * What each API over HTTP demands of a request, as strictly as the strictest of its servers. A rule that is broken
- * throws, with the place in the request.
- */
+/** Rules of each API for a request, as strict as its strictest server. A broken rule throws with the request's part. */
 import { expect } from "vitest";
 import * as z from "zod";
 import type { ApiMode } from "../../agent-core/providers/wire/wire.ts";
@@ -158,7 +155,7 @@ const anthropicMessages: Rules = (body) => {
   }
 };
 
-/** By API mode; a mode that is not here has no API over HTTP. */
+/** By API mode. A mode without an entry has no API over HTTP. */
 export const requestRules: { readonly [Mode in ApiMode]?: Rules } = {
   chat_completions: chatCompletions,
   codex_responses: codexResponses,

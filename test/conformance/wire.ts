@@ -1,4 +1,4 @@
-/** What every wire over HTTP must do, whatever its format: the suite that a new wire is given in one line. */
+/** Conformance suite for every wire over HTTP; a new wire gets it in one line. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { FaultKind } from "../../agent-core/providers/fault.ts";
 import { streamModel } from "../../agent-core/providers/stream-model.ts";
@@ -15,12 +15,12 @@ import {
 } from "../support/model-server/model-server.ts";
 import { callsOf, collect, joined } from "./collect.ts";
 
-/** Long enough to be told apart from every message, and of no known shape. */
+/** Key of no known shape, long enough to be unique in every message. */
 const KEY = "zq81-very-secret-value-of-the-test";
 
 export type WireFacts = {
   readonly mode: ApiMode;
-  /** An event that is no event of this format, though it is JSON. */
+  /** JSON that is no event of this format. */
   readonly malformed: string;
 };
 
@@ -254,7 +254,7 @@ export function describeWire({ mode, malformed }: WireFacts): void {
   });
 }
 
-/** A small request to the server; `more` stands over it. */
+/** Small request to the server; `more` overrides parts of it. */
 export function requestTo(server: Pick<ModelServer, "baseUrl">, more: Partial<ModelRequest> = {}): ModelRequest {
   return {
     endpoint: { provider: "custom", baseUrl: server.baseUrl, apiKey: KEY },

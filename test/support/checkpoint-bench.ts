@@ -1,4 +1,4 @@
-/** A session's checkpoints over real files and commands, in throw-away folders. */
+/** Checkpoints of a session over real files and commands, in temporary folders. */
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -40,7 +40,7 @@ export class CheckpointBench {
     return join(this.folder, name);
   }
 
-  /** What the user writes, past the agent. */
+  /** Writes as the user, without the agent. */
   write(name: string, content: string | Buffer): void {
     mkdirSync(dirname(this.path(name)), { recursive: true });
     writeFileSync(this.path(name), content);
@@ -50,7 +50,7 @@ export class CheckpointBench {
     return readFileSync(this.path(name), "utf8");
   }
 
-  /** A message of the user's; gives its position. */
+  /** Adds a user message and returns its position. */
   turn(): number {
     const position = this.position;
     this.position += 1;
@@ -58,7 +58,7 @@ export class CheckpointBench {
     return position;
   }
 
-  /** A tool of the agent writes. */
+  /** Writes as a tool of the agent. */
   async edit(name: string, text: string): Promise<void> {
     this.position += 1;
     const { files } = this.checkpoints.hostFor(`call_${this.#calls++}`);
@@ -70,7 +70,7 @@ export class CheckpointBench {
     if (!written.ok) throw new Error(written.message);
   }
 
-  /** A tool of the agent removes a file. */
+  /** Removes a file as a tool of the agent. */
   async remove(name: string): Promise<void> {
     this.position += 1;
     const { files } = this.checkpoints.hostFor(`call_${this.#calls++}`);
@@ -82,7 +82,7 @@ export class CheckpointBench {
     if (!removed.ok) throw new Error(removed.message);
   }
 
-  /** A tool of the agent moves a file. */
+  /** Moves a file as a tool of the agent. */
   async move(from: string, to: string): Promise<void> {
     this.position += 1;
     const { files } = this.checkpoints.hostFor(`call_${this.#calls++}`);
@@ -91,7 +91,7 @@ export class CheckpointBench {
     if (!moved.ok) throw new Error(moved.message);
   }
 
-  /** A tool of the agent runs a command to its end. */
+  /** Runs a command to its end as a tool of the agent. */
   async run(command: string): Promise<void> {
     this.position += 1;
     const { terminals } = this.checkpoints.hostFor(`call_${this.#calls++}`);
@@ -112,7 +112,7 @@ export class CheckpointBench {
     if (exitCode !== 0) throw new Error(`${command} ended with ${exitCode}`);
   }
 
-  /** The restore, as one line a file. */
+  /** Plan of the restore, one line per file. */
   async restore(position: number): Promise<readonly string[]> {
     const { files } = await this.checkpoints.restore(position, signal);
     return files.map((file) => this.#line(file));

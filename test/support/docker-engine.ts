@@ -1,4 +1,4 @@
-/** A real container engine of the tests' own: its images, containers and socket stand in a throw-away folder. */
+/** Real container engine for the tests, with images, containers and socket in a temporary folder. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
@@ -8,17 +8,17 @@ import { basename, dirname, join } from "node:path";
 export type DockerEngine = {
   /** For DOCKER_HOST. */
   readonly address: string;
-  /** Runs `docker` and gives what it printed. */
+  /** Runs `docker` and returns its output. */
   docker(...args: readonly string[]): string;
   stop(): Promise<void>;
 };
 
-/** Without a bridge, iptables and layers: all that a machine's own engine has beyond this needs more rights. */
+/** No bridge, iptables or layers, because they need more rights. */
 const ENGINE_OPTIONS = ["--storage-driver=vfs", "--iptables=false", "--ip6tables=false", "--bridge=none"];
-/** What a container's /bin has, besides bash. */
+/** Programs in a container's /bin, besides bash. */
 const APPLETS = "sh ls cat env sleep pwd mkdir ps id rm head tr grep mktemp setsid kill tty seq touch".split(" ");
 
-/** Rejects with the engine's last words when it does not start. */
+/** Rejects with the end of the engine's log if it does not start. */
 export async function startDockerEngine(): Promise<DockerEngine> {
   const folder = mkdtempSync(join(tmpdir(), "hermes-dockerd-"));
   const address = `unix://${folder}/socket`;
@@ -41,7 +41,7 @@ export async function startDockerEngine(): Promise<DockerEngine> {
   };
 }
 
-/** An image of what this machine has: busybox as every program, and bash where that is wanted. */
+/** Imports an image made of this machine's busybox and, if `hasBash`, bash. */
 export function importImage(docker: DockerEngine["docker"], name: string, hasBash: boolean): void {
   const root = mkdtempSync(join(tmpdir(), "hermes-image-"));
   for (const path of ["bin", "tmp", "etc"]) mkdirSync(join(root, path));

@@ -1,4 +1,4 @@
-/** Run in a mount namespace whose `argv[2]` is a small disk: prints as JSON what a session on a full one comes to. */
+/** Program for a mount namespace with a small disk at `argv[2]`: fills it, runs a session and prints the outcome as JSON. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -10,7 +10,7 @@ import { AcpProcess } from "./acp-process.ts";
 const CHUNK = Buffer.alloc(64 * 1_024, "x");
 const home = process.argv[2] ?? "";
 
-/** Until not a byte more fits. */
+/** Writes until the disk has no free byte. */
 function fill(): void {
   for (let number = 0, size = CHUNK.length; size > 0; number += 1) {
     try {

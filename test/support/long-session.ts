@@ -5,12 +5,12 @@ import { sessionsFolder } from "../../agent-core/config/home.ts";
 import type { JournalEntry } from "../../agent-core/sessions/entry.ts";
 
 export type LongSession = {
-  /** HERMES_HOME that it is stored in. */
+  /** HERMES_HOME of the session. */
   readonly home: string;
   readonly id: string;
   /** Its working folder, absolute. */
   readonly cwd: string;
-  /** How many messages, tool results included; rounded down to whole turns of four. */
+  /** Number of messages with tool results, rounded down to whole turns of four. */
   readonly messages: number;
 };
 

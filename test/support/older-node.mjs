@@ -1,4 +1,4 @@
-// Loaded before a program: what an older Node is to it. It says its version, and `node:module` lacks what came later.
+// Makes Node look older to the program that is loaded next: an earlier version, and a `node:module` without new exports.
 import { registerHooks } from "node:module";
 
 const version = "20.20.2";

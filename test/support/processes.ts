@@ -1,31 +1,31 @@
-/** The machine's processes, as Linux tells of them. */
+/** Processes of this machine, read from /proc. */
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
-/** Ids of the living processes whose command line is such a one. */
+/** Ids of the processes whose command line fulfils `isWanted`. */
 export function processesWith(isWanted: (words: readonly string[]) => boolean): readonly number[] {
   const ids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return ids.filter((id) => isWanted(commandLine(id))).map(Number);
 }
 
-/** Of those with a number somewhere in their command line that only the commands of one test have there. */
+/** Ids of the processes with `number` in their command line. Each test uses its own number. */
 export function processesNaming(number: number): readonly number[] {
   return processesWith((words) => words.some((word) => word.includes(String(number))));
 }
 
-/** Of those that are `sleep <seconds>`, or a program that runs just that. A shell with a script of it is none. */
+/** Ids of the processes that are `sleep <seconds>`, or a program that runs it as its command. Shell scripts do not count. */
 export function processesSleeping(seconds: number): readonly number[] {
   return processesWith((words) => words.some((word, at) => word === "sleep" && words[at + 1] === String(seconds)));
 }
 
-/** Resolves when so many processes name the number; what never comes to that is ended by the test's limit. */
+/** Resolves once `isRight` accepts the count of processes with the number; the test's timeout ends an endless wait. */
 export async function untilProcesses(number: number, isRight: (count: number) => boolean): Promise<void> {
-  while (!isRight(processesNaming(number).length)) await delay(LOOK_MS);
+  while (!isRight(processesNaming(number).length)) await delay(POLL_MS);
 }
 
-/** False also for one that has ended and that nobody has reaped yet. */
+/** False for a zombie, too. */
 export function isAlive(pid: number): boolean {
   const stat = read(`/proc/${pid}/stat`);
   return stat !== "" && !/\) [ZX] /.test(stat);
@@ -35,7 +35,7 @@ function commandLine(id: string): readonly string[] {
   return read(`/proc/${id}/cmdline`).split("\u0000");
 }
 
-/** Empty when the process has ended meanwhile. */
+/** Empty if the process has ended. */
 function read(file: string): string {
   try {
     return readFileSync(file, "latin1");

@@ -1,4 +1,4 @@
-/** Tools' benches whose commands run where the section `terminal` of a config.yaml says. */
+/** Benches for tools whose commands run at the place that a `terminal` section of config.yaml names. */
 import { terminalSection } from "../../agent-core/config/terminal-config.ts";
 import { OWN_VARIABLES } from "../../agent-core/host/terminals/backend.ts";
 import { childRunner } from "../../agent-core/host/terminals/child-runner.ts";
@@ -21,7 +21,7 @@ export class RemoteBenches {
     return bench;
   }
 
-  /** While what leads there (a program on the PATH, an engine) can still be had. */
+  /** Ends all benches. The program or engine that leads to their place must still be there. */
   async endAll(): Promise<void> {
     for (const { context } of this.#open.splice(0)) {
       await context.processes.dispose();
@@ -30,7 +30,7 @@ export class RemoteBenches {
   }
 }
 
-/** What the model would read of a command. */
+/** Result text of a command, as the model reads it. */
 export async function textOf(bench: Bench, command: string, more: object = {}): Promise<string> {
   return (await bench.run(terminal, { command, ...more })).text;
 }

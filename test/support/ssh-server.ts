@@ -1,4 +1,4 @@
-/** A real OpenSSH server on the loopback interface with keys of its own, and an `ssh` that knows it. */
+/** Real OpenSSH server on the loopback interface with its own keys, and an `ssh` that trusts it. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -8,7 +8,7 @@ import { delimiter, join } from "node:path";
 export type SshServer = {
   readonly port: number;
   readonly user: string;
-  /** File of the private key that it lets in. */
+  /** File of the private key that it accepts. */
   readonly key: string;
   /** Folder with an `ssh` that trusts this server, to be first on the PATH. */
   readonly programs: string;
@@ -37,7 +37,7 @@ export async function startSshServer(loginShell?: string): Promise<SshServer> {
   const ssh = find("ssh");
   writeFileSync(join(at("bin"), "ssh"), `#!/bin/sh\nexec ${ssh} -F ${at("ssh_config")} "$@"\n`);
   chmodSync(join(at("bin"), "ssh"), 0o755);
-  // Where it shuts its unprivileged part in, when root runs it.
+  // Chroot of its unprivileged part if root runs it.
   if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true, mode: 0o755 });
   const server = spawn(find("sshd"), ["-D", "-e", "-f", at("sshd_config")], { stdio: ["ignore", "ignore", "pipe"] });
   await listening(server);

@@ -1,7 +1,7 @@
-/** The process's clock, as it is for one that the machine left standing for a while. */
+/** Clock of a process that the machine suspended for a while. */
 import { vi } from "vitest";
 
-/** What is called makes so many milliseconds go by at once. `vi.restoreAllMocks()` ends it. */
+/** Returns a function that moves `performance.now()` on by `ms`. `vi.restoreAllMocks()` restores the clock. */
 export function stallingClock(): (ms: number) => void {
   const now = performance.now.bind(performance);
   let stood = 0;

@@ -1,4 +1,4 @@
-/** A tool's ports over the real machine, in a throw-away folder. */
+/** Ports of a tool over the real machine, in a temporary folder. */
 import { mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import type { Answer, Tool, ToolActivity, ToolContext, ToolResult } from "../../
 
 const contexts: ToolContext[] = [];
 
-// Whatever a test file left running or set up ends with it.
+// Ends what a test file left running.
 afterAll(async () => {
   for (const { processes, host } of contexts.splice(0)) {
     await processes.dispose();

@@ -1,4 +1,4 @@
-/** The vocabulary in which a test says how the model server answers; the same for every wire format. */
+/** Answers of the model server, independent of the wire format. */
 
 export type Part =
   | { readonly type: "text"; readonly text: string }
@@ -14,11 +14,11 @@ export type Part =
     }
   /** Sends nothing until the promise settles. */
   | { readonly type: "wait"; readonly until: Promise<unknown>; readonly reached?: () => void }
-  /** Sends nothing any more and keeps the connection open. */
+  /** Falls silent and keeps the connection open. */
   | { readonly type: "stall" }
-  /** An event with this data, whatever it is. */
+  /** Event with this data. */
   | { readonly type: "raw"; readonly data: string }
-  /** Bytes as they are, in one write of their own. */
+  /** Bytes in one write. */
   | { readonly type: "bytes"; readonly bytes: Uint8Array }
   /** Destroys the connection after everything before it was sent. */
   | { readonly type: "cut" };
@@ -30,11 +30,11 @@ export type AnswerUsage = {
   readonly reasoning?: number;
 };
 
-/** A streamed answer. `finish` as the wire format calls it; null leaves the end out: no reason, no last event. */
+/** Streamed answer. `finish` is the wire format's own word; null omits the reason and the last event. */
 export type StreamedAnswer = {
   readonly parts: readonly Part[];
   readonly finish?: string | null;
-  /** Null: none is reported. Default: some. */
+  /** Null: not reported. Default: some. */
   readonly usage?: AnswerUsage | null;
 };
 
@@ -48,7 +48,7 @@ export type StatusAnswer = {
 export type Answer =
   | StreamedAnswer
   | StatusAnswer
-  /** Takes the request and never says a word. */
+  /** Accepts the request and stays silent. */
   | { readonly silent: true }
   /** Closes the connection before any header. */
   | { readonly hangUp: true };

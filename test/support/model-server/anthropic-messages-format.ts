@@ -4,10 +4,10 @@ import type { Format, Speaker, SpokenPart } from "./format.ts";
 import { pieces } from "./pieces.ts";
 
 const DEFAULT_USAGE: AnswerUsage = { input: 100, output: 20, cached: 60 };
-/** Of the tokens that were not cached, so many are written to the cache. */
+/** Part of the uncached tokens that is written to the cache. */
 const WRITTEN_TO_CACHE = 10;
 
-/** What the vocabulary calls otherwise than Anthropic does. */
+/** Words for `finish` that differ from Anthropic's. */
 const stopReasons: Readonly<Record<string, string>> = { length: "max_tokens", stop: "end_turn" };
 
 export const anthropicMessagesFormat: Format = { path: "/messages", speaker };
@@ -87,7 +87,7 @@ function endOf(calls: number): string {
   return calls > 0 ? "tool_use" : "end_turn";
 }
 
-/** Anthropic counts what was cached beside the input. */
+/** Anthropic does not count cached tokens as input. */
 function usageOf({ input, output, cached = 0, reasoning = 0 }: AnswerUsage) {
   const written = Math.min(WRITTEN_TO_CACHE, input - cached);
   return {

@@ -7,7 +7,7 @@ const DEFAULT_USAGE: AnswerUsage = { input: 100, output: 20, cached: 60 };
 
 export const codexResponsesFormat: Format = { path: "/responses", speaker };
 
-/** The item that is being streamed. It is done when another one begins, or the response ends. */
+/** Item in progress. It ends when another begins or the response ends. */
 type OpenItem = { readonly kind: "message" | "reasoning" | "call"; done(): readonly string[] };
 
 type Content =
@@ -32,13 +32,13 @@ class Response {
     return `event: ${type}\ndata: ${data}\n\n`;
   }
 
-  /** The response object itself, as it stands in the first and the last events. */
+  /** Response object of the first and the last events. */
   object(status: string, more: Fields = {}): Fields {
     const output = status === "in_progress" ? [] : this.#output;
     return { id: `resp_${this.#number}`, object: "response", status, output, error: null, usage: null, ...more };
   }
 
-  /** Index of the next item; before it, the one that is open is done. */
+  /** Ends the open item and returns the index of the next. */
   get index(): number {
     return this.#output.length;
   }
@@ -148,7 +148,7 @@ function contentOf(type: "output_text" | "refusal", text: string): Content {
   return type === "refusal" ? { type, refusal: text } : { type, text, annotations: [], logprobs: [] };
 }
 
-/** A reasoning part is an item of its own, with a summary of one part, and sealed. */
+/** A reasoning part is an item with a summary of one part, and encrypted content. */
 function speakReasoning(response: Response, text: string): readonly string[] {
   const closed = response.close();
   const id = response.id("rs");
@@ -197,7 +197,7 @@ function speakCall(
   return [...closed, ...events, ...(raw === undefined ? response.close() : [])];
 }
 
-/** `finish` is a status of a response, or the reason of one that is incomplete. */
+/** `finish` is a status of the response, or the reason for an incomplete one. */
 function endOf(response: Response, { finish, usage = DEFAULT_USAGE }: StreamedAnswer): string {
   const counts = { usage: usage && usageOf(usage) };
   if (finish === "failed") {

@@ -20,13 +20,13 @@ type ReceivedRequest = {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: { readonly messages: readonly Record<string, unknown>[]; readonly [key: string]: unknown };
-  /** `performance.now()` when the request had arrived. */
+  /** `performance.now()` at the request's arrival. */
   readonly at: number;
   /** The client's port: the same for requests over one connection. */
   readonly port: number | undefined;
-  /** Settles when this request is done with, answered or broken off. */
+  /** Resolves when this request is answered or aborted. */
   readonly closed: Promise<void>;
-  /** `performance.now()` when the whole answer had been written; 0 before. */
+  /** `performance.now()` at the end of the answer; 0 before. */
   readonly answer: { readonly writtenAt: number };
 };
 
@@ -34,26 +34,26 @@ export type ModelServer = {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
   readonly requests: readonly ReceivedRequest[];
-  /** Adds answers, one a request. Without one left the answer is an error that names the unexpected request. */
+  /** Adds answers, one per request. A request without an answer gets an error that names it. */
   script(...answers: readonly Answer[]): void;
   /** Answers every request for which no scripted answer is left. */
   respondWith(answer: (body: ReceivedRequest["body"]) => Answer): void;
   /** Forgets the requests so far. */
   forget(): void;
-  /** Answers to look-ups, by the end of their paths, the last one first; they are not among `requests`. */
+  /** Answers to look-ups, by the end of their paths; the last match wins. Look-ups are not among `requests`. */
   readonly lookUps: Map<string, unknown>;
-  /** Look-ups that came, in order. */
+  /** Look-ups in order of arrival. */
   readonly lookedUp: readonly Pick<ReceivedRequest, "url" | "headers">[];
   /** Calls `listener` when an answer falls silent; `closed` resolves when its client leaves. */
   onSilence(listener: (closed: Promise<void>) => void): void;
-  /** Settles when the next request has arrived. */
+  /** Resolves with the next request. */
   nextRequest(): Promise<ReceivedRequest>;
   stop(): Promise<void>;
 };
 
 const formats: readonly Format[] = [chatCompletionsFormat, codexResponsesFormat, anthropicMessagesFormat];
 
-/** What is served where nothing else was set. */
+/** Default answers to look-ups. */
 const LOOK_UPS: readonly (readonly [string, unknown])[] = [["/models", { data: [{ id: "test-model" }] }]];
 
 export async function startModelServer(): Promise<ModelServer> {
@@ -80,7 +80,7 @@ export async function startModelServer(): Promise<ModelServer> {
     if (await respond(response, answer, format.speaker(requests.length))) onSilence(received.closed);
   };
   const server = createServer((request, response) => {
-    // A client that went away is no failure of the server; anything else must be seen in the test.
+    // A client may leave. Any other error must appear in the test.
     handle(request, response).catch(
       (error: unknown) => response.destroyed || respondStatus(response, fail(500, String(error))),
     );
@@ -106,7 +106,7 @@ export async function startModelServer(): Promise<ModelServer> {
   };
 }
 
-/** A look-up's answer: a status as it was made by `fail`, or JSON. */
+/** Answer to a look-up: a status made by `fail`, or JSON. */
 function statusOf(answer: unknown): StatusAnswer {
   const isStatus = typeof answer === "object" && answer !== null && "status" in answer && "body" in answer;
   return isStatus ? (answer as StatusAnswer) : { status: 200, body: JSON.stringify(answer) };
@@ -143,7 +143,7 @@ export type Hold = {
   release(): void;
 };
 
-/** A part at which the server waits until the test releases it. */
+/** Part at which the server waits until the test releases it. */
 export function hold(): Hold {
   const released = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** How the model server cuts text, as tokens would. */
+/** Cuts text into pieces, as tokens do. */
 
 /** Characters of a piece of text or of a call's arguments. */
 const PIECE_CHARS = 7;

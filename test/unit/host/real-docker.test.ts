@@ -7,7 +7,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type DockerEngine, importImage, startDockerEngine } from "../../support/docker-engine.ts";
-import { answeredWith } from "../../support/looking-on.ts";
+import { answeredWith } from "../../support/observed.ts";
 import { processesSleeping } from "../../support/processes.ts";
 import { hasPrograms } from "../../support/programs.ts";
 import { RemoteBenches, textOf } from "../../support/remote-benches.ts";

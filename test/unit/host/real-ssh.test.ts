@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
-import { answeredWith } from "../../support/looking-on.ts";
+import { answeredWith } from "../../support/observed.ts";
 import { processesSleeping } from "../../support/processes.ts";
 import { hasPrograms } from "../../support/programs.ts";
 import { RemoteBenches, textOf } from "../../support/remote-benches.ts";

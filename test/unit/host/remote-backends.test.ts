@@ -20,7 +20,7 @@ import { OWN_VARIABLES } from "../../../agent-core/host/terminals/backend.ts";
 import { configuredBackend } from "../../../agent-core/host/terminals/configured-backend.ts";
 import { tool as processTool } from "../../../agent-core/tools/process.ts";
 import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
-import { answeredWith } from "../../support/looking-on.ts";
+import { answeredWith } from "../../support/observed.ts";
 import { processesSleeping, processesWith } from "../../support/processes.ts";
 import { RemoteBenches, textOf } from "../../support/remote-benches.ts";
 

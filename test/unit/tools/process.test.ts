@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { tool as processTool } from "../../../agent-core/tools/process.ts";
 import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
-import { answeredWith, lookingOn } from "../../support/looking-on.ts";
+import { answeredWith, observed } from "../../support/observed.ts";
 import { isAlive } from "../../support/processes.ts";
 import { type Bench, toolBench } from "../../support/tool-context.ts";
 
@@ -29,13 +29,13 @@ async function background(on: Bench, command: string, printed = "", more: object
     const pieces = on.shown.slice(seen).map((shown) => (shown.type === "output" ? shown.text : ""));
     return pieces.join("").includes(printed);
   };
-  const { text } = await lookingOn(() => on.run(terminal, { command, background: true, ...more }), hasPrinted);
+  const { text } = await observed(() => on.run(terminal, { command, background: true, ...more }), hasPrinted);
   return /\bp\d+/.exec(text)?.[0] ?? text;
 }
 
 /** Writes to one, which ends by that. */
 function ended(on: Bench, id: string, data: string) {
-  return lookingOn(() => act(on, "write", id, { data }));
+  return observed(() => act(on, "write", id, { data }));
 }
 
 function act(on: Bench, action: string, id?: string, more: object = {}) {
@@ -91,7 +91,7 @@ test("wait ends when the command does, when it asks, when its time is over, and 
 
 test("a command that fails at once is told of at once, and is no process", async () => {
   const on = bench();
-  const { ok, text } = await lookingOn(() => on.run(terminal, { command: "no-such-server", background: true }));
+  const { ok, text } = await observed(() => on.run(terminal, { command: "no-such-server", background: true }));
   expect(ok).toBe(false);
   expect(text).toContain("127: command not found");
   expect(on.context.processes.list()).toEqual([]);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tool as process } from "../../../agent-core/tools/process.ts";
 import { tool as terminal } from "../../../agent-core/tools/terminal.ts";
-import { lookingOn } from "../../support/looking-on.ts";
+import { observed } from "../../support/observed.ts";
 import { isAlive } from "../../support/processes.ts";
 import { toolBench } from "../../support/tool-context.ts";
 
@@ -29,14 +29,14 @@ test("a command that waits for input becomes a process that can be answered", as
   const bench = toolBench();
   const asked = await bench.run(terminal, { command: 'printf "Name? "; read name; echo "Hello $name"; exit 4' });
   expect(asked.text).toMatch(/^Name\?\n\[waits for input as p1: answer with process write/);
-  const answered = await lookingOn(() => bench.run(process, { action: "write", id: "p1", data: "Ada\n" }));
+  const answered = await observed(() => bench.run(process, { action: "write", id: "p1", data: "Ada\n" }));
   expect(answered.text).toMatch(/^p1 has ended: exit code 4, \d+ s: printf .*\nHello Ada$/s);
 });
 
 test("input by its device name is there", async () => {
   const bench = toolBench();
   await bench.run(terminal, { command: "head -1 < /dev/stdin; echo read", background: true });
-  const { text } = await lookingOn(() => bench.run(process, { action: "write", id: "p1", data: "typed\n" }));
+  const { text } = await observed(() => bench.run(process, { action: "write", id: "p1", data: "typed\n" }));
   expect(text).toMatch(/exit code 0.*\ntyped\nread$/s);
 });
 

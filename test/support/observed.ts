@@ -1,20 +1,20 @@
-/** Tools that look on for a second, on a machine that may stand still for longer than that. */
+/** Tools that observe a command for a second, without dependence on real time. */
 import { vi } from "vitest";
 import { tool as processTool } from "../../agent-core/tools/process.ts";
 import type { ToolResult } from "../../agent-core/tools/tool.ts";
 import type { Bench } from "./tool-context.ts";
 
-/** As long as the tools look on. */
+/** Observation time of the tools. */
 const SECOND_MS = 1_000;
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 const realTimeout = setTimeout;
 
 /**
- * Does `work` while the clock stands; its second is over as soon as `isThere`. Without that it goes on until the work
- * is over by itself: until the command has ended.
+ * Runs `work` with a stopped clock. The observed second ends as soon as `isThere` is true, or else when the command
+ * ends.
  */
-export async function lookingOn<Result>(
+export async function observed<Result>(
   work: () => Promise<Result>,
   isThere: () => boolean | Promise<boolean> = () => false,
 ): Promise<Result> {
@@ -24,12 +24,12 @@ export async function lookingOn<Result>(
     const result = work().finally(() => {
       isOver = true;
     });
-    result.catch(() => undefined); // told below
+    result.catch(() => undefined); // the caller gets the error
     let isSeen = false;
     while (!isOver) {
       isSeen ||= await isThere();
       if (isSeen) vi.advanceTimersByTime(SECOND_MS);
-      await new Promise((resolve) => realTimeout(resolve, LOOK_MS));
+      await new Promise((resolve) => realTimeout(resolve, POLL_MS));
     }
     return await result;
   } finally {
@@ -37,11 +37,11 @@ export async function lookingOn<Result>(
   }
 }
 
-/** Writes to the process, and looks on until it waits for more and all it has printed ends with `answer`. */
+/** Writes to the process, and observes it until its output ends with `answer` and it waits for input. */
 export function answeredWith(answer: string, { context, run }: Bench, id: string, data: string): Promise<ToolResult> {
   const { running } = context.processes.find(id)!;
-  const elsewhere = context.host.terminals.place !== undefined; // nobody sees there whether it waits
+  const isRemote = context.host.terminals.place !== undefined; // a remote wait for input is invisible
   const isThere = async (): Promise<boolean> =>
-    (await running.output()).head.trimEnd().endsWith(answer) && (elsewhere || (await running.waitsForInput()));
-  return lookingOn(() => run(processTool, { action: "write", id, data }), isThere);
+    (await running.output()).head.trimEnd().endsWith(answer) && (isRemote || (await running.waitsForInput()));
+  return observed(() => run(processTool, { action: "write", id, data }), isThere);
 }
