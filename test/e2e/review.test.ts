@@ -61,10 +61,14 @@ describe("review after the edits have landed", () => {
     await window.lens("Undo").nth(1).waitFor({ state: "detached" });
   });
 
-  test("the agent is told what was undone when it edits the file again", async () => {
+  test("the agent learns what was undone when it edits the file again, and its edit leaves that undone", async () => {
     await window.send(edit({ old: "def total", new: "def whole" }));
-    await window.panel.getByText("undid 1 of your edits in shop.py").first().waitFor();
-    expect(window.readFile("shop.py")).not.toContain("def whole");
+    await window.panel.getByText("They undid 1 of your edits").first().waitFor();
+    const kept = SOURCE.replace(SECOND.old, SECOND.new);
+    expect(window.readFile("shop.py")).toBe(kept.replace("def total", "def whole"));
+    await window.lens("Undo").nth(1).waitFor();
+    await window.lens("Undo").first().click();
+    await expect.poll(() => window.readFile("shop.py")).toBe(kept);
   });
 
   test("after a reload the hunk is still there, and keep ends its review", async () => {
