@@ -16,6 +16,7 @@ import { createVSIX } from "@vscode/vsce";
 import * as esbuild from "esbuild";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { chromiumArguments, ensureChromium } from "./chromium.ts";
+import { lazySchemas } from "./lazy-schemas.ts";
 import { projectFolder, resultsFolder } from "./project.ts";
 import { installExtension, startVSCodeServer, type VSCodeServer } from "./vscode-server.ts";
 
@@ -54,6 +55,7 @@ export async function buildSuite(only: readonly string[] = []): Promise<string> 
     target: "node22",
     mainFields: ["module", "main"],
     external: ["vscode", "mocha"],
+    plugins: [lazySchemas], // as in the bundle of the extension
     sourcemap: "inline",
     logLevel: "warning",
   });
