@@ -38,6 +38,9 @@ export function startFold(messages: readonly Message[], newId?: () => string): F
 
 /** Applies one chunk. Throws for an error or an unknown document. */
 export function step(state: FoldState, raw: unknown): FoldStep {
+  const words = onlyText(raw);
+  const canSkip = state.calls.calls.length === 0 && state.heldReasoning === "";
+  if (words !== undefined && canSkip) return addText(state, words);
   const { delta, finishReason, usage } = readChunk(raw);
   const events: ModelEvent[] = [];
   const called = addPieces(state.calls, piecesOf(delta));
@@ -53,6 +56,33 @@ export function step(state: FoldState, raw: unknown): FoldStep {
   rejectFailure(finishReason);
   const ended = endCalls(next.calls);
   return { state: { ...next, calls: ended.calls }, events: [...events, ...ended.events] };
+}
+
+/**
+ * Text of a chunk that carries nothing else; undefined for any other document. Nearly all chunks of a long answer are of
+ * this kind, and the general parse takes longer than the rest of the fold.
+ */
+function onlyText(raw: unknown): string | undefined {
+  if (!isRecord(raw) || raw["usage"] != null || raw["error"] != null || !Array.isArray(raw["choices"]))
+    return undefined;
+  const [choice, other]: readonly unknown[] = raw["choices"];
+  if (!isRecord(choice) || other !== undefined || choice["finish_reason"] != null) return undefined;
+  const { delta } = choice;
+  if (!isRecord(delta) || typeof delta["content"] !== "string") return undefined;
+  for (const field in delta) if (field !== "content" && field !== "role" && delta[field] != null) return undefined;
+  return delta["content"];
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function addText(state: FoldState, piece: string): FoldStep {
+  const { text, held } = wholeCharacters(state.heldText, piece);
+  return {
+    state: held === state.heldText ? state : { ...state, heldText: held },
+    events: text === "" ? [] : [{ type: "text-delta", text }],
+  };
 }
 
 /** `[DONE]` ends the answer of servers that give no reason, unless a call is incomplete. */
