@@ -5,12 +5,14 @@ import { type Programs, withPrograms } from "./programs.ts";
 
 const ITERATIONS = 50;
 const MANY = 200;
+/** More iterations than are measured. */
+const CONFIG = "agent:\n  max_turns: 1000\n";
 const ROUNDS = 5;
 const MANY_ROUNDS = 3;
 
 export async function measureIterations(): Promise<readonly Row[]> {
-  const few = await withPrograms((programs) => gaps(programs, ITERATIONS, ROUNDS));
-  const many = await withPrograms((programs) => gaps(programs, MANY, MANY_ROUNDS));
+  const few = await withPrograms((programs) => gaps(programs, ITERATIONS, ROUNDS), CONFIG);
+  const many = await withPrograms((programs) => gaps(programs, MANY, MANY_ROUNDS), CONFIG);
   const gapOf = (runs: readonly (readonly number[])[], part: (gaps: readonly number[]) => readonly number[]) =>
     median(runs.flatMap(part));
   const tenth = MANY / 10;

@@ -6,9 +6,6 @@ import { join } from "node:path";
 import { type ModelServer, startModelServer } from "../support/model-server/model-server.ts";
 import { environmentOf } from "./measuring.ts";
 
-/** More iterations than any measurement needs. */
-const ITERATIONS = 1_000;
-
 /** One run. Times as `performance.now()` gives them. */
 export type Run = {
   readonly startedAt: number;
@@ -28,14 +25,18 @@ export type Programs = {
   floor(): Promise<Run>;
 };
 
-export async function withPrograms<Value>(work: (programs: Programs) => Promise<Value>): Promise<Value> {
+/** `config` is the text of config.yaml in the agent's home; default: there is no such file. */
+export async function withPrograms<Value>(
+  work: (programs: Programs) => Promise<Value>,
+  config?: string,
+): Promise<Value> {
   const model = await startModelServer();
   const folder = mkdtempSync(join(tmpdir(), "hermes-bench-"));
   const home = join(folder, "home");
   const cwd = join(folder, "work");
   mkdirSync(home);
   mkdirSync(cwd);
-  writeFileSync(join(home, "config.yaml"), `agent:\n  max_turns: ${ITERATIONS}\n`);
+  if (config !== undefined) writeFileSync(join(home, "config.yaml"), config);
   const file = join(cwd, "a.txt");
   writeFileSync(file, "one\ntwo\nthree\n");
   const environment = { HOME: home, HERMES_HOME: home, HERMES_LOCAL_SERVERS: "off", ...environmentOf(model) };
