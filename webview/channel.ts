@@ -1,11 +1,11 @@
 /**
- * The panel's end of the ordered channel: events arrive in order and exactly once, a gap is noticed and asked for
- * again, what has been shown is acknowledged.
+ * The panel's end of the event channel: delivers events in order and exactly once, requests missing ones, and
+ * acknowledges the ones that are on screen.
  */
 import type { EventsMessage, PanelEvent } from "../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../agent-core/protocol/panel-messages.ts";
 
-/** Takes events in order. `reset`: forget everything that was there before. */
+/** Gets events in order. `reset`: drop all earlier events. */
 export type EventSink = (events: readonly PanelEvent[], reset: boolean) => void;
 
 export class Channel {
@@ -14,36 +14,36 @@ export class Channel {
   #epoch = "";
   #next = 0;
   #acknowledged = -1;
-  // One question for each gap: the messages that were on their way before its answer say nothing new.
-  #asked = false as boolean;
+  /** The missing events have been requested. */
+  #requested = false as boolean;
 
   constructor(post: (message: PanelMessage) => void, sink: EventSink) {
     this.#post = post;
     this.#sink = sink;
   }
 
-  /** The numbering in force: changes when the host begins anew. */
+  /** Id of the log: event numbers belong to one log. */
   get epoch(): string {
     return this.#epoch;
   }
 
-  /** Tells the host that the panel runs and what it has. */
+  /** Reports that the panel runs, and the events that it has. */
   start(): void {
     this.#post({ type: "ready", epoch: this.#epoch, next: this.#next });
   }
 
-  /** Hands on what is new in `message`; asks the host when something before it is missing. */
+  /** Delivers the new events of `message`; after a gap it requests the missing events instead. */
   receive(message: EventsMessage): void {
     if (message.reset) {
       this.#epoch = message.epoch;
       this.#next = message.first;
       this.#acknowledged = -1;
     } else if (message.epoch !== this.#epoch || message.first > this.#next) {
-      this.#askAgain();
+      this.#requestMissing();
       return;
     }
-    this.#asked = false;
-    // The host is ours: its text is what the type says.
+    this.#requested = false;
+    // Our own host wrote the text.
     const events: readonly PanelEvent[] =
       typeof message.events === "string" ? JSON.parse(message.events) : message.events;
     const fresh = events.slice(this.#next - message.first);
@@ -51,16 +51,16 @@ export class Channel {
     if (fresh.length > 0 || message.reset) this.#sink(fresh, message.reset);
   }
 
-  /** Tells the host that everything received so far is on screen. Says nothing twice. */
+  /** Reports once that all received events are on screen. */
   acknowledge(): void {
     if (this.#acknowledged === this.#next) return;
     this.#acknowledged = this.#next;
     this.#post({ type: "ack", epoch: this.#epoch, next: this.#next });
   }
 
-  #askAgain(): void {
-    if (this.#asked) return;
-    this.#asked = true;
+  #requestMissing(): void {
+    if (this.#requested) return;
+    this.#requested = true;
     this.start();
   }
 }

@@ -1,4 +1,4 @@
-/** Wires the panel: the host's events into the store, the store onto the screen. */
+/** Wires the panel: messages of the host in, views onto the screen. */
 import "@vscode/codicons/dist/codicon.css";
 import "./styles/panel.css";
 import "./styles/transcript.css";

@@ -1,21 +1,21 @@
 /** State that survives a hidden, moved or reloaded panel: draft, page, scroll position and open folds. */
 
-/** Where the user was reading: the first entry in view and how far it was scrolled past, in pixels. */
+/** Scroll position: the first entry in view, and the pixels of it above the view. */
 export type ScrollAnchor = { readonly epoch: string; readonly key: string; readonly offset: number };
 
-/** VS Code's keeper of one value for a webview. */
+/** VS Code keeps one value for a webview. */
 export type StateKeeper = { getState(): unknown; setState(value: unknown): void };
 
 type Kept = {
   readonly draft: string;
   readonly route: { readonly sessions: boolean; readonly setup: boolean };
-  /** Undefined when the end of the transcript was in view. */
+  /** Undefined at the end of the transcript. */
   readonly anchor: ScrollAnchor | undefined;
-  /** What the user opened (true) or closed (false) against its default, by id. */
+  /** Folds that the user opened (true) or closed (false), by id. */
   readonly folds: Readonly<Record<string, boolean>>;
 };
 
-// Old folds are forgotten first; more than this many nobody opens by hand.
+/** Limit of kept folds, the latest ones: nobody opens more by hand. */
 const MAX_FOLDS = 500;
 
 export class PanelMemory {
@@ -43,7 +43,6 @@ export class PanelMemory {
     this.keep({ anchor });
   }
 
-  /** The user's own choice for `id`, or `byDefault`. */
   isOpen(id: string, byDefault: boolean): boolean {
     return this.#kept.folds[id] ?? byDefault;
   }
@@ -60,7 +59,7 @@ export class PanelMemory {
   }
 }
 
-// What was kept may come from another version of the panel: whatever does not fit is left out.
+/** The value may come from another version of the panel: fields of another shape get their default. */
 function parse(value: unknown): Kept {
   const kept: Partial<Record<keyof Kept, unknown>> = typeof value === "object" && value !== null ? value : {};
   const folds = typeof kept.folds === "object" && kept.folds !== null ? Object.entries(kept.folds) : [];

@@ -146,17 +146,12 @@ export class Panel {
   }
 }
 
-/** Holds the panel's state: events change it at once, what is on screen follows at most once a frame. */
-
-export type StoreOptions = {
-  /** Clock in milliseconds. */
-  readonly now: () => number;
-  /** Runs its argument before the next paint. */
-  readonly nextFrame: (paint: () => void) => void;
-  /** Called after the screen has taken up everything received. */
+type StoreOptions = PanelClock & {
+  /** Called when all applied events are on screen. */
   readonly onShown: () => void;
 };
 
+/** State of the panel: events change it at once, the screen follows at most once a frame. */
 export class PanelStore {
   readonly #options: StoreOptions;
   readonly #shown: Signal<PanelState> = signal(emptyState);
@@ -167,7 +162,7 @@ export class PanelStore {
     this.#options = options;
   }
 
-  /** The state that is on screen. */
+  /** The state on screen. */
   get shown(): ReadonlySignal<PanelState> {
     return this.#shown;
   }
@@ -186,7 +181,7 @@ export class PanelStore {
     this.#options.nextFrame(() => this.#paint());
   }
 
-  /** A part of the state: those who read it are drawn again only when that part changes. */
+  /** A part of the state: its readers render again only when that part changes. */
   select<T>(part: (state: PanelState) => T): ReadonlySignal<T> {
     return computed(() => part(this.#shown.value));
   }

@@ -26,9 +26,9 @@ describe("keys and models in VS Code", () => {
   const card = (name: RegExp) => window.panel.getByRole("button", { name });
 
   test("one click on the offline card of the first page is enough for an answer", async () => {
-    await window.panel.getByText("Choose what answers").waitFor();
+    await window.panel.getByText("Choose a model. You can").waitFor();
     await card(/^Try it offline/).click();
-    await window.panel.getByText("Choose what answers").waitFor({ state: "detached" });
+    await window.panel.getByText("Choose a model. You can").waitFor({ state: "detached" });
     await expect.poll(() => picker().textContent()).toContain("Offline");
     await window.send("read a.txt");
     await window.panel.getByText("1|one").first().waitFor();

@@ -24,7 +24,7 @@ describe("first run, keys and the model picker", () => {
   const card = (name: RegExp) => panel.page.getByRole("button", { name });
 
   test("the page offers what answers here, offline, and keys", async () => {
-    await panel.page.getByText("Choose what answers").waitFor();
+    await panel.page.getByText("Choose a model. You can").waitFor();
     // A page waits 200 ms for the server, which may stand still for longer: then the next one has it.
     const offersServer = (): Promise<boolean> =>
       card(/^Use LM Studio/)
@@ -41,7 +41,7 @@ describe("first run, keys and the model picker", () => {
 
   test("one click on the offline card is enough for an answer, and the page is gone", async () => {
     await card(/^Try it offline/).click();
-    await panel.page.getByText("Choose what answers").waitFor({ state: "detached" });
+    await panel.page.getByText("Choose a model. You can").waitFor({ state: "detached" });
     await expect.poll(() => picker().textContent()).toContain("Offline");
     await panel.send("read a.txt");
     await panel.page.getByText("1|one").first().waitFor();
@@ -84,7 +84,7 @@ describe("first run, keys and the model picker", () => {
 
   test("the session's choice is there after a reload, and a new session begins with the last one", async () => {
     await panel.runCommand("Hermes: New Session");
-    await panel.page.getByText("Reads, edits and runs things").waitFor();
+    await panel.page.getByText("Reads and edits files and runs commands").waitFor();
     await expect.poll(() => picker().textContent()).toContain("gpt-4.1");
     model.script(say("hello again"));
     await panel.send("hi");

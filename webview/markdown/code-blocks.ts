@@ -1,10 +1,11 @@
-/** The row over a code block: its language, copy, insert at the cursor. */
+/** Code blocks: a toolbar, and syntax colours. */
 import highlighter from "highlight.js/lib/core";
 import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 
-/** How long "Copied" is shown. */
+/** Display time of the check mark after copying. Milliseconds. */
 const COPIED_MS = 1_500;
 
+/** Toolbar above a code block: its language, copy, insert at the cursor. */
 export function codeToolbar(language: string, text: string, post: (message: PanelMessage) => void): HTMLElement {
   const bar = document.createElement("div");
   bar.className = "code-toolbar";
@@ -41,9 +42,7 @@ function button(icon: string, label: string, act: () => void): HTMLButtonElement
   return element;
 }
 
-/** Colours for finished code blocks; a language's grammar is loaded when the first block of it appears. */
-
-/** Larger blocks stay plain: colouring them would hold up the panel. Characters. */
+/** Larger blocks stay plain: highlighting them would block the panel. Characters. */
 const MAX_CODE_CHARS = 50_000;
 
 type Grammar = Parameters<typeof highlighter.registerLanguage>[1];
@@ -89,13 +88,13 @@ const aliases: Readonly<Record<string, string>> = {
   yml: "yaml",
 };
 
-/** Colours `code` in place; does nothing for a language that is not known. */
+/** Highlights `code` in place. The grammar loads with the first block of its language; an unknown one stays plain. */
 export async function highlight(code: HTMLElement, language: string): Promise<void> {
   const name = aliases[language] ?? language;
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
   const text = code.textContent;
   if (load === undefined || text.length > MAX_CODE_CHARS) return;
   if (!highlighter.getLanguage(name)) highlighter.registerLanguage(name, (await load()).default);
-  // The library escapes the text itself; nothing of it can become a tag.
+  // The library escapes the text.
   code.innerHTML = highlighter.highlight(text, { language: name, ignoreIllegals: true }).value;
 }

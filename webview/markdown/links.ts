@@ -1,4 +1,4 @@
-/** Which targets may become links. Everything else stays the text it is. */
+/** Allow-list of link targets. Any other target stays text. */
 
 const MAX_HREF_CHARS = 2000;
 const webSchemes = new Set(["http", "https", "mailto"]);
@@ -6,9 +6,9 @@ const webSchemes = new Set(["http", "https", "mailto"]);
 export type LinkKind = "web" | "file";
 
 /**
- * What a click on `href` would open: a web or mail address, a file of the workspace, or nothing (undefined).
- * Files are relative or absolute paths, with `:line` or `#L10` if need be, and `file:` URIs without a host;
- * network paths (`//host`, `\\host`) are refused, since opening one tells that host who asks.
+ * Kind of target that a click on `href` opens; undefined for a target that is not allowed. A file is a relative or
+ * absolute path, optionally with `:line` or `#L10`, or a `file:` URI without a host. Network paths (`//host`, `\\host`)
+ * are not allowed: opening one would contact that host.
  */
 export function linkKind(href: string): LinkKind | undefined {
   const decoded = decodeHonest(href);
@@ -22,7 +22,7 @@ export function linkKind(href: string): LinkKind | undefined {
   return isDrive || isLineNumber ? "file" : undefined;
 }
 
-/** The address as it would be followed; undefined when it is none, or hides what it is. */
+/** The decoded address; undefined for an invalid one, or one that disguises its target. */
 function decodeHonest(href: string): string | undefined {
   if (href === "" || href.length > MAX_HREF_CHARS || hasControls(href)) return undefined;
   const decoded = decode(href);
@@ -38,12 +38,12 @@ function decode(href: string): string | undefined {
   try {
     return decodeURIComponent(href);
   } catch {
-    // A stray % sign: not an address that anything could open.
+    // A stray % sign makes the address invalid.
     return undefined;
   }
 }
 
-// Controls and the marks that turn the direction of text round hide what a target really is.
+// Control characters and direction marks disguise a target.
 function hasControls(text: string): boolean {
   return /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/u.test(text);
 }

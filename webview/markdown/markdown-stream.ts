@@ -1,18 +1,18 @@
 /**
- * Markdown that grows: blocks that can no longer change are rendered once and kept, only the last one is rendered
- * again. In the end the result is the same as rendering the whole text at once, whatever the pieces were.
+ * Incremental Markdown: blocks that can no longer change are rendered once, only the last block is rendered again. The
+ * final result equals a rendering of the whole text, whatever the deltas were.
  */
 import type { Env, MarkdownIt } from "markdown-it";
 import type { StreamedText } from "../state/streamed-text.ts";
 import { textFrom } from "../state/streamed-text.ts";
 import { fenceLanguage } from "./parser.ts";
 
-/** One top-level block. The same object as before while it has not changed. */
+/** A top-level block. An unchanged block keeps its object. */
 export type MarkdownBlock = {
   readonly id: number;
-  /** Not sanitised yet. */
+  /** Unsanitised. */
   readonly html: string;
-  /** The fence at the end whose closing line has not come: its text grows without rendering anything again. */
+  /** An unclosed fence at the end: its text grows without another rendering. */
   readonly openCode: { readonly language: string; readonly text: string } | undefined;
   readonly growing: boolean;
 };
@@ -23,7 +23,7 @@ export class MarkdownStream {
   readonly #parser: MarkdownIt;
   #frozen: readonly MarkdownBlock[] = [];
   #env: Env = {};
-  // Characters of the text that the frozen blocks cover.
+  /** Length of the text in the finished blocks. */
   #offset = 0;
   #seen = -1;
   #done = false;
@@ -33,7 +33,7 @@ export class MarkdownStream {
     this.#parser = parser;
   }
 
-  /** The blocks of `text`, which must begin with what was given before. `done`: nothing will follow. */
+  /** Blocks of `text`, which must start with the text of the previous call. `done`: the text is complete. */
   update(text: StreamedText, done: boolean): readonly MarkdownBlock[] {
     if (text.length === this.#seen && done === this.#done) return this.#shown;
     this.#seen = text.length;
@@ -42,7 +42,7 @@ export class MarkdownStream {
     const tail = textFrom(text, this.#offset);
     if (done) this.#env = this.#referencesOf(tail);
     const spans = this.#split(tail, done);
-    // The last block may still change, and so may one that begins on a line without its end.
+    // The last block may still change, and so may a block on an unfinished line.
     const settled = done ? spans.length : Math.max(0, spans.length - 1);
     const fresh = spans.slice(0, settled).map((span, index) => this.#render(tail, span, index));
     if (fresh.length > 0) this.#freeze(fresh, spans[settled]?.start ?? tail.length);
@@ -56,7 +56,7 @@ export class MarkdownStream {
     this.#offset += length;
   }
 
-  // A definition ([name]: target) also serves what stands before it, which is known only at the end.
+  // A definition ([name]: target) also applies to text before it, so it resolves only at the end.
   #hasReferences(): boolean {
     return Object.keys(this.#env.references ?? {}).length > 0;
   }
@@ -73,7 +73,7 @@ export class MarkdownStream {
     return env;
   }
 
-  // Top-level blocks as ranges of `text`; lines that belong to none (blank ones, definitions) go with the one before.
+  /** Top-level blocks as ranges of `text`. Lines outside blocks (blank, definitions) belong to the block before. */
   #split(text: string, done: boolean): readonly Span[] {
     const complete = done ? text : text.slice(0, text.lastIndexOf("\n") + 1);
     const tokens = this.#blockTokens(complete);
@@ -107,7 +107,7 @@ export class MarkdownStream {
   }
 }
 
-// What markdown-it does to its input before it counts lines; the length stays the same but for \r\n.
+/** Normalises like markdown-it does before it counts lines. Only \r\n changes the length. */
 function normalize(text: string): string {
   return text.replaceAll("\u0000", "\ufffd");
 }
@@ -118,12 +118,12 @@ function lineStarts(text: string): readonly number[] {
   return starts;
 }
 
-// A fence of the outermost level that has begun and not ended, when it is all there is.
+/** The unclosed top-level fence, if the source is nothing else. */
 function openFence(rest: string): MarkdownBlock["openCode"] {
   const opening = /^\s*?( {0,3})(`{3,}|~{3,})([^\n]*)\n/.exec(rest);
   const fence = opening?.[2];
   if (!opening || !fence || (fence.startsWith("`") && opening[3]?.includes("`"))) return undefined;
-  // Indented fences shed their indentation line by line: the parser does that.
+  // The parser removes the indentation of indented fences.
   if (opening[1] !== "" || !/^\s*\n?$/.test(rest.slice(0, opening[0].indexOf(fence)))) return undefined;
   const text = rest.slice(opening[0].length);
   const closing = new RegExp(`^ {0,3}${fence[0]}{${fence.length},}[ \\t]*$`, "m");

@@ -1,4 +1,4 @@
-/** Model text: finished blocks reach the DOM once, only the growing one is drawn again. */
+/** Markdown of the model: finished blocks enter the DOM once, only the growing one is rendered again. */
 import createDOMPurify from "dompurify";
 import { memo } from "preact/compat";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
@@ -23,7 +23,6 @@ export function MarkdownView({ text, growing }: { readonly text: StreamedText; r
     if (href && linkKind(href) !== undefined) post({ type: "open-link", href });
   };
   return (
-    // Clicks are caught for the links inside, which are reachable by keyboard themselves.
     // biome-ignore lint/a11y/noStaticElementInteractions: the links inside are the interactive elements
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click
     <div class="markdown" dir="auto" onClick={follow}>
@@ -62,8 +61,6 @@ function HtmlBlock({ html, growing }: { readonly html: string; readonly growing:
   return <div class="markdown-block" ref={holder} />;
 }
 
-/** The last step before the DOM: only what is on this list gets through. */
-
 const TAGS = [
   "p",
   "br",
@@ -98,14 +95,14 @@ const ATTRIBUTES = ["href", "title", "class", "dir", "start", "colspan", "rowspa
 
 const purifier = createDOMPurify(window);
 
-/** HTML that can neither load nor run anything. */
+/** Last step before the DOM: HTML that can neither load nor run anything. */
 export function sanitize(html: string): DocumentFragment {
   return purifier.sanitize(html, {
     ALLOWED_TAGS: TAGS,
     ALLOWED_ATTR: ATTRIBUTES,
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
-    // Addresses were judged by the parser (links.ts); this is the second look.
+    // The parser has checked the address already; this is the second check.
     ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|file:\/\/\/|[^a-z]|[a-z+.-]+(?:[^a-z+.\-:]|$)|[\w./-]+:\d)/i,
     RETURN_DOM_FRAGMENT: true,
   });

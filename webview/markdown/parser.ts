@@ -1,9 +1,9 @@
-/** The one Markdown parser: no HTML, links by allow-list, images as links, fences marked for the code toolbar. */
+/** The Markdown parser: no HTML, links by allow-list, images as links, fences marked for the code toolbar. */
 import type { MarkdownIt, RendererRule } from "markdown-it";
 import createMarkdownIt from "markdown-it";
 import { linkKind } from "./links.ts";
 
-/** A parser set up for model text. Its HTML still goes through sanitize.ts before it reaches the DOM. */
+/** The view still sanitises the HTML of this parser. */
 export function createParser(): MarkdownIt {
   const parser = createMarkdownIt({ html: false, linkify: true, breaks: false });
   parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
@@ -21,26 +21,26 @@ export function createParser(): MarkdownIt {
 type Tokens = Parameters<RendererRule>[0];
 type Token = Tokens[number];
 
-/** The language a fence names, in lower case, or "". */
+/** Language of a fence in lower case, or "". */
 export function fenceLanguage(info: string): string {
   return (/^\s*([\w+#.-]+)/.exec(info)?.[1] ?? "").toLowerCase();
 }
 
 const linkOpen: RendererRule = (...[tokens, index, options, , self]) => {
   const token = tokens[index];
-  // The real target, always: a title in the text could claim another one.
+  // Always the real target: a title in the text could claim another one.
   token?.attrSet("title", String(token.attrGet("href") ?? ""));
   return self.renderToken(tokens, index, options);
 };
 
-// Nothing is loaded by rendering: an image is the link to it.
+/** Renders an image as a link: rendering must load nothing. */
 function imageText(parser: MarkdownIt, tokens: Tokens, index: number): string {
   const token = tokens[index];
   const { escapeHtml } = parser.utils;
   const src = String(token?.attrGet("src") ?? "");
   const alt = token?.content.trim() || "image";
   if (linkKind(src) === undefined) return escapeHtml(alt);
-  // An image inside a link: the outer link is the one to follow.
+  // An image inside a link follows the outer link.
   if (isInsideLink(tokens, index)) return escapeHtml(alt);
   return `<a href="${escapeHtml(src)}" title="${escapeHtml(src)}" class="image-link">${escapeHtml(alt)}</a>`;
 }
@@ -60,7 +60,7 @@ function codeBlock(parser: MarkdownIt, token: Token | undefined): string {
   return `<pre dir="ltr"><code class="language-${escapeHtml(language)}">${escapeHtml(token?.content ?? "")}</code></pre>\n`;
 }
 
-// "- [x] done" at the beginning of a list item, as on code hosting sites.
+/** `- [x] done` at the start of a list item. */
 function markTasks(state: { tokens: Tokens }): void {
   state.tokens.forEach((token, index) => {
     const opensItem =

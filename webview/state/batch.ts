@@ -1,9 +1,9 @@
-/** Many events at once: what they change again and again is copied with the first of them only. */
+/** Batches of events: a batch copies a value at its first change and then changes the copy in place. */
 
-/** What the batch under way has made: nobody else has seen it, so it may change in place. */
+/** Copies of the current batch. Nobody else has them, so they may change in place. */
 let own: WeakSet<object> | undefined;
 
-/** Runs `work`, which may hand on nothing but its last state. */
+/** Runs `work` as a batch. Only its result may leave the batch. */
 export function asBatch<T>(work: () => T): T {
   own = new WeakSet();
   try {
@@ -13,12 +13,12 @@ export function asBatch<T>(work: () => T): T {
   }
 }
 
-/** `value` itself when the batch under way has made it, else a copy; either may be changed until it is handed on. */
+/** A copy of `value` that may be changed within the batch: `value` itself when the batch has made it. */
 export function ownCopy<Shared extends object, Copy extends Shared>(
   value: Shared,
   copy: (value: Shared) => Copy,
 ): Copy {
-  if (own?.has(value)) return value as Copy; // it is in the set because this function has made it so
+  if (own?.has(value)) return value as Copy; // every value in the set is a copy
   const copied = copy(value);
   own?.add(copied);
   return copied;

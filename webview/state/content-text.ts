@@ -1,6 +1,7 @@
+/** Content blocks of messages as text. */
 import type { ContentBlock } from "@zed-industries/agent-client-protocol";
 
-/** A content block as Markdown text. What the panel does not show (images, sound, binary data) is named instead. */
+/** A content block as Markdown. Images, sound and binary data are named instead of shown. */
 export function contentText(block: ContentBlock): string {
   switch (block.type) {
     case "text":

@@ -1,16 +1,16 @@
-/** What a session that was opened by its end begins with: known by its number, and fetched a page at a time. */
+/** Earlier messages of a session that the panel loaded from its end. */
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesEarlier } from "../../agent-core/protocol/sessions.ts";
 import { fieldsOf, hermesField, type Meta } from "./agent-meta.ts";
 import type { EarlierState, PanelState } from "./state.ts";
 import { announce } from "./state.ts";
 
-/** What there is to fetch; undefined when nothing is. */
+/** The part that the panel does not have; undefined when it has all. */
 export function earlierOf(state: EarlierState | undefined): HermesEarlier | undefined {
   return state === undefined || state.type === "none-left" ? undefined : state;
 }
 
-/** Notes what a replay says that it does not begin with: `_meta.hermes.earlier`. */
+/** Records the part that a replay leaves out: `_meta.hermes.earlier`. */
 export function beginWithEarlier(state: PanelState, meta: Meta): PanelState {
   const { before, messages } = fieldsOf(hermesField(meta, "earlier"));
   if (typeof before !== "number" || typeof messages !== "number") return state;
@@ -19,7 +19,6 @@ export function beginWithEarlier(state: PanelState, meta: Meta): PanelState {
 
 type Failed = Extract<PanelEvent, { kind: "earlier-failed" }>;
 
-/** A page is on its way. */
 export function askForEarlier(state: PanelState, { before }: { readonly before: number }): PanelState {
   const earlier = earlierOf(state.earlier);
   if (earlier?.before !== before) return state;
@@ -27,7 +26,6 @@ export function askForEarlier(state: PanelState, { before }: { readonly before: 
   return { ...state, earlier: { type: "asked", before, messages } };
 }
 
-/** The page that begins there did not come. */
 export function failEarlier(state: PanelState, { before, message }: Failed): PanelState {
   const earlier = earlierOf(state.earlier);
   if (earlier?.before !== before) return state;

@@ -1,4 +1,4 @@
-/** The panel's whole behaviour over time: events in, state out. Pure; the clock comes in as a number. */
+/** The panel's behaviour as a pure reducer: the table has a handler for each kind of event. */
 import type { HistoryUpdate, PanelEvent, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import { asBatch } from "./batch.ts";
 import { askForEarlier, failEarlier } from "./earlier.ts";
@@ -11,7 +11,7 @@ import { addPermission, addQuestion, beginTurn, endPermission, endQuestion, endT
 import { addEarlierPage, applyUpdate } from "./updates.ts";
 import { changeRoute, updateFacts, updateHistory } from "./workspace.ts";
 
-/** Events that the panel itself causes, and messages of the host that belong to no session. */
+/** Events outside a session's log: those of the panel itself, and the host's messages about the workspace. */
 export type LocalEvent =
   | { readonly kind: "facts"; readonly facts: WorkspaceFacts }
   | { readonly kind: "history"; readonly update: HistoryUpdate }
@@ -68,16 +68,16 @@ const handlers: Handlers = {
   notice: (state, { severity, text }, at) => announce(addEntry(state, { type: "notice", severity, text }, at), text),
 };
 
-/** The state after `event`. Events that this panel does not know change nothing. `at`: clock, milliseconds. */
+/** The state after `event`. Unknown events change nothing. `at`: clock, milliseconds. */
 export function reduce(state: PanelState, event: StateEvent, at: number): PanelState {
-  // The table is checked entry by entry above; TypeScript cannot relate the key to its handler here.
+  // The type checks the table entry by entry; TypeScript cannot relate the key to its handler here.
   const handle = Object.hasOwn(handlers, event.kind)
     ? (handlers[event.kind] as (state: PanelState, event: StateEvent, at: number) => PanelState)
     : undefined;
   return handle ? handle(state, event, at) : state;
 }
 
-/** The state after all of `events`; a long replay costs no more for each of its events than a short one. */
+/** The state after all of `events`. The cost of an event does not grow with the length of a replay. */
 export function reduceAll(state: PanelState, events: readonly StateEvent[], at: number): PanelState {
   return asBatch(() => events.reduce((before, event) => reduce(before, event, at), state));
 }

@@ -1,11 +1,11 @@
-/** Going back to an earlier message: the card that shows what it would do, and what became of it. */
+/** Restores: their previews and results, and the removal of messages. */
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import { fieldsOf, hermesField, type Meta } from "./agent-meta.ts";
 import { earlierOf } from "./earlier.ts";
 import { announce, type Entry, type PanelState, type RestoredEntry } from "./state.ts";
 import { addEntry, sealOpen } from "./transcript.ts";
 
-/** Shows the card under the message that it belongs to, or takes it away. */
+/** Shows or removes the preview under its message. */
 export function previewRestore(
   state: PanelState,
   { position, preview }: Extract<PanelEvent, { kind: "restore-preview" }>,
@@ -16,7 +16,7 @@ export function previewRestore(
   return announce(shown, `Restore to here: ${files(count)} would change`);
 }
 
-/** Adds the line that tells what was restored; only the last one can be undone. `at`: clock, milliseconds. */
+/** Adds a line about the restore; only the last restore can be undone. `at`: clock, milliseconds. */
 export function addRestored(
   state: PanelState,
   { files: all, isUndo, restoreId }: Extract<PanelEvent, { kind: "restored" }>,
@@ -36,8 +36,8 @@ export function addRestored(
   return announce(addEntry({ ...state, entries, restore: undefined }, entry, at), `${entry.text}${left}`);
 }
 
-/** Takes messages back when `_meta.hermes.rewound` says so. */
-export function rewound(state: PanelState, meta: Meta, at: number): PanelState {
+/** Removes messages when `_meta.hermes.rewound` is set. */
+export function applyRewind(state: PanelState, meta: Meta, at: number): PanelState {
   const { position } = fieldsOf(hermesField(meta, "rewound"));
   if (typeof position !== "number") return state;
   return { ...rewindTo(state, position, at), restore: undefined };
@@ -47,19 +47,20 @@ function files(count: number): string {
   return count === 1 ? "1 file" : `${count} files`;
 }
 
-/** Messages that were taken back leave the panel, and what was compressed with one of them comes back whole. */
-
-/** Leaves out the message of the user's at this position and all that followed. `at`: clock, milliseconds. */
+/**
+ * Removes the user's message at this position and all after it. A summary that covered one of them disappears and shows
+ * its other messages again. `at`: clock, milliseconds.
+ */
 export function rewindTo(state: PanelState, position: number, at: number): PanelState {
   const sealed = sealOpen(state, at);
   const earlier = earlierOf(sealed.earlier);
   if (earlier !== undefined && position < earlier.before) return leaveOnlyEarlier(sealed, earlier.messages, position);
-  const isTakenBack = (entry: Entry): boolean => entry.type === "user" && (entry.position ?? -1) >= position;
-  const place = sealed.entries.findIndex(isTakenBack);
-  return place < 0 ? sealed : cutAt(sealed, place);
+  const isRemoved = (entry: Entry): boolean => entry.type === "user" && (entry.position ?? -1) >= position;
+  const index = sealed.entries.findIndex(isRemoved);
+  return index < 0 ? sealed : cutAt(sealed, index);
 }
 
-/** Nothing that was shown is left; of what is earlier nobody knows the number until the next page comes. */
+/** Removes all entries. The number of earlier messages is an estimate until the next page. */
 function leaveOnlyEarlier(state: PanelState, messages: number, position: number): PanelState {
   const { cutSummary } = state;
   return {
@@ -73,14 +74,14 @@ function leaveOnlyEarlier(state: PanelState, messages: number, position: number)
   };
 }
 
-function cutAt(state: PanelState, place: number): PanelState {
-  const left = state.entries.slice(0, place);
+function cutAt(state: PanelState, end: number): PanelState {
+  const left = state.entries.slice(0, end);
   const keys = new Set(left.map(({ key }) => key));
-  /** Key of what will stand next, where a line still holds because its messages are all left. */
+  // A summary of remaining messages only now ends at the next entry.
   const next = `e${state.nextKey}`;
-  const isNext = (until: string): boolean => until === state.entries[place]?.key;
+  const isNext = (until: string): boolean => until === state.entries[end]?.key;
   const moved = (until: string): string => (isNext(until) ? next : until);
-  const stands = (until: string): boolean => keys.has(until) || isNext(until);
+  const remains = (until: string): boolean => keys.has(until) || isNext(until);
   const { cutSummary } = state;
   const cutUntil = cutSummary?.until;
   const cut =
@@ -89,8 +90,8 @@ function cutAt(state: PanelState, place: number): PanelState {
     ...state,
     entries: left.flatMap((entry): readonly Entry[] => {
       if (entry.type !== "summary") return [entry];
-      return stands(entry.until) ? [{ ...entry, until: moved(entry.until) }] : [];
+      return remains(entry.until) ? [{ ...entry, until: moved(entry.until) }] : [];
     }),
-    cutSummary: cutUntil === undefined || stands(cutUntil) ? cut : undefined,
+    cutSummary: cutUntil === undefined || remains(cutUntil) ? cut : undefined,
   };
 }

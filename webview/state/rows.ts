@@ -1,14 +1,13 @@
-/** The rows of the conversation: entries under a closed summary, and those that show nothing, have none. */
+/** Rows of the transcript. Entries under a folded summary and entries without content have none. */
 import type { Entry, PanelState } from "./state.ts";
 import { isBlank } from "./streamed-text.ts";
 import { visibleEntries } from "./summaries.ts";
 
-/** Rows of the finished entries. */
 export function finishedRows(state: Pick<PanelState, "entries" | "openSummaries">): readonly Entry[] {
   return visibleEntries(state).filter(isShown);
 }
 
-/** The rows with that of the text that grows behind them. Without a turn nothing grows any more. */
+/** Adds the row of the growing text. Text stops growing with its turn. */
 export function withOpen(rows: readonly Entry[], { open, running }: Pick<PanelState, "open" | "running">) {
   if (open === undefined || !isShown(open)) return rows;
   return [...rows, running ? open : { ...open, growing: false }];
@@ -19,20 +18,18 @@ function isShown(entry: Entry): boolean {
     case "answer":
       return !isBlank(entry.text);
     case "tool":
-      // Keeping the plan is shown by the plan itself.
+      // The plan has a place of its own above the composer.
       return entry.kind !== "think" || entry.status === "failed";
     default:
       return true;
   }
 }
 
-/** A thought's name that stays when its session is shown again, of which more or less may be there then. */
-
 /**
- * Position of the user's message that it follows, and its number since. `key`: of the thought; one that is not among
- * the entries grows behind them. Undefined where the message is not there, or its position not told.
+ * Id of a thought that stays the same when its session is loaded again: position of the user's message before it, and its
+ * number after that message. `key`: of the thought's entry; default: the growing one. Undefined without such a message.
  */
-export function placeOfThought(entries: readonly Entry[], key: string): string | undefined {
+export function thoughtId(entries: readonly Entry[], key: string): string | undefined {
   const place = entries.findLastIndex((entry) => entry.key === key);
   let number = 0;
   for (let index = (place < 0 ? entries.length : place) - 1; index >= 0; index -= 1) {

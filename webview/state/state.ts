@@ -1,4 +1,4 @@
-/** All that the panel shows, as one immutable value. Only reduce.ts makes a new one. */
+/** State of the panel as one immutable value. Only the reducer makes a new one. */
 import type {
   AvailableCommand,
   Cost,
@@ -21,22 +21,22 @@ import type { HermesEarlier } from "../../agent-core/protocol/sessions.ts";
 import type { CompressionUpdate, ContextPressure } from "./agent-meta.ts";
 import type { StreamedText } from "./streamed-text.ts";
 
-/** A message or a thought. While it grows it is `PanelState.open`, then it moves to the end of `entries`. */
+/** A message or a thought. A growing one is `PanelState.open`; a finished one is in `entries`. */
 export type TextEntry = {
   readonly type: "user" | "answer" | "thought";
   readonly key: string;
   readonly messageId: string | undefined;
-  /** Of a message of the user's: its place among all of the session, once the agent has said it. */
+  /** Index of the user's message in its session, once the agent has sent it. */
   readonly position: number | undefined;
   readonly text: StreamedText;
   readonly growing: boolean;
-  /** Milliseconds of the clock; undefined when the entry was replayed. */
+  /** Milliseconds of the clock; undefined for a replayed entry. */
   readonly startedAt: number | undefined;
-  /** How long it grew, in milliseconds; undefined when unknown. */
+  /** Milliseconds; undefined when unknown. */
   readonly durationMs: number | undefined;
 };
 
-/** State of a tool call: ACP's own, and `stopped` for one that the end of its turn cut off. */
+/** `stopped`: the turn ended before the call. */
 export type ToolStatus = ToolCallStatus | "stopped";
 
 export type ToolEntry = {
@@ -49,12 +49,12 @@ export type ToolEntry = {
   readonly content: readonly ToolCallContent[];
   readonly locations: readonly ToolCallLocation[];
   readonly rawInput: unknown;
-  /** Milliseconds of the clock; undefined when the call was replayed. */
+  /** Milliseconds of the clock; undefined for a replayed call. */
   readonly startedAt: number | undefined;
   readonly durationMs: number | undefined;
-  /** A permission request for this call is open. */
+  /** The call waits for the user's permission. */
   readonly waiting: boolean;
-  /** How its permission request ended. */
+  /** Outcome of the permission request. */
   readonly verdict: string | undefined;
 };
 
@@ -65,7 +65,7 @@ export type NoticeEntry = {
   readonly text: string;
 };
 
-/** The last line of a turn that ended in any way but the ordinary one. */
+/** Last line of a turn that was stopped or failed. */
 export type TurnEndEntry = {
   readonly type: "turn-end";
   readonly key: string;
@@ -73,44 +73,44 @@ export type TurnEndEntry = {
   readonly text: string;
 };
 
-/** Stands before entries that the model gets a summary of instead. */
+/** Line before the entries that a summary replaces for the model. */
 export type SummaryEntry = {
   readonly type: "summary";
   readonly key: string;
   readonly messages: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Markdown; empty when the messages were just left out. */
+  /** Markdown; empty when the model gets no summary. */
   readonly summary: string;
   /** Key of the first entry after them. */
   readonly until: string;
 };
 
-/** Files were put back. */
+/** Result of a restore. */
 export type RestoredEntry = {
   readonly type: "restored";
   readonly key: string;
   readonly text: string;
   readonly leftAlone: readonly RestoreFile[];
-  /** What undoes it; undefined when nothing can be undone, or a later one stands before it. */
+  /** Id to undo the restore; undefined when no file changed, or after a later restore. */
   readonly restoreId: string | undefined;
 };
 
 export type Entry = TextEntry | ToolEntry | NoticeEntry | TurnEndEntry | SummaryEntry | RestoredEntry;
 
-/** What comes before `entries`, when a session was opened by its end. */
+/** The part before `entries` of a session that was loaded from its end. */
 export type EarlierState =
   | ({ readonly type: "there" | "asked" } & HermesEarlier)
   | ({ readonly type: "failed"; readonly problem: string } & HermesEarlier)
-  /** Page by page all of it has come. */
+  /** All pages have been loaded. */
   | { readonly type: "none-left" };
 
-/** A compression whose first messages have not come yet: its line moves up with each page. */
+/** A summary whose first messages are not loaded yet: its line moves up with each page. */
 export type CutSummary = {
   readonly update: CompressionUpdate;
-  /** Of its line. */
+  /** Key of the line. */
   readonly key: string;
-  /** Key of the first entry after what is under it; undefined while all of that is earlier, and there is no line. */
+  /** Key of the first entry after its messages; undefined while none of them is loaded, and there is no line. */
   readonly until: string | undefined;
 };
 
@@ -122,7 +122,7 @@ export type TerminalState = {
 export type PermissionRequest = Extract<PanelEvent, { kind: "permission" }>;
 export type QuestionRequest = Extract<PanelEvent, { kind: "question" }>;
 
-/** What the agent's message window holds and costs. */
+/** Fill level and cost of the model's context window. */
 export type UsageState = {
   readonly used: number;
   readonly size: number;
@@ -150,12 +150,12 @@ export type PanelState = {
   readonly sessionId: string | undefined;
   readonly agentName: string;
   readonly entries: readonly Entry[];
-  /** Undefined when `entries` begins with the beginning of the session. */
+  /** Undefined when `entries` starts with the session. */
   readonly earlier: EarlierState | undefined;
   readonly cutSummary: CutSummary | undefined;
   /** Keys of the summaries whose messages are shown. */
   readonly openSummaries: readonly string[];
-  /** The entry that still grows; it follows `entries`. */
+  /** The growing entry; it follows `entries`. */
   readonly open: TextEntry | undefined;
   /** Number of the next entry's key. */
   readonly nextKey: number;
@@ -169,9 +169,9 @@ export type PanelState = {
   readonly usage: UsageState | undefined;
   readonly configOptions: readonly SessionConfigOption[];
   readonly commands: readonly AvailableCommand[];
-  /** What going back to before the message at a position would do; undefined while nobody asks. */
+  /** Preview of a restore. */
   readonly restore: { readonly position: number; readonly preview: RestorePreview } | undefined;
-  /** For screen readers; `serial` changes when the same words are to be said again. */
+  /** Text for screen readers; `serial` changes with each announcement. */
   readonly announcement: { readonly serial: number; readonly text: string };
 };
 
@@ -206,7 +206,7 @@ export function withoutSession({ facts, route, history, announcement }: PanelSta
   return { ...emptyState, facts, route, history, announcement };
 }
 
-/** The same state, with `text` to be said by a screen reader. */
+/** Has a screen reader read `text` aloud. */
 export function announce(state: PanelState, text: string): PanelState {
   return { ...state, announcement: { serial: state.announcement.serial + 1, text } };
 }

@@ -1,12 +1,10 @@
-/** Text that grows by small pieces: appending never copies what is already there, reading can start at a cursor. */
+/** Text that grows by deltas: an append copies no earlier text, and a read can start at an offset. */
 
-// A piece is closed at this size, so that neither the growing tail nor the list of pieces is ever long.
+/** Size at which a piece is closed: it bounds both the growing tail and the number of pieces. */
 const PIECE_CHARS = 4096;
 
 export type StreamedText = {
-  /** Closed pieces, in order. */
   readonly pieces: readonly string[];
-  /** The growing end. */
   readonly tail: string;
   /** UTF-16 units dropped from the beginning by `keepEnd`. */
   readonly dropped: number;
@@ -16,7 +14,7 @@ export type StreamedText = {
 
 export const emptyText: StreamedText = { pieces: [], tail: "", dropped: 0, length: 0 };
 
-/** The text with `delta` at its end. Cost grows with the delta, not with the text. */
+/** Appends `delta`. The cost depends on the delta, not on the text. */
 export function appendText(text: StreamedText, delta: string): StreamedText {
   const tail = text.tail + delta;
   const length = text.length + delta.length;
@@ -24,7 +22,7 @@ export function appendText(text: StreamedText, delta: string): StreamedText {
   return { ...text, pieces: [...text.pieces, tail], tail: "", length };
 }
 
-/** What follows `offset` (counted from the very beginning); all that is left when `offset` was dropped already. */
+/** Text after `offset`, which counts dropped units too. An offset in the dropped part returns all that is left. */
 export function textFrom(text: StreamedText, offset: number): string {
   let start = text.length - text.tail.length;
   if (offset >= start) return text.tail.slice(offset - start);
@@ -37,17 +35,15 @@ export function textFrom(text: StreamedText, offset: number): string {
   return parts.reverse().join("");
 }
 
-/** All of it as one string. */
 export function wholeText(text: StreamedText): string {
   return textFrom(text, 0);
 }
 
-/** True when there is nothing but white space. */
 export function isBlank(text: StreamedText): boolean {
   return text.tail.trim() === "" && text.pieces.every((piece) => piece.trim() === "");
 }
 
-/** Drops whole pieces from the beginning until at most `maxChars` (and one piece) are left. */
+/** Drops whole pieces from the beginning until at most `maxChars` plus one piece are left. */
 export function keepEnd(text: StreamedText, maxChars: number): StreamedText {
   let first = 0;
   let dropped = text.dropped;

@@ -1,25 +1,26 @@
-/** Older messages that gave way to a summary for the model: here they stay, folded away under one line. */
-import type { Anchor, CompressionUpdate } from "./agent-meta.ts";
+/** Compressed messages: the model gets a summary, the panel folds them under one line. */
+import type { HermesAnchor } from "../../agent-core/protocol/conversation.ts";
+import type { CompressionUpdate } from "./agent-meta.ts";
 import { earlierOf } from "./earlier.ts";
 import type { CutSummary, Entry, PanelState, SummaryEntry } from "./state.ts";
 import { sealOpen } from "./transcript.ts";
 
-/** Adds the line that the compressed entries are folded under. `at`: clock, milliseconds. */
+/** Adds the line over the compressed entries. `at`: clock, milliseconds. */
 export function addSummary(state: PanelState, update: CompressionUpdate, at: number): PanelState {
   const sealed = sealOpen(state, at);
   const key = `e${sealed.nextKey}`;
-  // A line that is not whole yet is of an earlier compression, which this one replaces.
+  // An unfinished line belongs to an earlier compression, which this one replaces.
   const next = { ...withoutCut(sealed), nextKey: sealed.nextKey + 1 };
   return placeLine(next, { update, key, until: undefined });
 }
 
-/** Puts a line that is not whole yet over what has come of its messages by now. */
+/** Moves an unfinished line up over the messages that are loaded now. */
 export function placeCutSummary(state: PanelState): PanelState {
   const { cutSummary, earlier } = state;
   if (cutSummary === undefined) return state;
   const { update, until } = cutSummary;
-  const isKnown = until !== undefined || placeOf(state.entries, update.firstKept) !== undefined;
-  // All has come and its end was not among it: that was taken back.
+  const isKnown = until !== undefined || indexOf(state.entries, update.firstKept) !== undefined;
+  // All is loaded without the end of the compressed part: that message was removed.
   if (!isKnown && earlierOf(earlier) === undefined) return { ...state, cutSummary: undefined };
   return placeLine(withoutCut(state), cutSummary);
 }
@@ -28,13 +29,13 @@ function placeLine(state: PanelState, cut: CutSummary): PanelState {
   const { entries, earlier } = state;
   const { update, key } = cut;
   const isCut = earlierOf(earlier) !== undefined;
-  const begin = placeOf(entries, update.first);
-  const end = cut.until === undefined ? placeOf(entries, update.firstKept) : placeOfKey(entries, cut.until);
+  const begin = indexOf(entries, update.first);
+  const end = cut.until === undefined ? indexOf(entries, update.firstKept) : indexOfKey(entries, cut.until);
   if (end === undefined && cut.until === undefined && isCut && update.firstKept !== null) {
     return { ...state, cutSummary: cut };
   }
   const first = begin ?? 0;
-  // An earlier line that stands there is folded away with what is under it.
+  // An earlier summary at this point is folded together with its messages.
   const from = entries.findLastIndex((entry, index) => index < first && entry.type !== "summary") + 1;
   const stop = end ?? entries.length;
   if (stop <= from) return isCut ? { ...state, cutSummary: cut } : state;
@@ -54,26 +55,25 @@ function withoutCut(state: PanelState): PanelState {
   return { ...state, cutSummary: undefined, entries: entries.filter(({ key }) => key !== cutSummary.key) };
 }
 
-/** Nothing but a closed line would be seen of the next page: its messages are under that. */
+/** True when all messages of the next page are under a folded line. */
 export function hidesNextPage({ cutSummary, openSummaries }: PanelState): boolean {
   return cutSummary?.until !== undefined && !openSummaries.includes(cutSummary.key);
 }
 
-/** Opens a line that is closed, closes one that is open. */
 export function toggleSummary(state: PanelState, key: string): PanelState {
   const isOpen = state.openSummaries.includes(key);
   const openSummaries = isOpen ? state.openSummaries.filter((open) => open !== key) : [...state.openSummaries, key];
   return { ...state, openSummaries };
 }
 
-/** The entries that are to be seen: those under a closed line are not. */
+/** The entries except those under a folded line. */
 export function visibleEntries({
   entries,
   openSummaries,
 }: Pick<PanelState, "entries" | "openSummaries">): readonly Entry[] {
   if (!entries.some((entry) => entry.type === "summary")) return entries;
   const visible: Entry[] = [];
-  /** Key of the entry before which nothing is to be seen. */
+  /** Key of the entry that ends the folded part. */
   let hiddenUntil: string | undefined;
   for (const entry of entries) {
     if (entry.key === hiddenUntil) hiddenUntil = undefined;
@@ -84,12 +84,12 @@ export function visibleEntries({
   return visible;
 }
 
-function placeOfKey(entries: readonly Entry[], key: string): number | undefined {
+function indexOfKey(entries: readonly Entry[], key: string): number | undefined {
   const place = entries.findIndex((entry) => entry.key === key);
   return place < 0 ? undefined : place;
 }
 
-function placeOf(entries: readonly Entry[], anchor: Anchor | null): number | undefined {
+function indexOf(entries: readonly Entry[], anchor: HermesAnchor | null): number | undefined {
   if (anchor === null) return undefined;
   const place = entries.findIndex((entry) =>
     "position" in anchor

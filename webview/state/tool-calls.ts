@@ -1,15 +1,15 @@
-/** Tool calls: each update says only what changed; the card keeps the rest. */
+/** Tool calls and the terminals in their cards. An update holds only the changed fields of a call. */
 import type { ToolCallUpdate } from "@zed-industries/agent-client-protocol";
 import { hermesField } from "./agent-meta.ts";
 import { ownCopy } from "./batch.ts";
-import { placeOfCall, withChanged, withEntry } from "./entry-list.ts";
+import { indexOfCall, withChanged, withEntry } from "./entry-list.ts";
 import type { Entry, PanelState, TerminalState, ToolEntry } from "./state.ts";
 import { appendText, emptyText, keepEnd } from "./streamed-text.ts";
 import { sealOpen } from "./transcript.ts";
 
-/** Merges `update` into the call it names, or adds a card when there is none. `at`: clock, milliseconds. */
+/** Merges `update` into its call, or adds a card for a new call. `at`: clock, milliseconds. */
 export function upsertToolCall(state: PanelState, update: ToolCallUpdate, at: number): PanelState {
-  const index = placeOfCall(state.entries, update.toolCallId);
+  const index = indexOfCall(state.entries, update.toolCallId);
   const known = index === undefined ? undefined : state.entries[index];
   if (index !== undefined && known?.type === "tool") {
     return { ...state, entries: withChanged(state.entries, index, merge(known, update, at)) };
@@ -33,15 +33,15 @@ export function upsertToolCall(state: PanelState, update: ToolCallUpdate, at: nu
   return { ...sealed, nextKey: sealed.nextKey + 1, entries: withEntry(sealed.entries, merge(fresh, update, at)) };
 }
 
-/** Changes the card of one call, if it is there. */
+/** Without effect when the call is not in the list. */
 export function changeToolCall(state: PanelState, id: string, change: Partial<ToolEntry>): PanelState {
-  const index = placeOfCall(state.entries, id);
+  const index = indexOfCall(state.entries, id);
   const known = index === undefined ? undefined : state.entries[index];
   if (index === undefined || known?.type !== "tool") return state;
   return { ...state, entries: withChanged(state.entries, index, { ...known, ...change }) };
 }
 
-/** Marks what still runs as stopped: the turn that would have finished it is over. */
+/** Marks unfinished calls as stopped, because their turn has ended. */
 export function stopToolCalls(state: PanelState): PanelState {
   if (!state.entries.some(isUnfinished)) return state;
   const entries = state.entries.map(
@@ -50,7 +50,6 @@ export function stopToolCalls(state: PanelState): PanelState {
   return { ...state, entries };
 }
 
-/** True for a call that has not come to its end. */
 export function isUnfinished(entry: Entry): entry is ToolEntry {
   return entry.type === "tool" && (entry.status === "pending" || entry.status === "in_progress");
 }
@@ -68,7 +67,7 @@ function merge(card: ToolEntry, update: ToolCallUpdate, at: number): ToolEntry {
     content: update.content ?? card.content,
     locations: update.locations ?? card.locations,
     rawInput: update.rawInput ?? card.rawInput,
-    // Waiting for a permission is not the tool's own time.
+    // The wait for a permission does not count.
     startedAt: begins ? at : card.startedAt,
     durationMs: declaredDuration(update) ?? card.durationMs ?? measured,
   };
@@ -79,18 +78,15 @@ function declaredDuration(update: ToolCallUpdate): number | undefined {
   return typeof durationMs === "number" && durationMs >= 0 ? durationMs : undefined;
 }
 
-/** Live output of the terminals that tool calls show. */
-
-// The panel shows the end of long output; the whole of it is in VS Code's own terminal.
+/** The panel shows the end of long output; VS Code's own terminal has all of it. */
 const MAX_OUTPUT_CHARS = 400_000;
 
-/** Adds output; the beginning is dropped past 400,000 characters. */
+/** Appends output and drops its beginning past the limit. */
 export function appendOutput(state: PanelState, terminalId: string, text: string): PanelState {
   const known = state.terminals.get(terminalId) ?? { text: emptyText, exit: undefined };
   return withTerminal(state, terminalId, { ...known, text: keepEnd(appendText(known.text, text), MAX_OUTPUT_CHARS) });
 }
 
-/** Records how the program ended. */
 export function endTerminal(
   state: PanelState,
   terminalId: string,

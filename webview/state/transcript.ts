@@ -1,20 +1,19 @@
-/** The list of entries: one text grows at its end at most; everything before it is finished. */
+/** Entries of the transcript. At most one text grows, at the end; all entries before it are finished. */
 import { withChanged, withEntry } from "./entry-list.ts";
 import type { Entry, NoticeEntry, PanelState, RestoredEntry, TextEntry, TurnEndEntry } from "./state.ts";
 import { appendText, emptyText } from "./streamed-text.ts";
 
-/** A piece of text on its way into the transcript. */
 export type TextChunk = {
   readonly type: TextEntry["type"];
   readonly text: string;
   readonly messageId: string | undefined;
-  /** Of a message of the user's. */
+  /** Only for a message of the user. */
   readonly position?: number | undefined;
 };
 
 type NewEntry = Omit<NoticeEntry, "key"> | Omit<TurnEndEntry, "key"> | Omit<RestoredEntry, "key">;
 
-/** Adds `chunk` to the text that grows when it belongs to it, or begins a new one. `at`: clock, milliseconds. */
+/** Appends `chunk` to the growing text, or starts a new text. `at`: clock, milliseconds. */
 export function growText(state: PanelState, chunk: TextChunk, at: number): PanelState {
   const { open } = state;
   if (open && continues(open, chunk)) {
@@ -39,7 +38,7 @@ export function growText(state: PanelState, chunk: TextChunk, at: number): Panel
   };
 }
 
-/** Finishes the text that grows, if any, and puts it at the end of the list. */
+/** Finishes the growing text, if any, and appends it to the entries. */
 export function sealOpen(state: PanelState, at: number): PanelState {
   const { open } = state;
   if (!open) return state;
@@ -47,14 +46,13 @@ export function sealOpen(state: PanelState, at: number): PanelState {
   return { ...state, open: undefined, entries: withEntry(state.entries, { ...open, growing: false, durationMs }) };
 }
 
-/** Adds a finished entry after everything there is. */
 export function addEntry(state: PanelState, entry: NewEntry, at: number): PanelState {
   const sealed = sealOpen(state, at);
   const keyed: Entry = { ...entry, key: `e${sealed.nextKey}` };
   return { ...sealed, nextKey: sealed.nextKey + 1, entries: withEntry(sealed.entries, keyed) };
 }
 
-/** The last message of the user's stands at this place of the session. */
+/** Records the position of the user's last message. */
 export function placeLastPrompt(state: PanelState, position: number): PanelState {
   const place = state.entries.findLastIndex((entry) => entry.type === "user");
   const entry = state.entries[place];

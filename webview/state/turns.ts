@@ -1,4 +1,4 @@
-/** The life of a turn: it begins with the user's prompt and ends with a reason. */
+/** Life of a turn: the user's prompt, the agent's requests, the end. */
 import type { StopReason } from "@zed-industries/agent-client-protocol";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import { announce, type PanelState, type PermissionRequest, type QuestionRequest } from "./state.ts";
@@ -6,10 +6,10 @@ import { wholeText } from "./streamed-text.ts";
 import { changeToolCall, stopToolCalls, upsertToolCall } from "./tool-calls.ts";
 import { addEntry, growText, sealOpen } from "./transcript.ts";
 
-// A screen reader says the beginning of a reply; the rest is in the transcript.
+/** A screen reader reads the beginning of a reply aloud; the rest is in the transcript. */
 const SPOKEN_CHARS = 600;
 
-const stopWords: Record<StopReason, string | undefined> = {
+const stopLabels: Record<StopReason, string | undefined> = {
   end_turn: undefined,
   cancelled: "Stopped",
   max_tokens: "Reached the model's output limit",
@@ -17,7 +17,7 @@ const stopWords: Record<StopReason, string | undefined> = {
   refusal: "The model refused to answer",
 };
 
-/** The user's own message: shown, and the turn runs from now on. `at`: clock, milliseconds. */
+/** Shows the user's message and starts the turn. `at`: clock, milliseconds. */
 export function beginTurn(state: PanelState, text: string, at: number): PanelState {
   const planDone = state.plan.every((entry) => entry.status === "completed");
   const shown = sealOpen(growText(sealOpen(state, at), { type: "user", text, messageId: undefined }, at), at);
@@ -25,7 +25,7 @@ export function beginTurn(state: PanelState, text: string, at: number): PanelSta
   return announce(running, `${state.agentName} is working`);
 }
 
-/** Ends the turn: what still ran is stopped, and a reason other than the ordinary one gets its line. */
+/** Stops running tool calls, and adds a line for any end but the ordinary one. */
 export function endTurn(state: PanelState, event: Extract<PanelEvent, { kind: "turn-end" }>, at: number): PanelState {
   const settled = stopToolCalls(sealOpen(state, at));
   const idle: PanelState = { ...settled, running: false, runningSince: undefined };
@@ -35,8 +35,8 @@ export function endTurn(state: PanelState, event: Extract<PanelEvent, { kind: "t
       `Error: ${event.error}`,
     );
   }
-  const words = event.stopReason && stopWords[event.stopReason];
-  if (words) return announce(addEntry(idle, { type: "turn-end", tone: "muted", text: words }, at), words);
+  const label = event.stopReason && stopLabels[event.stopReason];
+  if (label) return announce(addEntry(idle, { type: "turn-end", tone: "muted", text: label }, at), label);
   return announce(idle, `${idle.agentName} has finished. ${lastReply(idle)}`);
 }
 
@@ -45,9 +45,7 @@ function lastReply(state: PanelState): string {
   return reply?.type === "answer" ? wholeText(reply.text).slice(0, SPOKEN_CHARS) : "";
 }
 
-/** Permission requests and questions: shown until the host says how they ended. */
-
-/** Shows a permission request, and what it says about its tool call on that call's card. */
+/** Shows a permission request until the host reports its end, and updates the card of its tool call. */
 export function addPermission(state: PanelState, request: PermissionRequest, at: number): PanelState {
   const id = request.toolCall.toolCallId;
   const known = changeToolCall(upsertToolCall(state, request.toolCall, at), id, { waiting: true });
@@ -56,7 +54,7 @@ export function addPermission(state: PanelState, request: PermissionRequest, at:
   return announce({ ...known, permissions: [...others, request] }, `Permission needed: ${what}`);
 }
 
-/** Takes the request away; the card of its call keeps `label`. */
+/** Removes the request; the card of its tool call keeps `label`. */
 export function endPermission(state: PanelState, requestId: string, label: string): PanelState {
   const request = state.permissions.find((other) => other.requestId === requestId);
   if (!request) return state;
@@ -66,13 +64,12 @@ export function endPermission(state: PanelState, requestId: string, label: strin
   return announce(changeToolCall({ ...state, permissions }, id, { waiting: stillWaiting, verdict: label }), label);
 }
 
-/** Shows a question of the agent. */
 export function addQuestion(state: PanelState, request: QuestionRequest): PanelState {
   const others = state.questions.filter((other) => other.requestId !== request.requestId);
   return announce({ ...state, questions: [...others, request] }, `Question: ${request.message}`);
 }
 
-/** Takes the question away; the transcript keeps it with `label`, which says how it ended. */
+/** Removes the question; the transcript keeps it with `label`, its outcome. */
 export function endQuestion(state: PanelState, requestId: string, label: string, at: number): PanelState {
   const request = state.questions.find((other) => other.requestId === requestId);
   if (!request) return state;

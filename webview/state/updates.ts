@@ -1,11 +1,11 @@
-/** What the agent sent: one entry of the table for each kind of ACP session update. */
+/** Applies the agent's updates: the table has a handler for each kind of ACP session update. */
 import type { ContentChunk, SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import { compressionIn, positionIn, pressureIn } from "./agent-meta.ts";
 import { modelName, withMode } from "./config.ts";
 import { contentText } from "./content-text.ts";
 import { beginWithEarlier, earlierOf } from "./earlier.ts";
-import { rewound } from "./restore.ts";
+import { applyRewind } from "./restore.ts";
 import { announce, emptyState, type NoticeEntry, type PanelState, type TextEntry } from "./state.ts";
 import { addSummary, placeCutSummary } from "./summaries.ts";
 import { upsertToolCall } from "./tool-calls.ts";
@@ -36,8 +36,8 @@ const handlers: Handlers = {
   session_info_update: (state, { _meta }, at) => {
     const position = positionIn(_meta);
     const compression = compressionIn(_meta);
-    const left = rewound(beginWithEarlier(state, _meta), _meta, at);
-    const placed = position === undefined ? left : placeLastPrompt(left, position);
+    const remaining = applyRewind(beginWithEarlier(state, _meta), _meta, at);
+    const placed = position === undefined ? remaining : placeLastPrompt(remaining, position);
     return compression === undefined ? placed : addSummary(placed, compression, at);
   },
   usage_update: (state, { used, size, cost, _meta }) => ({
@@ -60,16 +60,16 @@ const handlers: Handlers = {
   compaction_summary_chunk: (state) => state,
 };
 
-/** The state after `update`. Kinds that this panel does not know change nothing. `at`: clock, milliseconds. */
+/** The state after `update`. Unknown kinds change nothing. `at`: clock, milliseconds. */
 export function applyUpdate(state: PanelState, update: SessionUpdate, at: number): PanelState {
-  // The table is checked entry by entry above; TypeScript cannot relate the key to its handler here.
+  // The type checks the table entry by entry; TypeScript cannot relate the key to its handler here.
   const handle = Object.hasOwn(handlers, update.sessionUpdate)
     ? (handlers[update.sessionUpdate] as (state: PanelState, update: SessionUpdate, at: number) => PanelState)
     : undefined;
   return handle ? handle(state, update, at) : state;
 }
 
-/** A model that was there before and is another now is said aloud. */
+/** Announces another model. */
 function withOptions(state: PanelState, configOptions: PanelState["configOptions"]): PanelState {
   const [before, now] = [modelName(state.configOptions), modelName(configOptions)];
   const next = { ...state, configOptions };
@@ -85,7 +85,7 @@ function chunk(state: PanelState, type: TextEntry["type"], update: ContentChunk,
   );
 }
 
-// Some agents repeat the prompt they were given; it is on screen already.
+/** Some agents send the prompt back, which the panel shows already. */
 function isEcho(state: PanelState, { messageId }: ContentChunk): boolean {
   return !messageId && state.running && !state.open && state.entries.at(-1)?.type === "user";
 }
@@ -94,9 +94,7 @@ function severityOf(severity: string): NoticeEntry["severity"] {
   return severity === "warning" || severity === "error" ? severity : "info";
 }
 
-/** A page of earlier messages takes its place before what is shown. */
-
-/** One that nobody waits for any more, because messages were taken back meanwhile, is left out. */
+/** Inserts a page of earlier messages. A page is dropped when its messages were removed after the request. */
 export function addEarlierPage(
   state: PanelState,
   { before, updates, earlier }: Extract<PanelEvent, { kind: "earlier-page" }>,

@@ -1,4 +1,4 @@
-/** Facts of the workspace and the page shown: both outlive a change of session. */
+/** State that outlives a change of session: facts of the workspace, the page shown, the list of sessions. */
 import type { HistoryUpdate, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesProcess } from "../../agent-core/protocol/processes.ts";
 import { announce, type PanelState, type Route } from "./state.ts";
@@ -50,8 +50,6 @@ function processNews(before: readonly HermesProcess[], now: readonly HermesProce
     return state === "ended" ? [`${command} has ended: ${note ?? ""}`] : [];
   });
 }
-
-/** Updates of the list of stored sessions. */
 
 export function updateHistory(state: PanelState, { update }: { readonly update: HistoryUpdate }): PanelState {
   switch (update.kind) {

@@ -1,4 +1,4 @@
-/** Terminal output as coloured runs of text: colours are kept, every other escape sequence is dropped. */
+/** Terminal output as runs of text with colours. All other escape sequences are dropped. */
 import { CONTROL_CHARACTERS, ESCAPE_SEQUENCES } from "../../agent-core/platform/ansi.ts";
 
 export type AnsiRun = {
@@ -33,7 +33,7 @@ export function ansiRuns(output: string): readonly AnsiRun[] {
   return runs;
 }
 
-/** A line that was drawn again shows what was drawn last. */
+/** A carriage return starts the line again: its last text remains. */
 function visible(text: string): string {
   return text
     .replace(/\r+\n/g, "\n")
@@ -46,7 +46,7 @@ function restyle(style: Style, parameters: string): Style {
   let next = style;
   for (let index = 0; index < codes.length; index += 1) {
     const code = codes[index] ?? 0;
-    // 256 colours and true colour have no theme colour: their parameters are passed over.
+    // 256 colours and true colour have no theme colour: their parameters are skipped.
     if (code === 38 || code === 48) index += codes[index + 1] === 5 ? 2 : 4;
     else next = apply(next, code);
   }

@@ -1,4 +1,4 @@
-/** The panel: the conversation, what waits for an answer, and the composer. */
+/** The panel: status lines, the page or transcript, and the dock with requests and composer. */
 import type { PlanEntry } from "@zed-industries/agent-client-protocol";
 import type { HistoryPage } from "../../agent-core/protocol/panel-events.ts";
 import { isOffline } from "../state/config.ts";
@@ -12,7 +12,7 @@ import { ProcessStrip } from "./process-strip.tsx";
 import { QueueList } from "./queue-list.tsx";
 import { PermissionCard, QuestionCard } from "./request-cards.tsx";
 import { ReviewBar } from "./review-bar.tsx";
-import { FirstRun } from "./setup-page.tsx";
+import { SetupPageView } from "./setup-page.tsx";
 import { Transcript } from "./transcript/transcript.tsx";
 
 export function App() {
@@ -43,12 +43,12 @@ export function App() {
   );
 }
 
-/** What fills the panel: the stored sessions, the way to a model, the conversation, or what there is before it. */
+/** The page of the route; without one the transcript, or examples before the first message. */
 function Content() {
   const panel = usePanel();
   const { entries, open, earlier, facts, route, history, sessionId } = panel.store.shown.value;
   if (route.sessions) return <History page={history ?? LOADING} />;
-  if (route.setup && facts.setup !== null) return <FirstRun page={facts.setup} />;
+  if (route.setup && facts.setup !== null) return <SetupPageView page={facts.setup} />;
   const isEmpty = entries.length === 0 && open === undefined && earlierOf(earlier) === undefined;
   if (!isEmpty) return <Transcript key={sessionId} />;
   return <EmptyState onExample={(text) => panel.compose(text)} />;
@@ -56,9 +56,8 @@ function Content() {
 
 const LOADING: HistoryPage = { query: "", everywhere: false, sessions: [], hasMore: false, isLoading: true };
 
-/** One line about the agent itself, when it is not simply there. */
-
-export function AgentLine() {
+/** Shows an agent that starts, restarts or has failed. */
+function AgentLine() {
   const { store } = usePanel();
   const { facts, sessionId } = store.shown.value;
   const { agent } = facts;
@@ -86,16 +85,14 @@ export function AgentLine() {
   }
 }
 
-/** What an untrusted workspace means, and the way out of it. */
-
-export function TrustLine() {
+function TrustLine() {
   const { store, post } = usePanel();
   if (store.shown.value.facts.isTrusted) return null;
   return (
     <div class="agent-line trust-line" role="status">
       <Icon name="shield" />
       <span>
-        This workspace is not trusted: the agent talks and reads, and writes and runs nothing.{" "}
+        This workspace is not trusted: the agent can talk and read, but not write or run anything.{" "}
         <button type="button" class="text-button" onClick={() => post({ type: "manage-trust" })}>
           Manage trust
         </button>
@@ -104,21 +101,20 @@ export function TrustLine() {
   );
 }
 
-/** What one sees before the first message: what this is, and something to try. */
-
 const EXAMPLES = [
   "replace two with TWO in a.txt then run cat a.txt",
   "list src then read README.md",
   'search "total" in src',
 ];
 
-export function EmptyState({ onExample }: { readonly onExample: (text: string) => void }) {
+/** Introduction before the first message. */
+function EmptyState({ onExample }: { readonly onExample: (text: string) => void }) {
   const { store, post } = usePanel();
   const { agentName, configOptions } = store.shown.value;
   return (
     <div class="empty">
       <h1>{agentName}</h1>
-      <p>Reads, edits and runs things in this workspace. You review each edit, and risky commands ask first.</p>
+      <p>Reads and edits files and runs commands in this workspace. You review each edit; risky commands ask first.</p>
       <div class="examples">
         {EXAMPLES.map((example) => (
           <button key={example} type="button" class="example" onClick={() => onExample(example)}>
@@ -139,15 +135,14 @@ export function EmptyState({ onExample }: { readonly onExample: (text: string) =
   );
 }
 
-/** The plan as a check list, one line while folded. */
-
-const icons = {
+const planIcons = {
   pending: "circle-large-outline",
   in_progress: "circle-large-filled",
   completed: "pass-filled",
 } as const;
 
-export function PlanView() {
+/** The agent's plan as a checklist. */
+function PlanView() {
   const { store } = usePanel();
   const { plan } = store.shown.value;
   if (plan.length === 0) return null;
@@ -177,7 +172,7 @@ export function PlanView() {
 function PlanLine({ entry: { content, status } }: { readonly entry: PlanEntry }) {
   return (
     <li class={`plan-${status}`} data-plan-status={status}>
-      <Icon name={icons[status]} /> <span dir="auto">{content}</span>
+      <Icon name={planIcons[status]} /> <span dir="auto">{content}</span>
       <span class="visually-hidden">{status.replace("_", " ")}</span>
     </li>
   );

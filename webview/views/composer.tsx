@@ -1,10 +1,11 @@
-/** Where one writes: grows with the text, sends with Enter, completes commands, stops the agent. */
+/** The composer: writes prompts, completes slash commands, sends and stops. */
 import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ContextPressure } from "../state/agent-meta.ts";
 import type { UsageState } from "../state/state.ts";
 import { ConfigPicker } from "./config-picker.tsx";
 import { Icon } from "./icon.tsx";
+import { useAutoHeight } from "./inline-editor.tsx";
 import { usePanel } from "./panel-context.ts";
 import { placeAbove } from "./place-above.ts";
 import { formatCount } from "./words.ts";
@@ -24,12 +25,7 @@ export function Composer() {
   useLayoutEffect(() => {
     if (focusRequests > 0) field.current?.focus();
   }, [focusRequests]);
-  useLayoutEffect(() => {
-    const element = field.current;
-    if (element === null) return;
-    element.style.height = "auto";
-    element.style.height = `${element.scrollHeight}px`;
-  }, [draft]);
+  useAutoHeight(field, draft);
   const offered = matching(commands, draft);
   const send = (now: boolean): void => {
     if (draft.trim() === "") return;
@@ -66,7 +62,7 @@ export function Composer() {
           value={draft}
           aria-label={`Message ${agentName}`}
           aria-controls={offered.length > 0 ? "commands" : undefined}
-          placeholder={running ? "Queue… (Ctrl+Enter: say it now)" : `Ask ${agentName}…`}
+          placeholder={running ? "Queue a message… (Ctrl+Enter: send it now)" : `Ask ${agentName}…`}
           onInput={(event) => write(event.currentTarget.value)}
           onKeyDown={onKeyDown}
         />
@@ -100,7 +96,7 @@ function ComposerFoot({ canSend, onSend }: { readonly canSend: boolean; readonly
         <button
           type="button"
           class="send-button"
-          title={running ? "Queue (Enter), send into the running turn (Ctrl+Enter)" : "Send (Enter)"}
+          title={running ? "Queue (Enter). Send into the running turn (Ctrl+Enter)" : "Send (Enter)"}
           aria-label={running ? "Queue" : "Send"}
           disabled={!canSend}
           onClick={onSend}
@@ -112,7 +108,7 @@ function ComposerFoot({ canSend, onSend }: { readonly canSend: boolean; readonly
   );
 }
 
-/** The queue is another view: what of it takes the focus from here. */
+/** First button of the last queued message, which is in another view. */
 function lastInQueue(): HTMLElement | undefined {
   return [...document.querySelectorAll<HTMLElement>(".queue [data-row]")].at(-1)?.querySelector("button") ?? undefined;
 }
@@ -122,15 +118,14 @@ function matching(commands: readonly AvailableCommand[], draft: string): readonl
   return begun === undefined ? [] : commands.filter(({ name }) => name.startsWith(begun));
 }
 
-/** Commands that complete what is being typed. */
-
-export type CommandListProps = {
+type CommandListProps = {
   readonly commands: readonly AvailableCommand[];
   readonly chosen: number;
   readonly onChoose: (command: AvailableCommand) => void;
 };
 
-export function CommandList({ commands, chosen, onChoose }: CommandListProps) {
+/** Slash commands that match the draft. */
+function CommandList({ commands, chosen, onChoose }: CommandListProps) {
   const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     placeAbove(list.current, list.current?.parentElement ?? null);
@@ -146,7 +141,7 @@ export function CommandList({ commands, chosen, onChoose }: CommandListProps) {
           tabIndex={-1}
           aria-selected={index === chosen}
           class={`command${index === chosen ? " command-chosen" : ""}`}
-          // The caret must stay in the text: a click would take it before it chose.
+          // A click would take the focus out of the composer.
           onMouseDown={(event) => {
             event.preventDefault();
             onChoose(command);
@@ -160,22 +155,19 @@ export function CommandList({ commands, chosen, onChoose }: CommandListProps) {
   );
 }
 
-/** What the keys do in the composer. */
+type KeyAction = "next" | "previous" | "complete" | "send" | "send-now" | "queue" | "stop";
 
-export type KeyAction = "next" | "previous" | "complete" | "send" | "send-now" | "queue" | "stop";
-
-export type Typing = {
+type Typing = {
   readonly running: boolean;
   readonly draft: string;
-  /** The command that would complete what is typed. */
+  /** The command that completes the draft. */
   readonly command: AvailableCommand | undefined;
-  /** Messages wait above the composer. */
   readonly hasQueue: boolean;
 };
 
-/** What a key means; undefined when it is only typing. */
-export function keyAction(event: KeyboardEvent, typing: Typing): KeyAction | undefined {
-  // While an input method composes, Enter and Escape are its own.
+/** Undefined for a key that only types. */
+function keyAction(event: KeyboardEvent, typing: Typing): KeyAction | undefined {
+  // Enter and Escape belong to an input method while it composes.
   if (event.isComposing) return undefined;
   const { running, command } = typing;
   switch (event.key) {
@@ -194,7 +186,7 @@ export function keyAction(event: KeyboardEvent, typing: Typing): KeyAction | und
   }
 }
 
-/** In an empty composer the caret has nowhere to go up to but the queue. */
+/** Up in an empty composer moves to the queue. */
 function onArrowUp({ hasQueue, draft }: Typing): KeyAction | undefined {
   return hasQueue && draft === "" ? "queue" : undefined;
 }
@@ -202,26 +194,25 @@ function onArrowUp({ hasQueue, draft }: Typing): KeyAction | undefined {
 function onEnter({ shiftKey, ctrlKey, metaKey }: KeyboardEvent, { command, draft }: Typing): KeyAction | undefined {
   if (shiftKey) return undefined;
   if (ctrlKey || metaKey) return "send-now";
-  // A command that is there already is to be sent, not completed.
+  // Enter sends a complete command.
   const completes = command !== undefined && draft.trim() !== `/${command.name}`;
   return completes ? "complete" : "send";
 }
 
-/** How full the model's window is, and what the session has cost. */
-
-const consequences: Readonly<Record<ContextPressure, string>> = {
+const pressureNotes: Readonly<Record<ContextPressure, string>> = {
   low: "",
-  high: "\nIt fills up: older messages will soon give way to a summary.",
-  full: "\nIt is full, and nothing more can give way: tools with long results are withheld. Begin a new session.",
+  high: "\nNearly full: the agent will soon summarise older messages.",
+  full: "\nFull: the agent can summarise no more, and withholds tools with long results. Start a new session.",
 };
 
-export function UsageMeter({ usage: { used, size, cost, pressure } }: { readonly usage: UsageState }) {
+/** Fill level of the context window, and cost of the session. */
+function UsageMeter({ usage: { used, size, cost, pressure } }: { readonly usage: UsageState }) {
   const share = size > 0 ? Math.min(100, Math.round((used / size) * 100)) : 0;
   const price = cost ? ` · ${cost.amount.toFixed(2)} ${cost.currency}` : "";
-  const words = `Context: ${formatCount(used)} of ${formatCount(size)} tokens (${share} %)${price}${consequences[pressure]}`;
+  const label = `Context: ${formatCount(used)} of ${formatCount(size)} tokens (${share} %)${price}${pressureNotes[pressure]}`;
   return (
-    <span class={`usage usage-${pressure}`} title={words}>
-      <meter min={0} max={100} value={share} aria-label={words} />
+    <span class={`usage usage-${pressure}`} title={label}>
+      <meter min={0} max={100} value={share} aria-label={label} />
       {share}%
     </span>
   );

@@ -1,4 +1,4 @@
-/** One of the session's settings as a compact list: mode, model, thought level. */
+/** Picker of a session option: a select for a short list, a searchable popup for a long one. */
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import {
@@ -13,15 +13,15 @@ import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { placeAbove } from "./place-above.ts";
 
-/** A longer list is searched. */
+/** Longer lists get a search. */
 const LONGEST_LIST = 12;
 
 export function ConfigPicker({ option }: { readonly option: SelectOption }) {
   const { post } = usePanel();
   const choices = choiceGroups(option).flatMap((group) => group.choices);
-  // Models come and go while one looks, and lead to more: theirs is never a mere list.
+  // The list of models can change while it is open, and offers more actions.
   if (option.category === "model" || choices.length > LONGEST_LIST) return <SearchPicker option={option} />;
-  // With one choice there is nothing to pick: it is shown as what it is.
+  // A single choice is shown as text.
   if (choices.length < 2) {
     return (
       <span class="config-fixed" title={`${option.name}: ${currentChoice(option)}`}>
@@ -47,9 +47,8 @@ export function ConfigPicker({ option }: { readonly option: SelectOption }) {
   );
 }
 
-/** A long list of choices behind a button: opens above the composer, is searched by typing, and works by keyboard. */
-
-export function SearchPicker({ option }: { readonly option: SelectOption }) {
+/** A button that opens a searchable list above the composer. */
+function SearchPicker({ option }: { readonly option: SelectOption }) {
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const close = (): void => {
@@ -79,9 +78,9 @@ export function SearchPicker({ option }: { readonly option: SelectOption }) {
 type PopupProps = {
   readonly option: SelectOption;
   readonly button: HTMLButtonElement | null;
-  /** Closes it and goes back to the button. */
+  /** Closes the popup and focuses the button. */
   readonly onClose: () => void;
-  /** The focus went elsewhere by itself. */
+  /** The focus has left the popup. */
   readonly onLeave: () => void;
 };
 
@@ -162,20 +161,19 @@ function Popup({ option, button, onClose, onLeave }: PopupProps) {
   );
 }
 
-/** Choices in their groups; the one that Enter would take is kept in view. */
-
-export type ChoiceListProps = {
+type ChoiceListProps = {
   readonly id: string;
   readonly label: string;
   readonly groups: readonly ChoiceGroup[];
-  /** What Enter would take. */
+  /** The choice that Enter takes. */
   readonly active: string | undefined;
-  /** What is chosen now. */
+  /** The current choice. */
   readonly current: string;
   readonly onChoose: (value: string) => void;
 };
 
-export function ChoiceList({ id, label, groups, active, current, onChoose }: ChoiceListProps) {
+/** Choices in groups; the active one stays in view. */
+function ChoiceList({ id, label, groups, active, current, onChoose }: ChoiceListProps) {
   const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     list.current?.querySelector(".choice-active")?.scrollIntoView({ block: "nearest" });
@@ -183,7 +181,7 @@ export function ChoiceList({ id, label, groups, active, current, onChoose }: Cho
   const numbers = new Map(groups.flatMap(({ choices }) => choices).map(({ value }, index) => [value, index]));
   return (
     <div class="choices" id={id} role="listbox" aria-label={label} ref={list}>
-      {groups.length === 0 && <div class="choice-none">No such model here.</div>}
+      {groups.length === 0 && <div class="choice-none">No matching model.</div>}
       {groups.map(({ name, choices }) => (
         <div key={name ?? ""}>
           {name !== undefined && (
@@ -201,7 +199,7 @@ export function ChoiceList({ id, label, groups, active, current, onChoose }: Cho
               aria-selected={choice.value === current}
               class={`choice${choice.value === active ? " choice-active" : ""}`}
               title={choice.description ?? choice.name}
-              // The caret stays in the field.
+              // A click would take the focus out of the search field.
               onMouseDown={(event) => {
                 event.preventDefault();
                 onChoose(choice.value);

@@ -1,14 +1,17 @@
-/** An edit in a tool card: counts, and the changed lines in colour. */
-
+/** Diff of an edit: counts, and the changed lines with some context. */
 import { structuredPatch } from "diff";
 import { useMemo, useState } from "preact/hooks";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
+/** Lines that are shown before the user asks for the rest. */
 const SHOWN_LINES = 60;
+const CONTEXT_LINES = 2;
+/** Limit for the comparison of large, different texts: about 300 ms. */
+const MAX_CHANGED_LINES = 1_500;
 
 export type DiffViewProps = {
-  /** Remembered under this name: whether all lines are shown. */
+  /** Name of the panel's memory for `all lines are shown`. */
   readonly id: string;
   readonly path: string;
   readonly oldText: string | null;
@@ -44,9 +47,8 @@ export function DiffView({ id, path, oldText, newText }: DiffViewProps) {
         )}
       </button>
       <div class="diff-lines" dir="ltr">
-        {summary === undefined && <div class="diff-line">Too large to show here; open the diff.</div>}
+        {summary === undefined && <div class="diff-line">The change is too large to show here. Open the diff.</div>}
         {shown.map((line, index) => (
-          // Lines of a finished diff never move.
           <div key={index} class={`diff-line diff-${line.type}`}>
             <span class="diff-number">{line.type === "gap" ? "⋯" : line.number}</span>
             <span class="diff-text">{line.text}</span>
@@ -62,22 +64,16 @@ export function DiffView({ id, path, oldText, newText }: DiffViewProps) {
   );
 }
 
-/** A diff as lines to show: a few lines of context around each change. */
-
-const CONTEXT_LINES = 2;
-/** Comparing two large, different texts can take for ever; this takes about 300 ms. */
-const MAX_CHANGED_LINES = 1_500;
-
 export type DiffLine = {
   readonly type: "added" | "removed" | "context" | "gap";
   readonly text: string;
-  /** 1-based, in the new text (old text for removed lines); undefined for a gap. */
+  /** From 1, in the new text; in the old text for removed lines; undefined for a gap. */
   readonly number: number | undefined;
 };
 
 export type DiffSummary = { readonly lines: readonly DiffLine[]; readonly added: number; readonly removed: number };
 
-/** Undefined when the texts differ too much to be compared. */
+/** Undefined when the texts differ too much. */
 export function diffSummary(oldText: string, newText: string): DiffSummary | undefined {
   const patch = structuredPatch("", "", oldText, newText, "", "", {
     context: CONTEXT_LINES,

@@ -1,32 +1,31 @@
-/** Keeps the focus among the rows of a list while they move and go away. */
+/** Keeps the focus inside a list while its rows move and disappear. */
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-type FocusedRow = { readonly id: string; readonly place: number };
+type FocusedRow = { readonly id: string; readonly index: number };
 
-export type FocusPlaces = {
-  /** A selector of what takes the focus in a row. */
+export type FocusTargets = {
+  /** Selector of the element of a row that takes the focus. */
   readonly inRow: string;
-  /** A selector of what takes it when no row is left. */
+  /** Selector of the element that takes the focus when no row is left. */
   readonly otherwise: string;
 };
 
 /**
- * Who works in the list with the keyboard stays in it when the button under the focus goes away or moves: the same row has
- * the focus then, else the one in its place, else what is named for that. Its rows bear `data-row`, an id; `shown`
- * changes with them.
+ * When the focused button moves or disappears, its row gets the focus again, else the row that took its place, else the
+ * `otherwise` element. Rows have an id in `data-row`; `shown` changes with them.
  */
 export function useFocusKept<List extends HTMLElement>(
   shown: unknown,
-  { inRow, otherwise }: FocusPlaces,
+  { inRow, otherwise }: FocusTargets,
 ): RefObject<List | null> {
   const list = useRef<List>(null);
   const focused = useRef<FocusedRow | undefined>(undefined);
   useLayoutEffect(() => {
     const onFocusIn = ({ target }: FocusEvent): void => {
-      const place = rowsOf(list.current).findIndex((row) => target instanceof Node && row.contains(target));
-      const id = rowsOf(list.current)[place]?.dataset["row"];
-      focused.current = id === undefined ? undefined : { id, place };
+      const index = rowsOf(list.current).findIndex((row) => target instanceof Node && row.contains(target));
+      const id = rowsOf(list.current)[index]?.dataset["row"];
+      focused.current = id === undefined ? undefined : { id, index };
     };
     document.addEventListener("focusin", onFocusIn);
     return () => document.removeEventListener("focusin", onFocusIn);
@@ -36,7 +35,7 @@ export function useFocusKept<List extends HTMLElement>(
     const isLost = document.activeElement === null || document.activeElement === document.body;
     if (was === undefined || !isLost || !document.hasFocus()) return;
     const rows = rowsOf(list.current);
-    const row = rows.find(({ dataset }) => dataset["row"] === was.id) ?? rows[was.place] ?? rows.at(-1);
+    const row = rows.find(({ dataset }) => dataset["row"] === was.id) ?? rows[was.index] ?? rows.at(-1);
     const next = row?.querySelector<HTMLElement>(inRow);
     (next ?? document.querySelector<HTMLElement>(otherwise))?.focus();
   }, [shown]);

@@ -1,11 +1,11 @@
-/** A part that opens and closes, and stays as the user left it. */
+/** A fold that stays open or closed as the user left it. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
 export type FoldProps = {
-  /** Remembered under this name. */
+  /** Name of the panel's memory for this fold. */
   readonly id: string;
   readonly openByDefault: boolean;
   readonly summary: ComponentChildren;

@@ -1,8 +1,8 @@
-/** One stored session, and what can be done with it. */
+/** A stored session in the list: open, rename, fork, export, delete. */
 import { memo } from "preact/compat";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { HistoryItem } from "../../agent-core/protocol/panel-events.ts";
-import { Icon } from "./icon.tsx";
+import { IconButton } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { formatCost, shortTime } from "./words.ts";
 
@@ -11,7 +11,7 @@ type Stage = "shown" | "renaming" | "deleting";
 type RowProps = { readonly item: HistoryItem };
 type StageProps = RowProps & { readonly onDone: () => void };
 
-/** Drawn again only when the session is another: a list of thousands grows by its new rows. */
+/** Renders again only with another item: a page of a long list adds only its own rows. */
 export const HistoryRow = memo(Row);
 
 function Row({ item }: RowProps) {
@@ -38,7 +38,7 @@ function Row({ item }: RowProps) {
   }
 }
 
-/** Whoever renamed a session or kept it after all goes on where it stands. */
+/** Returns the focus to the row after renaming, or after a deletion was declined. */
 function useReturningFocus(name: { readonly current: HTMLButtonElement | null }, stage: Stage): void {
   const before = useRef<Stage>(stage);
   useLayoutEffect(() => {
@@ -108,31 +108,21 @@ function Actions({ item: { sessionId, title }, onRename, onDelete }: ActionsProp
   const { post } = usePanel();
   return (
     <span class="history-actions">
-      <Action icon="edit" name={`Rename ${title}`} tip="Rename (F2)" act={onRename} />
-      <Action
+      <IconButton icon="edit" name={`Rename ${title}`} title="Rename (F2)" act={onRename} />
+      <IconButton
         icon="repo-forked"
         name={`Fork ${title}`}
-        tip="Fork: a new session that begins with this one"
+        title="Fork: a new session that begins with this one"
         act={() => post({ type: "session-fork", sessionId })}
       />
-      <Action
+      <IconButton
         icon="save-as"
         name={`Export ${title}`}
-        tip="Export…"
+        title="Export…"
         act={() => post({ type: "session-export", sessionId })}
       />
-      <Action icon="trash" name={`Delete ${title}`} tip="Delete…" act={onDelete} />
+      <IconButton icon="trash" name={`Delete ${title}`} title="Delete…" act={onDelete} />
     </span>
-  );
-}
-
-type ActionProps = { readonly icon: string; readonly name: string; readonly tip: string; readonly act: () => void };
-
-function Action({ icon, name, tip, act }: ActionProps) {
-  return (
-    <button type="button" class="icon-button" title={tip} aria-label={name} onClick={act}>
-      <Icon name={icon} />
-    </button>
   );
 }
 
@@ -164,8 +154,8 @@ function Renaming({ item: { sessionId, title }, onDone }: StageProps) {
         onInput={(event) => setDraft(event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
-      <Action icon="check" name="Save the title" tip="Save (Enter)" act={save} />
-      <Action icon="discard" name="Leave the title as it was" tip="Leave as it was (Escape)" act={onDone} />
+      <IconButton icon="check" name="Save the title" title="Save (Enter)" act={save} />
+      <IconButton icon="discard" name="Cancel renaming" title="Cancel (Escape)" act={onDone} />
     </li>
   );
 }
@@ -175,7 +165,7 @@ function Deleting({ item: { sessionId, title, isCurrent }, onDone }: StageProps)
   const keep = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => keep.current?.focus(), []);
   const remove = (): void => {
-    // Without an open session the next step is to find another one.
+    // The open session is going: the user continues with the search for another one.
     if (isCurrent) panel.showSessions();
     panel.post({ type: "session-delete", sessionId });
   };
@@ -188,7 +178,7 @@ function Deleting({ item: { sessionId, title, isCurrent }, onDone }: StageProps)
   return (
     <li class="history-row history-editing" data-row={sessionId} onKeyDown={onKeyDown}>
       <span class="history-question" dir="auto">
-        Delete “{title}” for good?
+        Delete “{title}” permanently?
       </span>
       <span class="ask-buttons">
         <button type="button" class="button button-primary" onClick={remove}>

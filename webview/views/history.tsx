@@ -1,4 +1,4 @@
-/** The stored sessions: search, open, rename, fork, export, delete. */
+/** The list of stored sessions, with a search. */
 import { memo } from "preact/compat";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { HistoryItem, HistoryPage } from "../../agent-core/protocol/panel-events.ts";
@@ -8,11 +8,11 @@ import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { dayHeading } from "./words.ts";
 
-/** After the last key, before it is searched. Milliseconds. */
+/** Pause after the last key before the search starts. Milliseconds. */
 const TYPING_PAUSE_MS = 150;
-/** Rows that are laid out together. */
+/** Rows in a block; the browser lays out only blocks in view. */
 const BLOCK = 50;
-/** How far before the list's end the next page is asked for. */
+/** Distance from the end of the list at which the next page is requested. */
 const AHEAD = "600px";
 
 const FOCUS = { inRow: ".history-name", otherwise: ".history-search input" };
@@ -71,7 +71,7 @@ export function History({ page }: { readonly page: HistoryPage }) {
   );
 }
 
-/** Goes on by itself shortly before its end comes into sight; the button is there for those who move by it. */
+/** Requests the next page when the end of the list comes near; the button does the same. */
 function More({ count }: { readonly count: number }) {
   const { post } = usePanel();
   const button = useRef<HTMLButtonElement>(null);
@@ -126,7 +126,7 @@ function Search({ page }: { readonly page: HistoryPage }) {
   );
 }
 
-/** Search results stand by rank; what was used last stands under its days. */
+/** Search results by rank; other sessions under the days of their last use. */
 function Days({ page: { sessions, query, everywhere, isLoading, error } }: { readonly page: HistoryPage }) {
   if (sessions.length === 0) {
     if (isLoading || error !== undefined) return null;
@@ -148,7 +148,7 @@ function Days({ page: { sessions, query, everywhere, isLoading, error } }: { rea
   );
 }
 
-/** In blocks, of which the browser lays out only those in sight, and Preact compares only what is in a new one. */
+/** Rows in blocks: Preact compares only the rows of changed blocks. */
 function Rows({ sessions }: BlockProps) {
   const starts = Array.from({ length: Math.ceil(sessions.length / BLOCK) }, (_, index) => index * BLOCK);
   return (

@@ -1,4 +1,21 @@
-/** A codicon; decoration only, so that what it means must also be said in words. */
+/** Icons of VS Code's icon font, and buttons that show only an icon. */
+
 export function Icon({ name, spin = false }: { readonly name: string; readonly spin?: boolean }) {
   return <span class={`codicon codicon-${name}${spin ? " codicon-modifier-spin" : ""}`} aria-hidden="true" />;
+}
+
+type IconButtonProps = {
+  readonly icon: string;
+  /** Label for screen readers. */
+  readonly name: string;
+  readonly title: string;
+  readonly act: () => void;
+};
+
+export function IconButton({ icon, name, title, act }: IconButtonProps) {
+  return (
+    <button type="button" class="icon-button" title={title} aria-label={name} onClick={act}>
+      <Icon name={icon} />
+    </button>
+  );
 }

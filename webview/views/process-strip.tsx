@@ -1,4 +1,4 @@
-/** What runs in the background, folded into one line above the composer. */
+/** Background processes of the session: one line above the composer that unfolds to a list. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { HermesProcess } from "../../agent-core/protocol/processes.ts";
 import { ASKS_FOR_SECRET } from "../../agent-core/protocol/secret-prompt.ts";
@@ -10,11 +10,11 @@ import { usePanel } from "./panel-context.ts";
 import { TerminalView } from "./terminal-view.tsx";
 import { formatDuration } from "./words.ts";
 
-/** Under this name the panel remembers whether the strip is open. */
+/** Name of the panel's memory for the open strip. */
 const FOLD_ID = "processes";
 const TICK_MS = 1_000;
 
-/** Whose output is shown; `reply` changes when the caret shall go into its input line. */
+/** The process whose output is shown; `reply` changes with each request to focus its input. */
 type Shown = { readonly id: string | undefined; readonly reply: number };
 
 export function ProcessStrip() {
@@ -116,7 +116,7 @@ function ProcessRow({ process, isShown, reply, onToggle }: RowProps) {
   const { id, command, state, startedAt, note } = process;
   const line = lastLineOf(process, store.shown.value.terminals);
   const stop = ({ currentTarget }: { readonly currentTarget: HTMLElement }): void => {
-    // The button goes away with what it stops: who works with the keyboard stays in the row.
+    // The button disappears with the process: the focus stays in the row.
     currentTarget.closest(".process-row")?.querySelector("button")?.focus();
     post({ type: "process-stop", id });
   };
@@ -127,7 +127,7 @@ function ProcessRow({ process, isShown, reply, onToggle }: RowProps) {
           <Icon name={ICONS[state]} />
           <span class="tool-title">{command}</span>
           <span class={state === "waits-for-input" ? "process-waiting" : "process-note"}>
-            {state === "running" ? <Elapsed since={startedAt} /> : WORDS[state]}
+            {state === "running" ? <Elapsed since={startedAt} /> : STATE_LABELS[state]}
           </span>
           <Icon name={isShown ? "chevron-down" : "chevron-right"} />
         </button>
@@ -151,9 +151,9 @@ const ICONS: Readonly<Record<HermesProcess["state"], string>> = {
   ended: "circle-slash",
 };
 
-const WORDS = { "waits-for-input": "waits for input", "left-behind": "left running", ended: "" } as const;
+const STATE_LABELS = { "waits-for-input": "waits for input", "left-behind": "left running", ended: "" } as const;
 
-/** Time since a moment (milliseconds since 1970), as it goes on. */
+/** Running time. `since`: milliseconds since 1970. */
 function Elapsed({ since }: { readonly since: number }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
@@ -164,10 +164,8 @@ function Elapsed({ since }: { readonly since: number }) {
   return <span class="process-note">{seconds < 10 ? `${seconds} s` : formatDuration(seconds * 1_000)}</span>;
 }
 
-/** A background process opened: the end of its output, and a line to type into it. */
-
-/** What it printed last, as plain text; empty when that was nothing. */
-export function lastLineOf({ terminalId }: HermesProcess, terminals: ReadonlyMap<string, TerminalState>): string {
+/** Last line of the output as plain text. */
+function lastLineOf({ terminalId }: HermesProcess, terminals: ReadonlyMap<string, TerminalState>): string {
   const terminal = terminalId === undefined ? undefined : terminals.get(terminalId);
   if (terminal === undefined) return "";
   return ansiRuns(lastLine(terminal.text))
@@ -176,13 +174,14 @@ export function lastLineOf({ terminalId }: HermesProcess, terminals: ReadonlyMap
     .trim();
 }
 
-export type ProcessBodyProps = {
+type ProcessBodyProps = {
   readonly process: HermesProcess;
-  /** The caret goes into the input line whenever this changes, but for 0. */
+  /** Each change focuses the input, except to 0. */
   readonly reply: number;
 };
 
-export function ProcessBody({ process, reply }: ProcessBodyProps) {
+/** Output of a process, and a line to type into it. */
+function ProcessBody({ process, reply }: ProcessBodyProps) {
   const { terminalId, state } = process;
   return (
     <div class="process-body">
@@ -207,7 +206,7 @@ function InputLine({ process, reply }: ProcessBodyProps) {
     autocomplete: "off",
     spellcheck: false,
     "aria-label": `Input for ${command}`,
-    placeholder: state === "waits-for-input" ? "It waits for input" : "Type a line",
+    placeholder: state === "waits-for-input" ? "Waiting for input" : "Type a line",
     value: text,
     onInput: (event: { readonly currentTarget: HTMLInputElement }) => setText(event.currentTarget.value),
   } as const;

@@ -1,8 +1,10 @@
-/** Messages typed while the agent works: sent when it is done, or now, into the running turn or instead of it. */
+/** Queue of messages that the user sent while a turn runs. */
+
+import { useState } from "preact/hooks";
 import type { QueuedPrompt } from "../../agent-core/protocol/panel-events.ts";
 import { useFocusKept } from "./focus-kept.ts";
-import { Icon } from "./icon.tsx";
-import { QueueEditor } from "./inline-editor.tsx";
+import { Icon, IconButton } from "./icon.tsx";
+import { InlineEditor } from "./inline-editor.tsx";
 import { usePanel } from "./panel-context.ts";
 
 const FOCUS = { inRow: "textarea, button", otherwise: ".composer textarea" };
@@ -14,23 +16,23 @@ export function QueueList() {
   if (queue.length === 0) return null;
   return (
     <ul class="queue" aria-label="Queued messages" ref={list}>
-      {queue.map((prompt, place) => (
-        <Queued key={prompt.id} prompt={prompt} place={place} />
+      {queue.map((prompt, index) => (
+        <Queued key={prompt.id} prompt={prompt} index={index} />
       ))}
     </ul>
   );
 }
 
-type QueuedProps = { readonly prompt: QueuedPrompt; readonly place: number };
+type QueuedProps = { readonly prompt: QueuedPrompt; readonly index: number };
 
-function Queued({ prompt, place }: QueuedProps) {
+function Queued({ prompt, index }: QueuedProps) {
   const { post } = usePanel();
   const { id, text, state } = prompt;
   const drop = (event: DragEvent): void => {
     const dragged = event.dataTransfer?.getData(DRAGGED);
     if (!dragged) return;
     event.preventDefault();
-    post({ type: "queue-move", id: dragged, to: place });
+    post({ type: "queue-move", id: dragged, to: index });
   };
   if (state === "editing") {
     return (
@@ -45,7 +47,7 @@ function Queued({ prompt, place }: QueuedProps) {
       onDragOver={(event) => event.dataTransfer?.types.includes(DRAGGED) && event.preventDefault()}
       onDrop={drop}
     >
-      {state === "steering" ? <Icon name="loading" spin /> : <Grip id={id} place={place} />}
+      {state === "steering" ? <Icon name="loading" spin /> : <Grip id={id} index={index} />}
       <span class="tool-title" dir="auto" title={state === "steering" ? `${text}\n\n${STEERING}` : text}>
         {text}
       </span>
@@ -54,13 +56,29 @@ function Queued({ prompt, place }: QueuedProps) {
   );
 }
 
+type QueueEditorProps = { readonly text: string; readonly onDone: (text: string) => void };
+
+/** `onDone` gets the text to send; a blank draft keeps the old text. */
+function QueueEditor({ text, onDone }: QueueEditorProps) {
+  const [draft, write] = useState(text);
+  const save = (): void => onDone(draft.trim() === "" ? text : draft);
+  const cancel = (): void => onDone(text);
+  return (
+    <>
+      <InlineEditor label="Queued message" draft={draft} takesFocus onWrite={write} onSubmit={save} onCancel={cancel} />
+      <IconButton icon="check" name="Save" title="Save (Enter)" act={save} />
+      <IconButton icon="discard" name="Discard the change" title="Cancel (Escape)" act={cancel} />
+    </>
+  );
+}
+
 const STEERING = "The agent reads it after the current step.";
 
-/** Of a drag inside this list: nothing else can be dropped on it. */
+/** Data type of a drag inside this list, which accepts no other drop. */
 const DRAGGED = "application/x-hermes-queued";
 
-/** What one takes a message by to move it. */
-function Grip({ id, place }: { readonly id: string; readonly place: number }) {
+/** Handle that moves a message, by mouse or arrow keys. */
+function Grip({ id, index }: { readonly id: string; readonly index: number }) {
   const { store, post } = usePanel();
   const { length } = store.shown.value.queue;
   if (length === 1) return <Icon name="clock" />;
@@ -68,7 +86,7 @@ function Grip({ id, place }: { readonly id: string; readonly place: number }) {
     const step = STEPS[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    const to = place + step;
+    const to = index + step;
     if (to >= 0 && to < length) post({ type: "queue-move", id, to });
   };
   return (
@@ -76,7 +94,7 @@ function Grip({ id, place }: { readonly id: string; readonly place: number }) {
       type="button"
       class="icon-button queue-grip"
       title="Drag to move, or press the up and down arrow keys"
-      aria-label={`Move queued message, ${place + 1} of ${length}`}
+      aria-label={`Move queued message, ${index + 1} of ${length}`}
       aria-keyshortcuts="ArrowUp ArrowDown"
       draggable
       onDragStart={(event) => event.dataTransfer?.setData(DRAGGED, id)}
@@ -94,37 +112,27 @@ function Actions({ id }: { readonly id: string }) {
   const { running } = store.shown.value;
   return (
     <>
-      <Action
+      <IconButton
         icon="arrow-up"
         name="Send queued message now"
         title={running ? "Send now: the agent reads it after the current step" : "Send"}
         act={() => post({ type: "queue-send", id })}
       />
       {running && (
-        <Action
+        <IconButton
           icon="stop-circle"
           name="Stop and send queued message"
-          title="Stop what runs and send this instead"
+          title="Stop the running turn and send this instead"
           act={() => post({ type: "queue-interrupt", id })}
         />
       )}
-      <Action icon="edit" name="Edit queued message" title="Edit" act={() => post({ type: "queue-hold", id })} />
-      <Action icon="close" name="Remove queued message" title="Remove" act={() => post({ type: "queue-remove", id })} />
+      <IconButton icon="edit" name="Edit queued message" title="Edit" act={() => post({ type: "queue-hold", id })} />
+      <IconButton
+        icon="close"
+        name="Remove queued message"
+        title="Remove"
+        act={() => post({ type: "queue-remove", id })}
+      />
     </>
-  );
-}
-
-type ActionProps = {
-  readonly icon: string;
-  readonly name: string;
-  readonly title: string;
-  readonly act: () => void;
-};
-
-function Action({ icon, name, title, act }: ActionProps) {
-  return (
-    <button type="button" class="icon-button" title={title} aria-label={name} onClick={act}>
-      <Icon name={icon} />
-    </button>
   );
 }

@@ -1,4 +1,4 @@
-/** A permission request: all of what would run and why it asks. Nothing is approved by accident. */
+/** Requests of the agent: permission for a call, and questions. */
 import type { PermissionOption } from "@zed-industries/agent-client-protocol";
 import { useEffect, useState } from "preact/hooks";
 import type { PermissionRequest, QuestionRequest } from "../state/state.ts";
@@ -6,9 +6,10 @@ import { DiffView } from "./diff-view.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
-/** A click meant for what stood there before must not approve what has just appeared. */
+/** Delay before the buttons work: a click meant for something else must not approve a new request. Milliseconds. */
 const ARM_MS = 400;
 
+/** Shows the whole call and the reasons for the request. */
 export function PermissionCard({ request }: { readonly request: PermissionRequest }) {
   const { post } = usePanel();
   const [armed, arm] = useState(false);
@@ -88,8 +89,7 @@ export function PermissionCard({ request }: { readonly request: PermissionReques
   );
 }
 
-/** A question of the agent: its choices, an answer of one's own, or none. */
-
+/** Offers the choices, a free answer, and no answer. */
 export function QuestionCard({ request: { requestId, message, choices } }: { readonly request: QuestionRequest }) {
   const { post } = usePanel();
   const [typed, setTyped] = useState("");

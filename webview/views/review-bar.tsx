@@ -1,4 +1,4 @@
-/** The edits that wait for the user's verdict. */
+/** Pending edits: keep or undo all of them, or file by file. */
 import type { ReviewedFile } from "../../agent-core/protocol/panel-events.ts";
 import { Fold } from "./fold.tsx";
 import { Icon } from "./icon.tsx";
@@ -58,7 +58,7 @@ function ReviewLine({ file: { path, label, isWaiting, added, removed } }: { read
       <button
         type="button"
         class="review-file"
-        title={isWaiting ? `${path}: waits for your verdict; open the diff` : `${path}: open the diff`}
+        title={isWaiting ? `${path}: waits for your decision; open the diff` : `${path}: open the diff`}
         onClick={() => post({ type: "open-review", path })}
       >
         {isWaiting && <Icon name="clock" />}

@@ -1,9 +1,9 @@
-/** From nothing to an answer in one click, and to a key in two. Below it one can write at once, all the same. */
+/** The page that sets up a model: models that need no key, and providers that take one. */
 import type { SetupPage } from "../../agent-core/protocol/panel-events.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
-/** The provider of models that the editor offers; every other offer is a server on this machine. */
+/** Provider of the editor's models. Every other offer is a server on this machine. */
 const EDITOR = "editor";
 
 type CardProps = {
@@ -14,14 +14,14 @@ type CardProps = {
   readonly onClick: () => void;
 };
 
-export function FirstRun({ page: { offers, keys, canClose } }: { readonly page: SetupPage }) {
+export function SetupPageView({ page: { offers, keys, canClose } }: { readonly page: SetupPage }) {
   const panel = usePanel();
   const { store, post } = panel;
   const { agentName } = store.shown.value;
   return (
     <section class="empty first-run" aria-labelledby="first-run-title">
       <h1 id="first-run-title">{agentName}</h1>
-      <p>Choose what answers. You can change it at any time, below.</p>
+      <p>Choose a model. You can change it at any time below.</p>
       <h2>Ready to use</h2>
       <div class="offers">
         {offers.map(({ choice, provider, title, model }, index) => (
@@ -54,7 +54,7 @@ export function FirstRun({ page: { offers, keys, canClose } }: { readonly page: 
           />
         ))}
       </div>
-      <p class="empty-note">Keys are tried at once and kept in VS Code’s secret storage, nowhere else.</p>
+      <p class="empty-note">Hermes tests a key at once and stores it only in VS Code’s secret storage.</p>
       {canClose && (
         <button type="button" class="text-button" onClick={() => panel.closeSetup()}>
           <Icon name="arrow-left" /> Back

@@ -1,11 +1,11 @@
-/** A command's output in its tool card: the end of it, live. */
+/** Live output of a command in its tool card. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { wholeText } from "../state/streamed-text.ts";
 import { ansiRuns } from "./ansi-runs.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
-/** Shown at a time; the whole is in the terminal. Characters. */
+/** Length of the shown end; the terminal has all of it. Characters. */
 const SHOWN_CHARS = 8_000;
 
 export function TerminalView({ terminalId }: { readonly terminalId: string }) {

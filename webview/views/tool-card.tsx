@@ -1,4 +1,4 @@
-/** One tool call: what it does, how it stands, and what it showed. */
+/** Card of a tool call: title, status, and its content. */
 import type { ToolCallContent, ToolKind } from "@zed-industries/agent-client-protocol";
 import { memo } from "preact/compat";
 import { MarkdownView } from "../markdown/markdown-view.tsx";
@@ -26,7 +26,7 @@ const icons: Readonly<Record<ToolKind, string>> = {
   other: "tools",
 };
 
-const statusWords: Readonly<Record<ToolStatus, string>> = {
+const statusLabels: Readonly<Record<ToolStatus, string>> = {
   pending: "waiting",
   in_progress: "running",
   completed: "done",
@@ -34,7 +34,7 @@ const statusWords: Readonly<Record<ToolStatus, string>> = {
   stopped: "stopped",
 };
 
-/** A call that took less than this needs no time beside it. */
+/** Shorter calls show no duration. */
 const SHOWN_DURATION_MS = 1_000;
 
 export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: ToolEntry }) {
@@ -51,7 +51,7 @@ export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: Tool
         <span class="tool-time">{formatDuration(durationMs)}</span>
       )}
       <StatusIcon entry={entry} />
-      <span class="visually-hidden">{entry.waiting ? "waiting for permission" : statusWords[status]}</span>
+      <span class="visually-hidden">{entry.waiting ? "waiting for permission" : statusLabels[status]}</span>
     </>
   );
   return (
@@ -98,9 +98,8 @@ function StatusIcon({ entry: { status, waiting } }: { readonly entry: ToolEntry 
   }
 }
 
-/** What an edit has broken: a line each, which opens the place. */
-
-export function ProblemList({ problems }: { readonly problems: readonly ShownProblem[] }) {
+/** Problems that an edit caused. A click opens the line. */
+function ProblemList({ problems }: { readonly problems: readonly ShownProblem[] }) {
   const { post } = usePanel();
   const title = problems.length === 1 ? "1 new problem" : `${problems.length} new problems`;
   return (

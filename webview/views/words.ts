@@ -1,4 +1,6 @@
-/** Numbers as people read them. */
+/** Durations, counts, prices and dates for display. */
+
+const DAY_MS = 86_400_000;
 
 /** `0.4 s`, `12 s`, `3 min 5 s`, `2 h 5 min`. */
 export function formatDuration(milliseconds: number): string {
@@ -22,11 +24,7 @@ export function formatCost(usd: number | undefined): string | undefined {
   return usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
 }
 
-/** When a session was used last, as a list of sessions says it. */
-
-const DAY_MS = 86_400_000;
-
-/** The heading that a time stands under: today, yesterday, this week, then months. Times in milliseconds since 1970. */
+/** Heading of a day in the list of sessions. Times in milliseconds since 1970. */
 export function dayHeading(at: number, now: number): string {
   const days = Math.round((startOfDay(now) - startOfDay(at)) / DAY_MS);
   if (days <= 0) return "Today";
@@ -37,7 +35,7 @@ export function dayHeading(at: number, now: number): string {
   return date.toLocaleDateString(undefined, { month: "long", ...(!isThisYear && { year: "numeric" }) });
 }
 
-/** The time of day of today's sessions, the day of earlier ones. */
+/** Time of day for today, else the date. */
 export function shortTime(at: number, now: number): string {
   const date = new Date(at);
   if (startOfDay(at) === startOfDay(now)) {

@@ -2,7 +2,7 @@ import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
 import type { PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
 import { reduce, reduceAll, type StateEvent } from "../../../webview/state/reduce.ts";
-import { placeOfThought } from "../../../webview/state/rows.ts";
+import { thoughtId } from "../../../webview/state/rows.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 import { wholeText } from "../../../webview/state/streamed-text.ts";
 import { hidesNextPage, visibleEntries } from "../../../webview/state/summaries.ts";
@@ -189,11 +189,11 @@ test("a compression that is earlier and was taken back leaves no line when all h
 test("a thought has the same name however much of its session is there", () => {
   const turn = [user("q", 20), thought("a"), call("x"), thought("b"), call("y")];
   const name = (state: PanelState): (string | undefined)[] =>
-    state.entries.filter(({ type }) => type === "thought").map(({ key }) => placeOfThought(state.entries, key));
+    state.entries.filter(({ type }) => type === "thought").map(({ key }) => thoughtId(state.entries, key));
   const short = play([earlier(20), ...turn].map(event));
   const long = play([...turns(0, 20), ...turn].map(event));
   expect(name(short)).toEqual(["20.0", "20.1"]);
   expect(name(long)).toEqual(name(short));
-  expect(placeOfThought(short.entries, "still growing")).toBe("20.2");
-  expect(placeOfThought([], "e0")).toBe(undefined);
+  expect(thoughtId(short.entries, "still growing")).toBe("20.2");
+  expect(thoughtId([], "e0")).toBe(undefined);
 });

@@ -1,10 +1,10 @@
-/** Copies what is selected, also the entries in its middle that are not in the page. */
+/** Copies the selection, including entries inside it that the virtual list has not mounted. */
 import { contentText } from "../../state/content-text.ts";
 import type { Entry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
 import { keyOfRow, rowAround } from "./entry-row.tsx";
 
-/** Leaves the event to the browser when all that is selected is in the page. `entries`: all rows, in order. */
+/** Leaves the event to the browser when the whole selection is in the page. `entries`: all rows, in order. */
 export function copySelected(event: ClipboardEvent, entries: readonly Entry[]): void {
   const list = event.currentTarget;
   const text = list instanceof HTMLElement ? selectedText(list, entries) : undefined;
@@ -13,16 +13,16 @@ export function copySelected(event: ClipboardEvent, entries: readonly Entry[]): 
   event.clipboardData?.setData("text/plain", text);
 }
 
-/** Undefined when all that is selected is in the page, and the browser can copy it by itself. */
+/** Undefined when the browser can copy the selection by itself. */
 function selectedText(list: HTMLElement, entries: readonly Entry[]): string | undefined {
   const selection = document.getSelection();
   if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return undefined;
   const range = selection.getRangeAt(0);
   if (!range.intersectsNode(list)) return undefined;
   const [from, to] = [rowAround(range.startContainer), rowAround(range.endContainer)];
-  // A selection that begins before the list or ends after it has all of it up to there.
-  const first = from ? placeOf(entries, from) : 0;
-  const last = to ? placeOf(entries, to) : entries.length - 1;
+  // A selection that starts before the list, or ends after it, includes all entries on that side.
+  const first = from ? indexOf(entries, from) : 0;
+  const last = to ? indexOf(entries, to) : entries.length - 1;
   if (first < 0 || last <= first) return undefined;
   const inPage = new Set([...list.querySelectorAll<HTMLElement>("[data-entry]")].map(keyOfRow));
   const between = entries.slice(from ? first + 1 : first, to ? last : last + 1);
@@ -32,14 +32,14 @@ function selectedText(list: HTMLElement, entries: readonly Entry[]): string | un
   return texts.filter((text) => text !== undefined && text !== "").join("\n\n");
 }
 
-function placeOf(entries: readonly Entry[], row: HTMLElement): number {
+function indexOf(entries: readonly Entry[], row: HTMLElement): number {
   const key = keyOfRow(row);
   return entries.findIndex((entry) => entry.key === key);
 }
 
 type EndRows = { readonly from: HTMLElement | undefined; readonly to: HTMLElement | undefined };
 
-/** What is selected of the first and the last row, in lines as they are seen: only a selection itself says that. */
+/** Selected text of the first and the last row. Only a real selection gives its visible lines. */
 function endsOf(selection: Selection, range: Range, { from, to }: EndRows): readonly (string | undefined)[] {
   const { anchorNode, anchorOffset, focusNode, focusOffset } = selection;
   const [head, tail] = [range.cloneRange(), range.cloneRange()];

@@ -1,5 +1,4 @@
-/** The line over the first message of a long session: how much is earlier, and the way to it without scrolling. */
-
+/** Line above the first message of a long session, and the loading of earlier pages. */
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { earlierOf } from "../../state/earlier.ts";
@@ -8,7 +7,7 @@ import { hidesNextPage } from "../../state/summaries.ts";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 
-/** Its height, as in transcript.css: the rows below must not move when it says something else. Pixels. */
+/** Height of the line, as in transcript.css: the rows below it must not move with its text. Pixels. */
 export const EARLIER_PX = 32;
 
 type EarlierRowProps = { readonly earlier: EarlierState; readonly onAsk: () => void };
@@ -18,7 +17,7 @@ export function EarlierRow({ earlier, onAsk }: EarlierRowProps) {
   const isEnd = earlier.type === "none-left";
   const hadFocus = useRef(false as boolean);
   useLayoutEffect(() => {
-    // The button that had the focus is gone.
+    // The focused button has been removed.
     if (isEnd && hadFocus.current) row.current?.closest<HTMLElement>(".transcript")?.focus({ preventScroll: true });
   }, [isEnd]);
   return (
@@ -39,14 +38,14 @@ export function EarlierRow({ earlier, onAsk }: EarlierRowProps) {
             hadFocus.current = false;
           }}
         >
-          <Words earlier={earlier} />
+          <Label earlier={earlier} />
         </button>
       )}
     </div>
   );
 }
 
-function Words({ earlier }: { readonly earlier: Exclude<EarlierState, { readonly type: "none-left" }> }) {
+function Label({ earlier }: { readonly earlier: Exclude<EarlierState, { readonly type: "none-left" }> }) {
   switch (earlier.type) {
     case "asked":
       return (
@@ -72,33 +71,30 @@ function Words({ earlier }: { readonly earlier: Exclude<EarlierState, { readonly
   }
 }
 
-/** Asks for earlier messages as the user comes near the first one that is there, or wants to see the very first. */
-
-/** So near to the first message the next page is asked for, so that it is there before it is missed. Views. */
+/** Distance from the first message at which the next page is requested. Heights of the view. */
 const NEAR_VIEWS = 1.5;
 
-export type Earlier = {
-  /** Asks for a page, also after one that failed. */
+type Earlier = {
+  /** Requests a page, also after a failure. */
   readonly ask: () => void;
   readonly askAll: () => void;
-  /** Goes to the very first message, which may have to be fetched with all others. */
+  /** Scrolls to the first message of the session, and loads everything before it. */
   readonly toFirst: () => void;
-  /** The user does not want to go there any more. */
+  /** Cancels `toFirst`. */
   readonly stay: () => void;
-  /** To be called when rows were measured. */
-  readonly look: () => void;
+  /** Call after rows were measured. */
+  readonly check: () => void;
   readonly onScroll: () => void;
 };
 
-/** `showFirst` goes to the first of the rows that are there. */
+/** Requests earlier pages when the user nears the first message. `showFirst` scrolls to the first loaded row. */
 export function useEarlier(scroller: RefObject<HTMLElement | null>, state: PanelState, showFirst: () => void): Earlier {
   const { store, post } = usePanel();
   const { earlier } = state;
-  /** On the way to the very first message. */
   const wantsFirst = useRef(false as boolean);
-  /** What was asked for is not on screen yet. */
+  /** The requested page is not on screen yet. */
   const isAsking = useRef(false as boolean);
-  /** The list has been taken to its place. */
+  /** The list has its scroll position. */
   const isPlaced = useRef(false as boolean);
 
   const ask = (all: boolean): void => {
@@ -106,10 +102,10 @@ export function useEarlier(scroller: RefObject<HTMLElement | null>, state: Panel
     if (before === undefined || earlier?.type === "asked" || isAsking.current) return;
     isAsking.current = true;
     store.apply([{ kind: "earlier-asked", before }]);
-    // A page that nothing would be seen of is no answer to scrolling up.
+    // A page under a folded summary would show nothing.
     post({ type: "earlier", before, ...((all || hidesNextPage(state)) && { all: true }) });
   };
-  const look = (): void => {
+  const check = (): void => {
     const element = scroller.current;
     if (element === null || earlier?.type !== "there") return;
     const { scrollTop, scrollHeight, clientHeight } = element;
@@ -123,7 +119,7 @@ export function useEarlier(scroller: RefObject<HTMLElement | null>, state: Panel
       wantsFirst.current = false;
       showFirst();
     }
-    look();
+    check();
   }, [earlier]);
   return {
     ask: () => ask(false),
@@ -136,10 +132,10 @@ export function useEarlier(scroller: RefObject<HTMLElement | null>, state: Panel
     stay: () => {
       wantsFirst.current = false;
     },
-    look,
+    check,
     onScroll: () => {
       isPlaced.current = true;
-      look();
+      check();
     },
   };
 }

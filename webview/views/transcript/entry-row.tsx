@@ -1,8 +1,8 @@
-/** An entry's place in the list: tells a screen reader which of how many it is, and takes the focus of the keyboard. */
+/** Row of an entry: its number for screen readers, the keyboard focus, and the view of its kind. */
 import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 import { MarkdownView } from "../../markdown/markdown-view.tsx";
-import { placeOfThought } from "../../state/rows.ts";
+import { thoughtId } from "../../state/rows.ts";
 import type { Entry, SummaryEntry, TextEntry } from "../../state/state.ts";
 import { appendText, emptyText } from "../../state/streamed-text.ts";
 import { Fold } from "../fold.tsx";
@@ -20,7 +20,7 @@ type EntryRowProps = {
   readonly entry: Entry;
   /** From 1. */
   readonly position: number;
-  /** -1: there are more than are known. */
+  /** -1: unknown, because earlier entries are not loaded. */
   readonly count: number;
 };
 
@@ -39,23 +39,22 @@ export function EntryRow({ entry, position, count }: EntryRowProps) {
   );
 }
 
-/** The row that `node` stands in, if any. */
+/** Row that contains `node`. */
 export function rowAround(node: Node | null | undefined): HTMLElement | undefined {
   const element = node instanceof Element ? node : node?.parentElement;
   return element?.closest<HTMLElement>(`[${KEY_ATTRIBUTE}]`) ?? undefined;
 }
 
-/** Key of the entry that a row shows. */
 export function keyOfRow(row: HTMLElement | undefined): string | undefined {
   return row?.getAttribute(KEY_ATTRIBUTE) ?? undefined;
 }
 
-/** The row of the entry with this key; undefined while it is out of the window. */
+/** Undefined while the virtual list has not mounted the row. */
 export function findRow(list: HTMLElement, key: string): HTMLElement | undefined {
   return list.querySelector<HTMLElement>(`[${KEY_ATTRIBUTE}="${key}"]`) ?? undefined;
 }
 
-/** What shows by its look alone who or what speaks. */
+/** Label for screen readers of entries that only their look identifies. */
 function labelOf(entry: Entry): string | undefined {
   switch (entry.type) {
     case "user":
@@ -71,9 +70,7 @@ function labelOf(entry: Entry): string | undefined {
   }
 }
 
-/** One entry of the conversation, by its kind. */
-
-export const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) {
+const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) {
   switch (entry.type) {
     case "user":
       return <UserMessage entry={entry} />;
@@ -115,9 +112,9 @@ function Thought({ entry }: { readonly entry: TextEntry }) {
   const { store } = panel;
   const fold = useMemo(() => {
     const { sessionId, entries } = store.shown.peek();
-    const place = placeOfThought(entries, entry.key);
-    // Where nobody knows the place, the fold is remembered as long as the key means this thought.
-    return `thought:${sessionId ?? ""}:${place ?? `${panel.epoch}.${entry.key}`}`;
+    const id = thoughtId(entries, entry.key);
+    // Without an id the key identifies the thought as long as this log lives.
+    return `thought:${sessionId ?? ""}:${id ?? `${panel.epoch}.${entry.key}`}`;
   }, [store, entry.key]);
   const time = entry.durationMs === undefined ? "Thoughts" : `Thought for ${formatDuration(entry.durationMs)}`;
   const summary = (
@@ -135,9 +132,8 @@ function Thought({ entry }: { readonly entry: TextEntry }) {
   );
 }
 
-/** Older messages that the model gets a summary of: one line, which opens to the summary and the messages themselves. */
-
-export function SummaryLine({ entry }: { readonly entry: SummaryEntry }) {
+/** A summary: one line that opens to its text and the messages under it. */
+function SummaryLine({ entry }: { readonly entry: SummaryEntry }) {
   const { store } = usePanel();
   const { key, messages, tokensBefore, tokensAfter, summary } = entry;
   const isOpen = useMemo(() => store.select(({ openSummaries }) => openSummaries.includes(key)), [store, key]);
@@ -148,7 +144,7 @@ export function SummaryLine({ entry }: { readonly entry: SummaryEntry }) {
         type="button"
         class="fold-summary"
         aria-expanded={isOpen.value}
-        title="The agent goes on with a summary of these messages; they stay here."
+        title="The agent continues with a summary of these messages. They stay here."
         onClick={() => store.apply([{ kind: "toggle-summary", key }])}
       >
         <Icon name="fold" />

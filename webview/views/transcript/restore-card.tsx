@@ -1,4 +1,4 @@
-/** Under a message: what going back to before it would do, and the choice of what goes back. */
+/** Preview of a restore under its message, and the line about a finished restore. */
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { RestoreFile, RestorePreview } from "../../../agent-core/protocol/panel-events.ts";
 import type { RestoredEntry } from "../../state/state.ts";
@@ -12,12 +12,11 @@ const icons: Readonly<Record<RestoreFile["change"], string>> = {
 };
 
 const words: Readonly<Record<RestoreFile["change"], string>> = {
-  restore: "goes back",
-  remove: "is removed: the agent made it",
-  recreate: "comes back",
+  restore: "is restored",
+  remove: "is removed: the agent created it",
+  recreate: "is created again",
 };
 
-/** Nothing while the card of another message, or none, is shown. */
 export function RestoreCard({ position }: { readonly position: number }) {
   const { store } = usePanel();
   const restore = useMemo(
@@ -27,8 +26,8 @@ export function RestoreCard({ position }: { readonly position: number }) {
   return restore.value === undefined ? null : <Card position={position} preview={restore.value} />;
 }
 
-/** Cards that have been on screen: one that comes back into the page takes no focus. */
-const seen = new WeakSet<RestorePreview>();
+/** Previews that have had the focus. A card that the virtual list mounts again does not take it. */
+const focused = new WeakSet<RestorePreview>();
 
 type CardProps = { readonly position: number; readonly preview: RestorePreview };
 
@@ -38,10 +37,10 @@ function Card({ position, preview }: CardProps) {
   const changing = files.filter(({ leftAlone }) => leftAlone === undefined);
   const card = useRef<HTMLElement>(null);
   const isEmpty = changing.length === 0;
-  // Not a button of it: what is held down a moment too long must not restore anything.
+  // No button gets the focus: a key that is held down too long must not restore anything.
   useEffect(() => {
-    if (!seen.has(preview)) card.current?.focus();
-    seen.add(preview);
+    if (!focused.has(preview)) card.current?.focus();
+    focused.add(preview);
   }, []);
   const close = (): void => {
     post({ type: "restore-close" });
@@ -65,7 +64,7 @@ function Card({ position, preview }: CardProps) {
       <div class="ask-title">
         <Icon name="history" /> Restore to before this message?
       </div>
-      {files.length === 0 && <div class="restore-note">No files were changed since.</div>}
+      {files.length === 0 && <div class="restore-note">No files have changed since then.</div>}
       {files.length > 0 && (
         <ul class="restore-list">
           {files.map((file) => (
@@ -74,7 +73,7 @@ function Card({ position, preview }: CardProps) {
         </ul>
       )}
       <div class="restore-note">
-        With the conversation, {messages === 1 ? "1 message is" : `${messages} messages are`} taken back.
+        Restoring the conversation removes {messages === 1 ? "1 message" : `${messages} messages`}.
         {!isEmpty && (
           <>
             {" "}
@@ -133,19 +132,17 @@ function FileLine({ file: { path, label, change, added, removed, leftAlone } }: 
   );
 }
 
-/** What a restore did to files, with the way back. */
-
-/** Lines that have been on screen: one that comes back into the page takes no focus. */
-const announced = new WeakSet<RestoredEntry>();
+/** Lines that have been shown. A line that the virtual list mounts again does not take the focus. */
+const shownLines = new WeakSet<RestoredEntry>();
 
 export function RestoreLine({ entry }: { readonly entry: RestoredEntry }) {
   const { key, text, leftAlone, restoreId } = entry;
   const { store, post } = usePanel();
   const line = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    if (announced.has(entry) || store.shown.value.entries.at(-1)?.key !== key) return;
-    announced.add(entry);
-    // The button that had the focus is gone.
+    if (shownLines.has(entry) || store.shown.value.entries.at(-1)?.key !== key) return;
+    shownLines.add(entry);
+    // The focused button left with the card.
     if (document.hasFocus() && document.activeElement === document.body) line.current?.querySelector("button")?.focus();
   }, []);
   return (

@@ -1,7 +1,4 @@
-/**
- * The conversation, newest at the end; it follows what grows unless the user reads further up. Only what is in view,
- * and a little around it, is in the page.
- */
+/** The transcript as a virtual list: only the rows in view, and a buffer around them, are in the page. */
 import type { ComponentChildren, CSSProperties } from "preact";
 import { forwardRef } from "preact/compat";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
@@ -18,14 +15,26 @@ import { useFollowing, usePrepended, useReadingPlace } from "./use-scroll-positi
 import { useKeptKeys, useRowFocus, useTranscriptKeys } from "./use-transcript-keys.ts";
 import { MessageEdits } from "./user-message.tsx";
 
-/** Drawn before and after what is in view. Pixels. */
+/** Buffer before and after the view. Pixels. */
 const BUFFER_PX = 400;
-/** A conversation of so many rows is in the page as a whole: Tab and a selection reach all of it. */
+/** Up to this number all rows are in the page: Tab and a selection reach all of them. */
 const WHOLE_ROWS = 40;
-/** Space over the first row, as in transcript.css. */
+/** Space above the first row, as in transcript.css. Pixels. */
 const TOP_PX = 10;
 
-/** One for each session: what is remembered of its rows goes with it. */
+type RowsContainerProps = { readonly style: CSSProperties; readonly children: ComponentChildren };
+
+/** Holds the mounted rows and has the height of all rows. */
+const RowsContainer = forwardRef<HTMLDivElement, RowsContainerProps>(function RowsContainer({ style, children }, ref) {
+  // The library disables clicks while it scrolls, which would be always while an answer grows.
+  return (
+    <div ref={ref} style={{ ...style, pointerEvents: "auto" }}>
+      {children}
+    </div>
+  );
+});
+
+/** Mounted once for each session: its hooks hold state of that session's rows. */
 export function Transcript() {
   const { store } = usePanel();
   const state = store.shown.value;
@@ -38,9 +47,9 @@ export function Transcript() {
   const { away, follows, keep, toEnd, onScroll } = useFollowing(scroller, reading.isEnd);
   const focus = useRowFocus(scroller);
   const kept = useKeptKeys(scroller);
-  const mounted = mountedPlaces(rows, focus.wanted === undefined ? kept : [...kept, focus.wanted]);
+  const mounted = mountedIndexes(rows, focus.wanted === undefined ? kept : [...kept, focus.wanted]);
   const jump = (): void => {
-    // The list may still be on its way to another place.
+    // The list may still be scrolling to another row.
     list.current?.scrollTo(Number.MAX_SAFE_INTEGER);
     earlier.stay();
     toEnd();
@@ -68,7 +77,7 @@ export function Transcript() {
           role="log"
           aria-live="off"
           aria-label={`Conversation with ${state.agentName}`}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
           tabIndex={0}
           ref={scroller}
           onScroll={() => {
@@ -93,7 +102,7 @@ export function Transcript() {
             onResize={() => {
               keep();
               focus.settle();
-              earlier.look();
+              earlier.check();
             }}
           >
             {row}
@@ -114,7 +123,7 @@ function JumpToEnd({ act }: { readonly act: () => void }) {
   );
 }
 
-/** What the user has just said or restored is at the end, wherever they were reading. */
+/** Scrolls to a new message or restore of the user. */
 function useShowNew(last: Entry | undefined, toEnd: () => void): void {
   const shown = useRef(last?.key);
   useLayoutEffect(() => {
@@ -124,31 +133,14 @@ function useShowNew(last: Entry | undefined, toEnd: () => void): void {
   }, [last?.key]);
 }
 
-/** Indices of the rows that are in the page wherever they stand; `keys`: of entries that must be. */
-function mountedPlaces(rows: readonly Entry[], keys: readonly string[]): readonly number[] {
+/** Indexes of the rows that stay mounted outside the view. `keys`: entries that must. */
+function mountedIndexes(rows: readonly Entry[], keys: readonly string[]): readonly number[] {
   if (rows.length <= WHOLE_ROWS) return rows.map((_, index) => index);
-  return keys.map((key) => rows.findLastIndex((row) => row.key === key)).filter((place) => place >= 0);
+  return keys.map((key) => rows.findLastIndex((row) => row.key === key)).filter((index) => index >= 0);
 }
 
-/** Holds the rows that are drawn, and is as high as all of them together. */
-
-type RowsContainerProps = { readonly style: CSSProperties; readonly children: ComponentChildren };
-
-export const RowsContainer = forwardRef<HTMLDivElement, RowsContainerProps>(function RowsContainer(
-  { style, children },
-  ref,
-) {
-  // The library lets nothing be clicked while it scrolls; following an answer, that would be all the time.
-  return (
-    <div ref={ref} style={{ ...style, pointerEvents: "auto" }}>
-      {children}
-    </div>
-  );
-});
-
-/** Says that the agent is at work where nothing else does. */
-
-export function Working({ state, onChange }: { readonly state: PanelState; readonly onChange: () => void }) {
+/** Shows that the agent works while nothing else does. */
+function Working({ state, onChange }: { readonly state: PanelState; readonly onChange: () => void }) {
   const { running, open, permissions, questions, entries } = state;
   const last = entries.at(-1);
   const busyCard = last?.type === "tool" && (last.status === "in_progress" || last.status === "pending");

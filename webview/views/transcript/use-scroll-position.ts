@@ -1,4 +1,4 @@
-/** Follows the end of what grows, until the user reads further up. */
+/** Scroll position of the transcript: follows the end, survives a hidden panel, and stays when a page is prepended. */
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { VirtualizerHandle } from "virtua";
@@ -6,21 +6,22 @@ import type { ScrollAnchor } from "../../panel-memory.ts";
 import type { EarlierState, Entry } from "../../state/state.ts";
 import { usePanel } from "../panel-context.ts";
 
-/** Nearer to the end than this counts as being there. Pixels. */
+/** Distance from the end that counts as the end. Pixels. */
 const END_SLACK_PX = 40;
 
-export type Following = {
+type Following = {
   /** The end is out of view. */
   readonly away: boolean;
-  /** Whether the end is followed at this moment. */
+  /** The transcript scrolls with new content. */
   readonly follows: () => boolean;
-  /** Goes to the end and follows it from now on. */
+  /** Scrolls to the end and follows it. */
   readonly toEnd: () => void;
-  /** To be called after anything became higher or lower. */
+  /** Call after the height of the content has changed. */
   readonly keep: () => void;
   readonly onScroll: () => void;
 };
 
+/** Follows the end of growing content until the user scrolls up. */
 export function useFollowing(scroller: RefObject<HTMLElement | null>, startsAtEnd: boolean): Following {
   const follows = useRef(startsAtEnd);
   const lastTop = useRef(0);
@@ -30,7 +31,7 @@ export function useFollowing(scroller: RefObject<HTMLElement | null>, startsAtEn
       const element = scroller.current;
       if (element !== null) element.scrollTop = element.scrollHeight;
     };
-    const look = (): void => {
+    const update = (): void => {
       const element = scroller.current;
       if (element === null) return;
       const { scrollTop, scrollHeight, clientHeight } = element;
@@ -38,7 +39,7 @@ export function useFollowing(scroller: RefObject<HTMLElement | null>, startsAtEn
       const before = lastTop.current;
       const upwards = scrollTop < before;
       lastTop.current = scrollTop;
-      // Only the user scrolls up while there is more below; what grew meanwhile is no reason to stay behind.
+      // Only the user scrolls up away from the end; growing content does not.
       if (distance < 1 || (distance < END_SLACK_PX && scrollTop > before)) follows.current = true;
       else if (upwards) follows.current = false;
       setAway(!follows.current && distance >= END_SLACK_PX);
@@ -51,14 +52,14 @@ export function useFollowing(scroller: RefObject<HTMLElement | null>, startsAtEn
       },
       keep: () => {
         if (follows.current) scrollToEnd();
-        else look();
+        else update();
       },
-      onScroll: look,
+      onScroll: update,
     };
   }, [scroller]);
   useEffect(() => {
     const element = scroller.current;
-    // What the user opens stays where it is, and what is in it unfolds below.
+    // A fold that the user opens stays in place and unfolds downwards.
     const stay = ({ target }: Event): void => {
       if (target instanceof Element && target.closest("[aria-expanded]")) follows.current = false;
     };
@@ -68,18 +69,16 @@ export function useFollowing(scroller: RefObject<HTMLElement | null>, startsAtEn
   return { ...act, away };
 }
 
-/** Where the user was reading further up, over the time in which the panel is hidden or shows something else. */
-
-export type ReadingPlace = {
-  /** The conversation was left at its end, or never seen before. */
+type ReadingPlace = {
+  /** The user left the session at its end, or never saw it. */
   readonly isEnd: boolean;
-  /** For every scroll event: the place is kept if the list goes away before it has come to rest. */
+  /** Call at each scroll: the position is saved when the list leaves the page before scrolling has ended. */
   readonly follow: (rows: readonly Entry[], isEnd: boolean) => void;
-  /** For the end of scrolling: keeps the place. */
+  /** Call when scrolling has ended: saves the position. */
   readonly note: (rows: readonly Entry[], isEnd: boolean) => void;
 };
 
-/** Goes back, at the first drawing, to where the user was. `startPx`: the space over the first row. */
+/** Restores the scroll position at the first render. `startPx`: space above the first row. */
 export function useReadingPlace(
   list: RefObject<VirtualizerHandle | null>,
   rows: readonly Entry[],
@@ -95,11 +94,11 @@ export function useReadingPlace(
   useLayoutEffect(() => {
     if (place !== undefined) list.current?.scrollToIndex(place.index, { align: "start", offset: place.offset });
   }, []);
-  const unkept = useRef<(() => ScrollAnchor | undefined) | undefined>(undefined);
+  const unsaved = useRef<(() => ScrollAnchor | undefined) | undefined>(undefined);
   const follow = (now: readonly Entry[], isEnd: boolean): void => {
     const handle = list.current;
-    // The list handles a scroll event later than its parent does.
-    if (handle !== null) unkept.current = () => (isEnd ? undefined : anchorOf(handle, now));
+    // The list handles a scroll event after its parent.
+    if (handle !== null) unsaved.current = () => (isEnd ? undefined : anchorOf(handle, now));
   };
   const anchorOf = (handle: VirtualizerHandle, now: readonly Entry[]): ScrollAnchor | undefined => {
     const { scrollOffset } = handle;
@@ -108,37 +107,35 @@ export function useReadingPlace(
     const offset = scrollOffset - startPx - handle.getItemOffset(index);
     return key === undefined ? undefined : { epoch: panel.epoch, key, offset };
   };
-  const keep = (): void => {
-    if (unkept.current !== undefined) memory.anchor = unkept.current();
-    unkept.current = undefined;
+  const save = (): void => {
+    if (unsaved.current !== undefined) memory.anchor = unsaved.current();
+    unsaved.current = undefined;
   };
   const note = (now: readonly Entry[], isEnd: boolean): void => {
     follow(now, isEnd);
-    keep();
+    save();
   };
-  useLayoutEffect(() => keep, []);
+  useLayoutEffect(() => save, []);
   return { isEnd: place === undefined, follow, note };
 }
 
-/** Lets the list keep its place when earlier messages are put before it. */
-
-export type Prepended = {
+type Prepended = {
   readonly rows: readonly Entry[];
-  /** The rows are those of the drawing before, with others before them and nothing else new. */
+  /** The rows are those of the previous render with a page before them. */
   readonly shift: boolean;
 };
 
 /**
- * What has come at the end at the same time is shown with the next drawing, at once: the list takes all rows that are
- * new in one drawing for earlier ones, or none.
+ * Lets the list keep its scroll position when a page is prepended. Rows that were appended at the same time wait for the
+ * next render, because the list treats either all new rows of a render as prepended, or none.
  */
 export function usePrepended(all: readonly Entry[], earlier: EarlierState | undefined): Prepended {
   const before = useRef({ rows: all, earlier });
   const [, drawAgain] = useReducer((count: number) => count + 1, 0);
   const last = before.current.rows.at(-1)?.key;
-  const place = earlier === before.current.earlier ? -1 : all.findLastIndex(({ key }) => key === last);
-  const shift = place >= before.current.rows.length;
-  const rows = shift ? all.slice(0, place + 1) : all;
+  const index = earlier === before.current.earlier ? -1 : all.findLastIndex(({ key }) => key === last);
+  const shift = index >= before.current.rows.length;
+  const rows = shift ? all.slice(0, index + 1) : all;
   const isPart = rows.length < all.length;
   useLayoutEffect(() => {
     before.current = { rows, earlier };

@@ -1,4 +1,4 @@
-/** The conversation by keyboard: its first and last entry, the one before and after; paging and the arrows scroll. */
+/** Keyboard in the transcript: moves between entries, and the rows that must stay mounted for focus and selection. */
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { VirtualizerHandle } from "virtua";
@@ -7,11 +7,11 @@ import { findRow, keyOfRow, rowAround } from "./entry-row.tsx";
 
 type Move = "first" | "last" | "previous" | "next";
 
-type Places = {
+type KeyTargets = {
   readonly list: RefObject<VirtualizerHandle | null>;
   readonly rows: readonly Entry[];
   readonly toFirst: () => void;
-  /** Everything is selected, also what is not there yet. */
+  /** The user selects everything, including messages that are not loaded. */
   readonly onSelectAll: () => void;
   readonly toEnd: () => void;
   readonly focus: (key: string) => void;
@@ -24,7 +24,7 @@ export function useTranscriptKeys({
   onSelectAll,
   toEnd,
   focus,
-}: Places): (event: KeyboardEvent) => void {
+}: KeyTargets): (event: KeyboardEvent) => void {
   return (event) => {
     if (selectsAll(event)) onSelectAll();
     const move = moveOf(event);
@@ -33,13 +33,13 @@ export function useTranscriptKeys({
       event.preventDefault();
       return toFirst();
     }
-    const place = placeAfter(move, rows, keyOfRow(rowAround(document.activeElement)));
-    const entry = rows[place];
+    const index = indexAfter(move, rows, keyOfRow(rowAround(document.activeElement)));
+    const entry = rows[index];
     if (entry === undefined) return;
     event.preventDefault();
-    // By the list itself, which may still be on its way to another place.
+    // The list scrolls by itself: it may still be scrolling to another row.
     if (move === "last") toEnd();
-    else list.current?.scrollToIndex(place, { align: "nearest" });
+    else list.current?.scrollToIndex(index, { align: "nearest" });
     focus(entry.key);
   };
 }
@@ -52,7 +52,7 @@ function isField(target: EventTarget | null): boolean {
   return target instanceof Element && target.matches("input, textarea, select");
 }
 
-/** Undefined for every other key, and for all keys in a field that is written in. */
+/** Undefined for other keys, and for all keys in a text field. */
 function moveOf({ target, key, altKey, shiftKey, metaKey, defaultPrevented }: KeyboardEvent): Move | undefined {
   if (defaultPrevented || shiftKey || metaKey) return undefined;
   if (isField(target)) return undefined;
@@ -70,24 +70,23 @@ function moveOf({ target, key, altKey, shiftKey, metaKey, defaultPrevented }: Ke
   }
 }
 
-/** Index of the row that a move leads to; outside of the rows when there is none. */
-function placeAfter(move: Exclude<Move, "first">, rows: readonly Entry[], from: string | undefined): number {
+/** Index of the target row; out of range when there is none. */
+function indexAfter(move: Exclude<Move, "first">, rows: readonly Entry[], from: string | undefined): number {
   const last = rows.length - 1;
-  const place = rows.findIndex(({ key }) => key === from);
-  if (move === "last" || place < 0) return last;
-  return move === "previous" ? place - 1 : place + 1;
+  const index = rows.findIndex(({ key }) => key === from);
+  if (move === "last" || index < 0) return last;
+  return move === "previous" ? index - 1 : index + 1;
 }
 
-/** Takes the keyboard's focus to a row, which may have to be drawn and measured first. */
-
-export type RowFocus = {
-  /** Key of the row that is on its way into the page; it must be drawn wherever it stands. */
+type RowFocus = {
+  /** Key of the row that gets the focus next. The list must mount it. */
   readonly wanted: string | undefined;
   readonly want: (key: string) => void;
-  /** To be called after rows were measured: until then they are hidden, and take no focus. */
+  /** Call after rows were measured: before that they are hidden and take no focus. */
   readonly settle: () => void;
 };
 
+/** Moves the focus to a row that the list may have to mount and measure first. */
 export function useRowFocus(list: RefObject<HTMLElement | null>): RowFocus {
   const [wanted, want] = useState<string | undefined>(undefined);
   const pending = useRef(wanted);
@@ -103,25 +102,23 @@ export function useRowFocus(list: RefObject<HTMLElement | null>): RowFocus {
   return { wanted, want, settle };
 }
 
-/** What must stay in the page when it leaves the window: the row with the focus, and those with the ends of what is selected. */
-
-/** Keys of at most three entries. */
+/** Keys of the rows that must stay mounted: the focused one, and the two ends of the selection. */
 export function useKeptKeys(list: RefObject<HTMLElement | null>): readonly string[] {
   const [kept, keep] = useState<readonly string[]>([]);
   useEffect(() => {
     const element = list.current;
     if (element === null) return;
-    const look = (): void => {
+    const update = (): void => {
       const keys = keysToKeep(element);
       keep((before) => (before.join() === keys.join() ? before : keys));
     };
-    document.addEventListener("selectionchange", look);
-    element.addEventListener("focusin", look);
-    element.addEventListener("focusout", look);
+    document.addEventListener("selectionchange", update);
+    element.addEventListener("focusin", update);
+    element.addEventListener("focusout", update);
     return () => {
-      document.removeEventListener("selectionchange", look);
-      element.removeEventListener("focusin", look);
-      element.removeEventListener("focusout", look);
+      document.removeEventListener("selectionchange", update);
+      element.removeEventListener("focusin", update);
+      element.removeEventListener("focusout", update);
     };
   }, [list]);
   return kept;
@@ -129,7 +126,7 @@ export function useKeptKeys(list: RefObject<HTMLElement | null>): readonly strin
 
 function keysToKeep(list: HTMLElement): readonly string[] {
   const selection = document.getSelection();
-  // A mere caret, too: Shift and a click far away select from there.
+  // A caret counts too: Shift and a click elsewhere select from it.
   const ends = selection === null ? [] : [selection.anchorNode, selection.focusNode];
   const rows = [document.activeElement, ...ends].filter((node) => list.contains(node)).map(rowAround);
   return [...new Set(rows.map(keyOfRow).filter((key) => key !== undefined))];

@@ -1,13 +1,15 @@
-/** What the user said; it can be changed and said again, or taken as the beginning of another session. */
-
+/** A message of the user, with actions: edit, send again, fork, restore. */
 import { createContext } from "preact";
-import { useContext, useMemo, useState } from "preact/hooks";
+import { useContext, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { TextEntry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
-import { Icon } from "../icon.tsx";
-import { MessageEditor } from "../inline-editor.tsx";
+import { IconButton } from "../icon.tsx";
+import { InlineEditor } from "../inline-editor.tsx";
 import { usePanel } from "../panel-context.ts";
 import { RestoreCard } from "./restore-card.tsx";
+
+/** Drafts of messages that the user edits, by the key of the entry. They outlive the rows of the virtual list. */
+export const MessageEdits = createContext<Map<string, string>>(new Map());
 
 export function UserMessage({ entry }: { readonly entry: TextEntry }) {
   const { post } = usePanel();
@@ -47,48 +49,76 @@ export function UserMessage({ entry }: { readonly entry: TextEntry }) {
   );
 }
 
+type MessageEditorProps = {
+  readonly text: string;
+  /** Draft from before the row left the page; undefined when the editor opens. */
+  readonly draft: string | undefined;
+  readonly onWrite: (draft: string) => void;
+  readonly onSend: (text: string) => void;
+  readonly onCancel: () => void;
+};
+
+function MessageEditor({ text, draft: earlier, onWrite, onSend, onCancel }: MessageEditorProps) {
+  const [draft, setDraft] = useState(earlier ?? text);
+  const write = (written: string): void => {
+    onWrite(written);
+    setDraft(written);
+  };
+  useLayoutEffect(() => {
+    if (earlier === undefined) onWrite(text);
+  }, []);
+  const canSend = draft.trim() !== "";
+  return (
+    <div class="message-editor">
+      <InlineEditor
+        label="Message to send again"
+        draft={draft}
+        takesFocus={earlier === undefined}
+        onWrite={write}
+        onSubmit={() => canSend && onSend(draft)}
+        onCancel={onCancel}
+      />
+      <p class="message-editor-note">Sending it removes everything after this message. Files stay as they are.</p>
+      <div class="ask-buttons">
+        <button type="button" class="button button-primary" disabled={!canSend} onClick={() => onSend(draft)}>
+          Send
+        </button>
+        <button type="button" class="button button-secondary" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+    </div>
+  );
+}
+
 type ActionsProps = { readonly position: number; readonly text: string; readonly onEdit: () => void };
 
 function Actions({ position, text, onEdit }: ActionsProps) {
   const { store, post } = usePanel();
   const running = useMemo(() => store.select((state) => state.running), [store]);
-  // What was said cannot be changed under a turn that builds on it.
+  // A running turn builds on the message.
   if (running.value) return null;
   return (
     <div class="message-actions">
-      <Action icon="edit" name="Edit message and send it again" tip="Edit and send again" act={onEdit} />
-      <Action
+      <IconButton icon="edit" name="Edit message and send it again" title="Edit and send again" act={onEdit} />
+      <IconButton
         icon="refresh"
         name="Send message again"
-        tip="Send again: what followed is taken back"
+        title="Send again: removes everything after this message"
         act={() => post({ type: "resend", position, text })}
       />
-      <Action
+      <IconButton
         icon="repo-forked"
         name="Fork the session before this message"
-        tip="Fork: a new session with what was said before"
+        title="Fork: a new session with everything before this message"
         act={() => post({ type: "fork-here", position, text })}
       />
-      <Action
+      <IconButton
         icon="history"
         name="Restore to here"
-        tip="Restore to here: files, conversation or both; shows first what it would do"
+        title="Restore to here: files, conversation or both, after a preview"
         act={() => post({ type: "restore-preview", position })}
       />
     </div>
   );
 }
-
-type ActionProps = { readonly icon: string; readonly name: string; readonly tip: string; readonly act: () => void };
-
-function Action({ icon, name, tip, act }: ActionProps) {
-  return (
-    <button type="button" class="icon-button" title={tip} aria-label={name} onClick={act}>
-      <Icon name={icon} />
-    </button>
-  );
-}
-
-/** Messages that are being changed: what was written so far, by the key of the entry. It outlives the entry's row. */
-
-export const MessageEdits = createContext<Map<string, string>>(new Map());
