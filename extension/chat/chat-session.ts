@@ -49,8 +49,6 @@ export type StoredSession = {
   readonly sessionId: string;
   /** The user chose it: the panel reports a failure to load it. */
   readonly isChosen: boolean;
-  /** Settles when the agent may load it. */
-  readonly ready?: Promise<unknown> | undefined;
 };
 
 /** An option that is a choice from a list. */
@@ -71,12 +69,16 @@ export class ChatSession {
   #sessionId: string | undefined;
   #options: readonly SessionConfigOption[] = [];
   #opening: Promise<void> = Promise.resolve();
+  readonly #ready: Promise<unknown> | undefined;
   #leaveTimer: NodeJS.Timeout | undefined;
+  /** Resolves when a session that was left has no turn. */
+  #quit = Promise.withResolvers<void>();
 
-  /** Opens nothing yet. `stored`: the session to load; default: a new one. */
-  constructor(ports: SessionPorts, stored?: StoredSession) {
+  /** Opens nothing yet. `stored`: the session to load; default: a new one. It opens after `ready` has settled. */
+  constructor(ports: SessionPorts, stored?: StoredSession, ready?: Promise<unknown>) {
     this.#ports = ports;
     this.#stored = stored;
+    this.#ready = ready;
     this.earlier = new EarlierMessages(ports.agent, this.log);
   }
 
@@ -112,7 +114,9 @@ export class ChatSession {
     this.#state = next;
     for (const effect of effects) this.#run(effect);
     if (this.isRunning !== wasRunning) this.#ports.changed(this);
-    if (!this.isRunning) clearTimeout(this.#leaveTimer);
+    if (this.isRunning) return;
+    clearTimeout(this.#leaveTimer);
+    if (next.isLeaving) this.#quit.resolve();
   }
 
   /** Takes an update of the agent. */
@@ -121,10 +125,18 @@ export class ChatSession {
     this.dispatch({ type: "update", update });
   }
 
-  /** The panel shows another session: stops the turn and closes this session. */
-  leave(): void {
+  /** The panel shows another session: stops the turn and closes this session. Resolves at the end of the turn. */
+  leave(): Promise<void> {
+    const quit = Promise.withResolvers<void>();
+    this.#quit = quit;
     this.dispatch({ type: "leave" });
-    if (this.isRunning) this.#leaveTimer = setTimeout(() => this.dispatch({ type: "leave-timeout" }), TURN_END_MS);
+    if (this.isRunning) {
+      this.#leaveTimer = setTimeout(() => {
+        this.dispatch({ type: "leave-timeout" });
+        quit.resolve();
+      }, TURN_END_MS);
+    }
+    return quit.promise;
   }
 
   /** The option of an ACP category: `mode`, `model`, `thought_level`. */
@@ -202,7 +214,7 @@ export class ChatSession {
   /** Resolves to the reason why a session that the user chose could not be loaded; a new one is open then. */
   async #loadOrCreate(agent: ClientContext, place: SessionPlace): Promise<string | undefined> {
     const stored = this.#stored;
-    await stored?.ready;
+    await this.#ready;
     const failure = stored && (await this.#load(agent, stored.sessionId, place));
     if (stored !== undefined && failure === undefined) return undefined;
     const { sessionId, configOptions } = await agent.request(methods.agent.session.new, place);

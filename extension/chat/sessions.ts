@@ -52,7 +52,9 @@ export class Sessions {
   /** Shows a new session. */
   showNew(): void {
     this.#options.lastShown.set(undefined);
-    this.#replace(this.#create(undefined));
+    // The list of sessions is sorted by last use: the session that was left must come after the new one.
+    const turnEnd = this.#leave(this.#shown);
+    this.#replace(this.#create(undefined, turnEnd));
   }
 
   /** Shows a stored session. When it cannot be loaded, the panel gets a new one and the reason. */
@@ -61,8 +63,9 @@ export class Sessions {
     const open = [...this.#open].find((session) => session.targetId === sessionId);
     const closing = this.#leaving.get(sessionId);
     this.#options.lastShown.set(sessionId);
+    const turnEnd = this.#leave(this.#shown);
     if (open === undefined || closing !== undefined) {
-      this.#replace(this.#create({ sessionId, isChosen: true, ready: closing?.promise }));
+      this.#replace(this.#create({ sessionId, isChosen: true }, Promise.all([turnEnd, closing?.promise])));
     } else {
       open.dispatch({ type: "return" });
       this.#replace(open);
@@ -93,8 +96,8 @@ export class Sessions {
     return subscribe(this.#began, listener);
   }
 
-  #create(stored: StoredSession | undefined): ChatSession {
-    const session = new ChatSession(this.#ports, stored);
+  #create(stored: StoredSession | undefined, ready?: Promise<unknown>): ChatSession {
+    const session = new ChatSession(this.#ports, stored, ready);
     this.#open.add(session);
     return session;
   }
@@ -105,21 +108,19 @@ export class Sessions {
   }
 
   #replace(session: ChatSession): void {
-    const left = this.#shown;
     this.#shown = this.#show(session);
-    this.#leave(left);
     void session.open();
     notify(this.#changed);
   }
 
   /**
    * A session that the panel does not show anymore stops its turn and closes. To let its turn continue, leave out this
-   * call: its log and its state work without a panel.
+   * call: its log and its state work without a panel. Resolves at the end of the turn.
    */
-  #leave(session: ChatSession): void {
+  #leave(session: ChatSession): Promise<void> {
     const { targetId } = session;
     if (targetId !== undefined) this.#leaving.set(targetId, Promise.withResolvers());
-    session.leave();
+    return session.leave();
   }
 
   #sessionBegan(session: ChatSession, previousId: string | undefined): void {

@@ -87,13 +87,14 @@ test("updates of a session that is not shown reach its own log only", async () =
   await settled();
   sessions.showNew();
   await settled();
+  const count = sent.length;
   router.update(answer("s1", "still here"));
   router.emit("s1", { kind: "notice", severity: "info", text: "noticed" });
   await settled();
-  expect(shown(sent).map(({ kind }) => kind)).toEqual(["session", "queue"]);
-  expect(first.isRunning).toBe(true);
+  expect([sent.length, first.isRunning]).toEqual([count, true]);
   agent.turns.get("s1")?.resolve({ stopReason: "cancelled" });
   await settled();
+  expect(shown(sent).map(({ kind }) => kind)).toEqual(["session", "queue"]);
   sessions.showStored("s1");
   await settled();
   expect(sessions.shown).toBe(first);
@@ -111,6 +112,7 @@ test("a session that is left stops its turn and is closed after it, but not whil
   sessions.showNew();
   await settled();
   expect([agent.count("session/cancel", "s1"), agent.count("session/close", "s1")]).toEqual([1, 0]);
+  expect(agent.requests.filter(({ method }) => method === "session/new")).toHaveLength(1);
   agent.turns.get("s1")?.resolve({ stopReason: "cancelled" });
   await settled();
   expect(agent.count("session/close", "s1")).toBe(1);
