@@ -135,7 +135,7 @@ export function reviewedResult(edit: FileEdit, { text, kept, rejected }: WriteRe
   return { ok: true, text: partly + rebase.unseen, diffs };
 }
 
-/** Verb for a change of a file; null stands for no file. */
+/** Verb for a change of a file; null: no file. */
 export function verbFor(oldText: string | null, text: string | null): string {
   if (text === null) return "Deleted";
   return oldText === null ? "Created" : "Changed";

@@ -2,7 +2,7 @@
 import { type StructuredPatchHunk, structuredPatch } from "diff";
 
 const MAX_DIFF_LINES = 200;
-/** Characters of both texts together; comparing so many takes about a millisecond. */
+/** Characters of both texts together; comparing them takes about a millisecond. */
 const COMPARED_WHOLE_CHARS = 40_000;
 /** Unchanged lines around each change. */
 const CONTEXT_LINES = 3;
@@ -103,7 +103,7 @@ type Island = {
 
 /** Characters that are compared at once while the texts are equal. */
 const BLOCK = 4_096;
-/** The texts meet again at so many equal lines; fewer may be equal by chance. */
+/** Number of equal lines at which the texts meet again; fewer may be equal by chance. */
 const MEETING_LINES = 8;
 /** Lines on either side in which they must meet again; otherwise the rest counts as different. */
 const WINDOW_LINES = 200;

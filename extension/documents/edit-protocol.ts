@@ -11,7 +11,7 @@ import { ConflictError, type WrittenFile } from "./guarded-write.ts";
 
 type Expected = HermesWriteMeta["expected"];
 
-/** Null stands for no file. */
+/** Null: no file. */
 export function expectedText(expected: Expected): string | null {
   return expected.kind === "text" ? expected.text : null;
 }

@@ -34,7 +34,7 @@ export class ConflictError extends Error {
   }
 }
 
-/** Null stands for no file; `expected` undefined accepts any text. */
+/** Null: no file. `expected` undefined accepts any text. */
 export type GuardedEdit = {
   readonly path: string;
   readonly expected: string | null | undefined;
@@ -169,7 +169,7 @@ async function writeDocument(document: vscode.TextDocument, text: string): Promi
 }
 
 /**
- * False when the document is another one by now. In the editor that has the focus, VS Code makes a workspace edit
+ * False when the document has changed meanwhile. In the editor with the focus, VS Code makes a workspace edit
  * smaller still, down to half a surrogate pair, and breaks the character: there the editor itself takes it as it is.
  */
 async function apply(document: vscode.TextDocument, { start, end, text }: MinimalEdit): Promise<boolean> {

@@ -55,8 +55,8 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
 
   readonly onDidChange = this.#changed.event;
 
-  /** `tell` gets messages about files that could not be read. */
-  constructor(store: ReviewStore, tell: (problem: string) => void) {
+  /** `report` gets messages about files that could not be read. */
+  constructor(store: ReviewStore, report: (problem: string) => void) {
     this.#store = store;
     this.#subscriptions = [
       this.#changed,
@@ -65,7 +65,7 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
         for (const { oldUri, newUri } of files) this.#renamed(oldUri.fsPath, newUri.fsPath);
       }),
       vscode.workspace.onDidDeleteFiles(({ files }) => {
-        for (const { fsPath } of files) this.#deleted(fsPath, tell);
+        for (const { fsPath } of files) this.#deleted(fsPath, report);
       }),
     ];
   }
@@ -93,10 +93,10 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
   apply(edit: GuardedEdit): Promise<WrittenFile> {
     const { path, after } = edit;
     return this.#writes.run(path, async () => {
-      const goesWithMark = after === null && (await hasMark(vscode.Uri.file(path)).catch(() => false));
+      const hadMark = after === null && (await hasMark(vscode.Uri.file(path)).catch(() => false));
       return this.#write(edit, (change) => ({
         text: change.after ?? undefined,
-        noted: () => this.#noteEdit(change, goesWithMark),
+        noted: () => this.#noteEdit(change, hadMark),
       }));
     });
   }
@@ -207,17 +207,17 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
   /** Writes through the document; a file that the agent created is removed when nothing of it is left. */
   async #writeReverted(text: ReviewedText, undone: ReviewedText, revert: Revert): Promise<void> {
     const { path, present } = undone;
-    const goes = text.baseline === null && present === "";
+    const isRemoval = text.baseline === null && present === "";
     const noted = (): void => {
       // Hunks that were kept meanwhile stay kept, except the reverted lines.
       const now = this.#texts.get(path) ?? text;
       this.#remember(now);
       const undoneNow = revert(now);
-      if (goes) this.#forget(path);
+      if (isRemoval) this.#forget(path);
       else this.#set(undoneNow?.present === present ? undoneNow : undone);
     };
     const written = (text.hasMark ? BYTE_ORDER_MARK : "") + present;
-    const edit = { path, expected: textInFile(text), after: goes ? null : written };
+    const edit = { path, expected: textInFile(text), after: isRemoval ? null : written };
     await this.#write(edit, () => ({ text: present, noted }));
   }
 
@@ -275,7 +275,7 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     else if (text !== undefined) this.#set(afterForeignChange(text, present));
   }
 
-  #noteEdit({ path, before, after }: FileEdit, goesWithMark: boolean): void {
+  #noteEdit({ path, before, after }: FileEdit, hadMark: boolean): void {
     const last = this.#texts.get(path);
     // The file may have changed without an event.
     const known = last === undefined || textInFile(last) === before ? last : afterForeignChange(last, before ?? "");
@@ -284,7 +284,7 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     if (after !== null) this.#set(afterEdit(known, path, before, after));
     else if (baseline === null)
       this.#forget(path); // the agent had created it
-    else this.#set(reviewedText({ path, baseline, present: "", isGone: true, ...(goesWithMark && { hasMark: true }) }));
+    else this.#set(reviewedText({ path, baseline, present: "", isGone: true, ...(hadMark && { hasMark: true }) }));
   }
 
   /** Paths under review at `path`, or inside the folder `path`. */
@@ -297,10 +297,10 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
     for (const path of this.#within(from)) this.#moved(path, `${to}${path.slice(from.length)}`);
   }
 
-  #deleted(path: string, tell: (problem: string) => void): void {
+  #deleted(path: string, report: (problem: string) => void): void {
     for (const gone of this.#within(path)) {
       // Our own writes come first: they may create the file again.
-      this.refresh(gone).catch((error: unknown) => tell(`could not read ${gone}: ${String(error)}`));
+      this.refresh(gone).catch((error: unknown) => report(`could not read ${gone}: ${String(error)}`));
     }
   }
 

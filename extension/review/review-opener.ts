@@ -15,12 +15,12 @@ export class ReviewOpener implements vscode.Disposable {
   readonly #review: Review;
   readonly #subscription: vscode.Disposable;
 
-  /** `tell` gets messages about diffs that could not be closed. */
-  constructor(review: Review, tell: (problem: string) => void) {
+  /** `report` gets messages about diffs that could not be closed. */
+  constructor(review: Review, report: (problem: string) => void) {
     this.#review = review;
     this.#subscription = review.onDidChange((uri) => {
       if (uri.scheme !== PROPOSAL_SCHEME || review.find(uri) !== undefined) return;
-      closeDiff(uri).catch((error: unknown) => tell(String(error)));
+      closeDiff(uri).catch((error: unknown) => report(String(error)));
     });
   }
 

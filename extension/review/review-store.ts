@@ -17,15 +17,15 @@ const recordSchema = z.object({
 
 export class ReviewStore {
   readonly #folder: vscode.Uri | undefined;
-  readonly #tell: (problem: string) => void;
+  readonly #report: (problem: string) => void;
   /** Records to write, by path; undefined removes the record. */
   readonly #wanted = new Map<string, ReviewedText | undefined>();
   #writing: Promise<void> | undefined;
 
-  /** `storage` is the workspace's; without a workspace nothing is stored. `tell` gets messages about failures. */
-  constructor(storage: vscode.Uri | undefined, tell: (problem: string) => void) {
+  /** `storage` is the workspace's; without a workspace nothing is stored. `report` gets messages about failures. */
+  constructor(storage: vscode.Uri | undefined, report: (problem: string) => void) {
     this.#folder = storage && vscode.Uri.joinPath(storage, FOLDER);
-    this.#tell = tell;
+    this.#report = report;
   }
 
   /** All valid records. Damaged ones are reported and left out; their files are untouched. */
@@ -64,7 +64,7 @@ export class ReviewStore {
       try {
         await writeRecord(folder, path, text);
       } catch (error) {
-        this.#tell(`could not store the review of ${path}; it will be lost with a reload: ${String(error)}`);
+        this.#report(`could not store the review of ${path}; it will be lost with a reload: ${String(error)}`);
       }
     }
     this.#writing = undefined;
@@ -81,9 +81,9 @@ export class ReviewStore {
       const bytes = await vscode.workspace.fs.readFile(uri);
       const { hash, ...text } = recordSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
       if (hash === hashOf(text)) return reviewedText(text);
-      this.#tell(`${uri.fsPath} is damaged, so its file is no longer under review.`);
+      this.#report(`${uri.fsPath} is damaged, so its file is no longer under review.`);
     } catch (error) {
-      this.#tell(`could not read ${uri.fsPath}, so its file is no longer under review: ${String(error)}`);
+      this.#report(`could not read ${uri.fsPath}, so its file is no longer under review: ${String(error)}`);
     }
     return undefined;
   }

@@ -1,6 +1,6 @@
 /**
- * Strategies that find lines which a model wrote down not quite as the file has them. The order goes from matches that
- * cannot mean anything else to likeness; the first strategy that finds anything decides.
+ * Strategies for old lines that differ from the file's. They are ordered from safe matches to likeness; the first one that
+ * finds anything decides.
  */
 import { indentOf, isAscii, type TextLines } from "./text-lines.ts";
 
@@ -159,7 +159,7 @@ const LEAST_LINE_SIMILARITY = 0.5;
 const LEAST_EQUAL_SHARE = 0.5;
 /** One line that is merely similar may be any line. */
 const LIKE_LINES = 2;
-/** Where the wanted lines are in the file more often than this, likeness distinguishes nothing. */
+/** With more candidates, likeness distinguishes nothing. */
 const MAX_CANDIDATES = 5_000;
 
 /** Half of the lines are equal and no other is a different one. */
