@@ -1,4 +1,4 @@
-/** The agent's commands, each shown in a terminal of VS Code: as our own child, or in the user's own shell. */
+/** Commands of the agent, each in a terminal of VS Code: as a child process, or in the user's own shell. */
 import {
   type CreateTerminalRequest,
   type CreateTerminalResponse,
@@ -8,14 +8,12 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import type { HermesTerminalEnded, HermesTerminalStarted } from "../../agent-core/protocol/terminals.ts";
-import { refuse } from "./agent-child.ts";
 import { startInChildTerminal } from "./child-terminal.ts";
 import { OutputRing } from "./output-ring.ts";
 import { ShellTerminals } from "./shell-terminals.ts";
-import type { CommandSink, ShownCommand, ShownExit } from "./shown-command.ts";
-import { terminalRequest } from "./terminal-request.ts";
+import { type CommandSink, refuse, type ShownCommand, type ShownExit, terminalRequest } from "./shown-command.ts";
 
-/** Bytes kept for `terminal/output` when the agent names no limit. */
+/** Default limit of `terminal/output`. Bytes. */
 const DEFAULT_OUTPUT_BYTES = 1_048_576;
 
 export type TerminalListener = {
@@ -25,7 +23,7 @@ export type TerminalListener = {
     terminalId: string,
     exit: { readonly exitCode: number | null; readonly signal: string | null },
   ): void;
-  /** Something that the user may want to mend. */
+  /** Reports a problem that the user can fix. */
   warn(message: string): void;
 };
 
@@ -34,7 +32,7 @@ type AgentTerminal = {
   readonly ring: OutputRing;
   readonly exit: Promise<WaitForTerminalExitResponse>;
   ended: WaitForTerminalExitResponse | undefined;
-  /** The agent is done with it. Until then something that an ended command left running may still be shown in it. */
+  /** True once the agent is done with the terminal. Until then, processes of an ended command may still print. */
   isReleased: boolean;
 };
 
@@ -63,7 +61,7 @@ export class AgentTerminals implements vscode.Disposable {
     const ring = new OutputRing(request.outputByteLimit ?? DEFAULT_OUTPUT_BYTES);
     const command = await this.#start(request, { ring, show: (text) => this.#listener.output(sessionId, id, text) });
     const exit = command.exit.then((ended) => this.#ended(sessionId, id, ended));
-    exit.catch(() => undefined); // whoever waits for it is told
+    exit.catch(() => undefined); // `waitForExit` rejects for its caller
     this.#terminals.set(id, { command, ring, exit, ended: undefined, isReleased: false });
     if (command.tree === undefined) return { terminalId: id };
     const hermes: HermesTerminalStarted = { ...command.tree };
@@ -79,7 +77,7 @@ export class AgentTerminals implements vscode.Disposable {
     return this.#get(id).exit;
   }
 
-  /** Types for the agent, where the user sees it; gives why not when that cannot be done. */
+  /** Types text where the user sees it; gives the reason when that fails. */
   async input(id: string, text: string): Promise<string | undefined> {
     return this.#get(id).command.type(text);
   }
@@ -88,7 +86,7 @@ export class AgentTerminals implements vscode.Disposable {
     await this.#get(id).command.kill();
   }
 
-  /** The agent is done with it; what it showed stays until the user closes it or the next command is released. */
+  /** Releases a terminal, which stays until the user closes it or the next command is released. */
   release(id: string): void {
     const released = this.#get(id);
     released.isReleased = true;
@@ -105,7 +103,7 @@ export class AgentTerminals implements vscode.Disposable {
     this.#terminals.get(id)?.command.terminal.show(true);
   }
 
-  /** Ends every command with all it has left running; resolves when nothing of them is left. */
+  /** Ends all commands and their processes; resolves when none is left. */
   async endAll(): Promise<void> {
     const commands = [...this.#terminals.values()].map(({ command }) => command.kill());
     await Promise.allSettled([...commands, this.#shells.endAll()]);

@@ -1,20 +1,19 @@
-/** A command as our own child, so that output and exit code are complete, shown in a terminal that is its own. */
+/** Runs a command as a child process, which gives its whole output and exit code, and shows it in a terminal of its own. */
 import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
-import type { Child } from "../../agent-core/platform/children/start-child.ts";
+import type { OutputListener } from "../../agent-core/platform/children/output-flow.ts";
+import { type Child, startChild } from "../../agent-core/platform/children/start-child.ts";
 import { ASKS_FOR_SECRET } from "../../agent-core/protocol/secret-prompt.ts";
-import { startAgentChild } from "./agent-child.ts";
 import { Screen, type ScreenInput } from "./screen.ts";
-import type { CommandSink, ShownCommand } from "./shown-command.ts";
-import type { TerminalRequest } from "./terminal-request.ts";
+import { type CommandSink, refuse, type ShownCommand, type TerminalRequest } from "./shown-command.ts";
 
-/** A second Ctrl+C within this time ends what the first one could not. */
+/** A second Ctrl+C within this time kills the command. */
 const SECOND_INTERRUPT_MS = 2_000;
 
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
 
-/** `notice` is a line of ours for the user, which is no output. Rejects with an error of the protocol when it cannot be started. */
+/** `notice` is a line for the user, not part of the output. Rejects with an error of the protocol when the start fails. */
 export async function startInChildTerminal(
   request: CreateTerminalRequest,
   details: TerminalRequest,
@@ -47,7 +46,7 @@ export async function startInChildTerminal(
     screen.note(`[${ended.signal ? `ended by ${ended.signal}` : `exit code ${ended.exitCode}`}]`);
     return ended;
   });
-  exit.catch((error: Error) => screen.note(error.message)); // also told to whoever waits for it
+  exit.catch((error: Error) => screen.note(error.message)); // `exit` rejects for its caller too
   return {
     terminal,
     tree: child.tree,
@@ -58,7 +57,19 @@ export async function startInChildTerminal(
   };
 }
 
-/** `openLine` is what the program printed last: whether it asks for a secret, which is not shown. */
+/** Rejects with an error of the protocol when the start fails. */
+async function startAgentChild(
+  { command, args = [], cwd, env = [] }: CreateTerminalRequest,
+  { input, outputFile }: TerminalRequest,
+  onOutput: OutputListener,
+): Promise<Child> {
+  const variables = Object.fromEntries(env.map(({ name, value }) => [name, value]));
+  const request = { program: command, args, cwd: cwd ?? undefined, env: variables, input, outputFile, onOutput };
+  const child = await startChild(request).catch(refuse);
+  return { ...child, exit: child.exit.catch(refuse) };
+}
+
+/** `openLine` is the last line of output. The answer to a question for a secret is not shown. */
 async function typeLine(text: string, child: Child, screen: Screen, openLine: string): Promise<string | undefined> {
   if (text === CTRL_C) {
     child.interrupt();

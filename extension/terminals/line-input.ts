@@ -1,10 +1,10 @@
-/** What a user types for a program that reads lines from a pipe: echo, corrections, Ctrl+C and Ctrl+D as in a terminal. */
+/** Line editing for a program that reads a pipe: echo, corrections, Ctrl+C and Ctrl+D as in a terminal. */
 import { KEYS } from "../../agent-core/platform/ansi.ts";
 
 export type LineInputEvents = {
-  /** Shows what was typed. */
+  /** Shows typed text. */
   echo(text: string): void;
-  /** Hands a piece of input to the program. */
+  /** Sends input to the program. */
   send(text: string): void;
   /** Ctrl+C. */
   interrupt(): void;
@@ -16,14 +16,14 @@ const ERASE_CELL = "\b \b";
 
 export class LineInput {
   readonly #events: LineInputEvents;
-  /** Characters of the line that Enter has not ended yet. */
+  /** Characters of the current line. */
   #line: string[] = [];
 
   constructor(events: LineInputEvents) {
     this.#events = events;
   }
 
-  /** Takes what the terminal was given: one key, or all of what was pasted. */
+  /** Handles one key, or pasted text. */
   type(data: string): void {
     for (const [key] of data.matchAll(KEYS)) this.#key(key);
   }

@@ -1,4 +1,4 @@
-/** The last bytes of an output, as `terminal/output` gives them. */
+/** Last bytes of an output, for `terminal/output`. */
 
 /** A UTF-8 sequence has at most three bytes after its first. */
 const CONTINUATION_BYTES = 3;
@@ -28,17 +28,17 @@ export class OutputRing {
     }
   }
 
-  /** What was printed last and no line break has ended yet: a prompt, often. Only of the last piece. */
+  /** Last line of the last piece without a line break, often a prompt. */
   openLine(): string {
     return this.#chunks.at(-1)?.toString("utf8").split("\n").at(-1) ?? "";
   }
 
-  /** Text that begins at a whole character. */
+  /** Text that starts with a whole character. */
   text(): string {
     const bytes = Buffer.concat(this.#chunks);
     let start = Math.max(0, bytes.length - this.#limit);
     if (start > 0) this.#truncated = true;
-    const latest = start + CONTINUATION_BYTES; // more of them in a row are no text: they are not lost for it
+    const latest = start + CONTINUATION_BYTES; // more continuation bytes are not text, and stay
     while (this.#truncated && start < latest && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
     return bytes.subarray(start).toString("utf8");
   }

@@ -1,4 +1,4 @@
-/** What a VS Code terminal shows of a command, also of what was printed before it was opened, and what is typed there. */
+/** Screen of a command in a VS Code terminal: shows its output, also from before the opening, and takes typed keys. */
 import * as vscode from "vscode";
 import { LineInput } from "./line-input.ts";
 
@@ -30,18 +30,18 @@ export class Screen implements vscode.Pseudoterminal {
     });
   }
 
-  /** Text as a terminal takes it: with carriage returns. */
+  /** Prints text with carriage returns. */
   print(text: string): void {
     if (this.#early === undefined) this.#writes.fire(text);
     else this.#early += text;
   }
 
-  /** A line of ours, set off from the command's own. */
+  /** Prints a dimmed line of ours. */
   note(text: string): void {
     this.print(`\u001b[2m${text}\u001b[0m\r\n`);
   }
 
-  /** The command is over: nothing that is typed has a meaning any more. */
+  /** Ignores keys after the command's end. */
   over(): void {
     this.#isOver = true;
   }
@@ -52,7 +52,7 @@ export class Screen implements vscode.Pseudoterminal {
     this.#writes.fire(early);
   }
 
-  /** Closing is told of by VS Code's event, which also comes for a terminal that was never drawn. */
+  /** VS Code's event reports the closing, also of a terminal that was never drawn. */
   close(): void {
     this.#isOver = true;
   }

@@ -1,20 +1,19 @@
-/** One command of the agent in a shell of the user: its output without the shell's marks, its exit code where it is told. */
+/** Runs a command of the agent in a shell of the user: gives its output without the shell's marks, and its exit code. */
 import { PassThrough } from "node:stream";
 import { makeOutputFile, OutputFlow } from "../../agent-core/platform/children/output-flow.ts";
 import { Deadline } from "../../agent-core/platform/deadline.ts";
-import { refuse } from "./agent-child.ts";
 import { ShellMarks } from "./shell-marks.ts";
-import type { CommandSink, ShownCommand } from "./shown-command.ts";
+import { type CommandSink, refuse, type ShownCommand } from "./shown-command.ts";
 import type { Ending, Execution, UserShell } from "./user-shell.ts";
 
-/** What is left of the output after the end has come when nothing more came for this long. */
+/** Idle time after the end of a command in which its output is complete. */
 const DRAIN_MS = 1_000;
-/** What Ctrl+C may take to end a command before its terminal goes. */
+/** Time for Ctrl+C to end a command before its terminal is closed. */
 const INTERRUPT_MS = 2_000;
 
 const CTRL_C = "\u0003";
 
-/** `shell` is taken, and free again when it has told of the command's end. */
+/** `shell` is taken, and becomes free when it reports the command's end. */
 export async function startInShell(
   shell: UserShell,
   line: string,
@@ -34,28 +33,28 @@ export async function startInShell(
   });
   const { data, ending } = shell.execute(line);
   let isOver = false as boolean;
-  // A shell that has not told how a command ended will tell as little of the next one: that gets another shell.
+  // A shell that does not report an exit code will not report the next one either: it is not used again.
   let isSilent = false as boolean;
   const over = ending.then((how) => {
     isOver = true;
     isSilent = how.exitCode === undefined;
     return how;
   });
-  // A line that is begun after all, by a shell that was given up, would run when nobody counts on it.
-  const givenUp = over.then(({ kind }) => (kind === "never-begun" ? shell.close() : undefined));
-  const exit = Promise.all([over, stored({ data, ending }, flow), givenUp])
+  // The shell could still begin the line later, when nobody expects it.
+  const closed = over.then(({ kind }) => (kind === "never-begun" ? shell.close() : undefined));
+  const exit = Promise.all([over, stored({ data, ending }, flow), closed])
     .then(async ([{ exitCode }]) => ({ exitCode: exitCode ?? null, signal: null, folder: await shell.folder() }))
     .finally(() => {
       shell.isTaken = isSilent;
     })
     .catch(refuse);
-  exit.catch(() => undefined); // whoever waits for it is told
+  exit.catch(() => undefined); // `exit` rejects for its caller
 
   async function kill(): Promise<void> {
     if (isOver) return;
     shell.terminal.sendText(CTRL_C, false);
     await new Deadline(INTERRUPT_MS).waitFor(over);
-    // It is over, or what it started still has the terminal.
+    // The command is over, or its processes still have the terminal.
     if (isOver && !shell.isClosed) await shell.endSince(before);
     else await shell.close();
   }
@@ -65,16 +64,16 @@ export async function startInShell(
     tree: undefined,
     exit,
     async type(text) {
-      if (isOver) return "It has ended: nothing can be written to it.";
+      if (isOver) return "The command has ended: nothing can be written to it.";
       shell.terminal.sendText(text, false);
       return undefined;
     },
     kill,
-    discard: () => undefined, // the user's from now on
+    discard: () => undefined, // the terminal belongs to the user
   };
 }
 
-/** Resolves when all output of the ended command is stored, with a word on an exit code that is not known. */
+/** Stores all output of the command, with a note about an unknown exit code. */
 async function stored({ data, ending }: Execution, flow: OutputFlow): Promise<void> {
   const stream = new PassThrough();
   flow.add(stream);
@@ -91,7 +90,7 @@ async function stored({ data, ending }: Execution, flow: OutputFlow): Promise<vo
   const whenCopied = copied.finally(() => {
     isCopied = true;
   });
-  whenCopied.catch(() => undefined); // told below, unless the command was over before
+  whenCopied.catch(() => undefined); // reported below, unless the command ended before
   const how = await ending;
   idle.restart();
   await idle.waitFor(whenCopied);
@@ -108,8 +107,12 @@ function noteOn(how: Ending): string {
       ? "\n[its terminal was closed before it had ended; the exit code is not known]\n"
       : "";
   }
-  const { toldAs } = how;
-  const told =
-    toldAs === undefined ? "" : `\n[the shell ran it as: ${toldAs}\nThe beginning of its output may be missing.]\n`;
-  return exitCode === undefined ? `${told}\n[the shell did not tell how it ended; the exit code is not known]\n` : told;
+  const { reportedAs } = how;
+  const note =
+    reportedAs === undefined
+      ? ""
+      : `\n[the shell ran it as: ${reportedAs}\nThe beginning of its output may be missing.]\n`;
+  return exitCode === undefined
+    ? `${note}\n[the shell did not report how the command ended; the exit code is not known]\n`
+    : note;
 }

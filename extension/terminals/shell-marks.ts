@@ -1,4 +1,4 @@
-/** What a shell with integration prints around a command: marks (OSC 633, 133) and its prompt, which are not its output. */
+/** Removes the marks (OSC 633, 133) and the prompt that a shell with integration prints around a command. */
 import { ESCAPE_SEQUENCES, OPEN_SEQUENCE } from "../../agent-core/platform/ansi.ts";
 
 /** Body of a mark: OSC 633 of VS Code, OSC 133 of other terminals, with the mark's letter. */
@@ -6,13 +6,13 @@ const MARK = /^[16]33;([^;]*)/;
 /** No mark is longer; text that was held back beyond this is output. Characters. */
 const MAX_MARK = 65_536;
 
-/** Takes the pieces of one command as they come, torn anywhere. */
+/** Reads the output of one command in pieces of any size. */
 export class ShellMarks {
   #held = "";
-  /** After the mark of the command's end comes the prompt. */
+  /** True between the mark of a command's end and the next command. */
   #isPrompt = false as boolean;
 
-  /** Gives what is the command's own of all that is complete; colours stay. */
+  /** Gives the complete part of the command's own output; colours stay. */
   push(piece: string): string {
     const text = this.#held + piece;
     const open = OPEN_SEQUENCE.exec(text);
@@ -20,7 +20,7 @@ export class ShellMarks {
     return this.#withoutMarks(text.slice(0, text.length - this.#held.length));
   }
 
-  /** Gives what was held back: no mark came of it. */
+  /** Gives the text that was held back and became no mark. */
   end(): string {
     const rest = this.#isPrompt ? "" : this.#held;
     this.#held = "";

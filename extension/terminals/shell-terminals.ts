@@ -1,33 +1,31 @@
-/** The terminals with the user's own shell: which one a command runs in, and why it cannot. */
+/** Terminals with the user's own shell: chooses one for a command, or gives the reason against it. */
 import { isDeepStrictEqual } from "node:util";
 import type { CreateTerminalRequest } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { Guard } from "../../agent-core/platform/children/guard.ts";
 import { startInShell } from "./shell-command.ts";
-import type { CommandSink, ShownCommand } from "./shown-command.ts";
-import type { TerminalRequest } from "./terminal-request.ts";
+import type { CommandSink, ShownCommand, TerminalRequest } from "./shown-command.ts";
 import { typedLine } from "./typed-line.ts";
 import { UserShell } from "./user-shell.ts";
 
-/** Running, or a sentence why it has to run otherwise; undefined where nobody need be told. */
+/** Running command, or a sentence why it must run elsewhere; undefined when that is no news for the user. */
 export type ShellOutcome =
   | { readonly ok: true; readonly command: ShownCommand }
   | { readonly ok: false; readonly reason: string | undefined };
 
-const NO_INTEGRATION =
-  "Your shell has no shell integration with VS Code: the command runs in a terminal of Hermes' own instead";
+const NO_INTEGRATION = "Your shell has no shell integration with VS Code, so this command runs in Hermes' own terminal";
 
 const NOT_PREPARED =
-  "Your shell did not give up the keys that commands do not get, or did not tell so: the command runs in a terminal of Hermes' own";
+  "Hermes could not remove its API keys from your shell, so this command runs in Hermes' own terminal";
 
 export class ShellTerminals implements vscode.Disposable {
   readonly #shells = new Set<UserShell>();
   readonly #warn: (message: string) => void;
   readonly #watches: readonly vscode.Disposable[];
   readonly #guard = new Guard();
-  /** Why the user's shell takes no command. Found out once, until the settings of terminals change: nobody waits for it again. */
+  /** Reason why the user's shell takes no command; valid until the settings of terminals change. */
   #hindrance: string | undefined;
-  /** How often all were ended. */
+  /** Number of calls of `endAll`. */
   #endings = 0;
 
   /** `warn` writes to the output channel. */
@@ -55,8 +53,8 @@ export class ShellTerminals implements vscode.Disposable {
     try {
       const line = typedLine(userShell, shell);
       if (line === undefined)
-        return refused(`This command cannot be typed into ${shell.kind ?? "your shell"} as it is`);
-      if (!(await isInFolder(shell, request))) return refused(`Your shell could not go to ${request.cwd}`);
+        return refused(`This command cannot be typed into ${shell.kind ?? "your shell"} unchanged`);
+      if (!(await isInFolder(shell, request))) return refused(`Your shell could not change to ${request.cwd}`);
       const command = await startInShell(shell, line, outputFile, sink);
       isStarted = true;
       return { ok: true, command };
@@ -65,7 +63,7 @@ export class ShellTerminals implements vscode.Disposable {
     }
   }
 
-  /** Closes them with all that runs there; resolves when nothing of it is left. */
+  /** Closes all shells; resolves when no process of them is left. */
   async endAll(): Promise<void> {
     this.#endings += 1;
     const shells = [...this.#shells];
@@ -78,7 +76,7 @@ export class ShellTerminals implements vscode.Disposable {
     void this.endAll();
   }
 
-  /** An idle one of the session, else a new one; a sentence when there is none. */
+  /** Idle shell of the session, or a new one; a sentence when there is none. */
   async #take({ sessionId, cwd }: CreateTerminalRequest, env: UserShell["env"]): Promise<UserShell | string> {
     const ofSession = [...this.#shells].filter(
       (shell) => shell.sessionId === sessionId && isDeepStrictEqual(shell.env, env),
@@ -115,7 +113,7 @@ function isAskedFor(): boolean {
   return vscode.workspace.getConfiguration("hermes").get<string>("terminal.runIn") === "shell";
 }
 
-/** Approved for one folder, it runs in no other. */
+/** A command runs only in the folder that it was approved for. */
 async function isInFolder(shell: UserShell, { cwd }: CreateTerminalRequest): Promise<boolean> {
   return cwd == null || shell.enter(cwd);
 }
@@ -125,5 +123,5 @@ function refused(why: string): ShellOutcome {
 }
 
 function elsewhere(why: string): string {
-  return `${why}: it runs in a terminal of Hermes' own`;
+  return `${why}, so it runs in Hermes' own terminal`;
 }

@@ -1,29 +1,62 @@
-/** A command of the agent that a terminal of VS Code shows, whichever way it runs. */
+/** Command of the agent in a terminal of VS Code: its request, and its control while it runs. */
+import { type CreateTerminalRequest, RequestError } from "@zed-industries/agent-client-protocol";
 import type * as vscode from "vscode";
 import type { ProcessTree } from "../../agent-core/platform/children/process-tree.ts";
 import type { ChildExit } from "../../agent-core/platform/children/start-child.ts";
+import { messageOf } from "../../agent-core/platform/errors.ts";
+import { readMeta } from "../../agent-core/protocol/meta.ts";
+import { HermesTerminalMeta, type HermesUserShell } from "../../agent-core/protocol/terminals.ts";
 import type { OutputRing } from "./output-ring.ts";
 
 export type ShownCommand = {
   readonly terminal: vscode.Terminal;
-  /** Undefined when its processes cannot be told from others. */
+  /** Undefined when its processes cannot be distinguished from others. */
   readonly tree: ProcessTree | undefined;
-  /** Settles when it has ended and its output is all there; rejects when that could not be kept. */
+  /** Settles after the exit, once all output is stored; rejects when storing it failed. */
   readonly exit: Promise<ShownExit>;
-  /** Types for the agent, where the user sees it; gives why not when that cannot be done. */
+  /** Types text where the user sees it; gives the reason when that fails. */
   type(text: string): Promise<string | undefined>;
-  /** Ends it with all it started; resolves when that is gone. */
+  /** Ends the process tree; resolves when it is gone. */
   kill(): Promise<void>;
-  /** Nobody needs what it showed any more. */
+  /** Closes a terminal that nobody needs any more. */
   discard(): void;
 };
 
-/** `folder` is where a shell that outlives the command stands now. */
+/** `folder` is the current folder of a shell that outlives the command. */
 export type ShownExit = ChildExit & { readonly folder?: string | undefined };
 
-/** Where its output goes, besides the file that the agent named. */
+/** Receivers of the output, in addition to the agent's file. */
 export type CommandSink = {
   readonly ring: OutputRing;
-  /** What the panel shows. */
+  /** Shows text in the panel. */
   show(text: string): void;
 };
+
+/** Request of a terminal with the agent's own details (agent-core/protocol/terminals.ts, HermesTerminalMeta). */
+export type TerminalRequest = {
+  /** File for every byte of output; undefined: the output is not stored. */
+  readonly outputFile: string | undefined;
+  /** Command line for the user. */
+  readonly title: string;
+  readonly input: "none" | "open";
+  /** The program opens a pseudo-terminal itself. */
+  readonly hasPty: boolean;
+  /** Line for a shell of the user; undefined when the command cannot run there. */
+  readonly userShell: HermesUserShell | undefined;
+};
+
+export function terminalRequest(request: CreateTerminalRequest): TerminalRequest {
+  const ours = readMeta(HermesTerminalMeta, request._meta);
+  if (ours !== undefined) return { ...ours, userShell: ours.userShell };
+  return { outputFile: undefined, title: commandLine(request), input: "none", hasPty: false, userShell: undefined };
+}
+
+/** Command line for the user: of `sh -c LINE`, the line. */
+function commandLine({ command, args = [] }: CreateTerminalRequest): string {
+  return args[0] === "-c" && args.length === 2 ? (args[1] ?? command) : [command, ...args].join(" ");
+}
+
+/** Rejects with the message of the error, where the protocol would say "internal error". */
+export function refuse(error: unknown): never {
+  throw RequestError.internalError(undefined, messageOf(error));
+}

@@ -1,49 +1,49 @@
-/** A command as one line that can be typed at the prompt of an interactive shell. */
+/** Lines for the prompt of an interactive shell. */
 import type { HermesUserShell } from "../../agent-core/protocol/terminals.ts";
-import { meansTheSame } from "./other-grammars.ts";
+import { meansSameIn } from "./shell-dialects.ts";
 
-/** Beyond this a shell's line editor is no place for it. Characters. */
+/** Limit for a shell's line editor. Characters. */
 const MAX_TYPED = 4_000;
 /**
- * What bash tells VS Code of nothing, or of no end: a subshell or group at the beginning, a comment, the definition of a
- * function. Its DEBUG trap, which the marks come from, does not run for those.
+ * Lines whose start or end bash does not report: a subshell or group at the beginning, a comment, a function. The DEBUG
+ * trap, which prints the marks, does not run for those.
  */
-const UNTOLD = /^(?:[^\w./~$"'@:+-]|(?:coproc|function|if|select|time|until|while)\b|[^\s"'$]*\s*\(\s*\))/;
+const UNREPORTED = /^(?:[^\w./~$"'@:+-]|(?:coproc|function|if|select|time|until|while)\b|[^\s"'$]*\s*\(\s*\))/;
 
 export type TypingShell = {
-  /** What VS Code takes it for. */
+  /** Name of the shell in VS Code. */
   readonly kind: string | undefined;
   /**
-   * Told of under their first command alone, lines lose what they print first: VS Code keeps from the beginning only what
-   * it knows the line by. bash does so where HISTCONTROL says what the history leaves out.
+   * False for a bash with HISTCONTROL, which reports the first command of a line only. VS Code then loses the beginning of
+   * the output.
    */
-  readonly tellsWhole: boolean;
+  readonly reportsWholeLine: boolean;
 };
 
-/** Undefined: typed there it would not be the command that was judged. */
+/** Line to type; undefined when it would mean something else than the approved command. */
 export function typedLine({ line, language }: HermesUserShell, shell: TypingShell): string | undefined {
-  const { kind, tellsWhole } = shell;
+  const { kind, reportsWholeLine } = shell;
   const command = line.trim();
   if (command.length > MAX_TYPED || !isUnderstood(command, language, kind)) return undefined;
-  if (!tellsWhole && kind !== undefined && ansiCQuoting.has(kind)) return asOneWord(command);
+  if (!reportsWholeLine && kind !== undefined && ansiCQuoting.has(kind)) return asOneWord(command);
   if (isPlain(command)) return command;
   return kind !== undefined && ansiCQuoting.has(kind) ? `eval $'${escaped(command, "\\x")}'` : undefined;
 }
 
-/** Exit code of the line that a bash begins with which tells of a line by its first command alone. */
-export const TELLS_FIRST_ONLY = 110;
+/** Exit code of the preparing line in a bash that reports the first command of a line only. */
+export const REPORTS_FIRST_ONLY = 110;
 
-/** The line that goes to a folder, whatever the user's `cd` stands for. */
+/** Line that changes the folder, even when the user has redefined `cd`. */
 export function changeFolderLine(folder: string, shell: string | undefined): string {
   if (shell === "pwsh") return `Set-Location -LiteralPath '${folder.replaceAll("'", "''")}'`;
-  // A leading dash or a `cd` with a mind of its own must not lead elsewhere.
+  // Neither a leading dash nor a redefined `cd` must lead elsewhere.
   const quoted = shell === "fish" ? folder.replace(/[\\']/g, "\\$&") : folder.replaceAll("'", "'\\''");
   return `builtin cd -- '${quoted}'`;
 }
 
 /**
- * The line that a new shell begins with, empty when it needs none: takes the variables from what it gives its programs
- * (`names` are names of variables), and what it prints after a command of its own accord.
+ * First line of a new shell, empty when it needs none. Unsets variables (`names` are their names), and turns off what the
+ * shell prints after a command.
  */
 export function preparingLine(names: readonly string[], shell: string | undefined): string {
   if (shell === "pwsh") {
@@ -52,43 +52,43 @@ export function preparingLine(names: readonly string[], shell: string | undefine
   }
   if (shell === "fish") {
     if (names.length === 0) return "";
-    // What is universal stays so for the user's other shells: it can only be covered, by one without a value.
+    // A universal variable stays for the user's other shells: an empty global one hides it.
     return `for name in ${names.join(" ")}; if set -qU $name; set -gx $name ''; else; set -eg $name; end; end; true`;
   }
   const lines = ["builtin true", ...names.map((name) => `builtin unset -v ${name}`)];
-  // zsh marks an output without a last line break, and wipes the mark out where there is one.
+  // zsh marks an output without a final line break.
   if (shell === "zsh") lines.push("builtin unsetopt prompt_sp");
-  else lines.push(`{ [ "\${__vsc_history_verify-1}" = 1 ] || (exit ${TELLS_FIRST_ONLY}); }`);
+  else lines.push(`{ [ "\${__vsc_history_verify-1}" = 1 ] || (exit ${REPORTS_FIRST_ONLY}); }`);
   return lines.join(" && ");
 }
 
-/** Shells that speak bash, of which `eval $'…'` is understood; zsh for what it has in common with bash. */
+/** Shells that understand `eval $'…'`. */
 const ansiCQuoting: ReadonlySet<string> = new Set(["bash", "gitbash", "zsh"]);
 
 function isUnderstood(command: string, language: HermesUserShell["language"], shell: string | undefined): boolean {
   if (language === "powershell") return shell === "pwsh";
-  if (shell === "zsh" || shell === "fish") return meansTheSame(command, shell);
+  if (shell === "zsh" || shell === "fish") return meansSameIn(command, shell);
   return shell !== undefined && ansiCQuoting.has(shell);
 }
 
-/** A prompt takes it as a script would: no history expansion, no key with a meaning, and Enter ends it. */
+/** True when a prompt reads the line as a script does: without history expansion or keys, and Enter ends it. */
 function isPlain(line: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: keys of a line editor
-  return !/[\u0000-\u001f\u007f!]|<<|(?:\\|\||&&)$/.test(line) && !UNTOLD.test(line) && quotesAreClosed(line);
+  return !/[\u0000-\u001f\u007f!]|<<|(?:\\|\||&&)$/.test(line) && !UNREPORTED.test(line) && quotesAreClosed(line);
 }
 
 function quotesAreClosed(line: string): boolean {
   return !/['"`]/.test(line.replace(/\\.|'[^']*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/g, ""));
 }
 
-/** bash tells of it as it is typed: `$'…'` it would tell of as what that comes to. */
+/** Form of the line that bash reports as typed; it would report the result of `$'…'`. */
 function asOneWord(command: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: keys of a line editor
   if (!/[\u0000-\u001f\u007f!']/.test(command)) return `eval '${command}'`;
   return `eval "$(builtin printf %b '${escaped(command, "\\0")}')"`;
 }
 
-/** `code` begins a character's number: of two hexadecimal digits after `\x`, of three octal ones after `\0`. */
+/** `code` is the prefix of a character's number: two hexadecimal digits after `\x`, three octal ones after `\0`. */
 function escaped(line: string, code: "\\x" | "\\0"): string {
   const digits = (character: string): string =>
     code === "\\x"

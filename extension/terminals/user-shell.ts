@@ -1,7 +1,8 @@
-/** A real terminal of VS Code with the user's own shell, in which commands of one session run one after the other. */
+/** Terminal of VS Code with the user's own shell, in which commands of one session run one after the other. */
+
 import { randomUUID } from "node:crypto";
 import { readlink, realpath } from "node:fs/promises";
-import { resolve as normalized } from "node:path";
+import { resolve as normalized, parse } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import {
@@ -13,32 +14,40 @@ import {
 import { QUIET_ENVIRONMENT } from "../../agent-core/platform/children/start-child.ts";
 import { Deadline } from "../../agent-core/platform/deadline.ts";
 import { waitForEvent } from "../../agent-core/platform/waiting.ts";
-import { shellIntegration, shellKind } from "./shell-integration.ts";
-import { changeFolderLine, preparingLine, TELLS_FIRST_ONLY } from "./typed-line.ts";
+import { changeFolderLine, preparingLine, REPORTS_FIRST_ONLY } from "./typed-line.ts";
 
-/** A line that the shell has not begun by then is none that it will begin. */
+/** Timeout for the start of a typed line. */
 const START_LIMIT_MS = 10_000;
-/** The shell tells of its folder up to this long after a command's end. */
-const FOLDER_TOLD_MS = 200;
-/** A program that the prompt itself runs has the terminal no longer than this. */
+/** Time after a command's end in which the shell reports its folder. */
+const FOLDER_REPORT_MS = 200;
+/** Time for programs that the prompt itself runs. */
 const PROMPT_MS = 1_000;
 const POLL_MS = 20;
-/** Closing is told of by then. */
+/** Timeout of closing a terminal. */
 const CLOSE_LIMIT_MS = 2_000;
+
+/** Shells with an integration in VS Code. */
+const integrated: ReadonlySet<string> = new Set(["bash", "fish", "gitbash", "pwsh", "zsh"]);
+/** Timeout for such a shell, whose start-up files can be slow. */
+const INTEGRATION_LIMIT_MS = 20_000;
+/** Timeout for any other shell. */
+const OTHERS_LIMIT_MS = 5_000;
+/** Timeout for the folder, which comes with the first prompt. */
+const FOLDER_LIMIT_MS = 1_000;
 
 const VARIABLE_NAME = /^[A-Za-z_]\w*$/;
 
 /**
- * `exitCode` is undefined when the shell did not tell it; `toldAs` is what it ran where that is not the line as it was
- * typed: of such a line the beginning of the output may be lost.
+ * `exitCode` is undefined when the shell did not report it. `reportedAs` is the line that the shell reports instead of the
+ * typed one; the beginning of its output may be lost.
  */
 export type Ending =
-  | { readonly kind: "ended"; readonly exitCode: number | undefined; readonly toldAs?: string }
+  | { readonly kind: "ended"; readonly exitCode: number | undefined; readonly reportedAs?: string }
   | { readonly kind: "closed"; readonly exitCode: number | undefined }
   | { readonly kind: "never-begun"; readonly exitCode: undefined };
 
 export type Execution = {
-  /** All that the terminal got while it ran, marks of the shell included; empty when it never began. */
+  /** Output of the terminal while the line ran, with the shell's marks; empty for a line that never began. */
   readonly data: Promise<AsyncIterable<string>>;
   readonly ending: Promise<Ending>;
 };
@@ -47,7 +56,7 @@ export type UserShellOptions = {
   readonly sessionId: string;
   readonly folder: string | undefined;
   readonly env: Readonly<Record<string, string | null>>;
-  /** Marks all that the shell starts. */
+  /** Marks all processes of the shell. */
   readonly marker: string;
 };
 
@@ -55,18 +64,18 @@ export class UserShell {
   readonly terminal: vscode.Terminal;
   readonly sessionId: string;
   readonly env: UserShellOptions["env"];
-  /** `bash`, `zsh`, `fish`; as it was first: VS Code goes by the program in front, which changes with every command. */
+  /** `bash`, `zsh`, `fish`: the first value, because VS Code later reports the program in the foreground. */
   kind: string | undefined;
-  /** Its commands are told of as they are typed, with all that is behind the first one. */
-  tellsWhole = true as boolean;
+  /** True while the shell reports lines as typed, with all their commands. */
+  reportsWholeLine = true as boolean;
   readonly #marker: string;
   readonly #running = new Set<vscode.TerminalShellExecution>();
   readonly #watches: readonly vscode.Disposable[];
   #endedAt = 0;
-  /** A command of the agent has it. */
+  /** True while a command of the agent uses the shell. */
   isTaken = true as boolean;
 
-  /** Undefined when the shell has no integration with VS Code; its terminal is closed again then. */
+  /** Undefined when the shell has no integration with VS Code; the terminal is closed then. */
   static async open(options: UserShellOptions): Promise<UserShell | undefined> {
     const { folder, env, marker } = options;
     const terminal = vscode.window.createTerminal({
@@ -77,7 +86,7 @@ export class UserShell {
       env: { ...QUIET_ENVIRONMENT, ...env, [MARKER_VARIABLE]: marker },
     });
     const shell = new UserShell(terminal, options);
-    if (await shellIntegration(terminal)) {
+    if (await waitForIntegration(terminal)) {
       shell.kind = shellKind(terminal);
       return shell;
     }
@@ -106,12 +115,12 @@ export class UserShell {
     return this.terminal.exitStatus !== undefined;
   }
 
-  /** Nothing runs in it, neither the agent's nor the user's. */
+  /** True when neither the agent nor the user runs anything in the shell. */
   get isIdle(): boolean {
     return !this.isTaken && this.#running.size === 0 && !this.isClosed;
   }
 
-  /** Whether what is typed reaches the shell. A program may run that VS Code was told nothing of, or that it has ended. */
+  /** True when typed text reaches the shell, and no program that VS Code does not know of. */
   async isAtPrompt(): Promise<boolean> {
     const pid = await this.terminal.processId;
     const deadline = new Deadline(PROMPT_MS);
@@ -122,49 +131,49 @@ export class UserShell {
     return !this.isClosed;
   }
 
-  /** Takes from it what its start-up files have set of the variables that it was not to have; false when it kept one. */
+  /** Unsets withheld variables that the start-up files have set; false when one stayed. */
   async prepare(): Promise<boolean> {
     const names = Object.keys(this.env).filter((name) => this.env[name] === null && VARIABLE_NAME.test(name));
     const line = preparingLine(names, this.kind);
     if (line === "") return true;
     const { exitCode } = await this.execute(line).ending;
-    if (exitCode === TELLS_FIRST_ONLY) this.tellsWhole = false;
-    return exitCode === 0 || exitCode === TELLS_FIRST_ONLY;
+    if (exitCode === REPORTS_FIRST_ONLY) this.reportsWholeLine = false;
+    return exitCode === 0 || exitCode === REPORTS_FIRST_ONLY;
   }
 
-  /** Goes to the folder where the shell is not known to be there; false when it could not. */
+  /** Changes to the folder, unless the shell is there; false when that fails. */
   async enter(folder: string): Promise<boolean> {
     const current = await this.folder();
     const isThere = current !== undefined && normalized(current) === normalized(folder);
-    return isThere || this.#does(changeFolderLine(folder, this.kind));
+    return isThere || this.#ran(changeFolderLine(folder, this.kind));
   }
 
-  /** Where it stands while nothing runs in it; undefined where that is not known. */
+  /** Current folder while nothing runs; undefined when it is unknown. */
   async folder(): Promise<string | undefined> {
-    if (await this.#isWhereItTold()) return this.#toldFolder;
-    await delay(Math.max(0, this.#endedAt + FOLDER_TOLD_MS - performance.now()));
+    if (await this.#isReportCurrent()) return this.#reportedFolder;
+    await delay(Math.max(0, this.#endedAt + FOLDER_REPORT_MS - performance.now()));
     const seen = await this.#seenFolder();
-    return seen === undefined || (await this.#isWhereItTold()) ? this.#toldFolder : seen;
+    return seen === undefined || (await this.#isReportCurrent()) ? this.#reportedFolder : seen;
   }
 
-  /** With the symbolic links in it by which the shell got there. */
-  get #toldFolder(): string | undefined {
+  /** Folder by the shell's report, with its symbolic links. */
+  get #reportedFolder(): string | undefined {
     return this.isClosed ? undefined : this.terminal.shellIntegration?.cwd?.fsPath;
   }
 
-  /** Without them; on Linux. */
+  /** Folder by the system, without symbolic links; on Linux only. */
   async #seenFolder(): Promise<string | undefined> {
     return readlink(`/proc/${await this.terminal.processId}/cwd`).catch(() => undefined);
   }
 
-  /** What it tells comes some time after what it does. */
-  async #isWhereItTold(): Promise<boolean> {
-    const told = this.#toldFolder;
-    return told !== undefined && (await realpath(told).catch(() => undefined)) === (await this.#seenFolder());
+  /** The report comes some time after the change. */
+  async #isReportCurrent(): Promise<boolean> {
+    const reported = this.#reportedFolder;
+    return reported !== undefined && (await realpath(reported).catch(() => undefined)) === (await this.#seenFolder());
   }
 
-  /** Whether a line of ours was carried out. A shell that does not begin it is closed: what it does is not known. */
-  async #does(line: string): Promise<boolean> {
+  /** True when a line of ours succeeded. A shell that does not begin the line is closed, because its state is unknown. */
+  async #ran(line: string): Promise<boolean> {
     const { kind, exitCode } = await this.execute(line).ending;
     if (kind === "never-begun") await this.close();
     return exitCode === 0;
@@ -177,20 +186,20 @@ export class UserShell {
     const { promise: ending, resolve: end } = Promise.withResolvers<Ending>();
     const limit = setTimeout(() => end({ kind: "never-begun", exitCode: undefined }), START_LIMIT_MS);
     const typed = this.isClosed ? undefined : terminal.shellIntegration?.executeCommand(line);
-    // At once: a short command is over by the time that its beginning is told of.
+    // Read at once: a short command ends before its start is reported.
     const typedData = typed?.read();
     let execution = typed;
     let hasBegun = false as boolean;
-    let more: { readonly toldAs?: string } = {};
+    let more: { readonly reportedAs?: string } = {};
     const watches = [
       vscode.window.onDidStartTerminalShellExecution((started) => {
-        if (started.terminal !== terminal || hasBegun || isWipedOut(started.execution.commandLine.value)) return;
+        if (started.terminal !== terminal || hasBegun || isErased(started.execution.commandLine.value)) return;
         hasBegun = true;
         clearTimeout(limit);
-        // A shell that names the line otherwise than it was typed gets another execution for it.
+        // A shell that reports another line than the typed one gets another execution.
         execution = started.execution;
-        // It may be what the user has begun to type, with ours behind it: VS Code wipes out only what it has seen.
-        if (execution !== typed) more = { toldAs: execution.commandLine.value };
+        // The line may begin with text that the user typed: VS Code erases only the text it knows.
+        if (execution !== typed) more = { reportedAs: execution.commandLine.value };
         begin(typedData !== undefined && execution === typed ? typedData : execution.read());
       }),
       vscode.window.onDidEndTerminalShellExecution((ended) => {
@@ -201,7 +210,7 @@ export class UserShell {
       }),
     ];
     void ending.then((how) => {
-      if (how.kind === "ended" && how.toldAs !== undefined) this.tellsWhole = false;
+      if (how.kind === "ended" && how.reportedAs !== undefined) this.reportsWholeLine = false;
       clearTimeout(limit);
       for (const watch of watches) watch.dispose();
       begin(nothing());
@@ -210,14 +219,14 @@ export class UserShell {
     return { data, ending };
   }
 
-  /** Ids of the processes that it has now, itself included. */
+  /** Ids of the shell's processes, its own included. */
   async processes(): Promise<ReadonlySet<number>> {
     const pid = await this.terminal.processId;
     const members = pid === undefined ? [] : await livingMembers({ pid, marker: this.#marker });
     return new Set(members.map((member) => member.pid));
   }
 
-  /** Ends the processes that it did not have `before`, with what they started. */
+  /** Ends the process trees that are not in `before`. */
   async endSince(before: ReadonlySet<number>): Promise<void> {
     const since = [...(await this.processes())].filter((pid) => !before.has(pid));
     await Promise.all(since.map((pid) => killTree({ pid, marker: randomUUID() })));
@@ -234,12 +243,12 @@ export class UserShell {
   }
 }
 
-/** What the user had only begun to type, and VS Code wiped out for a line of ours, is told of as if it ran. */
-function isWipedOut(line: string): boolean {
+/** VS Code reports the start of a line that the user typed and that it erased for ours. */
+function isErased(line: string): boolean {
   return line === "" || line.endsWith("^C");
 }
 
-/** A shell that has ended by itself (`exit 3`) tells the code; one whose terminal was closed does not. */
+/** Exit code of a shell that ended by itself (`exit 3`), not of a closed terminal. */
 function ownExitCode({ exitStatus }: vscode.Terminal): number | undefined {
   return exitStatus?.reason === vscode.TerminalExitReason.Process ? exitStatus.code : undefined;
 }
@@ -252,5 +261,36 @@ async function whenClosed(terminal: vscode.Terminal): Promise<void> {
 }
 
 async function* nothing(): AsyncGenerator<string> {
-  // It never began.
+  // The line never began.
+}
+
+/** Waits for the shell's integration and folder; true when the shell takes commands. */
+async function waitForIntegration(terminal: vscode.Terminal): Promise<boolean> {
+  const limitMs = isEnabled() && integrated.has(shellKind(terminal) ?? "") ? INTEGRATION_LIMIT_MS : OTHERS_LIMIT_MS;
+  await waitUntil(terminal, limitMs, () => terminal.shellIntegration !== undefined);
+  if (terminal.shellIntegration === undefined) return false;
+  await waitUntil(terminal, FOLDER_LIMIT_MS, () => terminal.shellIntegration?.cwd !== undefined);
+  return terminal.exitStatus === undefined;
+}
+
+/**
+ * `bash`, `zsh`, `fish`, `pwsh` or another name, for a new terminal. VS Code reports the program in the foreground, which
+ * can be one of a start-up file.
+ */
+function shellKind({ state }: vscode.Terminal): string | undefined {
+  const path = parse(vscode.env.shell).name;
+  return [state.shell, path].find((name) => name !== undefined && integrated.has(name)) ?? state.shell ?? path;
+}
+
+/** Resolves when the condition holds, the terminal closes, or the time is over. */
+async function waitUntil(terminal: vscode.Terminal, limitMs: number, holds: () => boolean): Promise<void> {
+  if (holds() || terminal.exitStatus !== undefined) return;
+  await waitForEvent(limitMs, (done) => [
+    vscode.window.onDidChangeTerminalShellIntegration(() => holds() && done()),
+    vscode.window.onDidCloseTerminal((closed) => closed === terminal && done()),
+  ]);
+}
+
+function isEnabled(): boolean {
+  return vscode.workspace.getConfiguration("terminal.integrated").get<boolean>("shellIntegration.enabled") !== false;
 }

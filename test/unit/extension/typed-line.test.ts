@@ -7,7 +7,7 @@ import { changeFolderLine, preparingLine, typedLine as typed } from "../../../ex
 import { hasPrograms } from "../../support/programs.ts";
 
 function typedLine(line: string, shell: string, language: "sh" | "powershell" = "sh"): string | undefined {
-  return typed({ line, language, env: {} }, { kind: shell, tellsWhole: true });
+  return typed({ line, language, env: {} }, { kind: shell, reportsWholeLine: true });
 }
 
 test.each([
@@ -71,7 +71,7 @@ test("fish needs no preparing where nothing is kept from it", () => {
 test.each(["echo one; echo two", "ls", "echo 'it is' \"quoted!\" \\\\ 'a\\b'\necho \ttwo\necho '50%'"])(
   "where bash tells of a first command only, %j becomes a single one that it tells of as it is typed",
   (command) => {
-    const line = typed({ line: command, language: "sh", env: {} }, { kind: "bash", tellsWhole: false }) ?? "";
+    const line = typed({ line: command, language: "sh", env: {} }, { kind: "bash", reportsWholeLine: false }) ?? "";
     const traced = execFileSync("bash", ["-c", `trap 'echo "[$BASH_COMMAND]"; trap - DEBUG' DEBUG\n${line}`], {
       encoding: "utf8",
     });

@@ -9,7 +9,7 @@ import { OwnShell, shells, unknownExit, withShell } from "../support/own-shell.t
 
 /** In the environment of the window that the suites run in (scripts/vscode-suite.ts). */
 const INHERITED = "HERMES_PROVIDER";
-const OWN_TERMINAL = "terminal of Hermes' own";
+const OWN_TERMINAL = "Hermes' own terminal";
 
 suite("own terminal, trouble", () => {
   let shell: OwnShell;
@@ -167,7 +167,7 @@ suite("own terminal, trouble", () => {
     await shell.run("trap - DEBUG");
     const halfTold = await shell.run(`echo once >> ${trace("ends")}`);
     assert.deepEqual(halfTold.exit, unknownExit);
-    assert.match(halfTold.text, /\[the shell did not tell how it ended; the exit code is not known\]/);
+    assert.match(halfTold.text, /\[the shell did not report how the command ended; the exit code is not known\]/);
     assert.equal(readFileSync(trace("ends"), "utf8"), "once\n");
     assert.equal((await shell.run("echo again")).text, "again\n");
     const { exit, text } = await untold;

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { meansTheSame } from "../../../extension/terminals/other-grammars.ts";
+import { meansSameIn } from "../../../extension/terminals/shell-dialects.ts";
 import { hasPrograms } from "../../support/programs.ts";
 
 const portable = [
@@ -32,18 +32,18 @@ const foreign: readonly (readonly [string, string])[] = [
 
 describe.each(["zsh", "fish"] as const)("%s", (shell) => {
   test.runIf(hasPrograms(shell)).each(portable)("takes %s, which does there what it does in bash", (line) => {
-    expect(meansTheSame(line, shell)).toBe(true);
+    expect(meansSameIn(line, shell)).toBe(true);
     const run = (program: string): string => execFileSync(program, ["-c", line], { encoding: "utf8" });
     if (!line.startsWith("npm")) expect(run(shell)).toBe(run("bash"));
   });
 
   test.each(foreign)("does not take %s", (_, line) => {
-    expect(meansTheSame(line, shell)).toBe(false);
+    expect(meansSameIn(line, shell)).toBe(false);
   });
 });
 
 test("loops and assignments are zsh's as well, not fish's", () => {
   for (const line of ["for word in a b; do echo $word; done", "A=1 make", "if true; then ls; fi"]) {
-    expect([meansTheSame(line, "zsh"), meansTheSame(line, "fish")]).toEqual([true, false]);
+    expect([meansSameIn(line, "zsh"), meansSameIn(line, "fish")]).toEqual([true, false]);
   }
 });
