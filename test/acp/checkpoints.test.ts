@@ -96,6 +96,8 @@ test("/undo takes back the last message, its files too, and says what it left al
 });
 
 test("/checkpoint lists, previews, restores when confirmed, and undoes; also what a command did, also after a restart", async () => {
+  // A command waits for copies of changed files after the first scan only; the first scan copies in the background.
+  await say("run true");
   await say('replace "one" with "ONE" in a.txt');
   await say("run rm a.txt");
   expect(existsSync(join(agent.cwd, "a.txt"))).toBe(false);
@@ -105,12 +107,12 @@ test("/checkpoint lists, previews, restores when confirmed, and undoes; also wha
   await agent.initialize();
   await agent.request("session/load", { sessionId, cwd, mcpServers: [] });
   const list = await say("/checkpoint");
-  expect(list).toContain('1. “replace "one" with "ONE" in a.txt”: 1 file changed since');
-  expect(list).toContain("2. “run rm a.txt”: 1 file changed since");
-  const preview = await say("/checkpoint restore 2 files");
+  expect(list).toContain('2. “replace "one" with "ONE" in a.txt”: 1 file changed since');
+  expect(list).toContain("3. “run rm a.txt”: 1 file changed since");
+  const preview = await say("/checkpoint restore 3 files");
   expect(preview).toContain("`a.txt` there again (+3 −0)");
   expect(existsSync(join(cwd, "a.txt"))).toBe(false);
-  expect(await say("/checkpoint restore 2 files confirm")).toContain("Went back");
+  expect(await say("/checkpoint restore 3 files confirm")).toContain("Went back");
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("ONE\ntwo\nthree\n");
   expect(await say("/checkpoint undo")).toContain("`a.txt` removed");
   expect(await say("/checkpoint restore 7")).toContain("There is no checkpoint 7");
