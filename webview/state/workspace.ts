@@ -20,7 +20,9 @@ export function updateFacts(state: PanelState, { facts }: { readonly facts: Work
 }
 
 export function changeRoute(state: PanelState, { route }: { readonly route: Partial<Route> }): PanelState {
-  const next: PanelState = { ...state, route: { ...state.route, ...route } };
+  // The list opens without the query and the results of the last time.
+  const history = route.sessions === true && !state.route.sessions ? undefined : state.history;
+  const next: PanelState = { ...state, route: { ...state.route, ...route }, history };
   return route.setup === true ? announce(next, "Choose which model answers") : next;
 }
 

@@ -70,6 +70,18 @@ test("the list closes when the session chosen in it begins, not before", () => {
   expect(host.take()).toEqual([{ type: "history-close" }]);
 });
 
+test("the list opens without the query and the results of the last time", () => {
+  const host = new FakeHost();
+  const panel = host.open();
+  panel.showSessions();
+  panel.receive({ type: "history", update: { kind: "page", page: { ...list, query: "old" } } });
+  panel.showSessions();
+  expect(panel.store.shown.value.history?.query).toBe("old");
+  panel.closeSessions();
+  panel.showSessions();
+  expect(panel.store.shown.value.history).toBeUndefined();
+});
+
 test("a message that is sent closes the list; a panel that is drawn again shows the page it showed", () => {
   const host = new FakeHost();
   host.open().showSessions();
