@@ -34,7 +34,7 @@ export function findChromium(): string | undefined {
 }
 
 /**
- * Path of Chrome or Chromium, installed from Debian's packages when there is none.
+ * Path of Chrome or Chromium; installs Debian's packages when there is none.
  * @throws when it is missing and cannot be installed here.
  */
 export async function ensureChromium(): Promise<string> {

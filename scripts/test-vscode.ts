@@ -1,5 +1,6 @@
 // npm run test:vscode: the extension-host suite and the browser tests against the packaged extension, in VS Code's
-// server. `--suite` or `--e2e` runs one of them; names after `--suite` are those of its files to run. The bundles and the package must be there: npm run package.
+// server. `--suite` or `--e2e` runs one of them; names after `--suite` are those of its files to run.
+// Needs the bundles and the package: npm run package.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ensureChromium } from "./chromium.ts";

@@ -11,7 +11,7 @@ const HOST = "127.0.0.1";
 const START_LIMIT_MS = 60_000;
 const leash = fileURLToPath(new URL("leash.ts", import.meta.url));
 
-/** Calm and offline: nothing opens by itself, nothing is sent, and the built-in chat leaves the side bar to Hermes. */
+/** Nothing opens by itself, nothing is sent, and the built-in chat leaves the side bar to Hermes. */
 export const calmSettings = {
   "workbench.startupEditor": "none",
   "chat.disableAIFeatures": true,
@@ -20,21 +20,21 @@ export const calmSettings = {
   "update.mode": "none",
 };
 
-/** How a VS Code is started. Folders are absolute and made when missing. */
+/** Options of a VS Code server. Folders are absolute, and created when missing. */
 export type VSCodeServerOptions = {
   readonly userDataFolder: string;
   readonly extensionsFolder: string;
   /** Port, or a range such as "9137-9146" of which a free one is taken; 0, the default, is any free port. */
   readonly port?: number | string;
-  /** Whether VS Code asks if it may trust a folder. Default false: every folder is trusted. */
+  /** VS Code asks for trust in folders, unless the user's settings forbid it. Default false: all folders are trusted. */
   readonly askForTrust?: boolean;
-  /** Whether a window may be told to load an extension from its folder, or to run tests. Default false. */
+  /** A window's address may load an extension from its folder, or run tests. Default false. */
   readonly automation?: boolean;
-  /** User settings beside the calm ones; written only when the user data has no settings yet. */
+  /** User settings beside `calmSettings`; written only when the user data has no settings yet. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Added to the environment; extensions see it. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Gets what the server prints. Default: `server.log` in the user data. */
+  /** File for the server's output. Default: `server.log` in the user data. */
   readonly logFile?: string;
 };
 
@@ -48,7 +48,7 @@ export type VSCodeServer = {
   readonly logFile: string;
   /** Address that opens `folder` in a window, with `payload` handed to the workbench (needs `automation`). */
   readonly windowUrl: (folder: string, payload?: ReadonlyArray<readonly [string, string]>) => string;
-  /** Resolves when the server's process has ended, for whatever reason. */
+  /** Resolves when the server's process has ended, for any reason. */
   readonly ended: Promise<void>;
   /** Ends the server, its extension hosts and their terminals, and waits for it. */
   readonly stop: () => Promise<void>;

@@ -20,13 +20,13 @@ import { lazySchemas } from "./lazy-schemas.ts";
 import { projectFolder, resultsFolder } from "./project.ts";
 import { installExtension, startVSCodeServer, type VSCodeServer } from "./vscode-server.ts";
 
-/** Begins every line of the report; test/vscode/index.ts puts it there. */
+/** First characters of every line of the report, as test/vscode/index.ts writes it. */
 const LINE_MARK = "[suite] ";
 
 const SUITE_LIMIT_MS = 15 * 60_000;
 const suiteSources = join(projectFolder, "test", "vscode");
 
-/** What ran and how it ended. */
+/** Numbers of tests that ran. */
 export type SuiteCounts = { readonly passed: number; readonly failed: number };
 
 /**
@@ -62,7 +62,7 @@ export async function buildSuite(only: readonly string[] = []): Promise<string> 
   return join(outdir, "vscode-suite.cjs");
 }
 
-/** A throw-away home, workspace and user data for one run of the suite, and the environment that points to them. */
+/** Temporary home, workspace and user data for one run of the suite, and the environment that points to them. */
 export function suiteFolders() {
   const root = mkdtempSync(join(tmpdir(), "hermes-vscode-suite-"));
   const workspace = join(root, "workspace");
@@ -94,14 +94,14 @@ export async function packageModelProvider(folder: string): Promise<string> {
   return packagePath;
 }
 
-/** Counts that the suite left in `resultsFile`; a run that left none counts as one failure. */
+/** Counts from the `resultsFile` of the suite; a run without that file counts as one failure. */
 export function readCounts(resultsFile: string): SuiteCounts {
   if (!existsSync(resultsFile)) return { passed: 0, failed: 1 };
   const { passed, failed }: SuiteCounts = JSON.parse(readFileSync(resultsFile, "utf8"));
   return { passed, failed };
 }
 
-/** Runs the suites (`only`: these) against the built extension in this folder. What they print goes to the terminal. */
+/** Runs the suites, or `only` some, against the built extension in this folder. Their reports go to the terminal. */
 export async function runSuite(only: readonly string[] = []): Promise<SuiteCounts> {
   const suite = await buildSuite(only);
   const executablePath = await ensureChromium();
@@ -149,7 +149,7 @@ async function runInWindow(
   return exit.finally(() => clearTimeout(limit));
 }
 
-/** The report's lines go to the terminal, everything else that the window logs goes to a file beside the results. */
+/** Prints the lines of the report. Everything else that the window logs goes to a file beside the results. */
 function windowLog(): (type: string, args: readonly unknown[]) => void {
   const file = join(resultsFolder, "vscode-suite-window.log");
   writeFileSync(file, "");

@@ -17,7 +17,7 @@ import { type Theme, themes } from "./panel/panel-theme.ts";
 
 const START_LIMIT_MS = 60_000;
 
-/** A locator finds nothing in this time: the step before it failed. */
+/** A locator that finds nothing in this time means that the step before it failed. */
 const STEP_LIMIT_MS = 20_000;
 
 /** How a window is opened. */
@@ -119,7 +119,7 @@ export class VSCodeWindow {
     return window;
   }
 
-  /** Loads the window again, as a user does who presses F5 in the browser. */
+  /** Loads the window again, as F5 in the browser does. */
   async reload(): Promise<void> {
     await this.#load();
   }
@@ -131,10 +131,10 @@ export class VSCodeWindow {
       .locator(".quick-input-list .monaco-list-row .label-name")
       .getByText(title, { exact: true });
     const deadline = Date.now() + START_LIMIT_MS;
-    // The palette lists the commands known when it opened, and an extension's may come later: then it is opened again.
+    // The palette lists the commands that are known when it opens; an extension may add its commands later.
     for (;;) {
       await this.page.keyboard.press("F1");
-      // An editor or a view that opens just now takes the focus, and the palette closes.
+      // The palette closes when an editor or a view that opens takes the focus.
       const isRun = await input
         .fill(`>${title}`, { timeout: 4_000 })
         .then(() => row.first().click({ timeout: 4_000 }))
@@ -148,7 +148,7 @@ export class VSCodeWindow {
     }
   }
 
-  /** Shows the Hermes panel, waits until one can type, and puts the caret into it. */
+  /** Shows the Hermes panel, waits for its composer, and focuses it. */
   async openPanel(): Promise<void> {
     await this.runCommand("Hermes: Focus Chat");
     await this.composer.waitFor({ timeout: START_LIMIT_MS });
@@ -166,7 +166,7 @@ export class VSCodeWindow {
     return this.panel.locator(status === undefined ? "[data-tool-call]" : `[data-tool-call][data-status="${status}"]`);
   }
 
-  /** The panel's button that keeps all edits; it is there as long as there are edits to review. */
+  /** The panel's button that keeps all edits; present while there are edits to review. */
   get keepButton(): Locator {
     return this.panel.getByRole("button", { name: /^Keep/ }).first();
   }
@@ -201,12 +201,12 @@ export class VSCodeWindow {
     return this.editor.locator(".codelens-decoration a").filter({ hasText: title });
   }
 
-  /** Whether there is a file at `path` below the workspace. */
+  /** True when there is a file at `path` below the workspace. */
   hasFile(path: string): boolean {
     return existsSync(join(this.workspace, path));
   }
 
-  /** Text of the file at `path` below the workspace, as it is on disk. */
+  /** Text on disk of the file at `path` below the workspace. */
   readFile(path: string): string {
     return readFileSync(join(this.workspace, path), "utf8");
   }

@@ -3,17 +3,17 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { format } from "node:util";
 
-/** What mocha counted, and each failure; written as JSON to the file named by HERMES_TEST_RESULTS. */
+/** Mocha's counts and failures, written as JSON to the file that HERMES_TEST_RESULTS names. */
 export type SuiteResults = {
   passed: number;
   failed: number;
   readonly failures: { readonly title: string; readonly message: string }[];
 };
 
-/** Begins every line of the report: an extension host's console holds what extensions print, too. */
+/** First characters of every line of the report: extensions print to the same console. */
 const LINE_MARK = "[suite] ";
 
-/** For what hangs: a busy machine of two cores may take ten times as long as a quiet one. */
+/** Limit for a test that hangs: a busy machine of two cores may take ten times as long as a quiet one. */
 const TEST_LIMIT_MS = 120_000;
 
 /** @throws when a test failed or none ran. */
