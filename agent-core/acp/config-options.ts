@@ -70,7 +70,7 @@ function withCurrent(
     ?.models.find(({ id }) => id === current.model);
   const model = listed ?? { id: current.model };
   if (own === undefined) {
-    const group = { provider: current.provider, title: current.provider, models: [model], told: false };
+    const group = { provider: current.provider, title: current.provider, models: [model], isListed: false };
     return [group, ...shown];
   }
   return shown.map((group) => (group === own ? { ...group, models: [...group.models, model] } : group));

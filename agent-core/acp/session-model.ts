@@ -113,7 +113,7 @@ export class SessionModel {
     const { directory, agent } = this.#options;
     const own = this.#chosen && directory.resolve(this.#chosen);
     // A removed key is not used any more. The choice stays, in case the key comes back.
-    const resolution = own?.ok ? own : await directory.automatic();
+    const resolution = own?.ok ? own : await directory.resolveDefault();
     if (resolution.ok && !isDeepStrictEqual(resolution.model, agent.model))
       agent.setModel(settingsOf(resolution.model));
     this.announce();
@@ -124,7 +124,7 @@ export class SessionModel {
   refresh(): void {
     // After the current response, which must not wait for a list. It never rejects.
     const { directory, agent } = this.#options;
-    setImmediate(() => void Promise.all([directory.refresh(), directory.learn(agent.model)]));
+    setImmediate(() => void Promise.all([directory.refresh(), directory.loadDetails(agent.model)]));
   }
 
   /** Applies the effort to a changed model, and notifies the client of changed options. */
@@ -187,7 +187,7 @@ export async function startingModel(directory: ModelDirectory, choices: Choices)
   const chosen = choices.model === undefined ? undefined : parseChoice(choices.model);
   const own = chosen && directory.resolve(chosen);
   if (own?.ok) return { resolved: own.model, chosen, effort, warnings: [] };
-  const automatic = await directory.automatic();
+  const automatic = await directory.resolveDefault();
   if (!automatic.ok) {
     if (automatic.missing === "key") throw authRequired(automatic.message);
     throw RequestError.internalError(undefined, automatic.message);

@@ -35,7 +35,7 @@ import { table as toolTable } from "../tools/table.gen.ts";
 import type { Tool } from "../tools/tool.ts";
 import { selectTools } from "../tools/toolsets.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
-import { clearedByModel, type Policy, type PolicyOptions, sessionPolicy } from "./approvals.ts";
+import { modelApproval, type Policy, type PolicyOptions, sessionPolicy } from "./approvals.ts";
 import { Auxiliary } from "./auxiliary.ts";
 import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
@@ -77,7 +77,7 @@ export type AgentSetup = {
   readonly ledger: UsageLedger;
   readonly subfolderContext: SubfolderContext;
   readonly engine: ContextEngine;
-  readonly clear: CallServices["clear"];
+  readonly modelApproval: CallServices["modelApproval"];
   /** The schemas of the tools as text, for token estimates. */
   readonly toolText: string;
   buildSystemPrompt(systemMessage: string | undefined): Promise<string>;
@@ -132,7 +132,8 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
       return toolText;
     },
     engine: options.contextEngine ?? defaultEngine(),
-    clear: options.approvals === "smart" ? (request, signal) => clearedByModel(request, auxiliary, signal) : undefined,
+    modelApproval:
+      options.approvals === "smart" ? (request, signal) => modelApproval(request, auxiliary, signal) : undefined,
     buildSystemPrompt: (systemMessage) =>
       buildPrompt(options, { home, cwd, tools, memory, contextFiles: projectFiles, systemMessage, onDefect }),
     spillFolder: (sessionId) => spillFolder(home, sessionId),
@@ -159,7 +160,7 @@ function setUpModels(options: AIAgentOptions, environment: Environment) {
     tasks: options.auxiliary ?? {},
     resolve: resolvable,
     routeTo: (first, others) => modelRoute(options, new ModelChain(first, others)),
-    used: (usage, model) => ledger.addAuxiliary(usage, model),
+    onUsage: (usage, model) => ledger.addAuxiliary(usage, model),
     main: route,
   });
   return { models, route, modelFacts, ledger, auxiliary };
@@ -223,7 +224,7 @@ async function buildPrompt(
   },
 ): Promise<string> {
   const { home, cwd, tools, memory, systemMessage } = where;
-  const [soul, context, remembered] = await Promise.all([
+  const [soul, context, snapshot] = await Promise.all([
     readSoul(home),
     projectContext(cwd, where.contextFiles),
     memory === undefined ? NOTHING : memorySnapshot(memory, { isBad: findThreat, onDefect: where.onDefect }),
@@ -232,7 +233,7 @@ async function buildPrompt(
     soul,
     tools: tools.map(({ name }) => name),
     systemMessage,
-    memory: remembered,
+    memory: snapshot,
     projectContext: context,
     cwd,
     otherFolders,
@@ -291,13 +292,13 @@ export function contextFiles({ files }: Host, trusted: () => boolean): ContextFi
 }
 
 /** Delay of the workspace scan, so that the first request of a turn is sent before it. */
-const LOOK_DELAY_MS = 50;
+const SCAN_DELAY_MS = 50;
 
 type SessionPorts = {
   /** Position of the next message. */
   readonly position: () => number;
   readonly journal: (entry: NewEntry) => void;
-  /** Receives a line for people. */
+  /** Shows a problem to the user. */
   readonly tell: (problem: string) => void;
 };
 
@@ -316,7 +317,7 @@ export function sessionCheckpoints(
     host,
     roots,
     objects: checkpointsFolder(hermesHome),
-    lookDelayMs: LOOK_DELAY_MS,
+    lookDelayMs: SCAN_DELAY_MS,
     entries: options.entries ?? [],
     trusted: options.trusted ?? (() => true),
     onlyReads: (command, folder) => judgeCommand(command, { ...scope, cwd: folder }).readOnly,

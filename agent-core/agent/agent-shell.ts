@@ -1,4 +1,4 @@
-/** The shell of a session and what runs in the background of it, over the agent's life. */
+/** The shell of a session and its background processes. */
 import type { HostTerminals } from "../host/terminals/terminals.ts";
 import type { Message } from "../messages/message.ts";
 import { messageOf } from "../platform/errors.ts";
@@ -12,17 +12,17 @@ export class AgentShell {
   readonly processes = new Processes();
   readonly #terminals: HostTerminals;
   readonly #cwd: string;
-  /** The history tells of a shell and of processes that are no more, and the model does not know. */
-  #isForgotten: boolean;
-  /** Settles when the place where commands run was reached for the first time, or could not be. */
+  /** True while the history mentions an ended shell and the model has not been informed. */
+  #mustInform: boolean;
+  /** Settles after the first attempt to reach the place that runs commands. */
   #opened: Promise<void> | undefined;
 
-  /** `wasUsed`: the conversation that goes on has run commands before. */
+  /** `wasUsed`: the resumed conversation has run commands before. */
   constructor(terminals: HostTerminals, cwd: string, wasUsed: boolean) {
     this.state = new SessionShell(cwd);
     this.#terminals = terminals;
     this.#cwd = cwd;
-    this.#isForgotten = wasUsed;
+    this.#mustInform = wasUsed;
   }
 
   get view(): ShellView {
@@ -35,33 +35,33 @@ export class AgentShell {
     };
   }
 
-  /** Reaches the place where commands run, once. A place that cannot be reached is told; each command tries again. */
-  open(signal: AbortSignal, tell: (event: StatusEvent) => void): Promise<void> {
-    this.#opened ??= this.#open(signal, tell);
+  /** Connects to the place that runs commands, once. Shows a warning when that fails; each command tries again. */
+  open(signal: AbortSignal, notify: (event: StatusEvent) => void): Promise<void> {
+    this.#opened ??= this.#open(signal, notify);
     return this.#opened;
   }
 
-  /** What happened in the background since it was last asked, one line each. */
+  /** Notes about background events since the last call, one line each. */
   async notices(): Promise<readonly string[]> {
     const lines = await this.processes.notices();
-    if (!this.#isForgotten) return lines;
-    this.#isForgotten = false;
+    if (!this.#mustInform) return lines;
+    this.#mustInform = false;
     const { folder } = this.state;
-    return [`[The session was opened again: the shell is in ${folder}, earlier processes have ended.]`, ...lines];
+    return [`[The session was resumed: the shell is in ${folder}, and earlier processes have ended.]`, ...lines];
   }
 
-  /** Ends what its commands have left running. */
+  /** Ends all processes that commands have started. */
   async dispose(): Promise<void> {
     await this.processes.dispose();
   }
 
-  async #open(signal: AbortSignal, tell: (event: StatusEvent) => void): Promise<void> {
+  async #open(signal: AbortSignal, notify: (event: StatusEvent) => void): Promise<void> {
     try {
       this.state.begin(await this.#terminals.open(this.#cwd, signal));
     } catch (error) {
-      // Not reached: no turn waits for it once more. Cancelled: the next turn does.
+      // After a failure no turn waits again. After a cancel the next turn tries again.
       if (signal.aborted) this.#opened = undefined;
-      tell({ severity: "warning", message: messageOf(error) });
+      notify({ severity: "warning", message: messageOf(error) });
     }
   }
 }

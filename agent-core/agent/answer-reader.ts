@@ -1,4 +1,4 @@
-/** One call of the model: its stream goes straight out as deltas; what remains is the message for the history. */
+/** Reads the stream of one model call: emits its text as deltas, and builds the message for the history. */
 
 import { randomUUID } from "node:crypto";
 import type { AssistantMessage, ToolCall } from "../messages/message.ts";
@@ -16,51 +16,51 @@ export type ModelAnswer =
     }
   | { readonly ok: false; readonly fault: Fault };
 
-/** Whoever runs the calls of an answer while it still streams. */
-export type CallTaker = {
-  /** Takes a complete call; gives it as it enters the history. */
+/** Receives the tool calls of an answer while it still streams. */
+export type CallSink = {
+  /** Adds a complete call, and returns it as it enters the history. */
   add(call: ToolCall): ToolCall;
-  /** True while a call of this name may turn out to be one that ran in an earlier attempt. */
+  /** True while a call of this name may repeat one that ran in an earlier attempt. */
   mayRepeat(name: string): boolean;
-  /** The answer begins again: whatever has not started is dropped. */
+  /** Drops all calls that have not started, because the answer begins again. */
   restart(): void;
 };
 
 /**
- * Reads the stream to its end. `messageId` is what its text is shown under. Throws the signal's reason when the turn was
- * cancelled; nothing of the answer is kept then.
+ * Reads the stream to its end, and shows its text under `messageId`. Throws the signal's reason when the turn was
+ * cancelled; then nothing of the answer is kept.
  */
 export async function readAnswer(
   events: AsyncIterable<CallEvent>,
   notify: Notifier,
-  taker: CallTaker,
+  sink: CallSink,
   messageId: string,
 ): Promise<ModelAnswer> {
-  const reader = new AnswerReader(notify, taker, messageId);
+  const reader = new AnswerReader(notify, sink, messageId);
   for await (const event of events) {
     if (event.type === "fault") return { ok: false, fault: event.fault };
     if (event.type === "finish") return reader.answer(event);
     reader.read(event);
   }
-  throw new Error("The model's stream ended without its last event."); // callModel promises one
+  throw new Error("The model's stream ended without its last event."); // callModel always ends with a finish or a fault
 }
 
 type Finish = Extract<ModelEvent, { type: "finish" }>;
 
 class AnswerReader {
   readonly #notify: Notifier;
-  readonly #taker: CallTaker;
+  readonly #sink: CallSink;
   readonly #shownText: ShownText;
   readonly #shownReasoning: ShownText;
-  /** Ids of calls that were announced and are not complete. */
+  /** Ids of calls that were announced and are not complete yet. */
   readonly #announced = new Set<string>();
   readonly #calls = new Map<number, ToolCall>();
   #text = "";
   #reasoning = "";
 
-  constructor(notify: Notifier, taker: CallTaker, messageId: string) {
+  constructor(notify: Notifier, sink: CallSink, messageId: string) {
     this.#notify = notify;
-    this.#taker = taker;
+    this.#sink = sink;
     this.#shownText = new ShownText(messageId, notify.streamDelta);
     this.#shownReasoning = new ShownText(messageId, notify.reasoning);
   }
@@ -76,7 +76,7 @@ class AnswerReader {
         this.#shownReasoning.push(event.text);
         break;
       case "tool-call-start":
-        if (!this.#taker.mayRepeat(event.name)) this.#announce(event.id, event.name);
+        if (!this.#sink.mayRepeat(event.name)) this.#announce(event.id, event.name);
         break;
       case "tool-call-end":
         this.#endCall(event.index, event.call);
@@ -94,7 +94,7 @@ class AnswerReader {
   }
 
   answer({ reason, usage, reasoningDetails: details }: Finish): ModelAnswer {
-    // Map keeps the order of completion; the history keeps the order in which the calls were written.
+    // The map has the order of completion; the history needs the order of the stream.
     const calls = [...this.#calls].sort(([first], [second]) => first - second).map(([, call]) => call);
     const message: AssistantMessage = {
       role: "assistant",
@@ -112,15 +112,15 @@ class AnswerReader {
   }
 
   #endCall(index: number, call: ToolCall): void {
-    const taken = this.#taker.add(call);
-    this.#calls.set(index, taken);
-    if (!this.#announced.delete(call.id) && taken.id === call.id) {
+    const added = this.#sink.add(call);
+    this.#calls.set(index, added);
+    if (!this.#announced.delete(call.id) && added.id === call.id) {
       this.#notify.toolGen({ callId: call.id, name: call.function.name });
     }
   }
 
   #restart(): void {
-    this.#taker.restart();
+    this.#sink.restart();
     for (const callId of this.#announced) this.#notify.toolProgress({ type: "dropped", callId });
     this.#announced.clear();
     this.#calls.clear();
@@ -133,12 +133,12 @@ class AnswerReader {
 
 type Show = (event: { readonly text: string; readonly messageId: string }) => void;
 
-/** Shows the text of an answer, without the part that a repeated attempt says again. */
+/** Shows the text of an answer, without the part that another attempt repeats. */
 class ShownText {
   readonly #show: Show;
   #messageId: string;
   #shown = "";
-  /** What another attempt has said while it says the same; undefined outside of that. */
+  /** Text of the new attempt while it repeats the shown text; otherwise undefined. */
   #repeated: string | undefined;
 
   constructor(messageId: string, show: Show) {
@@ -154,31 +154,30 @@ class ShownText {
     }
     this.#repeated += text;
     if (this.#shown.startsWith(this.#repeated)) return;
-    const said = this.#repeated;
-    // Another answer than the one that broke off: it stands by itself, from its first word.
-    const isAnother = !said.startsWith(this.#shown);
-    if (isAnother) this.#messageId = randomUUID();
-    const news = isAnother ? said : said.slice(this.#shown.length);
-    this.#shown = said;
+    const repeated = this.#repeated;
+    // A different answer than the one that broke off is shown as a new message.
+    const isDifferent = !repeated.startsWith(this.#shown);
+    if (isDifferent) this.#messageId = randomUUID();
+    const unseen = isDifferent ? repeated : repeated.slice(this.#shown.length);
+    this.#shown = repeated;
     this.#repeated = undefined;
-    this.#show({ text: news, messageId: this.#messageId });
+    this.#show({ text: unseen, messageId: this.#messageId });
   }
 
-  /** The answer begins again. */
   restart(): void {
     if (this.#shown !== "") this.#repeated = "";
   }
 }
 
-/** End of a turn, as far as it concerns an answer that was cut off. */
+/** Part of a turn's end that explains why an answer was cut off. */
 type CutOff = { readonly stopReason: string; readonly fault?: Fault };
 
-/** The shown part of an answer that has not entered the history yet. It stays when the answer is cut off. */
+/** The shown part of an answer that has not entered the history yet. It is kept when the answer is cut off. */
 export class PartialAnswer {
   #text = "";
   #reasoning = "";
 
-  /** A notifier that remembers the text it shows. */
+  /** Returns a notifier that remembers the text it shows. */
   watch(notify: Notifier): Notifier {
     return {
       ...notify,
@@ -193,13 +192,13 @@ export class PartialAnswer {
     };
   }
 
-  /** The answer has entered the history. */
+  /** Forgets the text, because the answer has entered the history. */
   clear(): void {
     this.#text = "";
     this.#reasoning = "";
   }
 
-  /** The message for the history, with the reason of the cut-off. Undefined after a complete answer. */
+  /** Message for the history, with the reason of the cut-off. Undefined after a complete answer. */
   cutOffBy({ stopReason, fault }: CutOff): AssistantMessage | undefined {
     if (fault === undefined && stopReason !== "cancelled") return undefined;
     const [text, reasoning] = [this.#text, this.#reasoning];

@@ -1,4 +1,4 @@
-/** Whether a prepared call may run: the policy decides, the user answers, answers that last are kept. */
+/** Approval of prepared calls: the policy decides, the user or a model answers, and grants are kept. */
 
 import { jsonrepair } from "jsonrepair";
 import * as z from "zod";
@@ -11,26 +11,26 @@ import type { ToolContext } from "../tools/tool.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 import type { AgentCallbacks, ApprovalAnswer, ApprovalRequest } from "./callbacks.ts";
 
-/** What the policy says of an effect before anybody was asked. */
+/** The policy's decision on an effect, before the user is asked. */
 export type PolicyDecision =
-  /** `granted`: a lasting answer of the user covers it. */
+  /** `granted`: the user has granted it earlier. */
   | { readonly kind: "allow"; readonly sandboxed?: boolean; readonly granted?: boolean }
   | { readonly kind: "deny"; readonly text: string }
   | {
       readonly kind: "ask";
       readonly reasons: readonly string[];
-      /** What a lasting answer would cover, in plain words, and how to keep it; undefined when it may not last. */
+      /** Scope of the grant that is offered, and a function that keeps it; undefined when none may be given. */
       readonly grant: { readonly description: string; keep(scope: "session" | "always"): void } | undefined;
     };
 
-/** The session's policy: mode, workspace and grants as they are at the moment of asking. */
+/** Decides by the session's current mode, workspace and grants. */
 export type Policy = { decide(effect: Effect): PolicyDecision };
 
 export type Asker = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer>;
 
 type Authorization = { readonly ok: true } | { readonly ok: false; readonly text: string };
 
-/** Asks the user about a call on which the policy said `ask`, and keeps the answer as long as it shall last. */
+/** Asks the user about a call for which the policy decided `ask`, and keeps the grant that the user gives. */
 export async function askUser(
   request: Omit<ApprovalRequest, "reasons" | "grant">,
   decision: Extract<PolicyDecision, { kind: "ask" }>,
@@ -39,8 +39,9 @@ export async function askUser(
 ): Promise<Authorization> {
   const { reasons, grant } = decision;
   const { callId, name: tool } = request;
-  const nobody: ApprovalAnswer = { kind: "unavailable" };
-  const answer = (await ask?.({ ...request, reasons, ...(grant && { grant: grant.description }) }, signal)) ?? nobody;
+  const unavailable: ApprovalAnswer = { kind: "unavailable" };
+  const answer =
+    (await ask?.({ ...request, reasons, ...(grant && { grant: grant.description }) }, signal)) ?? unavailable;
   signal.throwIfAborted();
   record({
     ...{ callId, tool, request: "permission", outcome: answer.kind },
@@ -76,14 +77,12 @@ export function recordedQuestions(
   };
 }
 
-function refusal(name: string, why: string): Authorization {
+function refusal(name: string, reason: string): Authorization {
   return {
     ok: false,
-    text: `${name} was not run: ${why}. Do not try the same thing another way; go on without it or ask.`,
+    text: `${name} was not run: ${reason}. Do not try the same thing another way; go on without it or ask.`,
   };
 }
-
-/** The approval policy of one session: the rules of approval/, bound to its workspace, mode and grants. */
 
 export type PolicyOptions = {
   readonly cwd: string;
@@ -97,14 +96,21 @@ export type PolicyOptions = {
   /** Read at each decision. */
   readonly trusted: () => boolean;
   readonly grants: Grants;
-  /** False: what would ask is allowed (`approvals.mode: off`); what is blocked stays so. */
+  /** False allows each call that would ask (`approvals.mode: off`). Blocked calls stay blocked. */
   readonly asks: boolean;
-  /** Commands can be run in a sandbox. Default false. */
+  /** True when commands can run in a sandbox. Default false. */
   readonly sandbox?: boolean;
 };
 
-export function sessionPolicy({ mode, trusted, grants, asks, sandbox = false, ...where }: PolicyOptions): Policy {
-  const scope = { ...where, resolvePath };
+export function sessionPolicy({
+  mode,
+  trusted,
+  grants,
+  asks,
+  sandbox = false,
+  ...scopeOptions
+}: PolicyOptions): Policy {
+  const scope = { ...scopeOptions, resolvePath };
   return {
     decide(effect) {
       const decision = decide(effect, { mode: mode(), scope, trusted: trusted(), grants, asks, sandbox });
@@ -119,13 +125,8 @@ export function sessionPolicy({ mode, trusted, grants, asks, sandbox = false, ..
   };
 }
 
-/**
- * Approvals in the mode `smart`: a model may clear a command that the policy would ask about and that is plainly
- * harmless. What is blocked, protected, secret or hidden never comes here: for those no lasting answer is offered either.
- */
-
-/** The model's words for people are cut here. Characters. */
-const WHY_CHARS = 200;
+/** Maximum length of the model's reason, in characters. */
+const REASON_CHARS = 200;
 
 const TASK = [
   "A coding agent wants to run a command on its user's machine. Decide whether it is plainly harmless: it changes",
@@ -137,15 +138,18 @@ const TASK = [
 
 const answerSchema = z.object({ harmless: z.boolean(), why: z.string() });
 
-export type ClearingRequest = {
+export type ModelApprovalRequest = {
   readonly command: string;
-  /** Why the policy asks, one sentence each. */
+  /** Reasons why the policy asks, one sentence each. */
   readonly reasons: readonly string[];
 };
 
-/** Why the model holds it for harmless; undefined when it does not, or did not answer as it was asked to. */
-export async function clearedByModel(
-  { command, reasons }: ClearingRequest,
+/**
+ * In the mode `smart`, asks a model about a command for which the policy would ask the user. Returns the model's reason
+ * why the command is harmless; undefined when it is not, or when the answer is invalid.
+ */
+export async function modelApproval(
+  { command, reasons }: ModelApprovalRequest,
   auxiliary: Auxiliary,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -159,7 +163,7 @@ export async function clearedByModel(
   });
   if (!answer.ok) return undefined;
   const judged = answerSchema.safeParse(parsed(answer.text)).data;
-  return judged?.harmless ? judged.why.replaceAll(/\s+/g, " ").slice(0, WHY_CHARS).toWellFormed() : undefined;
+  return judged?.harmless ? judged.why.replaceAll(/\s+/g, " ").slice(0, REASON_CHARS).toWellFormed() : undefined;
 }
 
 function parsed(text: string): unknown {
@@ -168,6 +172,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(jsonrepair(json));
   } catch {
-    return undefined; // no answer: the user is asked
+    return undefined; // an invalid answer: the user is asked
   }
 }

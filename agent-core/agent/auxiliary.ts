@@ -1,6 +1,6 @@
 /**
- * Questions to a model that are not the conversation: titles, summaries, judgements. Each task may have a model and a
- * chain of its own; without one the conversation's model answers.
+ * Model calls outside the conversation: titles, summaries, approvals, notes for the memory. A task may have its own
+ * model with fallbacks; without one the conversation's model answers.
  */
 import type { Message, ToolCall } from "../messages/message.ts";
 import { callModel, type ModelRoute } from "../providers/call/call-model.ts";
@@ -17,13 +17,13 @@ export type AuxiliaryAnswer =
 
 type AuxiliaryRequest = {
   readonly messages: readonly Message[];
-  /** What it may call; default: nothing. The calls are given back, not run. */
+  /** Tools that the model may call. The calls are returned, not run. Default: none. */
   readonly tools?: readonly ToolSchema[];
   readonly sampling?: Sampling;
   readonly signal: AbortSignal;
 };
 
-/** Longest a task may take, unless its section says otherwise; original-agent-facts.md §9.2. Milliseconds. */
+/** Default timeouts in milliseconds. A task's section in config.yaml overrides its default. */
 const TIMEOUT_MS: Readonly<Record<AuxiliaryTask, number>> = {
   compression: 120_000,
   title_generation: 30_000,
@@ -31,7 +31,7 @@ const TIMEOUT_MS: Readonly<Record<AuxiliaryTask, number>> = {
   flush_memories: 60_000,
 };
 
-/** A task's own models, the first one first; default: the conversation's. */
+/** Models of a task: the first one and its fallbacks. */
 export type AuxiliaryModels = {
   readonly chain: readonly ModelSettings[];
   /** Milliseconds. */
@@ -42,11 +42,11 @@ export type AuxiliaryOptions = {
   readonly tasks: { readonly [Task in AuxiliaryTask]?: AuxiliaryModels };
   /** Undefined when there is no such model. */
   resolve(settings: ModelSettings): ResolvedModel | undefined;
-  /** A way to the first of these models, the others behind it. */
+  /** Route to the first model, with the others as fallbacks. */
   routeTo(first: ResolvedModel, others: readonly ResolvedModel[]): ModelRoute;
-  /** Told what each answer took, and whose it was. */
-  used(usage: Usage, model: ResolvedModel): void;
-  /** The conversation's. */
+  /** Receives the usage of each answer, and its model. */
+  onUsage(usage: Usage, model: ResolvedModel): void;
+  /** Route of the conversation. */
   readonly main: ModelRoute;
 };
 
@@ -58,15 +58,15 @@ export class Auxiliary {
     this.#options = options;
   }
 
-  /** The model that the task has for itself, so that asking costs the conversation's model nothing. */
+  /** The model that is configured for this task alone; undefined when the conversation's model answers. */
   ownModel(task: AuxiliaryTask): ResolvedModel | undefined {
     const route = this.#route(task);
     return route === this.#options.main ? undefined : route.chain.current;
   }
 
   /**
-   * Asks through every fault that can be got over, without showing anything. Throws the signal's reason when it is
-   * aborted; the task's own time running out is a fault.
+   * Asks the model, with retries and fallbacks, and shows nothing. Throws the signal's reason when it is aborted; the
+   * task's own timeout is a fault.
    */
   async ask(
     task: AuxiliaryTask,
@@ -78,7 +78,7 @@ export class Auxiliary {
     try {
       const request = { messages, tools, sampling, signal: AbortSignal.any([signal, timeout]) };
       const answer = await collect(route, request);
-      if (answer.ok && answer.usage !== undefined) this.#options.used(answer.usage, route.chain.current);
+      if (answer.ok && answer.usage !== undefined) this.#options.onUsage(answer.usage, route.chain.current);
       return answer;
     } catch (error) {
       signal.throwIfAborted();
@@ -88,7 +88,7 @@ export class Auxiliary {
     }
   }
 
-  /** A stand-in that the task takes in the conversation's place is none for the conversation. */
+  /** Copies the conversation's chain, so that a fallback of the task does not change the conversation's model. */
   #routeFor(task: AuxiliaryTask): ModelRoute {
     const route = this.#route(task);
     return route === this.#options.main ? { ...route, chain: route.chain.copy() } : route;
@@ -118,21 +118,22 @@ async function collect(
     else if (event.type === "finish") return { ok: true, text, calls, usage: event.usage };
     else if (event.type === "fault") return { ok: false, fault: event.fault };
   }
-  throw new Error("The model's stream ended without its last event."); // callModel promises one
+  throw new Error("The model's stream ended without its last event."); // callModel always ends with a finish or a fault
 }
 
-/** A title for a session, after its first exchange: by a model of its own where there is one, else by its first words. */
-
-/** Characters. */
+/** Limit of a title in characters. */
 const MAX_TITLE_CHARS = 60;
-/** Of what was said first, this much is shown to the model. Characters. */
+/** Length of the first message that the model sees, in characters. */
 const MAX_SHOWN_CHARS = 2_000;
 
 const TITLE_REQUEST =
   "Give a title of 3 to 7 words for the conversation that begins with the following message. " +
   "Answer with the title alone, in the language of the message.";
 
-/** Undefined when nothing was said that could be one. Throws the signal's reason when it is aborted. */
+/**
+ * Title of a session from its first message. Undefined when that has no text. Throws the signal's reason when it is
+ * aborted.
+ */
 export async function sessionTitle(
   messages: readonly Message[],
   auxiliary: Auxiliary,
@@ -141,7 +142,7 @@ export async function sessionTitle(
   const first = messages.find((message) => message.role === "user");
   const said = first === undefined ? "" : userText(first.content);
   if (said.trim() === "") return undefined;
-  // Whoever pays for a model has not asked to pay for titles: only a model that was named for them makes them.
+  // Titles must not cost the user anything unasked, so only a model that is configured for titles makes them.
   if (auxiliary.ownModel("title_generation") === undefined) return cutTitle(said);
   const answer = await auxiliary.ask("title_generation", {
     messages: [
@@ -159,7 +160,7 @@ function userText(content: Extract<Message, { role: "user" }>["content"]): strin
     : content.map((part) => (part.type === "text" ? part.text : "")).join(" ");
 }
 
-/** One line, ended at a word. */
+/** Shortens a title to one line that ends at a word. */
 function cutTitle(text: string): string {
   const line = titleLine(text).replace(/^["'“„]+|["'”.]+$/g, "");
   if (line.length <= MAX_TITLE_CHARS) return line;

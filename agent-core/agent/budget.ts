@@ -1,15 +1,15 @@
-/** How many iterations a turn may take, and what the model is told when they run low. */
+/** Limits the iterations of a turn, and warns the model when few are left. */
 
-/** Shares of the budget at which the model is warned; behaviour.md §AIAgent, Budget. */
+/** Shares of the budget at which the model is warned. */
 const FIRST_WARNING = 0.7;
 const LAST_WARNING = 0.9;
 
-/** Sent as the last request of an exhausted turn, without tools. */
+/** Last request of a turn whose budget is spent, without tools. */
 export const SUMMARY_REQUEST =
   "The limit of steps for this turn is reached and no tool can be called any more. " +
   "Sum up for the user what was done, what was found and what is left to do.";
 
-/** Iterations of one turn. A child's may count against its parent's as well (`delegation.share_budget`). */
+/** Iterations of one turn. A child's may also count against its parent's (`delegation.share_budget`). */
 export class IterationBudget {
   readonly limit: number;
   readonly #parent: IterationBudget | undefined;
@@ -24,7 +24,7 @@ export class IterationBudget {
     return this.#used;
   }
 
-  /** True when there is none left, here or where it is shared. */
+  /** True when no iteration is left, here or in the parent's budget. */
   get isSpent(): boolean {
     return this.#used >= this.limit || (this.#parent?.isSpent ?? false);
   }
@@ -35,10 +35,7 @@ export class IterationBudget {
   }
 }
 
-/**
- * Line for the model's next request only, once at each share; undefined when there is nothing to say. `used` counts
- * from 1.
- */
+/** Note for the model's next request, once at each share; otherwise undefined. `used` counts from 1. */
 export function budgetWarning(used: number, limit: number): string | undefined {
   const left = limit - used;
   if (used === Math.ceil(limit * LAST_WARNING))

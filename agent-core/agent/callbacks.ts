@@ -1,13 +1,13 @@
 /**
- * What an agent tells the world and asks of it: the one seam between the loop and whoever shows it.
- * All are optional. Those that return nothing are wrapped by their caller: a callback that throws never ends a turn.
+ * Events and requests of an agent to its caller. All callbacks are optional. Notifications are wrapped, so that a
+ * callback that throws never ends a turn.
  */
 import type { Message, UserMessage } from "../messages/message.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import type { Todo } from "../tools/todo-list.ts";
 import type { Answer, FileDiff, Question, ToolActivity, ToolKind, ToolLocation, ToolResult } from "../tools/tool.ts";
 
-/** Life of one tool call. `started` comes before approval, `running` after it, `finished` always comes. */
+/** Life of a tool call: `started` precedes the approval, `running` follows it, and `finished` always comes. */
 export type ToolProgressEvent =
   | {
       readonly type: "started";
@@ -19,7 +19,7 @@ export type ToolProgressEvent =
       readonly input: unknown;
     }
   | { readonly type: "running"; readonly callId: string; readonly diffs: readonly FileDiff[] }
-  /** Announced by `toolGen`, and never to be: its answer was broken off. */
+  /** A call that `toolGen` announced does not run, because its answer broke off. */
   | { readonly type: "dropped"; readonly callId: string }
   | { readonly type: "activity"; readonly callId: string; readonly activity: ToolActivity }
   | {
@@ -27,7 +27,7 @@ export type ToolProgressEvent =
       readonly callId: string;
       readonly name: string;
       readonly result: ToolResult;
-      /** Wall time from the start of the run, in milliseconds. */
+      /** Elapsed time since the start of the run, in milliseconds. */
       readonly durationMs: number;
     };
 
@@ -38,13 +38,13 @@ export type ApprovalRequest = {
   readonly kind: ToolKind;
   readonly locations: readonly ToolLocation[];
   readonly input: unknown;
-  /** The edit in full, when it is one. */
+  /** The whole edit; empty for other calls. */
   readonly diffs: readonly FileDiff[];
-  /** The command in full, when it is one. */
+  /** The whole command; undefined for other calls. */
   readonly command?: string;
-  /** Why it asks, one sentence each. */
+  /** Reasons why the policy asks, one sentence each. */
   readonly reasons: readonly string[];
-  /** What "for this session" and "always" would cover, in plain words; undefined when that cannot be offered. */
+  /** Scope of a grant "for this session" or "always", in a phrase; undefined when no grant is offered. */
   readonly grant?: string;
 };
 
@@ -53,68 +53,70 @@ export type ApprovalAnswer =
   | { readonly kind: "session" }
   | { readonly kind: "always" }
   | { readonly kind: "rejected"; readonly reason?: string }
-  /** Nobody can be asked, or the question went away. */
+  /** No user can be asked, or the request was withdrawn. */
   | { readonly kind: "unavailable" };
 
 export type StepEvent = {
-  /** 1-based, within the turn. */
+  /** Counted from 1 within the turn. */
   readonly iteration: number;
   readonly maxIterations: number;
   readonly usage: Usage | undefined;
-  /** What the iteration added to the history. */
+  /** Messages that the iteration added to the history. */
   readonly added: readonly Message[];
 };
 
 export type StatusEvent = {
   readonly severity: "info" | "warning" | "error";
   readonly message: string;
-  /** Nothing happens for so long, in milliseconds. */
+  /** Wait until the next attempt, in milliseconds. */
   readonly waitMs?: number;
 };
 
-/** How full the model's window is. */
+/** Usage of the model's context window. */
 export type ContextPressureEvent = {
-  /** Tokens that the next request will have, as far as that is known. */
+  /** Tokens of the next request, as far as they are known. */
   readonly used: number;
-  /** Tokens that the model can see. */
+  /** Tokens of the model's context. */
   readonly window: number;
-  /** `high`: older messages will soon give way to a summary; `full`: nothing more can, and long results are withheld. */
+  /**
+   * `high`: older messages will soon be summarized. `full`: nothing more can be dropped, and long results are withheld.
+   */
   readonly level: "low" | "high" | "full";
 };
 
-/** Older messages gave way to a summary. Tokens of the whole request, as far as they are known. */
+/** A summary replaced older messages. Tokens are those of the whole request, as far as they are known. */
 export type CompressedEvent = {
-  /** That the model no longer gets. */
+  /** Messages that the model no longer gets. */
   readonly messages: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
 };
 
 export type AgentCallbacks = {
-  /** Before, during and after each tool call. */
+  /** A tool call changed its state. */
   toolProgress?(event: ToolProgressEvent): void;
-  /** The model starts or stops being waited for. */
+  /** The agent starts or stops waiting for the model. */
   thinking?(event: { readonly active: boolean }): void;
-  /** A piece of the model's reasoning. */
+  /** Delta of the model's reasoning. */
   reasoning?(event: { readonly text: string; readonly messageId: string }): void;
   clarify?(question: Question, signal: AbortSignal): Promise<Answer>;
   approval?(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
-  /** After each iteration. */
+  /** An iteration ended. */
   step?(event: StepEvent): void;
-  /** A piece of the answer. */
+  /** Delta of the answer's text. */
   streamDelta?(event: { readonly text: string; readonly messageId: string }): void;
-  /** A tool call begins to appear in the stream. */
+  /** The stream began a tool call. */
   toolGen?(event: { readonly callId: string; readonly name: string }): void;
-  /** The turn's user message has reached the conversation; `position` counts all that were said in the session, from 0. */
+  /** The turn's user message was added to the history. `position` counts all messages of the session from 0. */
   prompted?(event: { readonly position: number }): void;
-  /** What the user said during the turn has reached the conversation. */
+  /** A message that the user sent during the turn was added to the history. */
   steered?(event: { readonly message: UserMessage; readonly position: number }): void;
   compressed?(event: CompressedEvent): void;
-  /** After each answer and each compression. */
+  /** The usage of the window changed, after an answer or a compression. */
   contextPressure?(event: ContextPressureEvent): void;
-  /** The session has a title, or another one. */
+  /** The session got a title or a new one. */
   title?(event: { readonly title: string }): void;
-  /** The whole plan, after each change. */
+  /** The plan changed; `items` is the whole plan. */
   plan?(items: readonly Todo[]): void;
   status?(event: StatusEvent): void;
 };

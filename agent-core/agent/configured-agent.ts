@@ -1,4 +1,4 @@
-/** What the user's home folder and environment mean for an agent; the environment stands over config.yaml. */
+/** Options of an agent from the user's home folder and environment. The environment overrides config.yaml. */
 import { loadConfig } from "../config/config.ts";
 import { type Environment, homeFolder, memoriesFolder } from "../config/home.ts";
 import type { Config, ModelEntry } from "../config/sections.ts";
@@ -29,17 +29,17 @@ export type ConfiguredAgent = {
     | "memory"
     | "commandSeconds"
   >;
-  /** Where commands run. */
+  /** Settings of the place that runs commands. */
   readonly terminal: TerminalConfig;
-  /** What commands get of the agent's environment. */
+  /** Changes to the environment of commands. */
   readonly variables: CommandVariables;
-  /** Endpoints that config.yaml describes under `providers`. */
+  /** Endpoints from the section `providers` of config.yaml. */
   readonly places: readonly ModelSettings[];
-  /** One line for people for each thing of the configuration that could not be used. */
+  /** One line for each setting that could not be used. */
   readonly warnings: readonly string[];
 };
 
-/** `platform` is the key of `platform_toolsets` that holds here: `acp`, `cli`. */
+/** `platform` selects the entry of `platform_toolsets`: `acp` or `cli`. */
 export async function configuredAgent(environment: Environment, platform: string): Promise<ConfiguredAgent> {
   const home = homeFolder(environment);
   const { config, environment: merged, warnings } = await loadConfig(home, environment);
@@ -71,7 +71,7 @@ export async function configuredAgent(environment: Environment, platform: string
   };
 }
 
-/** The files of the home are read again: a key may have been renewed since. */
+/** Reads the files of the home again, because a key may have been renewed. */
 async function freshEnvironment(home: string, environment: Environment): Promise<Environment> {
   const { config, environment: merged } = await loadConfig(home, environment);
   return { ...modelDefaults(config, merged), ...merged };
@@ -86,18 +86,16 @@ function configuredMemory(home: string, section: Config["memory"]): Memory | fal
   return isEnabled && new Memory({ folder: memoriesFolder(home), limits: { memory, user } });
 }
 
-/** What `context` and `compression` of config.yaml mean: the limits of the context window and how room is made. */
+type CompressionSection = Config["compression"];
 
-type Section = Config["compression"];
-
-const engines: Readonly<Record<Config["context"]["engine"], (section: Section) => ContextEngine>> = {
+const engines: Readonly<Record<Config["context"]["engine"], (section: CompressionSection) => ContextEngine>> = {
   default: builtIn,
   compressor: builtIn,
-  none: helpsOnly,
+  none: manualEngine,
 };
 
-export function configuredEngine({ context, compression }: Pick<Config, "context" | "compression">): ContextEngine {
-  return compression.enabled ? engines[context.engine](compression) : helpsOnly(compression);
+function configuredEngine({ context, compression }: Pick<Config, "context" | "compression">): ContextEngine {
+  return compression.enabled ? engines[context.engine](compression) : manualEngine(compression);
 }
 
 function builtIn({
@@ -106,24 +104,22 @@ function builtIn({
   hard_limit: hardLimit,
   target,
   strategy,
-}: Section): ContextEngine {
+}: CompressionSection): ContextEngine {
   return defaultEngine({ threshold, softLimit, hardLimit, target }, strategy);
 }
 
-/** Never of itself; it still helps where the provider refuses a request as too long, or the user asks. */
-function helpsOnly(section: Section): ContextEngine {
+/** Never compresses by itself, only after the provider refused a request as too long or when the user asks for it. */
+function manualEngine(section: CompressionSection): ContextEngine {
   return { ...builtIn(section), name: "none", shouldCompress: () => false };
 }
 
-/** Models as config.yaml names them, with what its `providers` say of where they are. */
-
-/** What the entry says stands over its provider's section. */
-export function modelSettings(entry: ModelEntry, { providers }: Config, environment: Environment): ModelSettings {
-  const place = entry.provider === undefined ? undefined : providers[entry.provider];
-  const baseUrl = entry.base_url ?? place?.base_url;
-  const apiMode = entry.api_mode ?? place?.api_mode;
+/** Settings of a model. Its own entry overrides the section of its provider. */
+function modelSettings(entry: ModelEntry, { providers }: Config, environment: Environment): ModelSettings {
+  const section = entry.provider === undefined ? undefined : providers[entry.provider];
+  const baseUrl = entry.base_url ?? section?.base_url;
+  const apiMode = entry.api_mode ?? section?.api_mode;
   const apiKey =
-    entry.api_key ?? keyIn(entry.key_env, environment) ?? place?.api_key ?? keyIn(place?.key_env, environment);
+    entry.api_key ?? keyIn(entry.key_env, environment) ?? section?.api_key ?? keyIn(section?.key_env, environment);
   return {
     ...(entry.provider !== undefined && { provider: entry.provider }),
     ...(entry.model !== undefined && { model: entry.model }),
@@ -133,8 +129,8 @@ export function modelSettings(entry: ModelEntry, { providers }: Config, environm
   };
 }
 
-/** config.yaml's model as the environment variables that would say the same. */
-export function modelDefaults(config: Config, environment: Environment): Environment {
+/** Environment variables that select the model of config.yaml. */
+function modelDefaults(config: Config, environment: Environment): Environment {
   const { model } = config;
   if (model === undefined) return {};
   const section: Record<string, string | undefined> = model;
@@ -155,8 +151,8 @@ export function modelDefaults(config: Config, environment: Environment): Environ
   };
 }
 
-/** The models of each auxiliary task that config.yaml names one for; `provider: auto` names none. */
-export function auxiliaryModels(config: Config, environment: Environment): Readonly<Record<string, AuxiliaryModels>> {
+/** Models of the auxiliary tasks in config.yaml; `provider: auto` selects none. */
+function auxiliaryModels(config: Config, environment: Environment): Readonly<Record<string, AuxiliaryModels>> {
   const tasks = Object.entries(config.auxiliary).map(([task, { timeout, fallback_chain: others, ...own }]) => {
     const named = [own, ...others].filter(({ model, provider }) => model !== undefined && provider !== "auto");
     const models: AuxiliaryModels = {
@@ -172,10 +168,11 @@ function keyIn(variable: string | undefined, environment: Environment): string |
   return variable === undefined ? undefined : environment[variable] || undefined;
 }
 
-/** What config.yaml means for the environment of commands: the agent's keys stay with the agent unless they are passed on. */
-
-/** `environment` is the process's own over the home's `.env`: what is passed on may stand in either. */
-export function commandVariables(config: Config, environment: Environment): CommandVariables {
+/**
+ * Withholds the agent's keys from commands, except those in `env_passthrough`. `environment` includes the home's
+ * `.env`.
+ */
+function commandVariables(config: Config, environment: Environment): CommandVariables {
   const names = config.terminal.env_passthrough;
   const passed = names.flatMap((name) => {
     const value = environment[name];

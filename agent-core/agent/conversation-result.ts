@@ -1,4 +1,4 @@
-/** What a turn came to, as `runConversation` gives it. */
+/** Result of `runConversation`: the end of a turn, its usage and its conversation. */
 import type { Message } from "../messages/message.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { Usage } from "../providers/wire/wire.ts";
@@ -11,11 +11,11 @@ export type ConversationResult = {
   readonly messages: readonly Message[];
   /** Sum over the turn's model calls. */
   readonly usage: Usage;
-  /** Usage of the turn's last model call: its input is what fills the context window. */
+  /** Usage of the turn's last model call. Its input tokens are the size of the context. */
   readonly lastUsage: Usage | undefined;
   readonly iterations: number;
   readonly stopReason: TurnEnd["stopReason"];
-  /** Why the model could not be used, when `stopReason` is `error`. */
+  /** Reason why the model could not be used; undefined unless `stopReason` is `error`. */
   readonly fault: Fault | undefined;
   readonly sessionId: string;
   readonly taskId: string;
@@ -47,9 +47,7 @@ function addUsage(first: Usage, second: Usage): Usage {
   };
 }
 
-/** What `chat` of the agent rejects with. */
-
-/** A turn that ended because the model could not be used. */
+/** Rejection of `chat` when the model could not be used. */
 export class AgentError extends Error {
   readonly fault: Fault;
 

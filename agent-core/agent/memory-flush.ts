@@ -1,4 +1,4 @@
-/** Before older messages give way to a summary, the model may keep what will matter in later sessions. */
+/** Lets the model save notes to memory before a summary replaces older messages. */
 import type { Message, ToolCall } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
 import type { TranscriptEntry } from "../sessions/conversation.ts";
@@ -8,8 +8,8 @@ import type { Tool, ToolContext } from "../tools/tool.ts";
 import type { Auxiliary } from "./auxiliary.ts";
 import type { StatusEvent } from "./callbacks.ts";
 
-/** Less was hardly a conversation: what there is of it is in the summary. Messages of the user. */
-const LEAST_MESSAGES = 6;
+/** User messages below which a flush is not worth a request: the summary contains such a short conversation. */
+const MIN_MESSAGES = 6;
 
 const REQUEST = `\
 [The older part of this conversation is about to give way to a summary. What in it will matter in later sessions, and is \
@@ -18,16 +18,16 @@ nothing, answer only: nothing. Call no other tool.]`;
 
 export type FlushPorts = {
   readonly auxiliary: Auxiliary;
-  /** All tools of the agent: with the same tools the request keeps the conversation's cached prefix. */
+  /** All tools of the agent. The same tools keep the conversation's cached prefix valid. */
   readonly tools: readonly Tool[];
   readonly systemPrompt: () => string;
   readonly contextFor: (callId: string, signal: AbortSignal) => ToolContext;
-  readonly tell: (event: StatusEvent) => void;
+  readonly notify: (event: StatusEvent) => void;
 };
 
 export class MemoryFlush {
   readonly #ports: FlushPorts;
-  /** Position from which on nothing has been flushed. */
+  /** Position of the first message that was not flushed yet. */
   #from = 0;
 
   constructor(ports: FlushPorts) {
@@ -35,14 +35,14 @@ export class MemoryFlush {
   }
 
   /**
-   * Asks about the messages as the model has them now. A model that fails costs nothing but the notes: the messages stay in
-   * the journal. Throws the signal's reason when it is aborted.
+   * Asks about the current messages. After a fault only the notes are missing, because the messages stay in the
+   * journal. Throws the signal's reason when it is aborted.
    */
-  async run(said: readonly TranscriptEntry[], messages: readonly Message[], signal: AbortSignal): Promise<void> {
+  async run(transcript: readonly TranscriptEntry[], messages: readonly Message[], signal: AbortSignal): Promise<void> {
     const { auxiliary, tools, systemPrompt } = this.#ports;
-    const fresh = said.filter(({ position, message }) => position >= this.#from && message.role === "user");
-    if (!tools.includes(memoryTool) || fresh.length < LEAST_MESSAGES) return;
-    this.#from = (said.at(-1)?.position ?? 0) + 1;
+    const fresh = transcript.filter(({ position, message }) => position >= this.#from && message.role === "user");
+    if (!tools.includes(memoryTool) || fresh.length < MIN_MESSAGES) return;
+    this.#from = (transcript.at(-1)?.position ?? 0) + 1;
     const request = [
       { role: "system", content: systemPrompt() },
       ...messages,
@@ -57,7 +57,7 @@ export class MemoryFlush {
     for (const call of answer.calls) await this.#keep(call, signal);
   }
 
-  /** Whatever else it calls is not run: nobody sees it. */
+  /** Runs only calls of the memory tool, because the user sees none of them. */
   async #keep(call: ToolCall, signal: AbortSignal): Promise<void> {
     if (call.function.name !== memoryTool.name) return;
     const parsed = parseArguments(call.function.arguments);
@@ -65,6 +65,6 @@ export class MemoryFlush {
     if (!preparation.ok || !("call" in preparation)) return;
     const staged = await preparation.call.stage(this.#ports.contextFor(call.id, signal));
     const result = staged.ok ? await staged.run() : staged;
-    if (result.ok) this.#ports.tell({ severity: "info", message: `${preparation.call.title}.` });
+    if (result.ok) this.#ports.notify({ severity: "info", message: `${preparation.call.title}.` });
   }
 }

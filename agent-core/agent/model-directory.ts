@@ -1,6 +1,6 @@
 /**
- * Every model that can be chosen here: of the configured endpoints, of the editor, of servers on this machine, and the
- * built-in one. Lists come in the background and from the home's cache; no turn waits for them.
+ * All models that the user can choose: of configured endpoints, the editor, local servers, and the built-in one. Lists
+ * come from the home's cache and are refreshed in the background; no turn waits for them.
  */
 import { type Environment, modelsFile } from "../config/home.ts";
 import { readJsonFile, writeJsonFile } from "../config/home-file.ts";
@@ -27,16 +27,15 @@ import {
 import type { Endpoint } from "../providers/wire/wire.ts";
 import type { ConfiguredAgent } from "./configured-agent.ts";
 
-/** The models of one provider. */
 export type ModelGroup = {
   readonly provider: string;
   readonly title: string;
   readonly models: readonly ListedModel[];
-  /** It told itself what it has; otherwise these are the names we know. */
-  readonly told: boolean;
+  /** True when the provider listed its models; false when these are names from our own table. */
+  readonly isListed: boolean;
 };
 
-/** A model that can be used at once; `choice` is its id, the rest are words for people. */
+/** A model that can be used at once. `choice` is its id; the other names are for display. */
 export type ModelOffer = {
   readonly choice: string;
   readonly provider: string;
@@ -44,15 +43,15 @@ export type ModelOffer = {
   readonly model: string;
 };
 
-/** An endpoint that gave no list is left alone for this long. */
+/** Delay before the next request to an endpoint that returned no list. */
 const PAUSE_AFTER_FAILURE_MS = 60_000;
 
 export type ModelDirectoryOptions = {
   /** Hermes' home folder. */
   readonly home: string;
-  /** One line for the log. */
+  /** Writes one line to the log. */
   readonly log: (line: string) => void;
-  /** Models that the editor offers; they stand before local servers. */
+  /** Lists the editor's models, which precede local servers. */
   readonly editorModels?: () => Promise<readonly DiscoveredModels[]>;
   readonly clock?: Clock;
 };
@@ -61,10 +60,10 @@ export class ModelDirectory {
   readonly #options: ModelDirectoryOptions;
   readonly #clock: Clock;
   readonly #cache: ListingCache;
-  /** What local servers told of single models, by choice id. */
+  /** Facts that local servers returned about single models, by choice id. */
   readonly #details = new Map<string, ModelFacts>();
   readonly #listeners = new Set<() => void>();
-  /** When an endpoint last gave no list, by provider and address; milliseconds of the monotonic clock. */
+  /** Time of the last failure to list, by provider and address; milliseconds of the monotonic clock. */
   readonly #failures = new Map<string, number>();
   #environment: Environment = {};
   #places: readonly ModelSettings[] = [];
@@ -81,30 +80,30 @@ export class ModelDirectory {
     );
   }
 
-  /** Takes in what the configuration now says: the environment with `.env` in it, and what config.yaml describes. */
+  /** Uses a new configuration: the environment including `.env`, and the endpoints of config.yaml. */
   configure({ options: { environment = {} }, places }: Pick<ConfiguredAgent, "options" | "places">): void {
     this.#environment = environment;
     this.#places = places;
   }
 
-  /** Tells `listener` when there is more or else to choose from; gives the way to stop it. */
+  /** Calls `listener` when the models change. Returns a function that removes it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** True when nothing says which model to use, so that what was found is used. */
+  /** True when the configuration names no model, so that a found one is used. */
   get namesNoModel(): boolean {
     return namesNoModel(this.#environment);
   }
 
-  /** The model when nothing was chosen. Only when nothing is configured either, it looks at what answers here. */
-  async automatic(): Promise<Resolution> {
+  /** The model when the user chose none. Searches for models first when none is configured either. */
+  async resolveDefault(): Promise<Resolution> {
     if (this.namesNoModel) await this.discover();
     return this.resolve(undefined);
   }
 
-  /** How a choice is reached; without one, what the configuration says. */
+  /** Model and endpoint of a choice; without a choice, those of the configuration. */
   resolve(choice: ModelChoice | undefined): Resolution {
     const available = this.#found.map(({ deployment }) => deployment);
     return choice === undefined
@@ -112,21 +111,21 @@ export class ModelDirectory {
       : resolveChoice(choice, this.#environment, { available, own: this.#places });
   }
 
-  /** The configured provider first, the built-in model last. */
+  /** Models by provider: the configured provider first, the built-in model last. */
   groups(): readonly ModelGroup[] {
     const configured = sourcesOf(this.#environment, this.#places).map((source) => this.#groupOf(source));
     const found = this.#found.map(({ deployment: { name, title }, models }) => ({
       provider: name,
       title,
       models,
-      told: true,
+      isListed: true,
     }));
     const known = new Set(configured.map(({ provider }) => provider));
-    const builtIn = { provider: offline.name, title: "Built in", models: [{ id: offline.name }], told: true };
+    const builtIn = { provider: offline.name, title: "Built in", models: [{ id: offline.name }], isListed: true };
     return [...configured, ...found.filter(({ provider }) => !known.has(provider)), builtIn];
   }
 
-  /** What can be used here at once, without a key: one model of each that was found. */
+  /** Models that need no key: the default model of each provider that was found. */
   offers(): readonly ModelOffer[] {
     return this.#found.flatMap(({ deployment: { name, title, defaultModel }, models }) => {
       if (defaultModel === undefined) return [];
@@ -135,7 +134,7 @@ export class ModelDirectory {
     });
   }
 
-  /** What its endpoint says of a model. */
+  /** Facts about a model from its endpoint. */
   facts(model: ResolvedModel): ModelFacts {
     const { provider } = model.endpoint;
     const found = this.#found.find(({ deployment }) => deployment.name === provider && provider === editor.name);
@@ -144,7 +143,7 @@ export class ModelDirectory {
     return { ...listed?.facts, ...this.#details.get(choiceId(choiceOf(model))), ...price };
   }
 
-  /** Looks for what answers here: the editor's models, and servers on this machine. Takes 200 ms at most. */
+  /** Finds the editor's models and servers on this machine. Takes 200 ms at most. */
   async discover(): Promise<void> {
     const { editorModels, log } = this.#options;
     const offered = editorModels?.().catch((error: unknown) => {
@@ -153,12 +152,12 @@ export class ModelDirectory {
     });
     const local = discoverLocalServers(localPlaces(this.#environment["HERMES_LOCAL_SERVERS"]));
     const found = [...((await offered) ?? []), ...(await local)];
-    const isNews = JSON.stringify(found) !== JSON.stringify(this.#found);
+    const hasChanged = JSON.stringify(found) !== JSON.stringify(this.#found);
     this.#found = found;
-    if (isNews) this.#changed();
+    if (hasChanged) this.#changed();
   }
 
-  /** Asks the endpoints for their lists where they are missing or old. Never rejects. */
+  /** Requests missing and outdated lists from the endpoints. Never rejects. */
   async refresh(): Promise<void> {
     this.#refreshing ??= this.#refreshLists().finally(() => {
       this.#refreshing = undefined;
@@ -166,18 +165,18 @@ export class ModelDirectory {
     try {
       await this.#refreshing;
     } catch (error) {
-      this.#options.log(`The list of models could not be brought up to date: ${String(error)}`);
+      this.#options.log(`The list of models could not be refreshed: ${String(error)}`);
     }
   }
 
-  /** What a provider told belongs to a key that is no longer its key. */
+  /** Drops the list of a provider whose key has changed. */
   forget(provider: string): void {
     this.#cache.forget(provider);
     this.#failures.clear();
   }
 
-  /** Asks a local server what it gives `model`; others have told with their list. Never rejects. */
-  async learn(model: ResolvedModel): Promise<void> {
+  /** Requests facts about `model` from a local server; other providers include them in their lists. Never rejects. */
+  async loadDetails(model: ResolvedModel): Promise<void> {
     const id = choiceId(choiceOf(model));
     if (this.#details.has(id)) return;
     const facts = await localDetails(model);
@@ -187,10 +186,10 @@ export class ModelDirectory {
   }
 
   #groupOf({ endpoint, title, knownModels }: Source): ModelGroup {
-    const told = this.#cache.models(endpoint);
+    const listed = this.#cache.models(endpoint);
     const known = knownModels.map((id): ListedModel => ({ id }));
-    const models = told === undefined ? known : bestFirst(told, knownModels);
-    return { provider: endpoint.provider, title, models, told: told !== undefined };
+    const models = listed === undefined ? known : bestFirst(listed, knownModels);
+    return { provider: endpoint.provider, title, models, isListed: listed !== undefined };
   }
 
   async #refreshLists(): Promise<void> {
@@ -198,28 +197,28 @@ export class ModelDirectory {
     const old = sourcesOf(this.#environment, this.#places).filter((source) => this.#isDue(source));
     const listings = await Promise.all(old.map(async (source) => ({ source, listing: await listModels(source) })));
     for (const { source, listing } of listings) {
-      if (listing.ok) await this.#keep(source, listing.models);
+      if (listing.ok) await this.#save(source, listing.models);
       else this.#failed(source, listing.fault.message);
     }
     if (old.length > 0 || isFirst) this.#changed();
   }
 
   #isDue({ endpoint }: Source): boolean {
-    const failedAt = this.#failures.get(placeOf(endpoint));
+    const failedAt = this.#failures.get(endpointKey(endpoint));
     const isPaused = failedAt !== undefined && this.#clock.monotonicNow() - failedAt < PAUSE_AFTER_FAILURE_MS;
     return !isPaused && !this.#cache.isFresh(endpoint);
   }
 
   #failed({ title, endpoint }: Source, message: string): void {
-    this.#failures.set(placeOf(endpoint), this.#clock.monotonicNow());
+    this.#failures.set(endpointKey(endpoint), this.#clock.monotonicNow());
     this.#options.log(`Models of ${title} could not be listed: ${message}`);
   }
 
-  async #keep({ endpoint }: Source, models: readonly ListedModel[]): Promise<void> {
+  async #save({ endpoint }: Source, models: readonly ListedModel[]): Promise<void> {
     try {
       await this.#cache.keep(endpoint, models);
     } catch (error) {
-      this.#options.log(`The list of models is not kept: ${String(error)}`);
+      this.#options.log(`The list of models could not be saved: ${String(error)}`);
     }
   }
 
@@ -228,12 +227,12 @@ export class ModelDirectory {
   }
 }
 
-/** Those worth offering at the head, everything else in the endpoint's own order. */
+/** Moves the known models to the front and keeps the endpoint's order of the others. */
 function bestFirst(models: readonly ListedModel[], known: readonly string[]): readonly ListedModel[] {
   const head = known.flatMap((id) => models.find((model) => model.id === id) ?? []);
   return [...head, ...models.filter((model) => !head.includes(model))];
 }
 
-function placeOf({ provider, baseUrl }: Endpoint): string {
+function endpointKey({ provider, baseUrl }: Endpoint): string {
   return `${provider} ${baseUrl ?? ""}`;
 }

@@ -1,16 +1,16 @@
-/** Calls the callbacks that only tell: in one place, so that one that throws can never end a turn. */
+/** Emits the agent's notifications. A callback that throws never ends a turn. */
 
 import type { NewEntry } from "../sessions/journal.ts";
 import type { AgentCallbacks, ToolProgressEvent } from "./callbacks.ts";
 
-type Told = Required<Omit<AgentCallbacks, "clarify" | "approval">>;
+type Notifications = Required<Omit<AgentCallbacks, "clarify" | "approval">>;
 
-export type Notifier = { readonly [Name in keyof Told]: Told[Name] };
+export type Notifier = { readonly [Name in keyof Notifications]: Notifications[Name] };
 
-/** `onDefect` is told of a callback that threw; its message is for the log. */
+/** `onDefect` receives a line for the log about each callback that threw. */
 export function notifier(callbacks: AgentCallbacks, onDefect: (message: string) => void): Notifier {
   const guard =
-    <Event>(name: keyof Told, callback: ((event: Event) => void) | undefined) =>
+    <Event>(name: keyof Notifications, callback: ((event: Event) => void) | undefined) =>
     (event: Event): void => {
       try {
         callback?.(event);
@@ -37,13 +37,11 @@ export function notifier(callbacks: AgentCallbacks, onDefect: (message: string) 
   };
 }
 
-/** Writes down how each tool call was shown, so that a resumed session can be replayed with its diffs. */
-
 type ToolProgress = (event: ToolProgressEvent) => void;
 type Started = Extract<ToolProgressEvent, { type: "started" }>;
 
-/** The same callback, with every finished call journalled before it is told. */
-export function journalledProgress(tell: ToolProgress, journal: (entry: NewEntry) => void): ToolProgress {
+/** Wraps `emit` so that each finished call is written to the journal first. A resumed session replays these entries. */
+export function journalledProgress(emit: ToolProgress, journal: (entry: NewEntry) => void): ToolProgress {
   const open = new Map<string, Started>();
   return (event) => {
     if (event.type === "started") open.set(event.callId, event);
@@ -52,7 +50,7 @@ export function journalledProgress(tell: ToolProgress, journal: (entry: NewEntry
       open.delete(event.callId);
       if (started) journal(entryOf(started, event));
     }
-    tell(event);
+    emit(event);
   };
 }
 

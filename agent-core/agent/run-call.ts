@@ -1,4 +1,4 @@
-/** One tool call from the model's words to its result: resolve → arguments → stage → approval → run. */
+/** Runs one tool call in five steps: resolve, check arguments, stage, approve, run. */
 import type { Effect } from "../approval/policy.ts";
 import type { ToolCall } from "../messages/message.ts";
 import { messageOf } from "../platform/errors.ts";
@@ -7,36 +7,38 @@ import { limitResult, parseArguments } from "../tools/call-texts.ts";
 import { unknownToolText } from "../tools/nearest-names.ts";
 import type { PreparedCall, ShellView, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { watchedEdit } from "../tools/watched-edit.ts";
-import { type Asker, askUser, type ClearingRequest, type Policy, type PolicyDecision } from "./approvals.ts";
+import { type Asker, askUser, type ModelApprovalRequest, type Policy, type PolicyDecision } from "./approvals.ts";
 import type { Notifier } from "./notifier.ts";
 
-/** Time for a running tool to stop by itself after a cancel; the turn must end within 250 ms. */
+/** Time for a running tool to stop after a cancel, so that the turn ends within 250 ms. */
 const ABORT_GRACE_MS = 150;
 
-/** What a call needs from its agent; `contextFor` gives the ports of one call. */
+/** Services that a call needs from its agent. */
 export type CallServices = {
   readonly tools: readonly Tool[];
-  /** Tools that the model cannot have at the moment; its name for why, in a sentence. */
+  /** Reason why a tool is not available at the moment, in a sentence; undefined when it is available. */
   readonly withheld: (tool: Tool) => string | undefined;
   readonly cwd: string;
   readonly shell: ShellView;
   readonly policy: Policy;
   readonly ask: Asker | undefined;
-  /** In the mode `smart`: why a command that would ask is harmless; undefined when the user must be asked. */
-  readonly clear: ((request: ClearingRequest, signal: AbortSignal) => Promise<string | undefined>) | undefined;
+  /** In the mode `smart`: reason why the model considers a command harmless; undefined when the user must be asked. */
+  readonly modelApproval:
+    | ((request: ModelApprovalRequest, signal: AbortSignal) => Promise<string | undefined>)
+    | undefined;
   readonly notify: Notifier;
   /** Keeps the answer to a permission request or a question for later evaluation. */
   readonly recordAnswer: (answer: RecordedAnswer) => void;
-  /** Milliseconds on a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonicNow: () => number;
   contextFor(callId: string, signal: AbortSignal): ToolContext;
-  /** Writes an over-long result aside; rejects when it cannot. */
+  /** Writes an over-long result to a file. Rejects when the file cannot be written. */
   writeSpill(path: string, text: string): Promise<void>;
-  /** What the folders of these files say to agents that has not been said yet; empty when nothing is. */
+  /** Instructions in the folders of these files that the model has not seen yet; empty when there are none. */
   subfolderContext(paths: readonly string[]): Promise<string>;
 };
 
-/** A call as far as it can be known before it runs. */
+/** A call after its tool and arguments were checked. */
 export type ResolvedCall =
   | {
       readonly ok: true;
@@ -63,7 +65,7 @@ export function resolveCall(
   return { ok: true, call, tool, input: parsed.value, prepared: preparation.call };
 }
 
-/** Runs a resolved call. Always gives a result, but throws the signal's reason when the turn was cancelled. */
+/** Runs a resolved call and returns its result. Throws the signal's reason when the turn was cancelled. */
 export async function runCall(
   resolved: ResolvedCall,
   services: CallServices,
@@ -72,7 +74,7 @@ export async function runCall(
   const { notify, monotonicNow } = services;
   const { call, tool } = resolved;
   const { name } = call.function;
-  const begin = monotonicNow();
+  const start = monotonicNow();
   notify.toolProgress({
     type: "started",
     callId: call.id,
@@ -83,7 +85,7 @@ export async function runCall(
     input: resolved.ok ? resolved.input : call.function.arguments,
   });
   const finish = (result: ToolResult): ToolResult => {
-    notify.toolProgress({ type: "finished", callId: call.id, name, result, durationMs: monotonicNow() - begin });
+    notify.toolProgress({ type: "finished", callId: call.id, name, result, durationMs: monotonicNow() - start });
     return result;
   };
   try {
@@ -121,7 +123,7 @@ async function authorizeAndRun(
   const staged = await prepared.stage(context);
   if (!staged.ok) return failed(staged.text);
   signal.throwIfAborted();
-  if (decision.kind === "ask" && !(await isCleared(resolved, decision, services, signal))) {
+  if (decision.kind === "ask" && !(await isApprovedByModel(resolved, decision, services, signal))) {
     const { title, locations, effect } = prepared;
     const request = {
       callId: call.id,
@@ -133,29 +135,34 @@ async function authorizeAndRun(
       diffs: staged.diffs,
       ...(effect.kind === "command" && { command: effect.command }),
     };
-    const where = whereItRuns(prepared.effect, services.cwd, context);
-    const asking = { ...decision, reasons: [...decision.reasons, ...where] };
-    const authorization = await askUser(request, asking, { ask: services.ask, record: services.recordAnswer }, signal);
+    const place = placeReasons(prepared.effect, services.cwd, context);
+    const withPlace = { ...decision, reasons: [...decision.reasons, ...place] };
+    const authorization = await askUser(
+      request,
+      withPlace,
+      { ask: services.ask, record: services.recordAnswer },
+      signal,
+    );
     if (!authorization.ok) return failed(authorization.text);
   }
   services.notify.toolProgress({ type: "running", callId: call.id, diffs: staged.diffs });
   return watchedEdit(staged, context);
 }
 
-/** A model may clear what could be granted: never what must be asked each time. */
-async function isCleared(
+/** A model may only approve a command for which the policy offers a grant. */
+async function isApprovedByModel(
   resolved: RunnableCall,
   { reasons, grant }: Extract<PolicyDecision, { kind: "ask" }>,
-  { clear, notify, recordAnswer }: CallServices,
+  { modelApproval, notify, recordAnswer }: CallServices,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { effect } = resolved.prepared;
-  if (clear === undefined || grant === undefined || effect.kind !== "command") return false;
+  if (modelApproval === undefined || grant === undefined || effect.kind !== "command") return false;
   const { command } = effect;
-  const why = await clear({ command, reasons }, signal);
-  if (why === undefined) return false;
+  const reason = await modelApproval({ command, reasons }, signal);
+  if (reason === undefined) return false;
   recordAnswer(allowed(resolved, "model"));
-  notify.status({ severity: "info", message: `Allowed without asking: \`${command}\`. ${why}` });
+  notify.status({ severity: "info", message: `Allowed without asking: \`${command}\`. ${reason}` });
   return true;
 }
 
@@ -163,8 +170,8 @@ function allowed({ call, tool }: RunnableCall, by: RecordedAnswer["by"]): Record
   return { callId: call.id, tool: tool.name, request: "permission", outcome: "allowed", by };
 }
 
-/** What a command's line does not show: that it runs elsewhere than one would think. */
-function whereItRuns(effect: Effect, cwd: string, { host }: ToolContext): readonly string[] {
+/** Place of a command that does not run in the working folder, because its text does not show that. */
+function placeReasons(effect: Effect, cwd: string, { host }: ToolContext): readonly string[] {
   if (effect.kind !== "command") return [];
   const { place } = host.terminals;
   if (place !== undefined) return [`Runs on ${place}, in ${effect.cwd}`];
@@ -175,7 +182,7 @@ function failed(text: string): ToolResult {
   return { ok: false, text };
 }
 
-/** Settles as `work` does; rejects with the signal's reason when the work outlasts the grace after a cancel. */
+/** Settles as `work` does. Rejects with the signal's reason when the work continues for too long after a cancel. */
 async function awaitWithAbortGrace<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise: overdue, reject } = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;

@@ -1,20 +1,20 @@
 /**
- * The tool calls of one answer: what may run together, what must wait, results in the order of the calls.
- * Read-only calls at the front of the answer start while the rest of it still streams.
+ * Runs the tool calls of one answer: in parallel where they cannot conflict, otherwise in order. Read-only calls at the
+ * front of the answer start while the rest still streams.
  */
 import type { ToolCall, ToolMessage } from "../messages/message.ts";
 import type { ToolResult } from "../tools/tool.ts";
 import { type CallServices, type ResolvedCall, resolveCall, runCall } from "./run-call.ts";
 
-/** Calls of one answer that run at the same time, at most; behaviour.md §AIAgent, Tool runs. */
+/** Maximum number of calls that run at the same time. */
 const CONCURRENT_CALLS = 8;
 
 type Entry = { readonly resolved: ResolvedCall; started: Promise<ToolResult> | undefined };
 
 export type BatchOutcome = {
-  /** One a call, in the calls' order. */
+  /** One for each call, in the order of the calls. */
   readonly results: readonly ToolMessage[];
-  /** Calls whose arguments were no good or whose tool does not exist, in order. */
+  /** Calls with invalid arguments or an unknown tool, in order. */
   readonly invalid: readonly ResolvedCall[];
   readonly cancelled: boolean;
 };
@@ -23,7 +23,7 @@ export class ToolBatch {
   readonly #services: CallServices;
   readonly #signal: AbortSignal;
   #entries: Entry[] = [];
-  /** Calls that ran in attempts of this answer that came to nothing: if they come again, they do not run again. */
+  /** Calls that ran in failed attempts of this answer. When a new attempt repeats one, its result is reused. */
   #earlier: Entry[] = [];
 
   constructor(services: CallServices, signal: AbortSignal) {
@@ -32,8 +32,8 @@ export class ToolBatch {
   }
 
   /**
-   * Takes the next complete call; starts it at once when it only reads and nothing before it does more. Gives the call
-   * as it enters the history: under its first id when it ran in an earlier attempt.
+   * Adds a complete call, and starts it at once when it and all calls before it only read. Returns the call as it
+   * enters the history: with its first id when it ran in an earlier attempt.
    */
   add(call: ToolCall): ToolCall {
     const ran = this.#earlier.find(({ resolved }) => isSame(resolved.call, call));
@@ -53,7 +53,7 @@ export class ToolBatch {
     return this.#earlier.some(({ resolved }) => resolved.call.function.name === name);
   }
 
-  /** The answer begins again: what has started is kept for the case that it is called again. */
+  /** Begins the answer again. Results of started calls are kept for reuse. */
   restart(): void {
     for (const entry of this.#entries) {
       if (entry.started !== undefined) this.#earlier.push(entry);
@@ -62,7 +62,7 @@ export class ToolBatch {
     this.#entries = [];
   }
 
-  /** Runs whatever has not started, and waits for all. Cancelled calls get a result that says so. */
+  /** Runs all calls that have not started, and waits for all results. A cancelled call gets a result that says so. */
   async finish(calls: readonly ToolCall[]): Promise<BatchOutcome> {
     const order = new Map(calls.map((call, index) => [call.id, index]));
     const entries = this.#entries.toSorted(
@@ -78,14 +78,14 @@ export class ToolBatch {
     };
   }
 
-  /** Waits until calls that were started early are over, also those of attempts that came to nothing. */
+  /** Waits for all started calls, including those of failed attempts. */
   async settle(): Promise<void> {
     await Promise.allSettled([...this.#earlier, ...this.#entries].map(({ started }) => started));
   }
 
   #start(entry: Entry): void {
     entry.started = runCall(entry.resolved, this.#services, this.#signal);
-    entry.started.catch(() => undefined); // observed in #message; an early failure must not count as unhandled
+    entry.started.catch(() => undefined); // #message handles it; without this an early failure counts as unhandled
   }
 
   async #runGroup(group: readonly Entry[]): Promise<void> {
@@ -120,7 +120,7 @@ function resultMessage(callId: string, content: string): ToolMessage {
   return { role: "tool", tool_call_id: callId, content };
 }
 
-/** Cuts the calls into groups that run one after the other; within a group no two calls can get in each other's way. */
+/** Divides the calls into groups that run one after the other. No two calls of a group conflict. */
 function groupsOf(entries: readonly Entry[]): readonly (readonly Entry[])[] {
   const groups: Entry[][] = [];
   for (const entry of entries) {
@@ -136,7 +136,8 @@ function conflict(first: ResolvedCall, second: ResolvedCall): boolean {
   if (first.tool.interactive || second.tool.interactive) return true;
   const [one, other] = [first.prepared.effect, second.prepared.effect];
   if (one.kind === "none" || other.kind === "none") return false;
-  // A command may touch anything, so it waits for whatever is not a command; commands asked for together run together.
+  // A command may change anything, so it never runs beside another kind of call. Commands of one answer run in
+  // parallel.
   if (one.kind === "command" || other.kind === "command") return one.kind !== other.kind;
   if (one.kind === "read" && other.kind === "read") return false;
   const paths = new Set(one.paths);

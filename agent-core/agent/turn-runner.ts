@@ -54,7 +54,7 @@ export class TurnRunner {
       step: (event) => {
         if (event.usage !== undefined) {
           setup.ledger.add(event.usage, setup.models.current);
-          context.measured(event.usage, event.added[0]);
+          context.recordUsage(event.usage, event.added[0]);
         }
         notify.step(event);
         notify.contextPressure(context.pressure);
@@ -124,13 +124,13 @@ export class TurnRunner {
       systemPrompt,
       history: () => record.conversation.messages,
       record: (message) => this.#add(message),
-      makeRoom: (isFirst) => context.makeRoom(isFirst, signal),
+      compressIfNeeded: (isFirst) => context.compressIfNeeded(isFirst, signal),
       callModel: (messages, withTools, callSignal) =>
         callModel(
           {
             messages,
             offered: withTools ? tools.filter((tool) => withheldFrom(tool, context) === undefined) : [],
-            onOverflow: (refused, overflowSignal) => context.shorten(refused, overflowSignal),
+            onOverflow: (refused, overflowSignal) => context.compressAfterRefusal(refused, overflowSignal),
           },
           callSignal,
         ),
@@ -145,7 +145,7 @@ export class TurnRunner {
         shell: this.#options.shell.view,
         policy: setup.policy,
         ask: setup.callbacks.approval?.bind(setup.callbacks),
-        clear: setup.clear,
+        modelApproval: setup.modelApproval,
         notify: this.#notify,
         recordAnswer: (answer) => record.journal({ type: "answer", ...answer }),
         monotonicNow: () => performance.now(),

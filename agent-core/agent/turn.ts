@@ -1,6 +1,6 @@
 /**
- * The loop: ask the model, run what it calls, ask again, until it answers in words. Everything it knows comes in as a
- * `Turn`; it knows no editor, no provider and no file.
+ * The loop of a turn: ask the model, run its tool calls, and repeat until it answers in text. The loop depends on no
+ * editor, provider or file; it gets everything through a `Turn`.
  */
 import { randomUUID } from "node:crypto";
 import type { Message, ToolCall, ToolMessage, UserMessage } from "../messages/message.ts";
@@ -8,15 +8,15 @@ import { repairMessages } from "../messages/repair.ts";
 import type { CallEvent } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { Usage } from "../providers/wire/wire.ts";
-import { type CallTaker, type ModelAnswer, readAnswer } from "./answer-reader.ts";
+import { type CallSink, type ModelAnswer, readAnswer } from "./answer-reader.ts";
 import { budgetWarning, type IterationBudget, SUMMARY_REQUEST } from "./budget.ts";
 import type { Notifier } from "./notifier.ts";
 import type { CallServices, ResolvedCall } from "./run-call.ts";
 import { ToolBatch } from "./tool-batch.ts";
 
-/** A tool called with unusable arguments is explained to the model this often in a row; behaviour.md §AIAgent. */
+/** Invalid calls of one tool in a row that are returned to the model. One more ends the turn. */
 const INVALID_CALLS_IN_A_ROW = 3;
-/** An answer that stops at the model's output limit is continued this often; behaviour.md §API modes, Faults. */
+/** Continuations of an answer that stopped at the model's output limit. */
 const MAX_CONTINUATIONS = 3;
 const CONTINUE =
   "[The answer above stopped at the output limit. Go on exactly where it stopped, without repeating anything.]";
@@ -24,17 +24,17 @@ const CONTINUE =
 export type Turn = {
   readonly budget: IterationBudget;
   readonly systemPrompt: string;
-  /** The conversation so far, the new user message included; grows through `record`. */
+  /** All messages up to now, including the new user message. `record` adds to it. */
   history(): readonly Message[];
-  /** Adds a message to the history and to the journal, and gives its position in the session. */
+  /** Adds a message to the history and the journal, and returns its position in the session. */
   record(message: Message): number;
-  /** Before a request: the conversation is made to fit. `isFirst`: the turn begins with it. */
-  makeRoom(isFirst: boolean): Promise<void>;
+  /** Shortens the conversation before a request if it does not fit. `isFirst`: first request of the turn. */
+  compressIfNeeded(isFirst: boolean): Promise<void>;
   /** Opens one model call; `withTools` is false for the closing summary. */
   callModel(messages: readonly Message[], withTools: boolean, signal: AbortSignal): AsyncIterable<CallEvent>;
-  /** What the user has said since the turn began; each message is given once. */
+  /** Takes the messages that the user sent during the turn; each message is returned once. */
   takeSteering(): readonly UserMessage[];
-  /** What happened outside the turn since it was last asked, one line each; said with the next request only. */
+  /** Notes about events outside the turn since the last call, one line each. They go into the next request only. */
   notices(): Promise<readonly string[]>;
   readonly services: CallServices;
   readonly notify: Notifier;
@@ -60,7 +60,7 @@ type Progress = {
   readonly usages: Usage[];
   readonly invalid: Map<string, number>;
   readonly repetition: Repetition;
-  /** The answer that is being continued: what it has said, and under which id it is shown. */
+  /** An answer that is being continued: its text up to now, and the id of its message. */
   partial: { readonly text: string; readonly messageId: string; readonly continuations: number } | undefined;
 };
 
@@ -87,14 +87,14 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
   return { end, iterations: turn.budget.used, usages: progress.usages };
 }
 
-/** One iteration; gives the turn's end when this was the last. */
+/** Runs one iteration. Returns the turn's end when this was the last one. */
 async function iterate(turn: Turn, progress: Progress): Promise<TurnEnd | undefined> {
   turn.signal.throwIfAborted();
   const batch = new ToolBatch(turn.services, turn.signal);
   const messageId = progress.partial?.messageId ?? randomUUID();
-  await turn.makeRoom(turn.budget.used === 1);
+  await turn.compressIfNeeded(turn.budget.used === 1);
   const messages = withNote(withWarning(turn), await turn.notices());
-  const answer = await ask(turn, messages, { withTools: true, taker: batch, messageId }).catch(async (error) => {
+  const answer = await ask(turn, messages, { withTools: true, sink: batch, messageId }).catch(async (error) => {
     await batch.settle();
     throw error;
   });
@@ -106,7 +106,7 @@ async function iterate(turn: Turn, progress: Progress): Promise<TurnEnd | undefi
   const calls = answer.message.tool_calls ?? [];
   if (calls.length === 0) {
     await batch.settle();
-    return endInWords(turn, progress, answer, messageId);
+    return endWithText(turn, progress, answer, messageId);
   }
   return runCalls(turn, progress, answer, batch);
 }
@@ -127,19 +127,19 @@ async function runCalls(
     const isLast = index === results.length - 1;
     turn.record(isLast && note ? { ...result, content: `${result.content}\n\n${note}` } : result);
   }
-  step(turn, answer, [message, ...results]);
+  notifyStep(turn, answer, [message, ...results]);
   if (cancelled) return { stopReason: "cancelled", text: "" };
   if (isStuck)
     return endWith(`The model made the same call ${times} times in a row and was stopped. Tell it how to go on.`);
-  steer(turn);
+  addSteering(turn);
   return tooManyInvalid(progress, calls, invalid);
 }
 
-function endInWords(turn: Turn, progress: Progress, answer: Answered, messageId: string): TurnEnd | undefined {
+function endWithText(turn: Turn, progress: Progress, answer: Answered, messageId: string): TurnEnd | undefined {
   const { text: before = "", continuations = 0 } = progress.partial ?? {};
   const text = before + (answer.message.content ?? "");
   if (answer.message.content !== null) turn.record(answer.message);
-  step(turn, answer, [answer.message]);
+  notifyStep(turn, answer, [answer.message]);
   if (answer.reason === "refusal") return { stopReason: "refusal", text };
   if (answer.reason === "length" && continuations < MAX_CONTINUATIONS) {
     progress.partial = { text, messageId, continuations: continuations + 1 };
@@ -147,28 +147,28 @@ function endInWords(turn: Turn, progress: Progress, answer: Answered, messageId:
     return undefined;
   }
   progress.partial = undefined;
-  if (steer(turn)) return undefined;
+  if (addSteering(turn)) return undefined;
   return { stopReason: answer.reason === "length" ? "max_tokens" : "end_turn", text };
 }
 
-/** Lets what the user said in the meantime into the conversation; true when there was something. */
-function steer(turn: Turn): boolean {
-  const said = turn.takeSteering();
-  for (const message of said) {
+/** Adds the messages that the user sent during the turn. Returns true when there were any. */
+function addSteering(turn: Turn): boolean {
+  const messages = turn.takeSteering();
+  for (const message of messages) {
     turn.notify.steered({ message, position: turn.record(message) });
   }
-  return said.length > 0;
+  return messages.length > 0;
 }
 
 function endWith(message: string): TurnEnd {
   return { stopReason: "error", text: "", fault: { kind: "malformed", message } };
 }
 
-/** The budget is used up: one last call without tools sums up. Its request is never part of the history. */
+/** Asks for a summary without tools when the budget is spent. The request for it never enters the history. */
 async function closeWithSummary(turn: Turn, progress: Progress): Promise<TurnEnd> {
   const messages: readonly Message[] = [...turn.history(), { role: "user", content: SUMMARY_REQUEST }];
-  const taker: CallTaker = { add: (call) => call, mayRepeat: () => false, restart: () => undefined };
-  const answer = await ask(turn, messages, { withTools: false, taker, messageId: randomUUID() });
+  const sink: CallSink = { add: (call) => call, mayRepeat: () => false, restart: () => undefined };
+  const answer = await ask(turn, messages, { withTools: false, sink, messageId: randomUUID() });
   if (!answer.ok) return { stopReason: "error", text: "", fault: answer.fault };
   if (answer.usage) progress.usages.push(answer.usage);
   const text = answer.message.content ?? "";
@@ -179,22 +179,18 @@ async function closeWithSummary(turn: Turn, progress: Progress): Promise<TurnEnd
 async function ask(
   turn: Turn,
   messages: readonly Message[],
-  {
-    withTools,
-    taker,
-    messageId,
-  }: { readonly withTools: boolean; readonly taker: CallTaker; readonly messageId: string },
+  { withTools, sink, messageId }: { readonly withTools: boolean; readonly sink: CallSink; readonly messageId: string },
 ): Promise<ModelAnswer> {
   const request: readonly Message[] = repairMessages([{ role: "system", content: turn.systemPrompt }, ...messages]);
   turn.notify.thinking({ active: true });
   try {
-    return await readAnswer(turn.callModel(request, withTools, turn.signal), turn.notify, taker, messageId);
+    return await readAnswer(turn.callModel(request, withTools, turn.signal), turn.notify, sink, messageId);
   } finally {
     turn.notify.thinking({ active: false });
   }
 }
 
-/** The history with a budget warning on its last tool result: in this request only, never stored. */
+/** History with a budget warning on its last tool result, for this request only. */
 function withWarning({ history: historyOf, budget }: Turn): readonly Message[] {
   const history = historyOf();
   const warning = budgetWarning(budget.used, budget.limit);
@@ -204,11 +200,11 @@ function withWarning({ history: historyOf, budget }: Turn): readonly Message[] {
   return [...history.slice(0, -1), warned];
 }
 
-function step({ notify, budget }: Turn, { usage }: Answered, added: readonly Message[]): void {
+function notifyStep({ notify, budget }: Turn, { usage }: Answered, added: readonly Message[]): void {
   notify.step({ iteration: budget.used, maxIterations: budget.limit, usage, added });
 }
 
-/** A model that cannot form a call any more would burn the whole budget on it. */
+/** Ends a turn whose model can no longer form valid calls, before it spends the whole budget on them. */
 function tooManyInvalid(
   { invalid }: Progress,
   calls: readonly ToolCall[],
@@ -228,9 +224,7 @@ function tooManyInvalid(
   return undefined;
 }
 
-/** What the model is told once: said with the next request, never stored. */
-
-/** The messages with the note at the end of the last one, when that is a tool's result or the user's. */
+/** Appends a note to the last message if it is a tool result or the user's. The note is never stored. */
 export function withNote(messages: readonly Message[], lines: readonly string[]): readonly Message[] {
   const last = messages.at(-1);
   if (lines.length === 0 || last === undefined) return messages;
@@ -245,18 +239,16 @@ export function withNote(messages: readonly Message[], lines: readonly string[])
   return [...earlier, { ...last, content }];
 }
 
-/** A model that makes the same call over and over: it is told, then the user is. */
-
-/** More than this often in a row is a loop; behaviour.md §API modes, Faults. */
-const TOLD_AFTER = 10;
-/** Calls it may still make after it was told. */
+/** Identical calls in a row before the model gets a note. */
+const NOTE_AFTER = 10;
+/** Further identical calls before the turn ends. */
 const GRACE = 2;
 
 export class Repetition {
   #last = "";
   #count = 0;
 
-  /** Counts the calls of one answer; gives what is to be done about them. */
+  /** Counts the calls of one answer. Returns a note for the model, and true in `isStuck` when the turn must end. */
   count(calls: readonly ToolCall[]): {
     readonly note: string | undefined;
     readonly isStuck: boolean;
@@ -266,8 +258,8 @@ export class Repetition {
     this.#count = key === this.#last ? this.#count + 1 : 1;
     this.#last = key;
     const times = this.#count;
-    if (times <= TOLD_AFTER) return { note: undefined, isStuck: false, times };
+    if (times <= NOTE_AFTER) return { note: undefined, isStuck: false, times };
     const note = `[This same call was made ${times} times in a row. Do something else, or tell the user what is in the way.]`;
-    return { note, isStuck: times > TOLD_AFTER + GRACE, times };
+    return { note, isStuck: times > NOTE_AFTER + GRACE, times };
   }
 }

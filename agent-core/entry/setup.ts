@@ -163,7 +163,7 @@ export async function checkSetup(environment: Environment): Promise<number> {
 async function model(configured: ConfiguredAgent, log: (line: string) => void): Promise<ReturnType<typeof settingsOf>> {
   const directory = new ModelDirectory({ home: configured.options.home ?? "", log });
   directory.configure(configured);
-  const resolution = await directory.automatic();
+  const resolution = await directory.resolveDefault();
   if (!resolution.ok) throw new Error(resolution.message);
   return settingsOf(resolution.model);
 }

@@ -5,10 +5,10 @@ import type { ModelGroup } from "../../../agent-core/agent/model-directory.ts";
 const many: ModelGroup = {
   provider: "openrouter",
   title: "OpenRouter",
-  told: true,
+  isListed: true,
   models: Array.from({ length: 400 }, (_, index) => ({ id: `m-${index}` })),
 };
-const builtIn: ModelGroup = { provider: "offline", title: "Built in", told: true, models: [{ id: "offline" }] };
+const builtIn: ModelGroup = { provider: "offline", title: "Built in", isListed: true, models: [{ id: "offline" }] };
 
 const shown = (option: ReturnType<typeof modelOption>) =>
   option.type === "select" ? option.options.map((group) => ("group" in group ? [group.name, group.options] : [])) : [];
@@ -38,7 +38,7 @@ test("a model of a provider without a list is there all the same", () => {
 });
 
 test("a choice says in a line what it takes and costs", () => {
-  const openai: ModelGroup = { provider: "openai", title: "OpenAI", told: false, models: [{ id: "gpt-5" }] };
+  const openai: ModelGroup = { provider: "openai", title: "OpenAI", isListed: false, models: [{ id: "gpt-5" }] };
   expect(JSON.stringify(modelOption({ provider: "openai", model: "gpt-5" }, [openai]))).toContain(
     "400k tokens · reasons · $1.25/$10 per M",
   );

@@ -174,7 +174,7 @@ test("when no model sums up, a list of what was done stands for it, and that is 
       : answered(body, "words ".repeat(400));
   });
   for (let turn = 0; events.length === 0; turn++) await agent.chat(turn === 0 ? FACT : `Question ${turn}`);
-  expect(notices).toEqual([expect.stringContaining("could not be summed up")]);
+  expect(notices).toEqual([expect.stringContaining("could not be summarized")]);
   expect(JSON.stringify(agent.messages)).toContain("The user asked:\\n");
   expect(JSON.stringify(agent.messages)).toContain("heliotrope-42");
 });

@@ -139,7 +139,7 @@ describe("protected files", () => {
         asked++;
         return answer;
       },
-      clear: async () => "a model that clears everything",
+      modelApproval: async () => "a model that allows everything",
       notify: notifier({}, () => undefined),
       recordAnswer: () => undefined,
       monotonicNow: () => performance.now(),

@@ -6,7 +6,7 @@ const groups: readonly ModelGroup[] = [
   {
     provider: "openrouter",
     title: "OpenRouter",
-    told: true,
+    isListed: true,
     models: [
       { id: "anthropic/claude-sonnet-4.5", name: "Anthropic: Claude Sonnet 4.5" },
       { id: "anthropic/claude-opus-4.5", name: "Anthropic: Claude Opus 4.5" },
@@ -14,9 +14,9 @@ const groups: readonly ModelGroup[] = [
       { id: "openai/gpt-4.1-mini" },
     ],
   },
-  { provider: "custom", title: "Other endpoint", told: false, models: [] },
-  { provider: "lmstudio", title: "LM Studio", told: true, models: [{ id: "openai/gpt-4.1" }, { id: "qwen3" }] },
-  { provider: "offline", title: "Built in", told: true, models: [{ id: "offline" }] },
+  { provider: "custom", title: "Other endpoint", isListed: false, models: [] },
+  { provider: "lmstudio", title: "LM Studio", isListed: true, models: [{ id: "openai/gpt-4.1" }, { id: "qwen3" }] },
+  { provider: "offline", title: "Built in", isListed: true, models: [{ id: "offline" }] },
 ];
 
 const found = (query: string, provider = "openrouter"): unknown => {
