@@ -1,7 +1,6 @@
 /** Builds the parts of the extension bottom-up: each part gets only parts that exist before it. */
 import * as vscode from "vscode";
 import { AgentWorker } from "./agent/agent-worker.ts";
-import { AttentionCounter } from "./attention-counter.ts";
 import { conversationActions } from "./chat/actions/conversation-actions.ts";
 import { historyActions } from "./chat/actions/history-actions.ts";
 import { workspaceActions } from "./chat/actions/workspace-actions.ts";
@@ -20,7 +19,7 @@ import { EditProblems } from "./problems/edit-problems.ts";
 import { Requests } from "./requests/requests.ts";
 import { buildReview } from "./review/build-review.ts";
 import type { Services } from "./services.ts";
-import { StatusItem } from "./status-item.ts";
+import { AttentionCounter, StatusItem } from "./status-item.ts";
 import { AgentTerminals } from "./terminals/agent-terminals.ts";
 
 /** Key of the window's memory for the session shown last. */

@@ -1,15 +1,15 @@
-/** The status bar item: what the agent does, and whether it waits for the user. */
+/** Status bar item with the agent's activity and model, and the number of requests that wait for the user. */
 import * as vscode from "vscode";
 import type { Sessions } from "./chat/sessions.ts";
 
-/** A longer name would push other items out of the bar. Characters. */
+/** Maximum length of the model's name, in characters, to leave room for other items. */
 const NAME_CHARS = 24;
 
 export class StatusItem implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem("hermes.status", vscode.StatusBarAlignment.Right, 100);
   #isRunning = false as boolean;
-  #waiting = 0;
-  /** Undefined: not known yet. */
+  #waitingCount = 0;
+  /** Undefined until the session has reported it. */
   #model: string | undefined;
 
   constructor() {
@@ -19,7 +19,7 @@ export class StatusItem implements vscode.Disposable {
     this.#item.show();
   }
 
-  /** Shows what the session does and which model answers, until what it returns is disposed of. */
+  /** Shows the activity and the model of the shown session, until the result is disposed. */
   follow(sessions: Sessions): vscode.Disposable {
     return sessions.onDidChange(() => {
       const { isRunning } = sessions.shown;
@@ -30,7 +30,7 @@ export class StatusItem implements vscode.Disposable {
   }
 
   waiting(count: number): void {
-    this.#waiting = count;
+    this.#waitingCount = count;
     this.#render();
   }
 
@@ -39,21 +39,45 @@ export class StatusItem implements vscode.Disposable {
   }
 
   #render(): void {
-    const asks = this.#waiting > 0;
+    const isAsking = this.#waitingCount > 0;
     const running = this.#isRunning;
     const runningIcon = running ? "$(loading~spin)" : "$(sparkle)";
     const model = this.#model === undefined ? "" : ` · ${short(this.#model)}`;
-    this.#item.text = asks ? "$(bell-dot) Hermes asks" : `${runningIcon} Hermes${model}`;
-    this.#item.backgroundColor = asks ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
-    const what = this.#model === undefined ? "" : `, with ${this.#model}`;
-    const working = `${running ? "Hermes is working" : "Hermes is ready"}${what}`;
-    this.#item.tooltip = asks ? "Hermes waits for your answer" : working;
+    this.#item.text = isAsking ? "$(bell-dot) Hermes asks" : `${runningIcon} Hermes${model}`;
+    this.#item.backgroundColor = isAsking ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
+    const withModel = this.#model === undefined ? "" : ` with ${this.#model}`;
+    const working = `${running ? "Hermes is working" : "Hermes is ready"}${withModel}`;
+    this.#item.tooltip = isAsking ? "Hermes is waiting for your answer" : working;
     this.#item.accessibilityInformation = { label: this.#item.tooltip };
   }
 }
 
-/** Without what explains it in brackets; the tooltip has it all. */
+/** Name without its explanation in brackets; the tooltip shows all of it. */
 function short(name: string): string {
   const plain = name.replace(/ \(.*\)$/, "");
   return plain.length > NAME_CHARS ? `${plain.slice(0, NAME_CHARS - 1)}…` : plain;
+}
+
+/** Counts the requests and edits that wait for the user. */
+export class AttentionCounter implements vscode.Disposable {
+  readonly #changed = new vscode.EventEmitter<number>();
+  #requests = 0;
+  #edits = 0;
+
+  /** Fires with the sum of both. */
+  readonly onDidChange = this.#changed.event;
+
+  setRequests(count: number): void {
+    this.#requests = count;
+    this.#changed.fire(this.#requests + this.#edits);
+  }
+
+  setEdits(count: number): void {
+    this.#edits = count;
+    this.#changed.fire(this.#requests + this.#edits);
+  }
+
+  dispose(): void {
+    this.#changed.dispose();
+  }
 }

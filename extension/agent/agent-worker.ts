@@ -105,11 +105,11 @@ export class AgentWorker implements vscode.Disposable {
     if (recent.length > RESTARTS_A_MINUTE) {
       this.#changed.fire({
         state: "failed",
-        message: "The agent stopped several times in a row. See the log, or restart it.",
+        message: "The agent crashed several times in a row. See the log, or restart the agent.",
       });
       return;
     }
-    this.#changed.fire({ state: "restarting", message: "The agent stopped and was restarted; the session goes on." });
+    this.#changed.fire({ state: "restarting", message: "The agent crashed and was restarted. The session continues." });
   }
 
   async #stop(): Promise<void> {

@@ -1,8 +1,8 @@
-/** Finds the ripgrep that VS Code brings for its own search. */
+/** Finds the ripgrep of VS Code's own search. */
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 
-/** Desktop builds unpack native programs beside their archive; servers have plain folders. */
+/** Desktop builds unpack native programs next to their archive; servers have ordinary folders. */
 const MODULES = ["node_modules.asar.unpacked", "node_modules"];
 
 /** Absolute path of the program in VS Code's installation `appRoot`; undefined where a build has none. */

@@ -1,13 +1,13 @@
 /**
- * What the agent's environment holds beyond VS Code's own: keys from SecretStorage, the model from the settings. A
- * running agent is told of changes, so that no session is lost to a new key.
+ * Variables that the agent's environment has besides VS Code's own: keys from SecretStorage, the model from the
+ * settings. A running agent receives changes, so a new key needs no restart.
  */
 import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
 import { settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
 
-/** Before the name of the variable whose value is kept. */
+/** Prefix of a key's name in the storage; the name of its variable follows. */
 const SECRET_PREFIX = "hermes.apiKey.";
 
 const SETTINGS = [
@@ -21,12 +21,12 @@ type Variables = Readonly<Record<string, string>>;
 
 export class AgentEnvironment {
   readonly #secrets: vscode.SecretStorage;
-  /** What the agent was given last. */
-  #given: Variables = {};
-  /** Settles when everything before is told. */
-  #telling: Promise<void> = Promise.resolve();
+  /** Variables that the agent received last. */
+  #received: Variables = {};
+  /** Settles when all earlier changes are sent. */
+  #sending: Promise<void> = Promise.resolve();
 
-  /** Keys may be others: they were set here, or in another window. */
+  /** Fires when a key changes, in this window or another. */
   readonly onDidChangeKeys: vscode.Event<unknown>;
 
   constructor(secrets: vscode.SecretStorage) {
@@ -34,33 +34,33 @@ export class AgentEnvironment {
     this.onDidChangeKeys = secrets.onDidChange;
   }
 
-  /** For an agent that starts now. */
+  /** All variables for an agent that starts now. */
   async variables(): Promise<Variables> {
-    this.#given = { ...(await this.#keys()), ...settings() };
-    return this.#given;
+    this.#received = { ...(await this.#keys()), ...settings() };
+    return this.#received;
   }
 
-  /** Keeps a key under the name of its variable; undefined removes it. Never written anywhere else. */
+  /** Stores a key under the name of its variable, in SecretStorage only. Undefined removes it. */
   async setKey(variable: string, key: string | undefined): Promise<void> {
     if (key === undefined) await this.#secrets.delete(SECRET_PREFIX + variable);
     else await this.#secrets.store(SECRET_PREFIX + variable, key);
   }
 
-  /** Whether a key of this variable is kept here. */
+  /** True when a key of this variable is stored. */
   async hasKey(variable: string): Promise<boolean> {
     return (await this.#secrets.get(SECRET_PREFIX + variable)) !== undefined;
   }
 
-  /** Tells a running agent what has changed, one change after the other; one that starts reads it all. */
+  /** Sends changes to a running agent, one after the other. An agent that is not started needs none. */
   sync(worker: AgentWorker): Promise<void> {
-    const told = this.#telling.then(() => this.#tell(worker));
-    this.#telling = told.catch(() => undefined);
-    return told;
+    const sent = this.#sending.then(() => this.#send(worker));
+    this.#sending = sent.catch(() => undefined);
+    return sent;
   }
 
-  async #tell(worker: AgentWorker): Promise<void> {
+  async #send(worker: AgentWorker): Promise<void> {
     if (!worker.isStarted) return;
-    const before = this.#given;
+    const before = this.#received;
     const now = await this.variables();
     const names = new Set([...Object.keys(before), ...Object.keys(now)]);
     const changed = [...names].filter((name) => before[name] !== now[name]);

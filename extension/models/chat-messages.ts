@@ -1,23 +1,26 @@
-/** From the agent's messages to those of VS Code's language model API. */
+/** Converts the agent's messages to those of VS Code's language model API. */
 import * as vscode from "vscode";
 import type { HermesChat } from "../../agent-core/protocol/editor-models.ts";
 
 type Message = HermesChat["messages"][number];
 type UserPart = vscode.LanguageModelTextPart | vscode.LanguageModelToolResultPart | vscode.LanguageModelDataPart;
 
-/** The API has no system role: what stands there is said first, by the user. Results of one answer come together. */
+/**
+ * The API has no system role, so the system prompt becomes part of the first user message. Results of one answer share
+ * a message.
+ */
 export function chatMessages(messages: readonly Message[]): vscode.LanguageModelChatMessage[] {
   const converted: vscode.LanguageModelChatMessage[] = [];
-  let said: UserPart[] = [];
+  let pending: UserPart[] = [];
   const flush = (): void => {
-    if (said.length > 0) converted.push(vscode.LanguageModelChatMessage.User(said));
-    said = [];
+    if (pending.length > 0) converted.push(vscode.LanguageModelChatMessage.User(pending));
+    pending = [];
   };
   for (const message of messages) {
     if (message.role === "assistant") {
       flush();
       converted.push(assistantMessage(message));
-    } else said.push(...userParts(message));
+    } else pending.push(...userParts(message));
   }
   flush();
   return converted;
@@ -47,13 +50,15 @@ function assistantMessage({
   ]);
 }
 
-/** `data:image/png;base64,…`. */
+/** `url` is a data URL such as `data:image/png;base64,…`. */
 function imagePart(url: string): vscode.LanguageModelDataPart {
   const [head = "", data = ""] = url.split(";base64,");
   return vscode.LanguageModelDataPart.image(Buffer.from(data, "base64"), head.replace(/^data:/, ""));
 }
 
-/** A call that was cut off stays in the history, with the error as its result. */
+/**
+ * Incomplete JSON becomes an empty input: a call that was cut off stays in the history, with an error as its result.
+ */
 function parsedInput(json: string): object {
   try {
     const value: unknown = JSON.parse(json);

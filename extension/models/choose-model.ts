@@ -1,4 +1,4 @@
-/** Every model there is as a list that can be searched, the current one marked. */
+/** Lets the user search all models in a list that marks the current one. */
 import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesModels, settingsMethods } from "../../agent-core/protocol/settings.ts";
@@ -44,7 +44,7 @@ function itemsOf(groups: HermesModels["groups"], current: unknown): readonly Ite
   return [...items, { label: "", kind: vscode.QuickPickItemKind.Separator }, SET_KEY];
 }
 
-/** Undefined when the list was closed. */
+/** Undefined when the user closed the list. */
 function pickedFrom(picker: vscode.QuickPick<Item>): Promise<Item | undefined> {
   return new Promise((resolve) => {
     picker.onDidAccept(() => {

@@ -1,4 +1,4 @@
-/** VS Code's own language models, for the agent: listed, asked, and their answers passed on as they come. */
+/** Lists VS Code's language models for the agent, and streams their answers. */
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import type {
@@ -9,8 +9,8 @@ import type {
 } from "../../agent-core/protocol/editor-models.ts";
 import { chatMessages } from "./chat-messages.ts";
 
-/** Shown by VS Code when it asks the user for leave. */
-const JUSTIFICATION = "Hermes asks this model on your behalf when you have chosen it.";
+/** VS Code shows this when it asks the user for permission. */
+const JUSTIFICATION = "You chose this model in Hermes, so Hermes sends it your requests.";
 
 type Part = HermesChatDelta["parts"][number];
 
@@ -26,7 +26,7 @@ export async function listEditorModels(): Promise<HermesModelList> {
   };
 }
 
-/** `send` is told of every part of the answer. Never rejects. */
+/** `send` receives each part of the answer. Never rejects. */
 export async function askEditorModel(
   { model: id, messages, tools }: HermesChat,
   send: (part: Part) => void,
@@ -38,7 +38,7 @@ export async function askEditorModel(
   try {
     const model = (await vscode.lm.selectChatModels()).find((candidate) => idOf(candidate) === id);
     if (model === undefined) {
-      return { outcome: "failed", kind: "model-not-found", message: "VS Code does not offer it any more" };
+      return { outcome: "failed", kind: "model-not-found", message: "VS Code no longer offers it" };
     }
     const options: vscode.LanguageModelChatRequestOptions = {
       justification: JUSTIFICATION,
@@ -47,9 +47,9 @@ export async function askEditorModel(
     const response = await model.sendRequest(chatMessages(messages), options, stop.token);
     let parts = 0;
     for await (const part of response.stream) {
-      const told = partOf(part);
-      if (told === undefined) continue;
-      send(told);
+      const known = partOf(part);
+      if (known === undefined) continue;
+      send(known);
       parts += 1;
     }
     return { outcome: "finished", parts };
@@ -61,22 +61,22 @@ export async function askEditorModel(
   }
 }
 
-/** Ids are only unique within their vendor. */
+/** Ids are unique only within a vendor. */
 function idOf({ vendor, id }: vscode.LanguageModelChat): string {
   return `${vendor}/${id}`;
 }
 
-/** Undefined for what is not for us: the API lets providers add parts of their own. */
+/** Undefined for parts of other kinds, which the API lets providers add. */
 function partOf(part: unknown): Part | undefined {
   if (part instanceof vscode.LanguageModelTextPart) return { type: "text", text: part.value };
   if (part instanceof vscode.LanguageModelToolCallPart) {
     return { type: "call", callId: part.callId, name: part.name, input: part.input };
   }
-  return thought(part);
+  return reasoningPart(part);
 }
 
-/** Thinking parts are a proposal still: known by their name where they come. */
-function thought(part: unknown): Part | undefined {
+/** Thinking parts are a proposed API, so their class may be missing. Their constructor's name identifies them. */
+function reasoningPart(part: unknown): Part | undefined {
   if (typeof part !== "object" || part === null || !part.constructor.name.includes("Thinking")) return undefined;
   const value = "value" in part ? part.value : "";
   const text = Array.isArray(value) ? value.join("") : String(value);

@@ -1,4 +1,4 @@
-/** Asks for a key, tries it where it will be used, keeps it in SecretStorage, and takes a model that it reaches. */
+/** Asks for a key, tests it, stores it in SecretStorage, and selects a model that it can use. */
 import * as vscode from "vscode";
 import { call } from "../../agent-core/protocol/method.ts";
 import {
@@ -11,12 +11,12 @@ import type { Services } from "../services.ts";
 
 type Entered = { readonly key: string; readonly check: HermesKeyCheck };
 
-/** Models of an endpoint in a list to choose from; more of them are found with the model list later. */
+/** Models of an endpoint in the list. The model picker has all of them. */
 const CHOICES_SHOWN = 200;
-/** How long a result stands in the status bar. */
-const TOLD_MS = 8_000;
+/** Time that a result is shown in the status bar. */
+const MESSAGE_MS = 8_000;
 
-/** `provider`: its name; undefined: the user is asked which. Ends quietly when the user gives up. */
+/** Asks the user for a provider when `provider` is undefined. Ends without a message when the user cancels. */
 export async function enterKey(services: Services, provider?: string): Promise<void> {
   const agent = await services.worker.agent();
   const { providers } = await call(agent, settingsMethods.providers, {});
@@ -27,10 +27,10 @@ export async function enterKey(services: Services, provider?: string): Promise<v
   if (entered === undefined) return;
   if (entered.key === "") return removeKey(services, chosen);
   await services.environment.setKey(chosen.keyVariable, entered.key);
-  await use(services, chosen, entered, entered.check.ok ? entered.check.choices[0] : undefined);
+  await useKey(services, chosen, entered, entered.check.ok ? entered.check.choices[0] : undefined);
 }
 
-/** Any other endpoint: its address and model are settings, its key, if it wants one, is a secret like the others. */
+/** Sets up any other endpoint: its address and model go to the settings, its optional key to SecretStorage. */
 async function setUpEndpoint(services: Services, endpoint: HermesProvider): Promise<void> {
   const baseUrl = await askAddress();
   if (baseUrl === undefined) return;
@@ -39,12 +39,12 @@ async function setUpEndpoint(services: Services, endpoint: HermesProvider): Prom
   const choice = await pickModel(endpoint, entered.check.ok ? entered.check.choices : []);
   if (choice === undefined) return;
   await services.environment.setKey(endpoint.keyVariable, entered.key === "" ? undefined : entered.key);
-  await keepAddress(endpoint.name, baseUrl, choice);
-  await use(services, endpoint, entered, choice);
+  await saveEndpoint(endpoint.name, baseUrl, choice);
+  await useKey(services, endpoint, entered, choice);
 }
 
-/** The agent takes the key as it runs, and the session the model. */
-async function use(
+/** Sends the key to the running agent, and selects the model in the session. */
+async function useKey(
   services: Services,
   { title }: HermesProvider,
   { check }: Entered,
@@ -53,7 +53,7 @@ async function use(
   await services.environment.sync(services.worker);
   if (choice !== undefined) await services.sessions.shown.setConfig("model", choice);
   services.firstRun.close();
-  tell(services, check.ok ? check.message : `The key for ${title} is kept, untried.`, choice);
+  showResult(services, check.ok ? check.message : `The key for ${title} was stored without a test.`, choice);
 }
 
 async function pickProvider(providers: readonly HermesProvider[]): Promise<HermesProvider | undefined> {
@@ -62,7 +62,10 @@ async function pickProvider(providers: readonly HermesProvider[]): Promise<Herme
     description: provider.hasKey ? "a key is set" : "",
     provider,
   }));
-  const picked = await vscode.window.showQuickPick(items, { title: "Hermes: whose key?", placeHolder: "Provider" });
+  const picked = await vscode.window.showQuickPick(items, {
+    title: "Hermes: Set API Key",
+    placeHolder: "Choose a provider",
+  });
   return picked?.provider;
 }
 
@@ -73,12 +76,14 @@ async function askAddress(): Promise<string | undefined> {
     placeHolder: "http://127.0.0.1:8000/v1",
     value: vscode.workspace.getConfiguration("hermes").get("baseUrl", ""),
     ignoreFocusOut: true,
-    validateInput: (typed) => (isWebAddress(typed) ? undefined : "It must begin with http:// or https://"),
+    validateInput: (typed) => (isWebAddress(typed) ? undefined : "The address must begin with http:// or https://"),
   });
   return address?.trim();
 }
 
-/** Asks until a key works or is to be kept all the same; undefined when the user gave up. Empty: none, or no more. */
+/**
+ * Asks until a key works or the user stores it anyway. Undefined when the user cancels. Empty: no key, or remove it.
+ */
 async function askKey(
   services: Services,
   provider: HermesProvider,
@@ -89,34 +94,36 @@ async function askKey(
     const key = await askOnce(provider, mayBeEmpty);
     if (key === undefined) return undefined;
     if (key === "" && !provider.needsAddress) return { key, check: { ok: true, message: "", choices: [] } };
-    const check = await tryKey(services, provider, { key, ...(baseUrl !== undefined && { baseUrl }) });
+    const check = await testKey(services, provider, { key, ...(baseUrl !== undefined && { baseUrl }) });
     if (check.ok) return { key, check };
     const answer = await askAgain(check);
-    if (answer !== "again") return answer === "keep" ? { key, check } : undefined;
+    if (answer !== "again") return answer === "store" ? { key, check } : undefined;
   }
 }
 
-/** A key that could not be tried may be kept; one that was refused is of no use. */
+/** Offers to store a key that could not be tested. A refused key is not stored. */
 async function askAgain({
   message,
   refused,
-}: Extract<HermesKeyCheck, { ok: false }>): Promise<"again" | "keep" | "no"> {
-  const keep = "Keep Anyway";
-  const answers = refused ? ["Enter Another Key"] : ["Try Again", keep];
+}: Extract<HermesKeyCheck, { ok: false }>): Promise<"again" | "store" | "no"> {
+  const store = "Store Anyway";
+  const answers = refused ? ["Enter Another Key"] : ["Try Again", store];
   const answer = await vscode.window.showErrorMessage(message, ...answers);
   if (answer === undefined) return "no";
-  return answer === keep ? "keep" : "again";
+  return answer === store ? "store" : "again";
 }
 
 async function askOnce(
   { title, keyPage, needsAddress }: HermesProvider,
   mayBeEmpty: boolean,
 ): Promise<string | undefined> {
-  const where = keyPage === undefined ? "" : ` Keys are made at ${keyPage}.`;
-  const meaning = needsAddress ? " Empty: it wants none." : " Empty: remove it.";
+  const where = keyPage === undefined ? "" : ` Create a key at ${keyPage}.`;
+  const hint = needsAddress
+    ? " Leave this empty if the endpoint needs no key."
+    : " Leave this empty to remove the stored key.";
   const typed = await vscode.window.showInputBox({
     title: `Hermes: key for ${title}`,
-    prompt: `Kept in VS Code's secret storage.${where}${mayBeEmpty ? meaning : ""}`,
+    prompt: `Stored in VS Code's secret storage.${where}${mayBeEmpty ? hint : ""}`,
     password: true,
     ignoreFocusOut: true,
   });
@@ -124,12 +131,12 @@ async function askOnce(
   return key === "" && !mayBeEmpty ? undefined : key;
 }
 
-async function tryKey(
+async function testKey(
   { worker }: Services,
   { name, title }: HermesProvider,
   { key, baseUrl }: Pick<HermesKey, "key" | "baseUrl">,
 ): Promise<HermesKeyCheck> {
-  const place = { location: vscode.ProgressLocation.Notification, title: `Hermes: trying the key with ${title}…` };
+  const place = { location: vscode.ProgressLocation.Notification, title: `Hermes: testing the key with ${title}…` };
   return vscode.window.withProgress(place, async () => {
     const agent = await worker.agent();
     const params = { provider: name, key, ...(baseUrl !== undefined && { baseUrl }) };
@@ -140,21 +147,21 @@ async function tryKey(
 async function removeKey({ environment, worker }: Services, { title, keyVariable }: HermesProvider): Promise<void> {
   await environment.setKey(keyVariable, undefined);
   await environment.sync(worker);
-  vscode.window.setStatusBarMessage(`Hermes: the key for ${title} is removed`, TOLD_MS);
+  vscode.window.setStatusBarMessage(`Hermes: removed the key for ${title}`, MESSAGE_MS);
 }
 
-/** From the endpoint's own list, or typed where it has none. Gives the choice's id. */
+/** Asks for a model from the endpoint's list, or for its name when there is no list. Returns the choice's id. */
 async function pickModel({ name, title }: HermesProvider, choices: readonly string[]): Promise<string | undefined> {
-  const heading = { title: `Hermes: which model of ${title}?`, ignoreFocusOut: true };
+  const heading = { title: `Hermes: Choose a Model of ${title}`, ignoreFocusOut: true };
   const models = choices.slice(0, CHOICES_SHOWN).map((choice) => choice.slice(name.length + 1));
   const model =
     models.length > 0
       ? await vscode.window.showQuickPick(models, heading)
-      : await vscode.window.showInputBox({ ...heading, prompt: "Its name, as the endpoint knows it" });
+      : await vscode.window.showInputBox({ ...heading, prompt: "Name of the model at the endpoint" });
   return model?.trim() ? `${name}:${model.trim()}` : undefined;
 }
 
-async function keepAddress(provider: string, baseUrl: string, choice: string): Promise<void> {
+async function saveEndpoint(provider: string, baseUrl: string, choice: string): Promise<void> {
   const settings = vscode.workspace.getConfiguration("hermes");
   const values = { provider, baseUrl, model: choice.slice(provider.length + 1) };
   for (const [name, value] of Object.entries(values)) {
@@ -162,11 +169,11 @@ async function keepAddress(provider: string, baseUrl: string, choice: string): P
   }
 }
 
-/** In the panel, where it covers nothing, and below for whom the panel is closed. */
-function tell({ sessions }: Services, message: string, choice: string | undefined): void {
+/** Shows a result in the panel, and in the status bar in case the panel is closed. */
+function showResult({ sessions }: Services, message: string, choice: string | undefined): void {
   const model = choice === undefined ? "" : ` ${choice.slice(choice.indexOf(":") + 1)} answers from now on.`;
   sessions.shown.log.push({ kind: "notice", severity: "info", text: `${message}${model}` });
-  vscode.window.setStatusBarMessage(`Hermes: ${message}`, TOLD_MS);
+  vscode.window.setStatusBarMessage(`Hermes: ${message}`, MESSAGE_MS);
 }
 
 function isWebAddress(text: string): boolean {

@@ -1,4 +1,4 @@
-/** The page of the panel that gets from nothing to a model: shown while nothing was configured and nothing chosen. */
+/** The panel's setup page, for users without a configured or chosen model. */
 import { call } from "../../agent-core/protocol/method.ts";
 import { type HermesProviders, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
@@ -16,14 +16,14 @@ export class FirstRun {
     this.#memory = memory;
   }
 
-  /** Shows the page when it is needed. */
+  /** Shows the page when no model is configured or chosen. */
   async begin(): Promise<void> {
     if (this.#memory.chosen !== undefined) return;
     const found = await this.#ask();
     if (found.unset) this.#show(found, false);
   }
 
-  /** Shows the page because somebody asked for it. */
+  /** Shows the page at the user's request. */
   async open(): Promise<void> {
     this.#show(await this.#ask(), true);
   }

@@ -1,10 +1,12 @@
-/** The model that the user chose last, in any window: new sessions begin with it, unless the settings say else since. */
+/**
+ * Remembers the model that the user chose last, in any window. New sessions use it until the user changes the settings.
+ */
 import * as vscode from "vscode";
 import * as z from "zod";
 
 const MEMENTO_KEY = "hermes.model";
 
-/** The settings that say which model to use: who writes one means it, whatever was picked before. */
+/** Settings that select a model. A change of one overrides the remembered choice. */
 export const MODEL_SETTINGS = ["model", "provider", "baseUrl"] as const;
 
 const keptSchema = z.object({ choice: z.string(), settings: z.array(z.string()) });
@@ -16,7 +18,7 @@ export class ModelMemory {
     this.#memento = memento;
   }
 
-  /** Id of a choice (`openai:gpt-4.1`); undefined when nothing was chosen under the present settings. */
+  /** Id of a choice (`openai:gpt-4.1`); undefined when nothing was chosen under the current settings. */
   get chosen(): string | undefined {
     const kept = keptSchema.safeParse(this.#memento.get(MEMENTO_KEY)).data;
     const isCurrent = JSON.stringify(kept?.settings) === JSON.stringify(presentSettings());

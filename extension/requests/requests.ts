@@ -1,4 +1,4 @@
-/** What the agent asks of the user: shown natively and as a card in the panel at once; the first answer wins. */
+/** Asks the user for the agent, natively and with a card in the panel at once. The first answer wins. */
 import { randomUUID } from "node:crypto";
 import type {
   CreateElicitationRequest,
@@ -10,12 +10,10 @@ import * as z from "zod";
 import { HermesPermissionMeta } from "../../agent-core/protocol/conversation.ts";
 import { readMeta } from "../../agent-core/protocol/meta.ts";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
-import { nativePermission } from "./native-permission.ts";
-import { nativeQuestion } from "./native-question.ts";
-import type { PanelAnswer } from "./panel-answer.ts";
+import { nativePermission, nativeQuestion, type RequestAnswer } from "./native-prompts.ts";
 
 export class Requests {
-  readonly #open = new Map<string, (answer: PanelAnswer) => void>();
+  readonly #open = new Map<string, (answer: RequestAnswer) => void>();
   readonly #show: (sessionId: string, event: PanelEvent) => void;
   readonly #setCount: (count: number) => void;
 
@@ -25,8 +23,8 @@ export class Requests {
     this.#setCount = setCount;
   }
 
-  /** An answer from the panel; one for a question that is over does nothing. */
-  answer(requestId: string, answer: PanelAnswer): void {
+  /** Handles an answer from the panel. An answer to a closed request is ignored. */
+  answer(requestId: string, answer: RequestAnswer): void {
     this.#open.get(requestId)?.(answer);
   }
 
@@ -44,8 +42,8 @@ export class Requests {
       ...(facts.command !== undefined && { command: facts.command }),
       ...(facts.grant !== undefined && { grant: facts.grant }),
     });
-    const native = (over: AbortSignal): Promise<PanelAnswer | undefined> =>
-      nativePermission({ toolCall, options, ...facts }, over);
+    const native = (closed: AbortSignal): Promise<RequestAnswer | undefined> =>
+      nativePermission({ toolCall, options, ...facts }, closed);
     const answer = await this.#firstAnswer(requestId, native, signal);
     const option = answer?.kind === "option" ? options.find(({ optionId }) => optionId === answer.optionId) : undefined;
     this.#show(sessionId, { kind: "permission-end", requestId, label: option?.name ?? "Withdrawn" });
@@ -64,7 +62,8 @@ export class Requests {
     const sessionId = "sessionId" in request && typeof request.sessionId === "string" ? request.sessionId : "";
     const choices = choicesOf(request);
     this.#show(sessionId, { kind: "question", requestId, message, choices });
-    const native = (over: AbortSignal): Promise<PanelAnswer | undefined> => nativeQuestion(message, choices, over);
+    const native = (closed: AbortSignal): Promise<RequestAnswer | undefined> =>
+      nativeQuestion(message, choices, closed);
     const answer = await this.#firstAnswer(requestId, native, signal);
     const text = answer?.kind === "text" ? answer.text : null;
     this.#show(sessionId, { kind: "question-end", requestId, label: text ?? "No answer" });
@@ -73,22 +72,22 @@ export class Requests {
     return { action: "accept", content: { [key]: text } };
   }
 
-  /** Undefined when the question went away. A native prompt that is closed leaves the card open. */
+  /** Undefined when the request was withdrawn. A native prompt that the user closes leaves the card open. */
   async #firstAnswer(
     requestId: string,
-    native: (over: AbortSignal) => Promise<PanelAnswer | undefined>,
+    native: (closed: AbortSignal) => Promise<RequestAnswer | undefined>,
     signal: AbortSignal,
-  ): Promise<PanelAnswer | undefined> {
-    const over = new AbortController();
-    const { promise, resolve } = Promise.withResolvers<PanelAnswer | undefined>();
+  ): Promise<RequestAnswer | undefined> {
+    const closed = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<RequestAnswer | undefined>();
     this.#open.set(requestId, resolve);
     this.#setCount(this.#open.size);
     const withdraw = (): void => resolve(undefined);
     if (signal.aborted) withdraw();
     signal.addEventListener("abort", withdraw, { once: true });
-    native(over.signal).then(
+    native(closed.signal).then(
       (answer) => answer && resolve(answer),
-      () => undefined, // a prompt that could not be shown: the card is still there
+      () => undefined, // a failed prompt leaves the card
     );
     try {
       return await promise;
@@ -96,7 +95,7 @@ export class Requests {
       this.#open.delete(requestId);
       this.#setCount(this.#open.size);
       signal.removeEventListener("abort", withdraw);
-      over.abort();
+      closed.abort();
     }
   }
 }
