@@ -1,5 +1,7 @@
 /** Builds the parts of the extension bottom-up: each part gets only parts that exist before it. */
 import * as vscode from "vscode";
+import { fileMethods } from "../agent-core/protocol/files.ts";
+import { notify } from "../agent-core/protocol/method.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
 import { conversationActions } from "./chat/actions/conversation-actions.ts";
 import { historyActions } from "./chat/actions/history-actions.ts";
@@ -91,6 +93,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
       panel.setFacts({ review: review.files });
       attention.setEdits(review.files.filter(({ isWaiting }) => isWaiting).length);
     }),
+    reportDecisions(services),
     followWorker(services),
   );
   return { services, view };
@@ -105,6 +108,18 @@ function followWorker({ worker, panel, terminals, sessions }: Services): vscode.
       void terminals.endAll();
     }
     if (state === "restarting") setImmediate(() => sessions.agentRestarted());
+  });
+}
+
+/** Reports the user's decisions on edits to the agent, whose journals keep them. */
+function reportDecisions({ review, worker }: Services): vscode.Disposable {
+  return review.onDidDecide((decision) => {
+    // An agent that does not run has no session to keep the decision in.
+    if (!worker.isStarted) return;
+    worker.agent().then(
+      (agent) => notify(agent, fileMethods.reviewed, decision),
+      () => undefined, // a failed start is reported by the worker itself
+    );
   });
 }
 

@@ -16,7 +16,7 @@ import {
 } from "../documents/guarded-write.ts";
 import { differsInLineEndsOnly } from "../documents/line-ends.ts";
 import { findDocument, readText } from "../documents/read-text.ts";
-import type { Hunk } from "./hunks.ts";
+import { type Hunk, splitLines } from "./hunks.ts";
 import type { ReviewStore } from "./review-store.ts";
 import {
   afterEdit,
@@ -47,6 +47,8 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
   readonly #planned = new Map<string, Planned>();
   /** The one queue for writes, by path: the agent's edits and the user's reverts. */
   readonly #writes = new KeyedQueue();
+  /** Text of each file after the agent's last edit in this window. */
+  readonly #written = new Map<string, string>();
   /** Earlier states by path, since the last kept hunk. */
   readonly #states = new Map<string, ReviewedText[]>();
   readonly #store: ReviewStore;
@@ -76,6 +78,14 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
 
   find(path: string): ReviewedText | undefined {
     return this.#texts.get(path);
+  }
+
+  /** Number of the hunks' lines that the user typed in place of the agent's. Unknown after a reload, and 0 then. */
+  countRetyped(path: string, hunks: readonly Hunk[]): number {
+    const written = this.#written.get(path);
+    if (written === undefined) return 0;
+    const agentLines = new Set(splitLines(written));
+    return hunks.flatMap(({ newLines }) => newLines).filter((line) => !agentLines.has(line)).length;
   }
 
   /**
@@ -277,6 +287,7 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
 
   #noteEdit({ path, before, after }: FileEdit, hadMark: boolean): void {
     const last = this.#texts.get(path);
+    if (after !== null) this.#written.set(path, after);
     // The file may have changed without an event.
     const known = last === undefined || textInFile(last) === before ? last : afterForeignChange(last, before ?? "");
     const baseline = known === undefined ? before : known.baseline;

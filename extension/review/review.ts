@@ -1,5 +1,6 @@
 /** All edits under review, by document, and the user's decisions about them. */
 import * as vscode from "vscode";
+import type { HermesReviewed } from "../../agent-core/protocol/files.ts";
 import type { ReviewedFile } from "../../agent-core/protocol/panel-events.ts";
 import type { AppliedEdits } from "./applied-edits.ts";
 import type { Hunk } from "./hunks.ts";
@@ -17,10 +18,14 @@ export class Review implements vscode.Disposable {
   readonly #applied: AppliedEdits;
   readonly #proposals: Proposals;
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly #decided = new vscode.EventEmitter<HermesReviewed>();
   readonly #subscriptions: vscode.Disposable[];
 
   /** Emits the document (the file, or the proposal's) whose hunks changed. */
   readonly onDidChange = this.#changed.event;
+
+  /** Emits the user's decisions on edits. */
+  readonly onDidDecide = this.#decided.event;
 
   constructor(applied: AppliedEdits, proposals: Proposals) {
     this.#applied = applied;
@@ -29,6 +34,7 @@ export class Review implements vscode.Disposable {
       applied.onDidChange((path) => this.#changed.fire(appliedUri(path, applied.find(path)?.isGone))),
       proposals.onDidChange((path) => this.#changed.fire(proposalUri(path))),
       this.#changed,
+      this.#decided,
     ];
   }
 
@@ -64,19 +70,24 @@ export class Review implements vscode.Disposable {
   }
 
   keep(uri: vscode.Uri, hunk: Hunk): void {
+    this.#reportKept(uri, [hunk]);
     this.#side(uri)?.keep(uri.fsPath, hunk);
   }
 
   async undo(uri: vscode.Uri, hunk: Hunk): Promise<void> {
     await this.#side(uri)?.undo(uri.fsPath, hunk);
+    this.#report(uri, "undone", countLines([hunk]));
   }
 
   keepFile(uri: vscode.Uri): void {
+    this.#reportKept(uri, this.hunks(uri));
     this.#side(uri)?.keepFile(uri.fsPath);
   }
 
   async undoFile(uri: vscode.Uri): Promise<void> {
+    const hunks = this.hunks(uri);
     await this.#side(uri)?.undoFile(uri.fsPath);
+    this.#report(uri, "undone", countLines(hunks));
   }
 
   /** Reads a file again that may have changed or gone without an event. */
@@ -99,10 +110,25 @@ export class Review implements vscode.Disposable {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
+  /** Lines that the user typed over the agent's are retyped, not kept. */
+  #reportKept(uri: vscode.Uri, hunks: readonly Hunk[]): void {
+    const retyped = this.#side(uri) === this.#applied ? this.#applied.countRetyped(uri.fsPath, hunks) : 0;
+    this.#report(uri, "retyped", retyped);
+    this.#report(uri, "kept", countLines(hunks) - retyped);
+  }
+
+  #report({ fsPath: path }: vscode.Uri, outcome: HermesReviewed["outcome"], lines: number): void {
+    if (lines > 0) this.#decided.fire({ path, outcome, lines });
+  }
+
   #side(uri: vscode.Uri): Reviewable | undefined {
     if (uri.scheme === PROPOSAL_SCHEME) return this.#proposals;
     return ["file", "untitled", GONE_SCHEME].includes(uri.scheme) ? this.#applied : undefined;
   }
+}
+
+function countLines(hunks: readonly Hunk[]): number {
+  return hunks.reduce((sum, { oldLines, newLines }) => sum + oldLines.length + newLines.length, 0);
 }
 
 /** Document with the old text of a document under review. */

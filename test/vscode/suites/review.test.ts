@@ -56,6 +56,22 @@ suite("review of landed edits", () => {
   };
   const onDisk = (uri: vscode.Uri): string => readFileSync(uri.fsPath, "utf8");
 
+  test("decisions are reported with their lines: kept, undone, and retyped", async () => {
+    const uri = await editedFile();
+    const decisions: unknown[] = [];
+    const listener = desk.review.onDidDecide(({ outcome, lines }) => decisions.push([outcome, lines]));
+    const editor = await openEditor(uri.fsPath);
+    await typeAt(editor, 1, "my ");
+    desk.review.keep(uri, hunk(uri, 0));
+    await desk.review.undoFile(uri);
+    listener.dispose();
+    assert.deepEqual(
+      decisions.map((decision) => (decision as [string, number])[0]),
+      ["retyped", "kept", "undone"],
+    );
+    assert.deepEqual(decisions[0], ["retyped", 1]);
+  });
+
   test("an edit becomes hunks of the real file", async () => {
     const uri = await editedFile();
     assert.deepEqual(shownHunks(uri), [
