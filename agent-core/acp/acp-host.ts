@@ -47,7 +47,7 @@ type AcpHostOptions = {
   readonly roots: readonly string[];
   /** This machine. */
   readonly local: Host;
-  /** Where commands run. */
+  /** Runs commands on this machine or elsewhere. */
   readonly backend: Backend;
 };
 

@@ -52,7 +52,7 @@ function translate(glob: string): string {
   return pattern;
 }
 
-/** How many characters the next token takes, and its regular expression. */
+/** Length of the next token in characters, and its regular expression. */
 function token(rest: string): readonly [number, string] {
   if (rest.startsWith("**/")) return [3, "(?:.*/)?"];
   if (rest.startsWith("**")) return [2, ".*"];

@@ -9,7 +9,7 @@ export const HermesProcess = z.object({
   startedAt: z.number(),
   /** `left-behind`: the command has ended, but a process that it started still runs. */
   state: z.enum(["running", "waits-for-input", "left-behind", "ended"]),
-  /** How the process ended. */
+  /** A phrase about the process's end. */
   note: z.string().exactOptional(),
   /** Id of the client's terminal that shows it. */
   terminalId: z.string().exactOptional(),

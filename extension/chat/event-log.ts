@@ -90,7 +90,7 @@ export class EventLog {
   }
 }
 
-/** How much there is to copy: a page of earlier messages is one event with many in it. */
+/** Number of events to copy. A page of earlier messages is one event that contains many. */
 function sizeOf(events: readonly PanelEvent[]): number {
   return events.reduce((sum, event) => sum + (event.kind === "earlier-page" ? event.updates.length : 1), 0);
 }

@@ -153,7 +153,7 @@ export class Proposals implements Reviewable, vscode.Disposable {
     if (file === proposal.file) return;
     const baseline = rebased(proposal.text.baseline ?? "", proposal.file, file);
     const present = rebased(proposal.text.present, proposal.file, file);
-    // Where that fails, the write finds that the file has changed, and is refused.
+    // If this fails, the write detects the changed file and is refused.
     if (!baseline.isComplete || !present.isComplete) return;
     proposal.file = file;
     this.#decide(proposal, reviewedText({ path, baseline: baseline.text, present: present.text }));

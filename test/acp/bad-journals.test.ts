@@ -23,7 +23,7 @@ const textsOf = (updates: readonly Json[]): string[] =>
   updates.map((update) => (update["content"] as { text: string }).text);
 
 const said = (agent: AcpClient): string[] => textsOf(agent.of("user_message_chunk"));
-/** What the user is told beside the conversation. */
+/** Notes for the user outside the conversation. */
 const notes = (agent: AcpClient): string => textsOf(agent.of("agent_thought_chunk")).join("");
 
 test("damaged lines are left out, and counted to the user; the session goes on", async () => {

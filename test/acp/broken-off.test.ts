@@ -34,7 +34,7 @@ async function stopAt(agent: AcpAgent, model: ModelServer, id: string): Promise<
   held.release();
 }
 
-/** What is shown again of the conversation when it is opened. */
+/** The conversation as a resumed session replays it. */
 async function replayed(agent: AcpAgent, id: string): Promise<unknown[]> {
   const before = agent.updates.length;
   await agent.request("session/load", { sessionId: id, cwd: agent.cwd, mcpServers: [] });

@@ -48,7 +48,7 @@ async function untilCompressed(agent: AcpAgent, id: string): Promise<void> {
   }
 }
 
-/** What the client was told of the window: tokens in use, and how near to full that is. */
+/** Updates of the context window: tokens in use, and the level. */
 const pressures = (agent: AcpAgent): { used: number; level: unknown }[] =>
   agent.of("usage_update").map(({ used, _meta }) => ({
     used: Number(used),

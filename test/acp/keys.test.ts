@@ -3,7 +3,7 @@ import { AcpAgent } from "../support/acp-agent.ts";
 import type { Json } from "../support/acp-client.ts";
 import { fail, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 
-// What the extension asks of the agent, when keys are set and models are offered.
+// Requests of the extension about keys and model offers.
 const KEY = "sk-live-key-123456";
 
 let model: ModelServer;

@@ -163,6 +163,6 @@ test("nothing that the client was told is lost by kill -9 at random points of tu
 }, async () => {
   const seeds = Array.from({ length: SESSIONS }, (_, session) => SEED + session);
   const cutOff = await Promise.all(seeds.map((seed) => killSession(KILLS / SESSIONS, seeded(seed))));
-  // Where in a turn a kill comes depends on the machine; what is tried here needs many that come before its end.
+  // The machine decides when a kill hits a turn; this test needs many hits before the turn's end.
   expect(cutOff.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(KILLS / 4);
 });

@@ -15,7 +15,7 @@ const textsOf = (updates: readonly Json[]): string[] =>
 const said = (agent: AcpClient): string[] => textsOf(agent.of("user_message_chunk"));
 const notes = (agent: AcpClient): string => textsOf(agent.of("agent_thought_chunk")).join("");
 
-/** What a later process finds of a session. */
+/** The session as a later process reads it. */
 async function found(home: string, id: string, cwd: string): Promise<string[]> {
   const agent = await startAgent(home);
   expect((await load(agent, id, cwd)).error).toBeUndefined();

@@ -1,4 +1,4 @@
-// What a client sees of the background commands of a session, and what its user does with them.
+// Background commands of a session: the client sees them, and its user controls them.
 import { afterEach, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
 import type { Json } from "../support/acp-client.ts";

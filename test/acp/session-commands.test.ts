@@ -19,7 +19,7 @@ async function start(environment: Record<string, string> = {}, home?: string): P
   return agent;
 }
 
-/** What the agent says to this prompt. */
+/** The agent's answer to this prompt. */
 async function answer(agent: AcpAgent, sessionId: string, prompt: string): Promise<string> {
   const before = agent.text().length;
   await agent.prompt(sessionId, prompt);

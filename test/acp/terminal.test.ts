@@ -35,7 +35,7 @@ function nap(number: number): string {
   return `sleep 7${process.pid}${number}`;
 }
 
-/** What the model was told by the results of its calls, in order. */
+/** Results of the model's calls, in order. */
 function results({ requests }: ModelServer): string[] {
   return (requests.at(-1)?.body.messages ?? [])
     .filter((message) => message["role"] === "tool")

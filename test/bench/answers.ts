@@ -8,7 +8,7 @@ import { peakMemory, type Run, withPrograms } from "./programs.ts";
 const TOKENS = 20_000;
 const ROUNDS = 9;
 const SINGLE_TOKENS = 200;
-/** What each of the four readings of the overlapped turn takes. */
+/** Duration of each of the four reads in the overlapped turn. */
 const READ_MS = 200;
 
 export async function measureAnswers(): Promise<readonly Row[]> {

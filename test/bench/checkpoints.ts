@@ -1,4 +1,4 @@
-/** What checkpoints cost: an edit with and without them, and a command in a workspace of 10,000 files. */
+/** Cost of checkpoints: an edit with and without them, and a command in a workspace of 10,000 files. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

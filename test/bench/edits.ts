@@ -1,4 +1,4 @@
-/** What an edit of a large file costs: matching, diffing, guarding, writing. Floor: read, search, splice, write. */
+/** Cost of editing a large file: matching, diffing, guarding, writing. Floor: read, search, splice, write. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What a conversation that goes on for days takes of the agent's memory: over stdio, compressed as it grows. */
+/** Memory of the agent in a conversation of several days, over stdio and with compression. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";

@@ -20,7 +20,7 @@ const IDLE_SECONDS = 2;
 const MAX_NODES = 1_500;
 const SESSION_ID = "20261101_120000_abcdef01";
 
-/** What the page itself measures. */
+/** Script that measures inside the page. */
 const INSTRUMENTS = `
 // Resolves when this answer has been drawn.
 globalThis.endShown = (answer) => new Promise((resolve) => {
@@ -178,7 +178,7 @@ class FedPanel {
     const before = agent.updates.length;
     const place = { cwd: agent.cwd, mcpServers: [], _meta: { hermes } };
     await agent.request("session/load", { sessionId: SESSION_ID, ...place });
-    // What the agent sends is what the protocol says.
+    // The agent's updates follow the protocol's types.
     for (const update of agent.updates.slice(before) as SessionUpdate[]) this.log.push({ kind: "update", update });
     this.log.release();
   }

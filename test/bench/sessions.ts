@@ -91,7 +91,7 @@ async function inTurn(queries: readonly string[], ask: (query: string) => Promis
   return values;
 }
 
-/** What stands still while an index is built, and how long a list takes meanwhile. */
+/** Longest pause of the event loop during an index build, and the time of a list meanwhile. */
 async function build(index: SessionIndex, done: Promise<void>): Promise<readonly Row[]> {
   const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();

@@ -1,4 +1,4 @@
-/** What judging a command costs: the corpus, warm, and the worst of commands made to take long. Floor: parsing alone. */
+/** Cost of judging a command: the warm corpus, and commands that are made to take long. Floor: parsing alone. */
 import { judgeCommand } from "../../agent-core/approval/command-verdict.ts";
 import { parseCommand } from "../../agent-core/approval/parse-command.ts";
 import { resolvePath } from "../../agent-core/approval/resolve-path.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pictureOfFailure, VSCodeWindow } from "../support/vscode-browser.ts";
 
-// What waits for the user, and what stops or survives.
+// Requests to the user, and their end through a stop or a restart.
 describe("permissions, questions, stop and restart", () => {
   let window: VSCodeWindow;
 

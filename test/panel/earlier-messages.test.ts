@@ -23,7 +23,7 @@ const WATCH_JUMPS = `(() => {
     const grown = list.scrollHeight - height;
     if (grown > 2_000) watch.pages += 1;
     if (grown > 2_000 && first?.row.isConnected) {
-      // What of the scrolling is not of the page is the user's.
+      // Scrolling that the page did not do itself is the user's.
       const moved = first.row.getBoundingClientRect().top - first.place;
       const scrolled = list.scrollTop - first.scrolled - grown;
       if (Math.abs(moved + scrolled) > 2) watch.jumps.push(moved + " for " + scrolled + " of " + grown);
@@ -138,7 +138,7 @@ describe("earlier messages of a long session", () => {
     const receive = (...events: readonly object[]): Promise<unknown> => log().evaluate(show(events));
     const update = (it: object) => ({ kind: "update", update: it });
     const text = (words: string) => ({ content: { type: "text", text: words } });
-    // What the host would never ask for: no answer comes.
+    // A request that the host never sends gets no answer.
     const before = -1;
     await receive(
       { kind: "session", sessionId: "s", cwd: "/", agentName: "Hermes", configOptions: [], commands: [] },

@@ -6,7 +6,7 @@ import { sweep } from "../support/scale.ts";
 
 const SESSIONS = sweep(2_000, 800);
 
-/** What runs in the browser: its names are not among this project's types. */
+/** Types of the script in the browser, which this project's types do not contain. */
 type ScrolledList = {
   scrollTop: number;
   readonly scrollHeight: number;

@@ -127,7 +127,7 @@ describe("sessions in the panel", () => {
     await page().getByRole("button", { name: "Delete", exact: true }).click();
     await expect.poll(names).toEqual([first, second]);
     expect([first, second]).not.toContain(third);
-    // Whoever works with the keyboard goes on beside it.
+    // The focus moves to the neighbour, so that keyboard users can continue.
     await expect.poll(() => panel.page.locator(":focus .history-title").textContent()).toBe(second);
   });
 

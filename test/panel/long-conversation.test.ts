@@ -130,7 +130,7 @@ describe("a very long conversation", () => {
     await log().focus();
     await panel.page.keyboard.press("Home");
     await expect.poll(() => isInView(question(1))).toBe(true);
-    // Where a card that scrolls lies under the pointer, it takes the first turn of the wheel.
+    // A scrollable card under the pointer takes the first turn of the wheel.
     await expect
       .poll(async () => {
         await wheel(1_500);

@@ -41,7 +41,7 @@ const LYING_OVER = `(() => {
       .map((other) => part.className + " and " + other.part.className),
   );
 })()`;
-/** How many colours a code block and its text have. */
+/** Number of colours in a code block and in its text. */
 const COLOURS = `new Set(
   [...document.querySelectorAll(".markdown pre, .markdown pre > code")].map((one) => getComputedStyle(one).color),
 ).size`;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 import { openPanel, type Panel, panelPictureOfFailure } from "../support/panel/open-panel.ts";
 
-// What runs in the background: in sight above the composer, answered, and stopped there.
+// Background processes above the composer: shown, given input, and stopped.
 describe("background processes in the panel", () => {
   let panel: Panel;
   let model: ModelServer;

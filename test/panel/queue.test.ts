@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openPanel, type Panel, panelPictureOfFailure } from "../support/panel/open-panel.ts";
 
-// What one types while the agent works: it waits in sight, goes into the running turn, or takes its place.
+// Messages that the user types during a turn: queued visibly, sent into the turn, or replacing it.
 describe("messages typed while a turn runs", () => {
   let panel: Panel;
 

@@ -20,7 +20,7 @@ const START_LIMIT_MS = 60_000;
 /** A locator that finds nothing in this time means that the step before it failed. */
 const STEP_LIMIT_MS = 20_000;
 
-/** How a window is opened. */
+/** Options of a window. */
 export type WindowOptions = {
   /** Begins the name of its folder. */
   readonly name: string;
@@ -30,7 +30,7 @@ export type WindowOptions = {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** The model that answers: this server, the offline interpreter (the default), or none. */
   readonly model?: ModelServer | "offline" | "none";
-  /** Whether VS Code asks for trust in the workspace. Default false. */
+  /** True lets VS Code ask for trust in the workspace. Default false. */
   readonly askForTrust?: boolean;
 };
 

@@ -83,7 +83,7 @@ export class Selection extends Range {
   }
 }
 
-/** What VS Code's file system throws. */
+/** Error class of VS Code's file system. */
 export class FileSystemError extends Error {
   readonly code: string;
 

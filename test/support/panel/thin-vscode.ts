@@ -282,7 +282,7 @@ type TerminalOptions = {
   readonly pty: { open(dimensions: undefined): void; close(): void };
 };
 
-/** What the extension logs as an error goes to the test's output. */
+/** Prints the errors that the extension logs to the test's output. */
 function outputChannel(): object {
   const quiet = (): void => undefined;
   const loud = (message: unknown): void => void process.stderr.write(`extension: ${String(message)}\n`);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { snippetOf } from "../../../agent-core/acp/snippet.ts";
 
-/** What is marked in the snippet. */
+/** Marked parts of the snippet. */
 function marked(text: string, query: string): readonly string[] {
   const { snippet, marks } = snippetOf(text, query);
   return marks.map(([start, end]) => snippet.slice(start, end));

@@ -130,7 +130,7 @@ test("what the model no longer gets is in the journal only, also while the sessi
   const last = `Question ${agent.transcript.length / 2 - 1}.`;
   const at = (position: number): unknown => agent.transcript.at(position)?.message.content;
   expect([at(first), at(-2)]).toEqual([folded, last]);
-  // What is written over in the file shows what is read from it; a part of it is kept for a second.
+  // The file's bytes are overwritten to show which of them are read; one part of it stays in memory for a second.
   const written = readFileSync(path, "utf8");
   writeFileSync(path, written.replace(folded, folded.toUpperCase()).replace(last, last.toUpperCase()));
   await expect.poll(() => at(first)).toBe(folded.toUpperCase());

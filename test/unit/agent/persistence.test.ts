@@ -44,7 +44,7 @@ test("a server that never answers can be cancelled", async () => {
   expect(await agent.chat("again")).toBe("hello");
 });
 
-/** What the server of this process has sent is read within a few turns of the event loop. */
+/** Waits for data of a server in this process, which arrives within a few turns of the event loop. */
 async function arrival(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await nextTurn();
 }

@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => model.stop());
 
-/** What stands in the first exchange and the last messages is never taken away. */
+/** A compression always keeps the first exchange and the last messages. */
 function agentWith(contextWindow: number): AIAgent {
   return new AIAgent({
     home: folder,

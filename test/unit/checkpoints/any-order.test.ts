@@ -15,7 +15,7 @@ class RandomSession {
   readonly bench = new CheckpointBench();
   readonly #random: Random;
   readonly #turns: { readonly position: number; readonly files: Files }[] = [];
-  /** What the user made of each file last, and in which turn. */
+  /** The user's last text of each file, and its turn. */
   readonly #users = new Map<string, { readonly turn: number; readonly text: string | undefined }>();
   #serial = 0;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { LineInput } from "../../../extension/terminals/line-input.ts";
 
-/** What a program and the screen get of what is typed. */
+/** Input of the program and output of the screen for typed text. */
 function typed(...pieces: readonly string[]) {
   const seen = { echo: "", sent: [] as string[], events: [] as string[] };
   const input = new LineInput({

@@ -62,7 +62,7 @@ const answer = (words: string) => ({
   ] as const,
 });
 
-/** What came before: an image, and an answer of a provider whose ids and reasoning no other one takes. */
+/** Earlier messages: an image, and an answer with ids and reasoning that only its provider accepts. */
 function imported(): Message[] {
   const ids = [`functions.read_file:0/${"x".repeat(80)}`, "functions.read_file:1"];
   return [

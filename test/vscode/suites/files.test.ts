@@ -11,7 +11,7 @@ import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/ag
 import { agentWrite } from "../support/agent-write.ts";
 import { closeEditors, openEditor, typeAt } from "../support/editors.ts";
 
-// What the agent reads and writes through the documents of a real editor.
+// Reads and writes of the agent through the documents of a real editor.
 suite("files", () => {
   const folder = join(workspaceFolder(), "files-suite");
   const { signal } = new AbortController();

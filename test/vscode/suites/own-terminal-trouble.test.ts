@@ -1,4 +1,4 @@
-// What can come between the agent and the user's own shell: the user at the same prompt, keys, shells of other kinds.
+// Conflicts between the agent and the user's own shell: the user at the same prompt, keys, other kinds of shells.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -88,7 +88,7 @@ suite("own terminal, trouble", () => {
     const program = installed("fish");
     const start = "set -Ux SUITE_KEY secret; set -gx SUITE_PLAIN plain; function mine; echo mine $argv; end\n";
     await withShell(shell.side, { program, files: { ".config/fish/config.fish": start } }, async () => {
-      // What is universal can only be covered.
+      // A universal variable can only be hidden, not removed.
       assert.equal(plain(await shell.run(names)), `SUITE_KEY=\n${allowed}`);
       assert.equal(plain(await shell.run("mine own; set --show SUITE_KEY")).includes("set in universal scope"), true);
       assert.equal((await shell.run("false")).exit.exitCode, 1);

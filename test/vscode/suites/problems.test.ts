@@ -8,7 +8,7 @@ import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/ag
 import { agentWrite } from "../support/agent-write.ts";
 import { closeEditors } from "../support/editors.ts";
 
-// What the linters of a real editor find in an edit of the agent, and when.
+// Problems that the linters of a real editor find after an edit of the agent, and their timing.
 suite("problems", () => {
   const folder = join(workspaceFolder(), "problems-suite");
   const { signal } = new AbortController();

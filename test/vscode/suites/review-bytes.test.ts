@@ -11,7 +11,7 @@ import type { ReviewDesk } from "../support/review-desk.ts";
 
 const LONG = "😀 long ".repeat(20_000);
 
-/** What a file held, and what the agent makes of it. */
+/** Content of a file before and after the agent's edit. */
 const FORMS: Readonly<Record<string, readonly [string, string]>> = {
   "line feeds": ["one\ntwo\nthree\n", "one\nTWO\nthree\nfour\n"],
   "carriage returns": ["one\r\ntwo\r\nthree\r\n", "one\r\nTWO\r\nthree\r\nfour\r\n"],
@@ -29,7 +29,7 @@ const FORMS: Readonly<Record<string, readonly [string, string]>> = {
   "surrogate pairs": ["𝒳😀\n👍🏽\n", "𝒳😁\n👍🏿\n"],
 };
 
-// What stands on the disk, byte by byte.
+// Bytes on disk.
 suite("bytes of reviewed files", () => {
   const folder = join(workspaceFolder(), "review-bytes-suite");
   const { signal } = new AbortController();

@@ -18,7 +18,7 @@ const SEED = Number(process.env["HERMES_RACE_SEED"] ?? 1);
 type Doer = "agent" | "typing" | "save" | "other program" | "undo";
 const DOERS: readonly Doer[] = ["agent", "typing", "save", "other program", "undo"];
 
-/** What each of them has been told became of its change. */
+/** Result of each participant's change. */
 type Outcomes = Partial<Record<Doer, boolean>>;
 
 // All who change a file do so at the same moment; whoever was told that it is done must find it.

@@ -11,7 +11,7 @@ const FILES = 40;
 const HUNKS = 25;
 const LINES_A_HUNK = 20;
 
-// How long a user waits in a large review. Printed, never judged: the machine decides about the numbers.
+// Waiting times of the user in a large review. Printed only, because the figures depend on the machine.
 suite("review speed", () => {
   const folder = join(workspaceFolder(), "review-speed-suite");
   let desk: ReviewDesk;

@@ -15,12 +15,12 @@ import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts"
 
 /** Both ends of a connection in one extension host. */
 export type AgentSide = {
-  /** What the core's tools act through. */
+  /** Host of the core's tools. */
   readonly host: Host;
   /** The way to the extension, for the protocol's own methods. */
   readonly client: AgentContext;
   readonly terminals: AgentTerminals;
-  /** What the output channel was told of terminals. */
+  /** Terminal warnings in the output channel. */
   readonly warnings: readonly string[];
   /** Resolves when the terminal has printed `text`, from now on or before. */
   printed(terminalId: string | undefined, text: string): Promise<void>;
@@ -101,7 +101,7 @@ export async function connectAgentSide(
   };
 }
 
-/** What each terminal printed, and who waits for a part of it. */
+/** Output of each terminal, and promises for parts of it. */
 class Prints {
   readonly #texts = new Map<string, string>();
   readonly #added = new vscode.EventEmitter<void>();

@@ -11,7 +11,7 @@ export type Sample = {
   readonly pty?: true;
   /** Something of it runs on until it is ended. */
   readonly staysOn?: true;
-  /** What the agent does once it has printed `ready`. */
+  /** Action of the agent after the command has printed `ready`. */
   readonly once?: (running: RunningCommand) => Promise<unknown>;
 };
 

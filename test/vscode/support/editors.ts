@@ -1,4 +1,4 @@
-// What a user does with the editors of a window.
+// Actions of a user in the editors of a window.
 import assert from "node:assert/strict";
 import * as vscode from "vscode";
 

@@ -1,4 +1,4 @@
-// What must come of keys for hunks: texts of lines and hunks, a caret, and nothing of VS Code.
+// Model of the expected results of hunk keys: texts of lines and hunks, and a caret, without VS Code.
 
 /** A line that both texts have, or lines of the agent's. */
 type Segment =
@@ -12,7 +12,7 @@ type Segment =
 
 type HunkSegment = Extract<Segment, { kind: "hunk" }>;
 
-/** What a user can press. */
+/** Keys that a user can press. */
 export type Key = "next" | "previous" | "keep" | "undo";
 
 export type Random = (limit: number) => number;

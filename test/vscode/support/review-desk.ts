@@ -22,7 +22,7 @@ export class ReviewDesk {
   readonly opener: ReviewOpener;
   readonly lenses: HunkLenses;
   readonly editReview: EditReview;
-  /** What could not be kept or read. */
+  /** Errors of reading and writing. */
   readonly problems: string[] = [];
   readonly #subscriptions: vscode.Disposable[];
 

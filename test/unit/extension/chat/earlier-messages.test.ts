@@ -5,7 +5,7 @@ import type { EventLog } from "../../../../extension/chat/event-log.ts";
 
 type AgentPort = ConstructorParameters<typeof EarlierMessages>[0];
 
-/** What was asked of an agent that answers when it is told to. */
+/** Records requests to an agent that answers on demand. */
 function agent() {
   const asked: { readonly params: unknown; readonly answer: PromiseWithResolvers<unknown> }[] = [];
   const request = (_method: string, params: unknown): Promise<unknown> => {

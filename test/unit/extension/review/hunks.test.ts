@@ -25,7 +25,7 @@ function agentsEdit(lines: readonly string[]): string[] {
   });
 }
 
-/** What is up for review of a file when the user has brought it through these texts since the agent's edit. */
+/** Hunks of a file after the user changed it through these texts since the agent's edit. */
 function typed(baseline: string, present: string, ...texts: readonly string[]): ReviewedText {
   return texts.reduce(afterForeignChange, reviewedText({ path: "/a", baseline, present }));
 }

@@ -42,7 +42,7 @@ function agentEdit(known: ReviewedText | undefined, file: RandomFile): ReviewedT
   return afterEdit(known, "/file", before, file.text);
 }
 
-/** What stands in a text's hunks and around them makes up both of its sides. */
+/** The hunks and the text around them add up to both sides. */
 function assertWhole(text: ReviewedText): void {
   const present = linesOf(text.present);
   const back = text.hunks.toReversed().reduce((lines, hunk) => {
@@ -102,7 +102,7 @@ test("undoing everything leaves what the user typed, and every other byte as it 
     }
     const left = withAllUndone(text).present;
     expect(typedIn(left)).toEqual(file.typed);
-    // Whether the last line has a line end is up to who has typed there.
+    // The user's typing decides whether the last line has a line end.
     expect(withoutEnds(linesOf(left).filter((line) => !isTyped(line)))).toEqual(withoutEnds(original));
   });
 });

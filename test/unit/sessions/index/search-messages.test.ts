@@ -44,7 +44,7 @@ function word(): string {
   return `word${Math.floor(VOCABULARY * (random.below(1_000) / 1_000) ** 2)}`;
 }
 
-/** Where a phrase stands in a message. */
+/** Positions of a phrase in a message. */
 function occurrences(phrase: readonly string[], words: readonly string[]): number {
   return words.filter((_, at) => phrase.every((part, offset) => words[at + offset] === part)).length;
 }

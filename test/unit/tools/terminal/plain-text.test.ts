@@ -30,7 +30,7 @@ test("text without controls is given as it is", () => {
 });
 
 test("a megabyte of redrawn progress takes no more than a moment", () => {
-  // What is redrawn from its beginning each time takes hours: the test's own limit is what fails it.
+  // An algorithm that redraws from the beginning each time takes hours, so the test's own timeout fails it.
   expect(plainText(`${ESC}[2K\r${"#".repeat(50)}`.repeat(20_000))).toBe("#".repeat(50));
 });
 

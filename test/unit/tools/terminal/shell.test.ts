@@ -8,7 +8,7 @@ async function run(bench: Bench, command: string, more: object = {}): Promise<st
   return (await bench.run(terminal, { command, ...more })).text;
 }
 
-/** What the next command finds. */
+/** State of the shell that the next command finds. */
 async function state(bench: Bench): Promise<string> {
   return (await run(bench, 'echo "$PWD|${A-unset}|${B-unset}"')).split("\n")[0]!.replace(bench.folder, "~");
 }

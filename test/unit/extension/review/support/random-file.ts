@@ -1,7 +1,10 @@
 // A file of any form, with an agent and a user who change it. Lines of the user carry a mark and a number of their own.
 import type { Random } from "../../../approval/support/random.ts";
 
-/** How the user types: a line key by key, several lines at once, on in a line of theirs, or a line of others away. */
+/**
+ * Kinds of typing: one line key by key, several lines at once, more text in a line of the user's, or deleting other
+ * lines.
+ */
 export type Typing = "line" | "lines" | "on" | "away";
 
 const MARK = /☺\d{3}/;
