@@ -13,13 +13,13 @@ const builtIn: ModelGroup = { provider: "offline", title: "Built in", isListed: 
 const shown = (option: ReturnType<typeof modelOption>) =>
   option.type === "select" ? option.options.map((group) => ("group" in group ? [group.name, group.options] : [])) : [];
 
-test("offline says what it is", () => {
+test("the offline model has a description", () => {
   expect(shown(modelOption({ provider: "offline", model: "offline" }, [builtIn]))).toEqual([
     ["Built in", [expect.objectContaining({ value: "offline", name: "Offline (not a language model)" })]],
   ]);
 });
 
-test("a long list is bounded, and has the chosen one with what was told of it", () => {
+test("a long list is limited, and contains the chosen model with its facts", () => {
   const models = many.models.with(377, { id: "m-377", name: "The 377th", facts: { contextWindow: 32_768 } });
   const option = modelOption({ provider: "openrouter", model: "m-377" }, [{ ...many, models }, builtIn]);
   const [[, choices] = []] = shown(option);
@@ -31,13 +31,13 @@ test("a long list is bounded, and has the chosen one with what was told of it", 
   });
 });
 
-test("a model of a provider without a list is there all the same", () => {
+test("a model of a provider without a list is included anyway", () => {
   const option = modelOption({ provider: "acme", model: "x" }, [builtIn]);
   expect(option).toMatchObject({ currentValue: "acme:x" });
   expect(shown(option)).toHaveLength(2);
 });
 
-test("a choice says in a line what it takes and costs", () => {
+test("a choice shows its context and its price in one line", () => {
   const openai: ModelGroup = { provider: "openai", title: "OpenAI", isListed: false, models: [{ id: "gpt-5" }] };
   expect(JSON.stringify(modelOption({ provider: "openai", model: "gpt-5" }, [openai]))).toContain(
     "400k tokens · reasons · $1.25/$10 per M",

@@ -33,7 +33,7 @@ const END = Number.MAX_SAFE_INTEGER;
 
 const positions = (page: ReturnType<typeof pageBefore>): number[] => page.said.map(({ position }) => position);
 
-test("an empty session is one page, and nothing is earlier", () => {
+test("an empty session is one page without earlier ones", () => {
   expect(pageBefore(new Conversation().transcript, END, 10)).toEqual({ said: [], earlier: null });
 });
 
@@ -45,7 +45,7 @@ test("a session that is no longer than its tail is one page", () => {
   }
 });
 
-test("a page is whole turns, as few as hold what was asked for, and tells what is earlier as people count it", () => {
+test("a page has as few whole turns as the request needs, and counts the earlier messages", () => {
   const { transcript: said } = turns(5);
   const page = pageBefore(said, END, 5);
   expect(positions(page)).toEqual([12, 13, 14, 15, 16, 17, 18, 19]);
@@ -53,7 +53,7 @@ test("a page is whole turns, as few as hold what was asked for, and tells what i
   expect(pageBefore(said, END, 1).earlier).toEqual({ before: 16, messages: 8 });
 });
 
-test("pages follow each other without a gap until nothing is earlier", () => {
+test("pages follow each other without a gap up to the first message", () => {
   const { transcript: said } = turns(25);
   const pages: number[][] = [];
   let before: number | undefined = END;
@@ -66,7 +66,7 @@ test("pages follow each other without a gap until nothing is earlier", () => {
   expect(pages.flat()).toEqual(said.map(({ position }) => position));
 });
 
-test("a turn that is very long is cut between two of its steps, never between a call and its result", () => {
+test("a very long turn is split between two steps, never between a call and its result", () => {
   const steps = Array.from({ length: 200 }, (_, step) => [
     calls(`a${step}`, `b${step}`),
     result(`a${step}`),
@@ -79,7 +79,7 @@ test("a turn that is very long is cut between two of its steps, never between a 
   expect(page.earlier?.messages).toBe(3);
 });
 
-test("what the user said in the middle of a turn begins no page", () => {
+test("a message sent during a turn begins no page", () => {
   const { transcript: said } = talk([
     user("one"),
     calls("a"),
@@ -92,12 +92,12 @@ test("what the user said in the middle of a turn begins no page", () => {
   expect(positions(pageBefore(said, END, 4))).toEqual([0, 1, 2, 3, 4, 5, 6]);
 });
 
-test("asked for up to the middle of a tool call, its results are on the page", () => {
+test("a page up to the middle of a tool call contains its results", () => {
   const { transcript: said } = turns(3);
   expect(positions(pageBefore(said, 6, 2))).toEqual([4, 5, 6]);
 });
 
-test("a position that was taken back leads to what is left before it", () => {
+test("a rewound position leads to the messages before it", () => {
   const conversation = turns(5);
   conversation.rewind(8);
   const page = pageBefore(conversation.transcript, 12, 4);
@@ -107,7 +107,7 @@ test("a position that was taken back leads to what is left before it", () => {
   expect(pageBefore(conversation.transcript, 12, 4)).toEqual({ said: [], earlier: null });
 });
 
-test("what nobody would see as a message is no page of its own", () => {
+test("a message without visible content is no page of its own", () => {
   const { transcript: said } = talk([{ role: "system", content: "be kind" }, user("one"), answer("two")]);
   expect(pageBefore(said, END, 2)).toMatchObject({ said: { length: 3 }, earlier: null });
 });

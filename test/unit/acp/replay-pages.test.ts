@@ -24,7 +24,7 @@ function say(conversation: Conversation, turn: number): void {
 const texts = (updates: readonly unknown[]): unknown[] =>
   (updates as { content: { text: string } }[]).map(({ content }) => content.text);
 
-test("a page is what a replay would show of it", async () => {
+test("a page equals its part of a replay", async () => {
   const { conversation, stored } = session(4);
   const earlier = new ReplayPages(() => conversation.transcript, stored);
   const page = await earlier.page({ before: 6, messages: 4, signal: never });
@@ -33,7 +33,7 @@ test("a page is what a replay would show of it", async () => {
   expect(page.earlier).toEqual({ before: 2, messages: 2 });
 });
 
-test("what was said since the session was opened is on no page, and a new session has none", async () => {
+test("messages since the session was opened are on no page, and a new session has none", async () => {
   const { conversation, stored } = session(2);
   const earlier = new ReplayPages(() => conversation.transcript, stored);
   say(conversation, 2);
@@ -42,7 +42,7 @@ test("what was said since the session was opened is on no page, and a new sessio
   expect(await fresh.page({ before: 100, signal: never })).toEqual({ updates: [], earlier: null });
 });
 
-test("a page that was taken back meanwhile is what is left", async () => {
+test("a page that was rewound meanwhile contains the remaining messages", async () => {
   const { conversation, stored } = session(4);
   const earlier = new ReplayPages(() => conversation.transcript, stored);
   conversation.rewind(2);
@@ -51,7 +51,7 @@ test("a page that was taken back meanwhile is what is left", async () => {
   expect(page.earlier).toBe(null);
 });
 
-test("a page that is being made when messages are taken back is as it was asked for", async () => {
+test("a rewind does not change a page that is being built", async () => {
   const { conversation, stored } = session(100);
   const earlier = new ReplayPages(() => conversation.transcript, stored);
   const making = earlier.page({ before: 200, signal: never });
@@ -59,7 +59,7 @@ test("a page that is being made when messages are taken back is as it was asked 
   expect((await making).updates).toHaveLength(200);
 });
 
-test("cancelled, it ends with the signal's reason", async () => {
+test("a cancelled page rejects with the signal's reason", async () => {
   const { conversation, stored } = session(100);
   const earlier = new ReplayPages(() => conversation.transcript, stored);
   const controller = new AbortController();
@@ -68,7 +68,7 @@ test("cancelled, it ends with the signal's reason", async () => {
   await expect(making).rejects.toThrow("enough");
 });
 
-test("of a compressed session the messages themselves come", async () => {
+test("a page of a compressed session contains the original messages", async () => {
   const { conversation, stored } = session(4);
   conversation.compress({ dropped: [[2, 5]], summary: "sum", shortened: [] });
   const earlier = new ReplayPages(() => conversation.transcript, stored);

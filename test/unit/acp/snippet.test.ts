@@ -11,11 +11,11 @@ test("words of the query are marked, whole and in order", () => {
   expect(marked("The grey cat and the Greyhound saw a cat.", "cat grey ")).toEqual(["grey", "cat", "cat"]);
 });
 
-test("what is written without blanks is marked within a longer run, beside words that stand alone", () => {
+test("text without blanks is marked within a longer run, as are separate words", () => {
   expect(marked("我在 main 里用红色的按钮。", "main 红色 按钮")).toEqual(["main", "红色", "按钮"]);
 });
 
-test("case and accents do not count, parts of a name are words, and the last word may be the beginning of one", () => {
+test("case and accents are ignored, parts of a name are words, and the last word may be a prefix", () => {
   expect(marked("Größe, GRÖSSE und grobe_liste", "grose")).toEqual([]);
   expect(marked("Café, CAFE und cafe_liste", "café")).toEqual(["Café", "CAFE", "cafe"]);
   expect(marked("the parser parses a parson", "pars")).toEqual(["parser", "parses", "parson"]);
@@ -23,11 +23,11 @@ test("case and accents do not count, parts of a name are words, and the last wor
   expect(marked("the parser is there", "th pa")).toEqual([]); // two letters begin too many words
 });
 
-test("a long text is shown from shortly before the first place", () => {
+test("a long text is shown from shortly before the first match", () => {
   const { snippet } = snippetOf(`${"words ".repeat(100)}needle${" more".repeat(100)}`, "needle");
   expect(snippet).toMatch(/^….{40}needle.*…$/);
 });
 
-test("without a place that has a word it begins as the text does", () => {
+test("without a match it begins as the text does", () => {
   expect(snippetOf("two\n lines", "none")).toEqual({ snippet: "two lines", marks: [] });
 });

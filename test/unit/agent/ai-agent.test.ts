@@ -29,7 +29,7 @@ function agentWith(callbacks: AgentCallbacks = {}, options: Partial<AIAgentOptio
 }
 const lastRequest = () => model.requests.at(-1)?.body.messages ?? [];
 
-test("chat gives the answer; runConversation everything about the turn", async () => {
+test("chat returns the answer, and runConversation the whole result of the turn", async () => {
   model.script(say("hello"), say("again"));
   const agent = agentWith();
   expect(await agent.chat("hi")).toBe("hello");
@@ -55,7 +55,7 @@ test("the prefix of every request stays the same to the byte", async () => {
   expect(JSON.stringify({ system: first?.messages[0], tools: first?.["tools"] }).length).toBeLessThan(16_000);
 });
 
-test("calls of one answer run together, and their results stand in the calls' order", async () => {
+test("calls of one answer run in parallel, and their results are in the calls' order", async () => {
   const finished: string[] = [];
   const sleepers = ["0.4", "0.1"].map((time) => call("terminal", { command: `sleep ${time}; echo slept ${time}` }));
   model.script({ parts: sleepers }, say("done"));
@@ -69,7 +69,7 @@ test("calls of one answer run together, and their results stand in the calls' or
   expect(results.map(({ content }) => String(content).split("\n")[0])).toEqual(["slept 0.4", "slept 0.1"]);
 });
 
-test("edits of the same file run one after the other, and a reading after an edit sees it", async () => {
+test("edits of the same file run one after the other, and a later read sees them", async () => {
   model.script(
     {
       parts: [
@@ -107,7 +107,7 @@ test("a read-only call starts before the answer has ended", async () => {
   expect(order).toEqual(["read_file", "read_file"]);
 });
 
-test("budget: warned in the request only, and at its end a summary without tools", async () => {
+test("the budget warning is in the request only, and a spent budget ends with a summary without tools", async () => {
   const step = () => ({ parts: [call("read_file", { path: "a.txt" })] });
   model.script(step(), step(), step(), step(), say("what was done"));
   const agent = agentWith({}, { maxIterations: 4 });
@@ -119,7 +119,7 @@ test("budget: warned in the request only, and at its end a summary without tools
   expect(model.requests[4]?.body["tools"]).toBeUndefined();
 });
 
-test("a child's iterations count against its parent's budget where that is shared", async () => {
+test("a child's iterations count against a shared parent budget", async () => {
   const step = () => ({ parts: [call("read_file", { path: "a.txt" })] });
   model.script(step(), step(), say("what was done"), step(), say("of its own"));
   const parent = new IterationBudget(3);
@@ -134,7 +134,7 @@ test("a child's iterations count against its parent's budget where that is share
   expect(await own.runConversation({ userMessage: "go" })).toMatchObject({ iterations: 1 });
 });
 
-test("an unusable call is explained three times in a row, then the turn ends with one line", async () => {
+test("an invalid call gets an explanation three times in a row, then the turn ends with one line", async () => {
   model.script(...Array.from({ length: 5 }, () => ({ parts: [call("read_file", { path: 7 })] })));
   const result = await agentWith().runConversation({ userMessage: "go" });
   expect(result.stopReason).toBe("error");
@@ -142,7 +142,7 @@ test("an unusable call is explained three times in a row, then the turn ends wit
   expect(model.requests).toHaveLength(4);
 });
 
-test("an interrupted answer leaves nothing in the history, and the agent goes on", async () => {
+test("an interrupted answer leaves nothing in the history, and the agent continues", async () => {
   model.script(
     {
       parts: [
@@ -162,7 +162,7 @@ test("an interrupted answer leaves nothing in the history, and the agent goes on
   expect(lastRequest().at(-1)).toEqual({ role: "user", content: "go\n\nagain" });
 });
 
-test("a callback that throws never ends a turn, and is told to the log", async () => {
+test("a callback that throws never ends a turn, and is logged", async () => {
   const defects: string[] = [];
   model.script(say("fine"));
   const agent = agentWith(
@@ -177,7 +177,7 @@ test("a callback that throws never ends a turn, and is told to the log", async (
   expect(defects[0]).toContain("broken listener");
 });
 
-test("without anybody to ask, what asks is refused; a no with a reason reaches the model", async () => {
+test("a call that asks is refused without a user; the reason of a refusal reaches the model", async () => {
   const risky = { parts: [call("terminal", { command: "rm a.txt" })] };
   model.script(risky, say("ok"), risky, say("ok"));
   await agentWith().chat("go");
@@ -187,7 +187,7 @@ test("without anybody to ask, what asks is refused; a no with a reason reaches t
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("one\ntwo\n");
 });
 
-test("a result over 100,000 characters is written aside whole", async () => {
+test("a result over 100,000 characters is written whole to a file", async () => {
   writeFileSync(join(cwd, "long.txt"), `${"x".repeat(99)}\n`.repeat(1_500));
   model.script({ parts: [call("read_file", { path: "long.txt", limit: 2000 })] }, say("done"));
   await agentWith().chat("go");
@@ -197,7 +197,7 @@ test("a result over 100,000 characters is written aside whole", async () => {
   expect(readFileSync(path, "utf8").length).toBeGreaterThan(150_000);
 });
 
-test("options that cannot be met are one clear line", () => {
+test("invalid options throw one clear line", () => {
   expect(() => agentWith({}, { enabledToolsets: ["fil"] })).toThrow("Did you mean file");
   expect(() => agentWith({}, { baseUrl: "localhost" })).toThrow('"localhost" is no base URL');
 });
@@ -213,7 +213,7 @@ test("a folder's instructions come with the first file that is read in it, and o
   expect(results.map(({ content }) => String(content).includes("Write tests first."))).toEqual([true, false]);
 });
 
-test("the project's instructions are in the system prompt, guidance only for tools that are there", async () => {
+test("the project's instructions are in the system prompt, with guidance for the available tools only", async () => {
   writeFileSync(join(cwd, "AGENTS.md"), "Use tabs.");
   model.script(say("ok"), say("ok"));
   await agentWith().chat("go");

@@ -42,7 +42,7 @@ function unmarkedRequests(): readonly string[] {
   );
 }
 
-test("thinking goes back with its calls, and every request begins with the one before", async () => {
+test("thinking is returned with its calls, and every request begins with the one before", async () => {
   model.script(thoughtfulCall("Look first."), thoughtfulCall("Once more."), say("It says one."), say("Bye."));
   const agent = agentIn("anthropic_messages");
   expect(await agent.chat("what does it say?")).toBe("It says one.");
@@ -55,7 +55,7 @@ test("thinking goes back with its calls, and every request begins with the one b
   expect(requests.at(-1)).toContain('{"type":"thinking","thinking":"Once more.","signature":"c2lnbmVk20"}');
 });
 
-test("a conversation moves to Anthropic's API and away from it in its middle", async () => {
+test("a conversation switches to Anthropic's API and back", async () => {
   model.script(thoughtfulCall("In chat."), say("one"), thoughtfulCall("At Anthropic."), say("still one"), say("bye"));
   const begun = await agentIn("chat_completions").runConversation({ userMessage: "read it" });
   const moved = await agentIn("anthropic_messages").runConversation({
@@ -80,7 +80,7 @@ test("a conversation moves to Anthropic's API and away from it in its middle", a
   expect(left).not.toContain("At Anthropic.");
 });
 
-test("the closing summary calls nothing, though the history has calls", async () => {
+test("the closing summary calls no tool, although the history has calls", async () => {
   model.script(thoughtfulCall("Look."), say("This is what I did."));
   const agent = agentIn("anthropic_messages", { maxIterations: 1 });
   expect(await agent.runConversation({ userMessage: "go" })).toMatchObject({

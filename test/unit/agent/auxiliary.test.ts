@@ -43,34 +43,34 @@ const own = (chain: readonly string[]): Partial<AIAgentOptions> => ({
   auxiliary: { title_generation: { chain: chain.map((model) => ({ model, baseUrl: small.baseUrl })) } },
 });
 
-test("without a model for titles a session is called by its first words, and nobody is asked", async () => {
+test("without a title model the first words become the title, without a request", async () => {
   expect(await titleAfter("Fix the\n  login test")).toBe("Fix the login test");
   expect(await titleAfter(`Please ${"look at everything ".repeat(10)}`)).toMatch(/^Please look at .{20,45} \w+…$/);
   expect(main.requests).toHaveLength(2);
 });
 
-test("a model of its own gives the title; the conversation's model is not asked", async () => {
+test("a dedicated model makes the title; the conversation's model gets no request", async () => {
   small.script(say('"Login test fixed."'));
   expect(await titleAfter("fix it", own(["small"]))).toBe("Login test fixed");
   expect(small.requests.map(({ body }) => body["model"])).toEqual(["small"]);
   expect(main.requests).toHaveLength(1);
 });
 
-test("a task has a chain of its own; when all of it fails there is still a title", async () => {
+test("a task has its own fallbacks; a title exists even when all of them fail", async () => {
   small.script(fail(404, "model not found"), say("Second"));
   expect(await titleAfter("fix it", own(["first", "second"]))).toBe("Second");
   small.script(fail(402, "pay"), fail(402, "pay"));
   expect(await titleAfter("fix it", own(["first", "second"]))).toBe("fix it");
 });
 
-test("a task that takes too long ends", async () => {
+test("a task ends after its timeout", async () => {
   small.script({ silent: true });
   const { auxiliary } = own(["small"]);
   const slow = { title_generation: { chain: auxiliary?.title_generation?.chain ?? [], timeoutMs: 50 } };
   expect(await titleAfter("fix it", { auxiliary: slow })).toBe("fix it");
 });
 
-test("what a task took counts for the session, at the price of the model that did it", async () => {
+test("a task's usage counts for the session, at the price of its model", async () => {
   const titled = Promise.withResolvers<string>();
   const cwd = mkdtempSync(join(tmpdir(), "hermes-title-"));
   const prices = { main: 1, small: 100 };
@@ -90,7 +90,7 @@ test("what a task took counts for the session, at the price of the model that di
   await agent.close();
 });
 
-test("a task that goes on with a stand-in leaves the conversation with its own model", async () => {
+test("a fallback of a task does not change the conversation's model", async () => {
   const cwd = mkdtempSync(join(tmpdir(), "hermes-title-"));
   const agent = new AIAgent({
     ...{ baseUrl: main.baseUrl, model: "main", cwd, home: cwd, environment: {}, title: "named" },

@@ -23,7 +23,7 @@ providers:
     stale_timeout_seconds: 5
 `;
 
-test("a provider of the user's own gives the model its address and key; the environment stands over it", async () => {
+test("a model gets the address and key of the user's own provider; the environment overrides them", async () => {
   const yaml = `${PROVIDERS}\nmodel:\n  default: m\n  provider: own\n`;
   expect((await configured(yaml, { OWN_KEY: "k" })).environment).toMatchObject({
     HERMES_MODEL: "m",
@@ -34,7 +34,7 @@ test("a provider of the user's own gives the model its address and key; the envi
   expect((await configured(yaml, { HERMES_MODEL: "other" })).environment).toMatchObject({ HERMES_MODEL: "other" });
 });
 
-test("stand-ins come with what their provider's section says", async () => {
+test("fallbacks use the section of their provider", async () => {
   const { fallbacks, silenceMs } = await configured(
     `${PROVIDERS}\nfallback_providers:\n  - provider: own\n    model: a\n  - provider: openrouter\n    model: b\n    key_env: OTHER\n`,
     { OWN_KEY: "k", OTHER: "o" },
@@ -47,7 +47,7 @@ test("stand-ins come with what their provider's section says", async () => {
   expect(silenceMs?.("openrouter")).toBeUndefined();
 });
 
-test("a key that was renewed in the home's .env is found", async () => {
+test("a key that was renewed in the home's .env is used", async () => {
   const { refreshEnvironment } = await configured("model: m\n");
   writeFileSync(join(home, ".env"), "OPENAI_API_KEY=sk-renewed-1234\n");
   expect(await refreshEnvironment?.()).toMatchObject({ OPENAI_API_KEY: "sk-renewed-1234" });

@@ -119,7 +119,7 @@ test(`a conversation of ${TURNS} turns stays in its window, keeps its first fact
   expect(agent.transcript).toHaveLength(2 * TURNS);
 }, 300_000);
 
-test("what the model no longer gets is in the journal only, also while the session goes on", async () => {
+test("dropped messages are in the journal only, also while the session continues", async () => {
   const events: CompressedEvent[] = [];
   const path = join(folder, "s.jsonl");
   const agent = agentOn(path, events);
@@ -137,7 +137,7 @@ test("what the model no longer gets is in the journal only, also while the sessi
   expect(at(-2)).toBe(last);
 });
 
-test("a conversation that is opened again goes on with the same bytes", async () => {
+test("a resumed conversation continues with the same bytes", async () => {
   const events: CompressedEvent[] = [];
   const path = join(folder, "s.jsonl");
   const agent = agentOn(path, events);
@@ -163,7 +163,7 @@ test("a conversation that is opened again goes on with the same bytes", async ()
   expect(JSON.stringify(sent()).startsWith(before.slice(0, -1))).toBe(true);
 });
 
-test("when no model sums up, a list of what was done stands for it, and that is told", async () => {
+test("without a summarizing model a list replaces the summary, and the user gets a notice", async () => {
   const events: CompressedEvent[] = [];
   const notices: string[] = [];
   const agent = agentOn(join(folder, "s.jsonl"), events, {}, (message) => notices.push(message));
@@ -179,7 +179,7 @@ test("when no model sums up, a list of what was done stands for it, and that is 
   expect(JSON.stringify(agent.messages)).toContain("heliotrope-42");
 });
 
-test("a compression that is cancelled leaves everything as it was", async () => {
+test("a cancelled compression changes nothing", async () => {
   const agent = agentOn(join(folder, "s.jsonl"), []);
   model.respondWith((body) => answered(body, "words ".repeat(200)));
   for (let turn = 0; turn < 20; turn++) await agent.chat(`Question ${turn} ${"and more ".repeat(50)}`);
@@ -215,7 +215,7 @@ test.for(["recency", "summary"])(
   },
 );
 
-test("an update may have as much room as the summary that it brings up to date", async () => {
+test("an updated summary may be as long as the earlier one", async () => {
   const events: CompressedEvent[] = [];
   const asked: number[] = [];
   const agent = agentOn(join(folder, "s.jsonl"), events);
@@ -233,7 +233,7 @@ test("an update may have as much room as the summary that it brings up to date",
   expect(asked[1]).toBeGreaterThan(900);
 });
 
-test("a model with a smaller window that takes over gets a summary in pieces that it can see", async () => {
+test("a fallback with a smaller window summarizes in parts that fit", async () => {
   const events: CompressedEvent[] = [];
   const notices: string[] = [];
   const agent = agentOn(join(folder, "s.jsonl"), events, {}, (message) => notices.push(message));

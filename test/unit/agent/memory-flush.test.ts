@@ -66,7 +66,7 @@ const memories = (name: string): string => readFileSync(join(home, "memories", n
 const flushes = () =>
   model.requests.filter(({ body }) => String(body.messages.at(-1)?.["content"]).includes("about to give way"));
 
-it("lets the model keep what matters before messages give way to a summary", async () => {
+it("lets the model save notes before a summary replaces messages", async () => {
   answering(callTools(call("memory", { action: "add", target: "user", content: "likes tabs" })));
   const agent = agentWith();
   await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });
@@ -78,7 +78,7 @@ it("lets the model keep what matters before messages give way to a summary", asy
   expect(JSON.stringify(agent.messages)).not.toContain("about to give way");
 });
 
-it("asks with the prefix and the tools that the conversation's requests have", async () => {
+it("asks with the prefix and the tools of the conversation's requests", async () => {
   answering(say("nothing"));
   const agent = agentWith();
   await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });
@@ -90,7 +90,7 @@ it("asks with the prefix and the tools that the conversation's requests have", a
   expect(existsSync(join(home, "memories"))).toBe(false);
 });
 
-it("runs nothing but the memory tool", async () => {
+it("runs only the memory tool", async () => {
   answering(callTools(call("write_file", { path: join(home, "made.txt"), content: "x" })));
   const agent = agentWith();
   await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });
@@ -98,7 +98,7 @@ it("runs nothing but the memory tool", async () => {
   expect(existsSync(join(home, "made.txt"))).toBe(false);
 });
 
-it("asks once about the same messages, and not about a few", async () => {
+it("asks once about the same messages, and never about only a few", async () => {
   answering(say("nothing"));
   const short = agentWith();
   await short.runConversation({ userMessage: "hi", conversationHistory: history(3) });
@@ -111,7 +111,7 @@ it("asks once about the same messages, and not about a few", async () => {
   expect(flushes()).toHaveLength(1);
 });
 
-it("is left out where nothing is remembered", async () => {
+it("does not happen without a memory", async () => {
   answering(say("nothing"));
   const agent = agentWith({ memory: false });
   expect(agent.toolNames).not.toContain("memory");
@@ -120,14 +120,14 @@ it("is left out where nothing is remembered", async () => {
   expect(flushes()).toHaveLength(0);
 });
 
-it("costs the compression nothing when it fails", async () => {
+it("does not affect the compression when it fails", async () => {
   answering(fail(400, "no"));
   const agent = agentWith();
   await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });
   expect((await agent.compress(undefined, signal))?.messages).toBeGreaterThan(0);
 });
 
-it("stands in the prompt of the next session", async () => {
+it("puts its notes into the prompt of the next session", async () => {
   answering(callTools(call("memory", { action: "add", content: "tests run with npm test" })));
   const agent = agentWith();
   await agent.runConversation({ userMessage: "hi", conversationHistory: history(20) });

@@ -19,7 +19,7 @@ function agentWith(callbacks: AgentCallbacks, options: Partial<AIAgentOptions> =
   return new AIAgent({ baseUrl: model.baseUrl, model: "m", cwd, home: cwd, environment: {}, callbacks, ...options });
 }
 
-test("a wait that is long enough to be told of can be cancelled at once, and the agent goes on", async () => {
+test("a wait that is long enough for a notice can be cancelled at once, and the agent continues", async () => {
   model.script({ ...fail(429, "slow down"), headers: { "retry-after": "60" } }, say("hello"));
   const notices: string[] = [];
   const agent = agentWith({

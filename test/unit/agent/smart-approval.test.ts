@@ -49,7 +49,7 @@ async function run(
   await agent.close();
 }
 
-test("what the model holds for harmless runs, and the user is told", async () => {
+test("a command that the model considers harmless runs, and the user gets a notice", async () => {
   await run("git push", '{"harmless": true, "why": "It is the user\'s own branch."}');
   expect(asked).toEqual([]);
   expect(told).toContain("Allowed without asking: `git push`. It is the user's own branch.");
@@ -84,7 +84,7 @@ test("a command cannot end the tag that it is shown in", async () => {
   expect(shown?.match(/<\/command>/g)).toHaveLength(1);
 });
 
-test("off asks nothing, and what is blocked stays blocked", async () => {
+test("off asks nothing, and blocked commands stay blocked", async () => {
   await run("rm old.log", "", "off");
   expect([asked, isThere()]).toEqual([[], false]);
   await run("rm -rf / --no-preserve-root", "", "off");

@@ -9,12 +9,12 @@ const environment = {
   API_KEY: "short",
 };
 
-test("what a tool has printed is stored without the values of secret variables and without what looks like a key", () => {
+test("tool output is stored without values of secret variables and without text that looks like a key", () => {
   const printed = tool("token hush-hush-hush, correct horse, key sk-abcdef123456, at /home/someone");
   expect(withoutSecrets(printed, environment)).toEqual(tool("token [key], [key], key [key], at /home/someone"));
 });
 
-test("what the user and the model said is stored as it was said", () => {
+test("messages of the user and the model are stored unchanged", () => {
   const said = { role: "user", content: "use hush-hush-hush" } as const;
   expect(withoutSecrets(said, environment)).toBe(said);
 });

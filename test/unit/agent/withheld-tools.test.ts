@@ -43,7 +43,7 @@ describe("tools with large output", () => {
     expect(offered()).toEqual(expect.arrayContaining(LARGE));
   });
 
-  it("are withheld above the hard limit when nothing more can go, and the model is told", async () => {
+  it("are withheld above the hard limit when nothing more can be dropped, and the model gets a note", async () => {
     model.script(say("I will be brief."));
     const agent = agentWith(20_000);
     await agent.chat(`Remember this: ${"some words ".repeat(6_500)}`);
@@ -53,7 +53,7 @@ describe("tools with large output", () => {
     expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("Tools with long results are withheld");
   });
 
-  it("that are called all the same do not run, and the model is told why", async () => {
+  it("do not run when they are called anyway, and the model gets the reason", async () => {
     writeFileSync(join(folder, "big.txt"), "big\n".repeat(10_000));
     model.script(callTools(call("read_file", { path: "big.txt" })), say("done"));
     const agent = agentWith(20_000);

@@ -25,23 +25,23 @@ const found = (query: string, provider = "openrouter"): unknown => {
   return result.kind === "several" ? result.choices.length : "none";
 };
 
-test("an exact name stands before longer ones that begin with it", () => {
+test("an exact name precedes longer names that begin with it", () => {
   expect(found("openai/gpt-4.1")).toBe("openrouter openai/gpt-4.1");
   expect(found("openrouter:openai/gpt-4.1")).toBe("openrouter openai/gpt-4.1");
   expect(found("offline")).toBe("offline offline");
 });
 
-test("what several providers have is taken from the present one", () => {
+test("a model of several providers is taken from the current one", () => {
   expect(found("openai/gpt-4.1", "lmstudio")).toBe("lmstudio openai/gpt-4.1");
   expect(found("openai/gpt-4.1", "offline")).toBe(2);
 });
 
-test("parts of names, in any order and case", () => {
+test("parts of names match in any order and case", () => {
   expect(found("Opus claude")).toBe("openrouter anthropic/claude-opus-4.5");
   expect(found("4.1")).toBe(3);
 });
 
-test("a name in no list is taken at its word where the endpoint has no list", () => {
+test("an unknown name is accepted if the endpoint has no list", () => {
   expect(found("my-fine-tune")).toBe("custom my-fine-tune");
   expect(found("custom:my-fine-tune")).toBe("custom my-fine-tune");
   expect(found("no such model")).toBe("none");
