@@ -34,7 +34,7 @@ async function askingSession(agent: AcpAgent): Promise<string> {
 const made = (agent: AcpAgent): boolean => existsSync(join(agent.cwd, "made.txt"));
 const COMMAND = "run npm run hello --silent";
 
-test("a request shows the whole command, why it asks, and what a lasting answer would cover", async () => {
+test("a request shows the whole command, the reasons, and the scope of a grant", async () => {
   const { agent, asked } = await start("reject");
   await agent.prompt(await askingSession(agent), COMMAND);
   const [request] = asked;
@@ -67,7 +67,7 @@ test("once is once, and for the session is until its end", async () => {
   expect(lasting.asked).toHaveLength(2);
 });
 
-test("always is for the next process too, until the script changes or it is taken back", async () => {
+test("a grant for always holds for the next process, until the script changes or it is revoked", async () => {
   const { agent, asked } = await start("always");
   const first = await askingSession(agent);
   await agent.prompt(first, COMMAND);

@@ -26,7 +26,7 @@ const said = (agent: AcpClient): string[] => textsOf(agent.of("user_message_chun
 /** Notes for the user outside the conversation. */
 const notes = (agent: AcpClient): string => textsOf(agent.of("agent_thought_chunk")).join("");
 
-test("damaged lines are left out, and counted to the user; the session goes on", async () => {
+test("damaged lines are skipped, the user sees their number, and the session continues", async () => {
   const session = await stored();
   const bytes = readFileSync(session.journal);
   const at = bytes.indexOf('"type":"system-prompt"');
@@ -39,7 +39,7 @@ test("damaged lines are left out, and counted to the user; the session goes on",
   expect((await agent.prompt(session.id, "list files")).result).toEqual({ stopReason: "end_turn" });
 });
 
-test("a journal of a later format is refused with what to do, and no byte of it changes", async () => {
+test("a journal of a later format is refused with advice, and stays unchanged", async () => {
   const session = await stored();
   writeFileSync(session.journal, readFileSync(session.journal, "utf8").replace('"version":1', '"version":2'));
   const before = readFileSync(session.journal);
@@ -149,7 +149,7 @@ function under(folder: string): string[] {
   return [folder, ...readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name))];
 }
 
-test("a session whose folder is gone opens all the same, and says so; a command says so, too", async () => {
+test("a session without its folder opens with a notice, and a command reports the missing folder", async () => {
   const session = await stored();
   rmSync(session.cwd, { recursive: true });
   const agent = await startAgent(session.home);

@@ -42,7 +42,7 @@ async function replayed(agent: AcpAgent, id: string): Promise<unknown[]> {
   return chunks.map(({ sessionUpdate, content }) => [sessionUpdate, (content as Json)["text"]]);
 }
 
-test("what was seen of an answer that was stopped stays with the session, and never reaches a model", async () => {
+test("the shown part of a stopped answer stays in the session, and never reaches a model", async () => {
   const { agent, model, id } = await start();
   await stopAt(agent, model, id);
   expect(await replayed(agent, id)).toEqual([
@@ -57,7 +57,7 @@ test("what was seen of an answer that was stopped stays with the session, and ne
   expect(readFileSync(join(agent.cwd, "out.md"), "utf8")).toContain("The first half\n\n[Stopped.]");
 });
 
-test("what is taken back takes what was seen of its answer with it", async () => {
+test("a rewind removes the shown part of the answer too", async () => {
   const { agent, model, id } = await start();
   await stopAt(agent, model, id);
   model.script(say("whole"));
@@ -68,7 +68,7 @@ test("what is taken back takes what was seen of its answer with it", async () =>
   ]);
 });
 
-test("a turn that failed shows again what was seen of it, and why it ended", async () => {
+test("a replay shows the partial answer of a failed turn, and the reason of its end", async () => {
   const { agent, model, id } = await start();
   model.script({ parts: [{ type: "text", text: "It begins" }, { type: "cut" }] }, fail(400, "no such thing"));
   const { error } = await agent.prompt(id, "go on");
@@ -78,7 +78,7 @@ test("a turn that failed shows again what was seen of it, and why it ended", asy
   ]);
 });
 
-test("what was seen of a stopped answer is left out where older messages give way to a summary", async () => {
+test("a compression drops the shown part of a stopped answer", async () => {
   const { agent, model, id } = await start();
   await stopAt(agent, model, id);
   model.respondWith((body) =>

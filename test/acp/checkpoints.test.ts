@@ -35,7 +35,7 @@ function positions(): number[] {
   return metas.flatMap((hermes) => (typeof hermes?.["position"] === "number" ? [hermes["position"]] : []));
 }
 
-test("the capability is declared, and a preview tells what a restore would do before it is done", async () => {
+test("the capability is declared, and a preview lists the effects of a restore", async () => {
   const { agentCapabilities } = await agent.initialize();
   expect(agentCapabilities).toMatchObject({ _meta: { hermes: { restore: true } } });
   await say('replace "one" with "ONE" in a.txt');
@@ -71,7 +71,7 @@ test("the capability is declared, and a preview tells what a restore would do be
   expect([file("a.txt").slice(0, 7), existsSync(join(agent.cwd, "b.txt"))]).toEqual(["ONE\nTWO", true]);
 });
 
-test("a restore is refused while a turn runs, and where the user said nothing", async () => {
+test("a restore is refused during a turn, and at a position without a user message", async () => {
   agent.on("session/request_permission", () => new Promise(() => undefined));
   const turn = agent.prompt(sessionId, "run sudo true");
   while (positions().length === 0) await agent.nextUpdate();
@@ -84,7 +84,7 @@ test("a restore is refused while a turn runs, and where the user said nothing", 
   expect(nowhere.error).toMatchObject({ code: -32602, message: expect.stringContaining("said nothing at 99") });
 });
 
-test("/undo takes back the last message, its files too, and says what it left alone", async () => {
+test("/undo removes the last message, restores its files, and lists the files that it skipped", async () => {
   await say('create mine.txt with "mine"');
   await say('replace "one" with "ONE" in a.txt');
   expect(await say("/undo")).toContain('Took back “replace "one" with "ONE" in a.txt” and what followed');
@@ -95,7 +95,7 @@ test("/undo takes back the last message, its files too, and says what it left al
   expect(await say("/undo")).toContain("nothing to take back");
 });
 
-test("/checkpoint lists, previews, restores when confirmed, and undoes; also what a command did, also after a restart", async () => {
+test("/checkpoint lists, previews, restores after a confirmation, and undoes, including changes by commands and after a restart", async () => {
   // A command waits for copies of changed files after the first scan only; the first scan copies in the background.
   await say("run true");
   await say('replace "one" with "ONE" in a.txt');
@@ -139,7 +139,7 @@ test("an editor with unsaved text gets the earlier one through its own document"
   expect(file("a.txt")).toBe("one\ntwo\nthree\n");
 });
 
-test("a deleted session takes its copies of files with it", async () => {
+test("the deletion of a session removes its copies of files", async () => {
   await say('replace "one" with "ONE" in a.txt');
   const hash = createHash("sha256").update("one\ntwo\nthree\n").digest("hex");
   const copy = join(agent.home, "vscode", "checkpoints", hash.slice(0, 2), hash.slice(2));

@@ -55,7 +55,7 @@ const pressures = (agent: AcpAgent): { used: number; level: unknown }[] =>
     level: ((_meta as Json)["hermes"] as Json)["contextPressure"],
   }));
 
-test("while a turn fills the window that is told, and that there is room again", async () => {
+test("a turn reports a filling window, and later that there is room again", async () => {
   const { agent, model } = await start();
   const id = await agent.newSession();
   for (const name of ["b", "c", "d", "e", "f", "g", "h", "i"]) {
@@ -78,7 +78,7 @@ test("while a turn fills the window that is told, and that there is room again",
   expect(told[lower]?.used).toBeLessThan(told[high]?.used ?? 0);
 });
 
-test("a conversation that fills the window is compressed, and everything said stays for those who load it", async () => {
+test("a conversation that fills the window is compressed, and a load still replays all messages", async () => {
   const { agent, model } = await start();
   const id = await agent.newSession();
   await untilCompressed(agent, id);
@@ -104,7 +104,7 @@ test("a conversation that fills the window is compressed, and everything said st
   expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("[COMPRESSED:");
 });
 
-test("/compress does it now, with what is to be kept in mind", async () => {
+test("/compress compresses at once, with a focus", async () => {
   const { agent, model } = await start();
   const id = await agent.newSession();
   await agent.prompt(id, "/compress");

@@ -66,7 +66,7 @@ test("its models are choices, and another one can be taken", async () => {
   expect(chats.map(({ model }) => model)).toEqual(["maker/large"]);
 });
 
-test("a refusal of the editor is one line that says what to do", async () => {
+test("a refusal of the editor is one line with advice", async () => {
   const { agent, sessionId } = await editorWith(() => ({
     outcome: "failed",
     kind: "not-allowed",
@@ -89,7 +89,7 @@ test("an answer of another shape is a fault, and the agent lives on", async () =
   expect((await agent.prompt(sessionId, "again")).result).toEqual({ stopReason: "end_turn" });
 });
 
-test("cancel ends the turn at once, and the editor is told", async () => {
+test("cancel ends the turn at once, and the editor is notified", async () => {
   const asked = Promise.withResolvers<void>();
   const { agent, sessionId } = await editorWith(({ chatId }, client) => {
     client.notify("_hermes/lm/delta", { chatId, parts: [text("half")] });

@@ -61,7 +61,7 @@ async function compressing(): Promise<{ agent: AcpAgent; id: string; over: Promi
   return { agent, id, over, release: held.release };
 }
 
-test("nothing is taken back while a summary of it is being made", async () => {
+test("a rewind is refused during a compression", async () => {
   const { agent, id, over, release } = await compressing();
   const { error } = await agent.request("_hermes/session/rewind", { sessionId: id, position: 4 });
   expect(error?.message).toContain("A turn is running");
@@ -90,7 +90,7 @@ test.for([
   expect(result?.["hits"]).toEqual(expect.any(Array));
 });
 
-test("pages go on where they were when their last session was used or deleted meanwhile", async () => {
+test("pages continue correctly after their last session was used or deleted", async () => {
   const agent = await start();
   const id = await agent.newSession();
   await agent.prompt(id, "list files");
@@ -125,7 +125,7 @@ test("a fork from a place that is none is refused instead of taking everything o
   expect(readdirSync(folderOf(agent)).filter((name) => name.endsWith(".jsonl"))).toHaveLength(1);
 });
 
-test("a title is one line that shows what it says", async () => {
+test("a title is one line without control characters", async () => {
   const agent = await start();
   const id = await agent.newSession();
   await agent.prompt(id, "list files");
@@ -156,7 +156,7 @@ test("a session whose first line is damaged is listed, found and resumed like an
   expect(result?.["hits"]).toMatchObject([{ sessionId: id }]);
 });
 
-test("what /resume brought over is shown as it was when its session is loaded later", async () => {
+test("messages that /resume copied are replayed unchanged when their session is loaded later", async () => {
   const { agent } = await withModel(({ messages }) => {
     const isResult = (messages as Json[]).at(-1)?.["role"] === "tool";
     return isResult ? say("done") : callTools(call("write_file", { path: "n.txt", content: "new\n" }));
@@ -175,7 +175,7 @@ test("what /resume brought over is shown as it was when its session is loaded la
   expect(agent.of("tool_call")).toEqual(shown);
 });
 
-test("what /resume brought over of a compressed session is all there, and the model gets the summary", async () => {
+test("/resume copies all messages of a compressed session, and the model gets the summary", async () => {
   const { agent, model } = await withModel((body) =>
     isSummary(body) ? say("The summary.") : say("long words ".repeat(100)),
   );
@@ -210,7 +210,7 @@ test("a session that is being deleted is not opened meanwhile", async () => {
   for (const { error } of [loaded, again]) expect(error?.message).toContain("there is no such session");
 });
 
-test("--resume prints the answer alone, not what was said before", async () => {
+test("--resume prints only the new answer", async () => {
   const { agent, model } = await withModel(({ messages }) => say(`answer ${(messages as unknown[]).length}`));
   const id = await agent.newSession();
   await agent.prompt(id, "first");
@@ -219,7 +219,7 @@ test("--resume prints the answer alone, not what was said before", async () => {
   expect(stdout).toBe("answer 4\n");
 });
 
-test("--resume takes the last session of the folder, and words of a title", async () => {
+test("--resume accepts words of a title, and defaults to the folder's last session", async () => {
   const { agent, model } = await withModel(({ messages }) => say(`answer ${(messages as unknown[]).length}`));
   for (const title of ["Red roses", "Red tulips", "Red roses and more"]) {
     const id = await agent.newSession();

@@ -48,7 +48,7 @@ test("sessions of the home are imported, listed, found and loaded; state.db stay
   expect(existsSync(join(agent.home, "state.db-wal"))).toBe(false);
 });
 
-test("what was deleted here stays so at the next import, is told of, and comes back only when that is asked for", async () => {
+test("the next import skips and reports sessions that were deleted here, and restores them only on request", async () => {
   const agent = await start();
   await writeState(agent.home);
   await agent.request("_hermes/sessions/import", {});
@@ -74,7 +74,7 @@ test("what was deleted here stays so at the next import, is told of, and comes b
   expect(again.result).toMatchObject({ imported: 1, deleted: 0 });
 });
 
-test("/import takes a path, adds only what is new, and says in one line what is wrong", async () => {
+test("/import accepts a path, adds only new sessions, and reports an error in one line", async () => {
   const agent = await start();
   const id = await agent.newSession();
   const answer = async (prompt: string): Promise<string> => {

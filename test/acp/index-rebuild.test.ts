@@ -49,7 +49,7 @@ const buildings = (agent: AcpClient): Json[] => agent.notified("_hermes/sessions
 
 const isBuilt = (agent: AcpClient): boolean => buildings(agent).some(({ done }) => done === SESSIONS);
 
-test("while an index is built a turn runs, lists answer from what is there, and the client sees how far it is", async () => {
+test("during an index build turns run, lists show indexed sessions, and the client sees the progress", async () => {
   const agent = await start(homeOfMany());
   const first = await agent.request("session/list", {});
   expect(first.result).toMatchObject({ _meta: { hermes: { building: { total: SESSIONS } } } });
@@ -67,7 +67,7 @@ test("while an index is built a turn runs, lists answer from what is there, and 
   expect(result).toMatchObject({ hits: [{ sessionId: "20261120_120000_0000004d" }] });
 });
 
-test("a client that does not ask for it is told nothing; an agent killed in the middle begins again", async () => {
+test("a client without the capability gets no progress; a killed agent restarts the build", async () => {
   const home = homeOfMany();
   const killed = await initialized(new AcpProcess({}, home), {});
   const { result } = await killed.request("session/list", {});
@@ -90,7 +90,7 @@ test("a client that does not ask for it is told nothing; an agent killed in the 
   await expect.poll(() => isBuilt(mended), { timeout: BUILD_TIMEOUT_MS }).toBe(true);
 });
 
-test("a rename and a deletion are told to lists", async () => {
+test("lists are notified of a rename and a deletion", async () => {
   const agent = await start(realpathSync(mkdtempSync(join(tmpdir(), "hermes-acp-few-"))));
   const changes = () => agent.notifications.filter((method) => method === "_hermes/sessions/changed").length;
   const id = await agent.newSession();

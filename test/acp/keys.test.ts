@@ -48,13 +48,13 @@ test("where no list is given, the shortest request tells", async () => {
   expect(refused.result).toMatchObject({ ok: false, refused: true });
 });
 
-test("what takes no key, or has no address, is refused", async () => {
+test("a check of a key is refused for a provider without keys or without an address", async () => {
   for (const provider of ["offline", "custom", "nobody"]) {
     expect((await agent.request("_hermes/check_key", { provider, key: KEY })).error).toMatchObject({ code: -32602 });
   }
 });
 
-test("a key that comes into the environment is used by a session that is open, and goes with it", async () => {
+test("an open session uses a key that is added to the environment, and loses it when it is removed", async () => {
   await agent.stop();
   agent = new AcpAgent({});
   await agent.initialize();

@@ -158,7 +158,7 @@ async function killSession(kills: number, random: Random): Promise<number> {
   return turns.filter(({ isOver }) => !isOver).length;
 }
 
-test("nothing that the client was told is lost by kill -9 at random points of turns", {
+test("kill -9 at random points of turns loses nothing that the client has received", {
   timeout: 600_000,
 }, async () => {
   const seeds = Array.from({ length: SESSIONS }, (_, session) => SEED + session);

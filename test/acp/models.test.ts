@@ -114,7 +114,7 @@ test("the model that the client lets a session begin with stays with it once it 
   expect(optionOf(loaded.result, "model")?.currentValue).toBe("custom:other-model");
 });
 
-test("a model that cannot be used any more is said so, and the configured one answers", async () => {
+test("a model that is no longer available is reported, and the configured one answers", async () => {
   const model = await modelServer();
   const agent = start(reaching(model));
   await agent.initialize({ session: { notices: {} } });
@@ -171,7 +171,7 @@ test("an endpoint that config.yaml describes is offered beside the configured on
   expect(JSON.stringify([...model.requests, ...model.lookedUp])).not.toContain("sk-acme");
 });
 
-test("what is not in the lists is refused by name, and nothing changes", async () => {
+test("an unknown model is refused by name, and nothing changes", async () => {
   const model = await modelServer();
   const agent = start(reaching(model));
   await agent.initialize();
@@ -206,7 +206,7 @@ test("a change in the middle of a turn holds from the next model call", async ()
   expect(model.requests.map(({ body }) => body["model"])).toEqual(["test-model", "other-model"]);
 });
 
-test("/model lists what there is and takes a part of a name", async () => {
+test("/model lists the models and accepts a part of a name", async () => {
   const model = await modelServer();
   model.lookUps.set("/models", { data: ["test-model", "big-one", "big-two"].map((id) => ({ id })) });
   const agent = start(reaching(model));

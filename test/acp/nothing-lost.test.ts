@@ -61,7 +61,7 @@ test("of two who opened one session, the one who speaks second is refused before
   expect(await found(one.home, id, one.cwd)).toEqual(["list files", "read a.txt", "search for two"]);
 });
 
-test("a session that was deleted elsewhere since it was opened does not go on, and leaves nothing behind", async () => {
+test("an open session that was deleted elsewhere refuses prompts, and leaves nothing behind", async () => {
   const one = await startAgent();
   const id = await one.newSession();
   await one.prompt(id, "list files");
@@ -89,7 +89,7 @@ function lockFolder({ home, cwd }: AcpClient): () => void {
   return () => chmodSync(folder, 0o700);
 }
 
-test("what could not be saved yet is exported, and outlives that its session is opened anew", async () => {
+test("unsaved messages are exported, and survive a reopening of their session", async () => {
   const first = await startAgent();
   const id = await first.newSession();
   await first.prompt(id, "list files");
@@ -116,7 +116,7 @@ test("what could not be saved yet is exported, and outlives that its session is 
   expect(await found(first.home, id, first.cwd)).toEqual(["list files", "read a.txt", "search for two"]);
 });
 
-test("a session of which nothing could be saved is exported all the same", async () => {
+test("a session without any saved message can be exported", async () => {
   const first = await startAgent();
   await first.prompt(await first.newSession(), "list files");
   await first.stop();

@@ -56,7 +56,7 @@ test("a patch of several files is announced with its diffs, and done", async () 
   expect(toolResult(model)).toContain("Deleted c.txt.");
 });
 
-test("a patch with a part that cannot be done changes nothing, and the model is told why", async () => {
+test("a patch with an impossible part changes nothing, and the model gets the reason", async () => {
   const { agent, model } = await start([
     ...["*** Begin Patch", "*** Delete File: c.txt"],
     ...["*** Update File: a.txt", "-twoo", "+TWO", "*** End Patch"],
@@ -108,7 +108,7 @@ async function startInEditor(
 const READ = ["read_file", { path: "a.txt" }] as const;
 const EDIT = ["patch", { path: "a.txt", old_string: "two", new_string: "TWO" }] as const;
 
-test("an exact, unique edit of a file in which the user has typed since is applied to what they typed", async () => {
+test("an exact, unique edit is applied to the text that the user has changed since", async () => {
   const { agent, model, editor } = await startInEditor([READ, EDIT], "one\ntwo\nthree\n");
   agent.on("fs/read_text_file", () => {
     const { text } = editor;
@@ -123,7 +123,7 @@ test("an exact, unique edit of a file in which the user has typed since is appli
   expect(toolResult(model)).toContain("+typed");
 });
 
-test("what the user types in each moment of an edit is kept", async () => {
+test("text that the user types at any moment of an edit is kept", async () => {
   const { agent, model, editor } = await startInEditor([READ, EDIT], "one\ntwo\nthree\n");
   let reads = 0;
   agent.on("fs/read_text_file", () => {
@@ -138,7 +138,7 @@ test("what the user types in each moment of an edit is kept", async () => {
   expect(toolResult(model)).toContain("your edit was applied to its current text");
 });
 
-test("a whole text is not written over what the user has typed since", async () => {
+test("a whole text never overwrites later typing of the user", async () => {
   const whole = ["write_file", { path: "a.txt", content: "all new\n" }] as const;
   const { agent, model, editor } = await startInEditor([READ, whole], "one\ntwo\n");
   agent.on("fs/read_text_file", () => {

@@ -41,7 +41,7 @@ test("an edit that breaks a file says so to the model and to the editor, also wh
 });
 
 // A foreign client that speaks our extension gets the questions; what it answers is mapped through the edit.
-test("what the client's language servers find reaches the model", async () => {
+test("problems from the client's language servers reach the model", async () => {
   const { agent, model } = await start();
   const path = join(agent.cwd, "a.ts");
   const asked: Json[] = [];

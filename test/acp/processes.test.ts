@@ -43,7 +43,7 @@ const ENDED = /ended by signal SIG(TERM|KILL), stopped by the user/;
 
 const READER = 'echo begun; while read -r line; do echo "got $line"; done; exit 4';
 
-test("a client that asks for it is told when one begins, waits for input, ends, and when the model knows", async () => {
+test("a client with the capability is notified of a start, a wait for input, an end, and the model's knowledge of it", async () => {
   const bench = await start();
   const { agent, model, sessionId } = bench;
   await runInBackground(bench, READER);
@@ -58,7 +58,7 @@ test("a client that asks for it is told when one begins, waits for input, ends, 
   await expect.poll(() => lastTold(bench)).toEqual([]);
 });
 
-test("its output can be read from any byte, what the user types reaches it, and the model hears that they typed", async () => {
+test("its output can be read from any byte, it gets the user's input, and the model gets a note about the input", async () => {
   const bench = await start();
   const { agent, model, sessionId } = bench;
   await runInBackground(bench, READER);
@@ -77,7 +77,7 @@ test("its output can be read from any byte, what the user types reaches it, and 
   expect(messages).not.toContain("my secret");
 });
 
-test("the user ends one with all it has started, and the model is told who did", async () => {
+test("the user ends a process with its children, and the model learns who ended it", async () => {
   const bench = await start();
   const { agent, model, sessionId } = bench;
   await runInBackground(bench, `setsid sleep 7${process.pid}1 & echo begun; cat`);
@@ -95,7 +95,7 @@ test("the user ends one with all it has started, and the model is told who did",
   expect((await agent.request("_hermes/process/list", { sessionId })).result).toEqual({ processes: [] });
 });
 
-test("what a command leaves behind is a process, too, until it is gone", async () => {
+test("a process that a command leaves behind is listed until it ends", async () => {
   const bench = await start();
   const { agent, model, sessionId } = bench;
   model.script({ parts: [call("terminal", { command: `sleep 7${process.pid}2 > /dev/null & echo $!` })] }, say("ok"));
@@ -106,7 +106,7 @@ test("what a command leaves behind is a process, too, until it is gone", async (
   await expect.poll(() => lastTold(bench)).toEqual(["p1 ended"]);
 });
 
-test("others are not told of anything", async () => {
+test("clients without the capability get no notifications", async () => {
   const bench = await start({});
   await runInBackground(bench, READER);
   const { result } = await bench.agent.request("_hermes/process/list", { sessionId: bench.sessionId });

@@ -116,7 +116,7 @@ test.runIf(isSandboxed)("an editor's terminal is given a command line that holds
   expect(created[1]?.["args"]).toEqual(["-c", "git status"]);
 });
 
-test("where there is no sandbox that is said once, and commands ask as ever", async () => {
+test("without a sandbox there is one notice, and commands ask as usual", async () => {
   const bin = mkdtempSync(join(tmpdir(), "hermes-bin-"));
   writeFileSync(join(bin, "bwrap"), "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n", {
     mode: 0o755,

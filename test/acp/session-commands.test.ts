@@ -37,7 +37,7 @@ test("/title shows and sets the title, and tells the client", async () => {
   expect(agent.of("session_info_update").at(-1)).toMatchObject({ title: "The two lines" });
 });
 
-test("/retry takes the last answer back and asks again", async () => {
+test("/retry removes the last answer and asks again", async () => {
   const model = await startModelServer();
   model.script(say("first"), say("second"));
   const agent = await start({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-12345678" });
@@ -63,7 +63,7 @@ test("/new lets the model forget, and the journal keep", async () => {
   expect(journal).toContain("read a.txt");
 });
 
-test("/resume lists what there is, and goes on with one of them", async () => {
+test("/resume lists the sessions, and continues one of them", async () => {
   const agent = await start();
   const first = await agent.newSession();
   await agent.prompt(first, "read a.txt");
@@ -102,7 +102,7 @@ test("/export writes a file beside the work, in the form that is asked for, and 
   expect(JSON.parse(masked).messages.at(-2).content).toBe('set "password=[key]" in the file');
 });
 
-test("/usage and the usage of updates and lists say what is known, and nothing of what is not", async () => {
+test("/usage and the usage in updates and lists contain known values only", async () => {
   const model = await startModelServer();
   model.script(say("hello"));
   const known = await start({
@@ -123,7 +123,7 @@ test("/usage and the usage of updates and lists say what is known, and nothing o
   expect(await answer(offline, other, "/usage")).toContain("| unknown |");
 });
 
-test("stored sessions are found by title and by what was said, renamed and exported", async () => {
+test("stored sessions are found by title and by messages, renamed and exported", async () => {
   const agent = await start();
   const id = await agent.newSession();
   await agent.prompt(id, "search elephant");

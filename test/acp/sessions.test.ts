@@ -23,7 +23,7 @@ async function list(agent: AcpClient, params: Json = {}): Promise<Json[]> {
   return result?.["sessions"] as Json[];
 }
 
-test("sessions are listed by folder once something was said, also by the next process", async () => {
+test("sessions with a message are listed by folder, by the next process too", async () => {
   const agent = await start();
   const id = await agent.newSession();
   expect(await list(agent)).toEqual([]);
@@ -37,7 +37,7 @@ test("sessions are listed by folder once something was said, also by the next pr
   expect(await list(next, { cwd: next.cwd })).toEqual([]);
 });
 
-test("a resumed session goes on without its history being sent again", async () => {
+test("a resumed session continues without another replay of its history", async () => {
   const agent = await start();
   const id = await agent.newSession();
   await agent.prompt(id, "list files");

@@ -55,7 +55,7 @@ test("from nothing to a model: provider, key and model are asked, tried and writ
   );
 });
 
-test("what stood in the home stays as it was written: comments, order, other keys", async () => {
+test("files of the home keep their comments, order and other keys", async () => {
   mkdirSync(home);
   writeFileSync(join(home, ".env"), "# mine\nexport OPENAI_API_KEY=old\nOTHER='a b'\n");
   writeFileSync(join(home, "config.yaml"), "# my settings\nagent:\n  max_turns: 7 # enough\nmodel: old/model\n");
@@ -66,7 +66,7 @@ test("what stood in the home stays as it was written: comments, order, other key
   expect(config).toContain("model:\n  provider: openai\n  default: gpt-4.1\n");
 });
 
-test("a key that is refused is said so, asked again, and never written", async () => {
+test("a refused key is reported, requested again, and never written", async () => {
   model.lookUps.set("/models", fail(401, `Incorrect API key: ${KEY}`));
   const { code, output } = await setUp("1", KEY, "n");
   expect(output).toContain("The key for openai was refused (401)");

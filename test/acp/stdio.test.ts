@@ -78,7 +78,7 @@ test("the main job: an edit, a command, the plan, and how it ended", async () =>
   expect(agent.strayLines).toEqual([]);
 });
 
-test("the client's files and terminals are used when it offers them: unsaved text is what the agent reads", async () => {
+test("the agent uses the client's files and terminals when offered, and reads unsaved text", async () => {
   const agent = start();
   const unsaved = new Map([["a.txt", "one\ntwo unsaved\nthree\n"]]);
   const commands: Json[] = [];
@@ -103,7 +103,7 @@ test("the client's files and terminals are used when it offers them: unsaved tex
   expect(agent.text()).toContain("from the client");
 });
 
-test("what is risky asks, with the whole command and why; a no reaches the model", async () => {
+test("a risky command asks with its whole text and the reason; a refusal reaches the model", async () => {
   const agent = start();
   const asked: Json[] = [];
   agent.on("session/request_permission", (params) => {
@@ -172,7 +172,7 @@ test("cancel ends a turn that streams, that runs a command, and that asks", asyn
   expect(sent.map((message) => message["role"]).slice(-1)).toEqual(["user"]);
 });
 
-test("bad input: each gets its error, and the agent goes on", async () => {
+test("each invalid input gets its error, and the agent continues", async () => {
   const agent = startProcess();
   await agent.initialize();
   const broken = agent.replyTo(null);
@@ -193,7 +193,7 @@ test("bad input: each gets its error, and the agent goes on", async () => {
   expect(agent.text()).toContain("not a language model");
 });
 
-test("bad calls of a model: unknown tool, cut arguments, wrong types; then it goes on", async () => {
+test("a model continues after an unknown tool, truncated arguments and wrong types", async () => {
   const { agent, model } = await startWithModel(start);
   await agent.initialize();
   model.script(
@@ -224,7 +224,7 @@ test("a provider's refusal is one clear line without the key", async () => {
   expect(JSON.stringify(error)).not.toContain("sk-test-key");
 });
 
-test("a session goes on after the process was killed, and is replayed with its diff", async () => {
+test("a session continues after the process was killed, and is replayed with its diff", async () => {
   const first = startProcess();
   await first.initialize();
   const sessionId = await first.newSession();
@@ -242,7 +242,7 @@ test("a session goes on after the process was killed, and is replayed with its d
   expect((await second.prompt(sessionId, "read a.txt")).result).toEqual({ stopReason: "end_turn" });
 });
 
-test("the end of stdin ends the agent and what it runs", async () => {
+test("the end of stdin ends the agent and its processes", async () => {
   const { agent, model } = await startWithModel(startProcess);
   await agent.initialize();
   const sessionId = await agent.newSession();
@@ -279,7 +279,7 @@ test("the foreign client acpx completes a prompt with an edit", () => {
   expect(readFileSync(join(agent.cwd, "b.txt"), "utf8")).toBe("TWO\n");
 });
 
-test("headless: edits the file and exits 0; without --yes what asks is refused; a bad option exits 1", () => {
+test("headless: edits the file and exits 0; without --yes an edit that asks is refused; an invalid option exits 1", () => {
   const agent = start();
   const chat = (...args: string[]) =>
     spawnSync("node", ["dist/cli.js", "--cwd", agent.cwd, ...args], {
@@ -296,7 +296,7 @@ test("headless: edits the file and exits 0; without --yes what asks is refused; 
   expect(lines.map((line) => JSON.parse(line).update.sessionUpdate)).toContain("tool_call");
 });
 
-test("what the user says in the middle of a turn reaches the model after the running call", async () => {
+test("a message sent during a turn reaches the model after the running call", async () => {
   const { agent, model } = await startWithModel(start);
   await agent.initialize();
   const sessionId = await agent.newSession();

@@ -50,7 +50,7 @@ test("an editor that knows nothing of tails gets the whole conversation, and no 
   expect(earlierIn(agent)).toEqual([]);
 });
 
-test("a tail and the pages before it are together what a whole replay is", async () => {
+test("a tail and the pages before it equal a whole replay", async () => {
   const agent = await start();
   const whole = await load(agent);
   const parts = [await load(agent, { tail: 30 })];
@@ -77,7 +77,7 @@ test("all that is earlier comes at once, and a tail longer than the session is t
   expect([earlier, [...(updates as Json[]), ...tail]]).toEqual([null, whole]);
 });
 
-test("a page after messages were taken back has none of them", async () => {
+test("a page after a rewind has no removed messages", async () => {
   const agent = await start();
   await load(agent, { tail: 4 });
   await agent.request("_hermes/session/rewind", { sessionId: ID, position: 8 });
@@ -97,7 +97,7 @@ test("a session that was just begun has no earlier page, one that is not open an
   expect(wrong.error?.code).toBe(-32602);
 });
 
-test("a request for a page that is cancelled ends, and the session goes on", async () => {
+test("a cancelled request for a page ends, and the session continues", async () => {
   const agent = await start();
   await load(agent, { tail: 4 });
   const reply = await agent.requestAndCancel("_hermes/session/earlier", { sessionId: ID, before: 196 });

@@ -30,7 +30,7 @@ const replayed = async (agent: AcpAgent, sessionId: string): Promise<unknown[]> 
     .map(({ content, _meta }) => [(content as Json)["text"], ((_meta as Json)["hermes"] as Json)["position"]]);
 };
 
-test("a message that is taken back is gone for the model and for those who load the session", async () => {
+test("a rewound message is gone for the model and for later loads", async () => {
   const agent = await start();
   const id = await agent.newSession();
   await agent.prompt(id, "read a.txt");
@@ -46,7 +46,7 @@ test("a message that is taken back is gone for the model and for those who load 
   ]);
 });
 
-test("nothing is taken back while a turn runs, and wrong parameters are named", async () => {
+test("a rewind is refused during a turn, and invalid parameters are named", async () => {
   const agent = await start();
   const id = await agent.newSession();
   const turn = agent.prompt(id, "run sleep 30");
@@ -59,7 +59,7 @@ test("nothing is taken back while a turn runs, and wrong parameters are named", 
   expect(wrong.error?.code).toBe(-32602);
 });
 
-test("a fork before a message holds what was said until then", async () => {
+test("a fork before a message contains the messages before it", async () => {
   const agent = await start();
   const id = await agent.newSession();
   await agent.prompt(id, "read a.txt");

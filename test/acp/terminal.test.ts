@@ -65,7 +65,7 @@ test("a background process: started, polled, written to, killed; nothing of it i
   expect(isRunning(nap(1))).toBe(false);
 });
 
-test("the model is told once, with its next request, that a process has ended", async () => {
+test("the model learns once, with its next request, that a process has ended", async () => {
   const { agent, model } = await start(AcpAgent);
   const sessionId = await openSession(agent);
   model.script({ parts: [call("terminal", { command: "read x < fifo; exit 3", background: true })] }, say("waiting"));
@@ -112,7 +112,7 @@ test("folder and variables persist between calls and turns, and approval judges 
   expect(existsSync(join(agent.cwd, "settings.json"))).toBe(true);
 });
 
-test("a session that is opened again begins with a new shell, and its model is told", async () => {
+test("a resumed session starts with a new shell, and its model gets a note", async () => {
   const { agent, model } = await start(AcpAgent);
   const sessionId = await openSession(agent);
   model.script({ parts: [call("terminal", { command: "cd /; export A=1" })] }, say("done"));
@@ -141,7 +141,7 @@ test.each([
   await expect.poll(() => isRunning(name)).toBe(false);
 });
 
-test("closing a session ends what it left in the background", async () => {
+test("closing a session ends its background processes", async () => {
   const { agent, model } = await start(AcpAgent);
   const sessionId = await openSession(agent);
   model.script({ parts: [call("terminal", { command: nap(6), background: true })] }, say("started"));
@@ -220,7 +220,7 @@ test("the agent's keys are not in a command's environment, unless config.yaml pa
   expect(third).toMatch(new RegExp(`^${passed}OPENAI_API_KEY=set-by-hand\n\\[exit code 0`));
 });
 
-test("config.yaml's backend is where commands run; one that cannot be reached is said, and files go on", async () => {
+test("commands run on the backend of config.yaml; an unreachable one is reported, and files still work", async () => {
   const model = await startModelServer();
   const home = mkdtempSync(join(tmpdir(), "hermes-acp-home-"));
   writeFileSync(join(home, "config.yaml"), "terminal:\n  backend: ssh\n  ssh_host: host\n");
@@ -287,7 +287,7 @@ test("an editor's own terminals run background commands too", async () => {
   expect(killed).toContain("p1 has ended: ended by signal SIGTERM");
 });
 
-test("a process whose terminal the editor has closed is told of as lost, and the turn goes on", async () => {
+test("a process whose terminal the editor has closed is reported as lost, and the turn continues", async () => {
   const { agent, model } = await start(AcpAgent);
   let isOpen = true as boolean;
   agent
