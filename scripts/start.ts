@@ -5,11 +5,10 @@ import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { chromiumArguments, findChromium } from "./chromium.ts";
 import { packageExtension } from "./package.ts";
 import { projectFolder, vscodeTestFolder } from "./project.ts";
 import { runInTerminal } from "./run-program.ts";
-import { findOnPath } from "./system-packages.ts";
+import { chromiumArguments, findChromium, findOnPath } from "./system-programs.ts";
 import { installExtension, startVSCodeServer } from "./vscode-server.ts";
 
 /** A fixed range, because the browser stores a window's layout by address. */

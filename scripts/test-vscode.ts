@@ -3,11 +3,10 @@
 // Needs the bundles and the package: npm run package.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ensureChromium } from "./chromium.ts";
 import { packageFile, projectFolder, resultsFolder } from "./project.ts";
 import { useRunFolder } from "./run-folder.ts";
 import { runInTerminal } from "./run-program.ts";
-import { ensureTestPrograms } from "./test-programs.ts";
+import { ensureChromium, ensureTestPrograms } from "./system-programs.ts";
 import { ensureVSCodeServer } from "./vscode-server-install.ts";
 import { runSuite } from "./vscode-suite.ts";
 

@@ -8,7 +8,7 @@ import { projectFolder, resultsFolder } from "./project.ts";
 import { useRunFolder } from "./run-folder.ts";
 import { runInTerminal } from "./run-program.ts";
 import { readStageResults, type StageResults } from "./stage-results.ts";
-import { ensureTestPrograms, isCI } from "./test-programs.ts";
+import { ensureTestPrograms, isCI } from "./system-programs.ts";
 import { ensureVSCodeServer } from "./vscode-server-install.ts";
 
 type Stage = {

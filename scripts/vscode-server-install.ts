@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from "node:path";
 import { withLock } from "./install-lock.ts";
 import { vscodeTestFolder } from "./project.ts";
 import { runQuietly } from "./run-program.ts";
-import { findOnPath, installPackages } from "./system-packages.ts";
+import { findOnPath, installPackages } from "./system-programs.ts";
 
 /** Version of the npm package; 4.139.1 is VS Code 1.139.1. */
 const VERSION = "4.139.1";

@@ -15,9 +15,9 @@ import { format } from "node:util";
 import { createVSIX } from "@vscode/vsce";
 import * as esbuild from "esbuild";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { chromiumArguments, ensureChromium } from "./chromium.ts";
 import { lazySchemas } from "./lazy-schemas.ts";
 import { projectFolder, resultsFolder } from "./project.ts";
+import { chromiumArguments, ensureChromium } from "./system-programs.ts";
 import { installExtension, startVSCodeServer, type VSCodeServer } from "./vscode-server.ts";
 
 /** First characters of every line of the report, as test/vscode/index.ts writes it. */

@@ -1,11 +1,10 @@
 /** Approval of prepared calls: the policy decides, the user or a model answers, and grants are kept. */
-
 import { jsonrepair } from "jsonrepair";
 import * as z from "zod";
 import type { Grants } from "../approval/grants.ts";
 import { type ApprovalMode, decide, type Effect } from "../approval/policy.ts";
 import { resolvePath } from "../approval/resolve-path.ts";
-import { wrapData } from "../prompt/wrap-data.ts";
+import { wrapData } from "../prompt/injection-scan.ts";
 import type { RecordedAnswer } from "../sessions/outcomes.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Auxiliary } from "./auxiliary.ts";

@@ -1,7 +1,6 @@
 /** Instructions of a project for agents: the first kind of file that exists counts. */
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
-import { findThreat } from "./injection-scan.ts";
-import { wrapData } from "./wrap-data.ts";
+import { findThreat, wrapData } from "./injection-scan.ts";
 
 /** Gives a file's text as the user sees it; undefined for a missing file, and for one without text. */
 export type ReadText = (path: string) => Promise<string | undefined>;

@@ -4,7 +4,7 @@ import { findProgram } from "../../agent-core/host/find-program.ts";
 import { findSandbox } from "../../agent-core/host/terminals/sandbox/bwrap.ts";
 import { vscodeRipgrep } from "../../extension/agent/vscode-ripgrep.ts";
 import { vscodeTestFolder } from "../../scripts/project.ts";
-import { isCI, missingTestPrograms, type TestProgram } from "../../scripts/test-programs.ts";
+import { isCI, missingTestPrograms, type TestProgram } from "../../scripts/system-programs.ts";
 
 const missing = missingTestPrograms();
 

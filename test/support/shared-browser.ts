@@ -1,7 +1,7 @@
 /** One browser for a whole run of panel tests. */
 import { chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
-import { chromiumArguments, ensureChromium } from "../../scripts/chromium.ts";
+import { chromiumArguments, ensureChromium } from "../../scripts/system-programs.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

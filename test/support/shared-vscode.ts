@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserServer, chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
-import { chromiumArguments, ensureChromium } from "../../scripts/chromium.ts";
 import { packageFile, resultsFolder } from "../../scripts/project.ts";
+import { chromiumArguments, ensureChromium } from "../../scripts/system-programs.ts";
 import { installExtension, startVSCodeServer, type VSCodeServer } from "../../scripts/vscode-server.ts";
 
 /** Address and folders of the running server and browser, for the test files. */

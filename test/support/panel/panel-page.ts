@@ -4,8 +4,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { chromiumArguments, ensureChromium } from "../../../scripts/chromium.ts";
 import { webviewFolder } from "../../../scripts/project.ts";
+import { chromiumArguments, ensureChromium } from "../../../scripts/system-programs.ts";
 
 const types: Readonly<Record<string, string>> = { ".js": "text/javascript", ".css": "text/css", ".ttf": "font/ttf" };
 
