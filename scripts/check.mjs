@@ -21,6 +21,7 @@ const checks = [
   ["types: webview", ...tsc, "webview"],
   ["tables", "node", "scripts/tables.mjs", "--check"],
   ["manifest", "node", "scripts/manifest.mjs"],
+  ["house rules", "node", "scripts/house-rules.mjs"],
 ];
 
 async function run([name, program, ...args]) {

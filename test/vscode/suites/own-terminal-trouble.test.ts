@@ -184,7 +184,7 @@ function plain({ text }: { readonly text: string }): string {
   return stripVTControlCharacters(text).replaceAll("\r", "");
 }
 
-/** Path of a shell that scripts/test-programs.ts installs. */
+/** Path of a shell that scripts/system-programs.ts installs. */
 function installed(name: string): string {
   const path = `/usr/bin/${name}`;
   assert.ok(existsSync(path), `${path} is missing: npm test installs it`);

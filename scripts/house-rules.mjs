@@ -1,0 +1,92 @@
+// Checks the rules of this repository that no other tool knows: every file is worth its name, comments open with a noun,
+// and ARCHITECTURE.md points to code that exists.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+
+/** A file below this size belongs to its only importer. Lines. */
+const SMALL = 60;
+
+/** Small files with one importer that stay on their own, and the reason. */
+const pure = "needs no VS Code, unlike its importer, so its unit test runs without one";
+const lazy = "loaded on first use";
+const smallFiles = {
+  "agent-core/acp/live-configuration.ts": "the part of the server that lives as long as the process",
+  "agent-core/acp/snippet.ts": "one pure function with a test of its own",
+  "agent-core/host/syntax/grammars.ts": "the build reads it too",
+  "agent-core/host/syntax/parsed-syntax.ts": lazy,
+  "agent-core/host/syntax/syntax-problems.ts": "loads the parsers of its folder on first use",
+  "extension/agent/vscode-ripgrep.ts": pure,
+  "extension/models/sync-agent-settings.ts": lazy,
+  "extension/problems/diagnostic-timeouts.ts": pure,
+  "extension/review/ghost-text.ts": pure,
+  "extension/terminals/shell-dialects.ts": pure,
+  "extension/terminals/shell-marks.ts": pure,
+};
+
+/** Members of a table, one topic each, and entries of a bundle. */
+const MEMBER =
+  /^(agent-core\/(tools|providers\/wire|acp\/methods|acp\/commands|entry)|extension\/(client|commands|chat\/actions))\/[^/]+\.ts$|\.gen\.ts$/;
+
+const OPENING = /(?:\/\*\*|\/\/|^\s*\*)\s*(?:What|Who|Whoever|Whether|Whose|Of what|Where)\s/;
+
+const files = execFileSync("git", [
+  "ls-files",
+  "-co",
+  "--exclude-standard",
+  "agent-core",
+  "extension",
+  "webview",
+  "scripts",
+])
+  .toString()
+  .split("\n")
+  .filter((file) => /\.(ts|tsx|mjs)$/.test(file) && existsSync(file));
+const texts = new Map(files.map((file) => [file, readFileSync(file, "utf8")]));
+
+const problems = [...smallFileProblems(), ...openingProblems(), ...architectureProblems()];
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length > 0 ? 1 : 0;
+
+function smallFileProblems() {
+  const importers = new Map();
+  for (const [file, text] of texts) {
+    for (const [, path] of text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)) {
+      const target = normalize(join(dirname(file), path));
+      importers.set(target, (importers.get(target) ?? new Set()).add(file));
+    }
+  }
+  const small = files.filter(
+    (file) => importers.get(file)?.size === 1 && !MEMBER.test(file) && texts.get(file).split("\n").length - 1 < SMALL,
+  );
+  const unlisted = small
+    .filter((file) => !(file in smallFiles))
+    .map(
+      (file) => `${file} has fewer than ${SMALL} lines and one importer, ${[...importers.get(file)][0]}: merge them.`,
+    );
+  const outdated = Object.keys(smallFiles)
+    .filter((file) => !small.includes(file))
+    .map((file) => `${file} is no small file with one importer any more: remove it from scripts/house-rules.mjs.`);
+  return [...unlisted, ...outdated];
+}
+
+function openingProblems() {
+  return [...texts].flatMap(([file, text]) =>
+    text.split("\n").flatMap((line, index) => {
+      if (file === "scripts/house-rules.mjs" || !OPENING.test(line)) return [];
+      return [`${file}:${index + 1} opens a comment with a question word: begin with a noun.`];
+    }),
+  );
+}
+
+/** Rows of the table "Where it is decided": behaviour | `file#symbol`. */
+function architectureProblems() {
+  const [, table = ""] = readFileSync("ARCHITECTURE.md", "utf8").split("## Where it is decided");
+  const rows = [...table.matchAll(/^\| .+ \| `([^`#]+)#([^`]+)` \|$/gm)];
+  if (rows.length < 40) return [`ARCHITECTURE.md: ${rows.length} of 40 rows in "Where it is decided".`];
+  return rows.flatMap(([, file, symbol]) => {
+    if (!existsSync(file)) return [`ARCHITECTURE.md names ${file}, which does not exist.`];
+    if (new RegExp(`\\b${symbol}\\b`).test(readFileSync(file, "utf8"))) return [];
+    return [`ARCHITECTURE.md names ${symbol}, which ${file} does not contain.`];
+  });
+}
