@@ -52,7 +52,7 @@ export class PromptRunner {
 
   /** Runs work that must not overlap a turn. Throws the protocol's error when a prompt runs or waits. */
   betweenTurns<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (this.#count > 0) throw new RequestError(-32600, "A turn is running; stop it before anything is taken back.");
+    if (this.#count > 0) throw new RequestError(-32600, "A turn is running. Stop it before you undo or restore.");
     const done = this.#last.then(work);
     this.#last = done.catch(() => undefined);
     return done;

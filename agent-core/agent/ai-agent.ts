@@ -90,13 +90,13 @@ export class AIAgent {
 
   /** Takes back the messages from this position on. Throws during a turn. */
   rewind(keep: number): void {
-    if (this.isRunning) throw new Error("A turn is running; stop it before anything is taken back.");
+    if (this.isRunning) throw new Error("A turn is running. Stop it before you undo or restore.");
     this.#record.rewind(keep);
   }
 
   /** Continues another session in this one, whose own messages are taken back. Throws during a turn. */
   resumeFrom(stored: StoredSession): void {
-    if (this.isRunning) throw new Error("A turn is running; stop it before anything is taken back.");
+    if (this.isRunning) throw new Error("A turn is running. Stop it before you undo or restore.");
     this.#record.resumeFrom(stored);
   }
 

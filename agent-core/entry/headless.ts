@@ -23,18 +23,18 @@ const INTERRUPTED = 130;
 /** Listed sessions when several match. */
 const MAX_MATCHES = 15;
 
-const HELP = `hermes: one prompt to the Hermes agent, from the command line.
+const HELP = `hermes: send one prompt to the Hermes agent from the command line.
 
-  hermes [options] "prompt"     (without a prompt it is read from standard input)
+  hermes [options] "prompt"     (without a prompt, reads standard input)
 
-  --yes          allow everything that would ask (blocked commands stay blocked)
+  --yes          approve every request (blocked commands stay blocked)
   --cwd DIR      work in DIR; default: the current folder
-  --resume WHICH go on with an earlier session: its id, words of its title, or "last" (of this folder)
+  --resume WHICH continue an earlier session: its id, words of its title, or "last" (in this folder)
   --json         print every session/update as a line of JSON
   --version, --help
 
 The answer goes to standard output, tool calls to standard error.
-Exit code: 0 done, 1 error, 130 interrupted.
+Exit codes: 0 success, 1 error, 130 interrupted.
 `;
 
 /** Runs one prompt to its end. Returns the exit code. */
@@ -58,7 +58,7 @@ export async function runHeadless(args: readonly string[]): Promise<number> {
 async function runPrompt(options: HeadlessOptions): Promise<number> {
   const prompt = options.prompt === "" ? (await text(process.stdin)).trim() : options.prompt;
   if (prompt === "") {
-    process.stderr.write(`hermes: there is no prompt.\n${HELP}`);
+    process.stderr.write(`hermes: the prompt is empty.\n${HELP}`);
     return 1;
   }
   const local = nodeHost();
@@ -137,7 +137,7 @@ async function findSession(agent: ClientContext, wanted: string, cwd: string): P
   if (wanted === "last") {
     const { sessions } = await agent.request(methods.agent.session.list, { cwd });
     const [last] = sessions;
-    if (last === undefined) throw new Error(`There is no earlier session of ${cwd}.`);
+    if (last === undefined) throw new Error(`There is no earlier session in ${cwd}.`);
     return last.sessionId;
   }
   const { titled, building } = await titledWith(agent, wanted);
@@ -243,7 +243,7 @@ function updatePrinter(json: boolean): UpdatePrinter {
       if (line !== undefined) note(line);
     },
     refused(title) {
-      note(`✗ ${title}: it asks for approval, and nobody is here to give it (see --yes)`);
+      note(`✗ ${title}: needs approval, and no user is here to approve it (see --yes)`);
     },
     end() {
       if (printed) print("\n");

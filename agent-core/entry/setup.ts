@@ -38,7 +38,7 @@ async function converse(environment: Environment, dialog: Dialog): Promise<boole
   const home = homeFolder(environment);
   const { environment: known } = await loadConfig(home, environment);
   const offered = await offers(known);
-  dialog.say("Where is the model?");
+  dialog.say("Choose a provider:");
   for (const [index, { title }] of offered.entries()) dialog.say(`  ${index + 1}  ${title}`);
   const provider = await pick(dialog, `1-${offered.length}: `, (answer) => offered[Number(answer) - 1]);
   if (provider === undefined) return false;
@@ -50,7 +50,7 @@ async function converse(environment: Environment, dialog: Dialog): Promise<boole
   const isOwnAddress = provider.baseUrl === undefined;
   if (reached.key !== "") await setHomeVariable(home, keyVariable, reached.key);
   await setHomeModel(home, { provider: provider.name, model, baseUrl: isOwnAddress ? reached.baseUrl : undefined });
-  dialog.say(`Hermes uses ${model} of ${provider.title} now. Written: ${home}/.env and config.yaml.`);
+  dialog.say(`Hermes now uses ${model} from ${provider.title}. Saved in ${home}/.env and config.yaml.`);
   return true;
 }
 
@@ -69,7 +69,7 @@ async function reach(provider: Deployment, environment: Environment, dialog: Dia
     if (baseUrl === undefined || baseUrl === "") return undefined;
     const key = await askKey(provider, dialog);
     if (key === undefined) return undefined;
-    dialog.say(`Trying ${provider.title} …`);
+    dialog.say(`Testing ${provider.title} …`);
     const outcome = await attempt(provider, baseUrl, key);
     if (typeof outcome !== "string") return { baseUrl, key, models: outcome };
     dialog.say(outcome);
@@ -95,9 +95,9 @@ async function askKey(
 ): Promise<string | undefined> {
   const isOptional = keyVariable === undefined;
   if (isOptional && baseUrl !== undefined) return "";
-  if (keyPage !== undefined) dialog.say(`Keys are made at ${keyPage}`);
+  if (keyPage !== undefined) dialog.say(`Create a key at ${keyPage}`);
   for (;;) {
-    const key = await dialog.askSecret(isOptional ? "Key (empty: none): " : `Key for ${title} (it is not shown): `);
+    const key = await dialog.askSecret(isOptional ? "Key (leave empty for none): " : `Key for ${title} (hidden): `);
     if (key !== "" || isOptional) return key;
   }
 }

@@ -18,8 +18,8 @@ const SHUTDOWN_MS = 1_500;
 const HELP = `hermes-acp: the Hermes agent for ACP editors, over stdio.
 
   --version   print the version
-  --setup     ask for provider, key and model, try them, and write them into the Hermes home
-  --check     say which model would be used, and whether it can be reached; exit 0 or 1
+  --setup     choose provider, key and model, test them, and save them in the Hermes home
+  --check     print the model in use and whether it answers; exit 0 or 1
   --help      print this
 `;
 

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { useCompileCache } from "./run-on-node.ts";
 
-if (parentPort === null) throw new Error("worker.js runs in a worker thread; for a terminal there is acp.js.");
+if (parentPort === null) throw new Error("worker.js runs only in a worker thread; in a terminal, run acp.js.");
 
 useCompileCache(); // before anything heavier is loaded, and for this thread alone
 const { servePort } = await import("./port.ts");

@@ -87,12 +87,12 @@ test("a restore is refused during a turn, and at a position without a user messa
 test("/undo removes the last message, restores its files, and lists the files that it skipped", async () => {
   await say('create mine.txt with "mine"');
   await say('replace "one" with "ONE" in a.txt');
-  expect(await say("/undo")).toContain('Took back “replace "one" with "ONE" in a.txt” and what followed');
+  expect(await say("/undo")).toContain('Undid “replace "one" with "ONE" in a.txt” and everything after it');
   expect(file("a.txt")).toBe("one\ntwo\nthree\n");
   writeFileSync(join(agent.cwd, "mine.txt"), "changed by me\n");
-  expect(await say("/undo")).toContain("`mine.txt` left alone: you changed it since");
+  expect(await say("/undo")).toContain("`mine.txt` skipped: you changed it since");
   expect(file("mine.txt")).toBe("changed by me\n");
-  expect(await say("/undo")).toContain("nothing to take back");
+  expect(await say("/undo")).toContain("Nothing to undo");
 });
 
 test("/checkpoint lists, previews, restores after a confirmation, and undoes, including changes by commands and after a restart", async () => {
@@ -110,9 +110,9 @@ test("/checkpoint lists, previews, restores after a confirmation, and undoes, in
   expect(list).toContain('2. “replace "one" with "ONE" in a.txt”: 1 file changed since');
   expect(list).toContain("3. “run rm a.txt”: 1 file changed since");
   const preview = await say("/checkpoint restore 3 files");
-  expect(preview).toContain("`a.txt` there again (+3 −0)");
+  expect(preview).toContain("`a.txt` recreated (+3 −0)");
   expect(existsSync(join(cwd, "a.txt"))).toBe(false);
-  expect(await say("/checkpoint restore 3 files confirm")).toContain("Went back");
+  expect(await say("/checkpoint restore 3 files confirm")).toContain("Restored to before");
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("ONE\ntwo\nthree\n");
   expect(await say("/checkpoint undo")).toContain("`a.txt` removed");
   expect(await say("/checkpoint restore 7")).toContain("There is no checkpoint 7");
@@ -134,7 +134,7 @@ test("an editor with unsaved text gets the earlier one through its own document"
   sessionId = await agent.newSession();
   await say('replace "unsaved" with "edited" in a.txt');
   expect(document.text).toBe("edited one\n");
-  expect(await say("/undo")).toContain("`a.txt` as it was before (+1 −1)");
+  expect(await say("/undo")).toContain("`a.txt` restored (+1 −1)");
   expect(document.text).toBe("unsaved one\n");
   expect(file("a.txt")).toBe("one\ntwo\nthree\n");
 });

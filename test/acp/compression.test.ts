@@ -108,10 +108,10 @@ test("/compress compresses at once, with a focus", async () => {
   const { agent, model } = await start();
   const id = await agent.newSession();
   await agent.prompt(id, "/compress");
-  expect(agent.text()).toContain("There is nothing to compress");
+  expect(agent.text()).toContain("Nothing to compress");
   for (const question of ["one", "two", "three", "four"]) await agent.prompt(id, question);
   await agent.prompt(id, "/compress the colour blue");
-  expect(agent.text()).toMatch(/A summary stands for \d+ messages now/);
+  expect(agent.text()).toMatch(/Compressed \d+ messages into a summary/);
   const asked = model.requests.find(({ body }) => isSummary(body as unknown as Json));
   expect(JSON.stringify(asked?.body)).toContain("the colour blue");
 });

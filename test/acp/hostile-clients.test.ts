@@ -164,7 +164,7 @@ test("messages that /resume copied are replayed unchanged when their session is 
   const first = await agent.newSession();
   await agent.prompt(first, "write it");
   expect(await agent.prompt(first, `/resume ${first}`)).toMatchObject({ result: { stopReason: "end_turn" } });
-  expect(agent.text()).toContain("This is that session.");
+  expect(agent.text()).toContain("You are already in that session.");
   const second = await agent.newSession();
   agent.updates.length = 0;
   await agent.prompt(second, `/resume ${first}`);
@@ -239,7 +239,7 @@ test("--resume accepts words of a title, and defaults to the folder's last sessi
   const none = await resume("violets");
   expect(none).toMatchObject({ code: 1, stderr: "hermes: There is no session with “violets” in its title.\n" });
   const elsewhere = await resume("last", "--cwd", "/");
-  expect(elsewhere).toMatchObject({ code: 1, stderr: "hermes: There is no earlier session of /.\n" });
+  expect(elsewhere).toMatchObject({ code: 1, stderr: "hermes: There is no earlier session in /.\n" });
 });
 
 type Ended = { readonly stdout: string; readonly stderr: string; readonly code: number | null };

@@ -64,7 +64,7 @@ test("the next import skips and reports sessions that were deleted here, and res
   expect(await ids()).toEqual([]);
   const id = await agent.newSession();
   await agent.prompt(id, "/import");
-  expect(agent.text()).toBe(`${skipped}\n\n\`/import --again\` brings what was deleted over all the same.`);
+  expect(agent.text()).toBe(`${skipped}\n\n\`/import --again\` also imports the sessions that were deleted here.`);
   agent.updates.length = 0;
   await agent.prompt(id, "/import --again");
   expect(agent.text()).toBe("1 session was imported.");
@@ -82,9 +82,9 @@ test("/import accepts a path, adds only new sessions, and reports an error in on
     await agent.prompt(id, prompt);
     return agent.text().slice(said);
   };
-  expect(await answer("/import")).toMatch(/^Nothing was imported: There is no .*state\.db\.$/);
+  expect(await answer("/import")).toMatch(/^The import failed: There is no .*state\.db\.$/);
   await writeState(agent.cwd);
   expect(await answer("/import state.db")).toBe("1 session was imported.");
   expect(await answer("/import .")).toBe("1 session is here already.");
-  expect(await answer("/import a.txt")).toMatch(/^Nothing was imported: .*a\.txt is not an SQLite database\.$/);
+  expect(await answer("/import a.txt")).toMatch(/^The import failed: .*a\.txt is not an SQLite database\.$/);
 });

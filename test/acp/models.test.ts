@@ -217,7 +217,7 @@ test("/model lists the models and accepts a part of a name", async () => {
   expect(agent.text()).toContain("Model: `custom:test-model`");
   expect(agent.text()).toContain("`custom:big-one`, `custom:big-two`");
   await agent.prompt(sessionId, "/model big");
-  expect(agent.text()).toContain("Several models fit `big`");
+  expect(agent.text()).toContain("Several models match `big`");
   await agent.prompt(sessionId, "/model two");
   expect(agent.text()).toContain("Model: `custom:big-two`.");
   expect(shown(agent, "model")?.currentValue).toBe("custom:big-two");

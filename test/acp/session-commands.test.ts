@@ -43,7 +43,7 @@ test("/retry removes the last answer and asks again", async () => {
   const agent = await start({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-12345678" });
   running.push(model);
   const id = await agent.newSession();
-  expect(await answer(agent, id, "/retry")).toContain("nothing has been said yet");
+  expect(await answer(agent, id, "/retry")).toContain("this session has no messages yet");
   await agent.prompt(id, "hello");
   expect(await answer(agent, id, "/retry")).toBe("second");
   const asked = model.requests.filter(({ body }) => !JSON.stringify(body).includes("title"));
@@ -55,7 +55,7 @@ test("/new lets the model forget, and the journal keep", async () => {
   const agent = await start();
   const id = await agent.newSession();
   await agent.prompt(id, "read a.txt");
-  expect(await answer(agent, id, "/new")).toContain("A new conversation begins here");
+  expect(await answer(agent, id, "/new")).toContain("A new conversation starts here");
   await agent.prompt(id, "list files");
   await agent.request("session/load", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
   expect(userMessages(agent)).toEqual(["list files"]);
@@ -69,9 +69,9 @@ test("/resume lists the sessions, and continues one of them", async () => {
   await agent.prompt(first, "read a.txt");
   await agent.request("_hermes/session/rename", { sessionId: first, title: "About the letters" });
   const second = await agent.newSession();
-  expect(await answer(agent, second, "/resume nothing like it")).toBe("There is no such session.");
+  expect(await answer(agent, second, "/resume nothing like it")).toBe("No session matches “nothing like it”.");
   expect(await answer(agent, second, "/resume")).toContain(`About the letters`);
-  expect(await answer(agent, second, "/resume letters")).toContain("Goes on with “About the letters”");
+  expect(await answer(agent, second, "/resume letters")).toContain("Continuing from “About the letters”");
   expect(userMessages(agent)).toEqual(["read a.txt"]);
   await agent.request("session/load", { sessionId: second, cwd: agent.cwd, mcpServers: [] });
   expect(userMessages(agent)).toEqual(["read a.txt", "read a.txt"]);
@@ -80,7 +80,7 @@ test("/resume lists the sessions, and continues one of them", async () => {
 test("/export writes a file beside the work, in the form that is asked for, and never over another", async () => {
   const agent = await start();
   const id = await agent.newSession();
-  expect(await answer(agent, id, "/export")).toContain("nothing to export yet");
+  expect(await answer(agent, id, "/export")).toContain("Nothing to export");
   await agent.prompt(id, "read a.txt then run echo sk-abcdef1234567890");
   await agent.prompt(id, "/title A & B");
   expect(await answer(agent, id, "/export")).toBe("Wrote a-b.md.");

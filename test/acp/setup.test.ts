@@ -39,7 +39,7 @@ test("from nothing to a model: provider, key and model are asked, tried and writ
   model.lookUps.set("/models", { data: [{ id: "gpt-4.1" }, { id: "gpt-5" }] });
   const { code, output } = await setUp("1", KEY, "gpt-5");
   expect(output).toContain("1  OpenAI");
-  expect(output).toContain("Hermes uses gpt-5 of OpenAI now");
+  expect(output).toContain("Hermes now uses gpt-5 from OpenAI");
   expect(output).not.toContain(KEY);
   expect(code).toBe(0);
   expect(model.lookedUp[0]?.headers.authorization).toBe(`Bearer ${KEY}`);

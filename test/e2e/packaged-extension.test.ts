@@ -24,7 +24,7 @@ test("the packaged extension activates when its view is opened, and one can type
   await window.composer.fill("");
 });
 
-test("the panel is there again after the window was reloaded", async () => {
+test("the panel is recreated after the window was reloaded", async () => {
   await window.reload();
   await window.composer.waitFor();
 });

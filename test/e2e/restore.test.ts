@@ -62,7 +62,7 @@ describe("restore to here", () => {
   test("files go back, the line says what was done, and Undo brings them again", async () => {
     await card().getByRole("button", { name: "Files", exact: true }).click();
     await line("Restored 2 files").waitFor();
-    await line("b.txt left alone: you changed it since").waitFor();
+    await line("b.txt skipped: you changed it since").waitFor();
     expect(window.readFile("a.txt")).toBe(FILES["a.txt"]);
     expect(window.readFile("b.txt")).toBe("B and mine\n");
     expect(existsSync(join(window.workspace, "made.txt"))).toBe(false);
@@ -88,7 +88,7 @@ describe("restore to here", () => {
   test("/undo takes back the last message and its files", async () => {
     await window.composer.fill("");
     await window.send("/undo");
-    await window.panel.locator(".answer", { hasText: "Took back" }).waitFor();
+    await window.panel.locator(".answer", { hasText: "Undid" }).waitFor();
     await expect.poll(() => window.readFile("a.txt")).toBe(FILES["a.txt"]);
     await expect.poll(() => window.composer.inputValue()).toBe('replace "one" with "ONE" in a.txt');
     await window.pictures("restore-undo");

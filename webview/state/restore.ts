@@ -32,7 +32,7 @@ export function addRestored(
   const entries = state.entries.map((earlier) =>
     earlier.type === "restored" ? { ...earlier, restoreId: undefined } : earlier,
   );
-  const left = leftAlone.length === 0 ? "" : `, ${files(leftAlone.length)} left alone`;
+  const left = leftAlone.length === 0 ? "" : `, ${files(leftAlone.length)} skipped`;
   return announce(addEntry({ ...state, entries, restore: undefined }, entry, at), `${entry.text}${left}`);
 }
 

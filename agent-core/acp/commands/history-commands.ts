@@ -12,12 +12,12 @@ import type { Command, CommandSession } from "./command.ts";
 
 export const newSession: Command = {
   name: "new",
-  description: "Begin anew: the model forgets this conversation; its journal keeps it",
+  description: "Start a new conversation: the model forgets this one, the journal keeps it",
   run(_argument, { agent, restores }) {
     const [first] = restores.points();
-    if (first === undefined) return "This session is new: nothing has been said yet.";
+    if (first === undefined) return "This session has no messages yet.";
     restores.rewindTo(agent.transcript[0]?.position ?? first.position);
-    return "A new conversation begins here. Files stay as they are.";
+    return "A new conversation starts here. Files are unchanged.";
   },
 };
 
@@ -28,21 +28,21 @@ const SESSION_ID = /^\d{8}_\d{6}_[0-9a-f]{8}$/;
 
 export const resume: Command = {
   name: "resume",
-  description: "Go on with an earlier conversation here",
-  hint: "last | id | words of its title",
+  description: "Continue an earlier conversation in this session",
+  hint: "last | id | words of the title",
   async run(argument, { agent, cwd, id, index, readStored, send }) {
     const { sessions: found, building } = await find(argument, index, { id, cwd });
     const note = building === undefined ? "" : `\n\n${stillBuilding(building)}`;
     const [session] = found;
     if (session === undefined) {
-      return `${argument === "" ? "There is no earlier session of this folder." : "There is no such session."}${note}`;
+      return `${argument === "" ? "This folder has no earlier session." : `No session matches “${argument}”.`}${note}`;
     }
     if (argument === "" || found.length > 1) return sessionList(found) + note;
-    if (session.id === id) return "This is that session.";
+    if (session.id === id) return "You are already in that session.";
     const stored = await readStored(session.id);
     agent.resumeFrom(stored);
     for (const update of replay(stored)) send(update);
-    return `\n\nGoes on with “${session.title ?? session.id}”, which itself stays as it is.`;
+    return `\n\nContinuing from “${session.title ?? session.id}”. The original session is unchanged.`;
   },
 };
 
@@ -81,7 +81,7 @@ export const title: Command = {
   run(argument, { agent }) {
     if (argument === "") return agent.title === undefined ? "This session has no title yet." : `Title: ${agent.title}`;
     const title = titleLine(argument.slice(0, MAX_TITLE_CHARS));
-    if (title === "") return "This title has nothing that can be seen.";
+    if (title === "") return "The title has no visible characters. Type another one.";
     agent.setTitle(title);
     return `Title: ${title}`;
   },
@@ -91,17 +91,17 @@ const EXPORT_ARGUMENT = /^(?:(md|markdown|json)\b\s*)?(.*)$/s;
 
 export const exportToFile: Command = {
   name: "export",
-  description: "Write this session into a file",
-  hint: "md | json, then a path",
+  description: "Export this session to a file",
+  hint: "[md | json] [path]",
   async run(argument, { id, agent, cwd, readStored }) {
     const [, form, path = ""] = EXPORT_ARGUMENT.exec(argument) ?? [];
     const format = form === "json" || (form === undefined && path.endsWith(".json")) ? "json" : "markdown";
-    if (agent.transcript.length === 0) return "There is nothing to export yet: nothing has been said.";
+    if (agent.transcript.length === 0) return "Nothing to export: this session has no messages yet.";
     const stored = await readStored(id).catch(messageOf);
-    if (typeof stored === "string") return `Nothing was written: ${stored}`;
+    if (typeof stored === "string") return `The session was not exported: ${stored}`;
     const target = path === "" ? join(cwd, exportName(stored, format)) : absolutePath(path, cwd);
     const written = await writeExport(target, await exportSession(stored, format));
-    return written.ok ? `Wrote ${shownPath(target, cwd)}.` : `Nothing was written: ${written.message}`;
+    return written.ok ? `Wrote ${shownPath(target, cwd)}.` : `The session was not exported: ${written.message}`;
   },
 };
 
@@ -110,17 +110,19 @@ const AGAIN = /^--again(?:\s+|$)/;
 
 export const importSessions: Command = {
   name: "import",
-  description: "Bring the sessions of an original Hermes home over",
-  hint: "path of state.db or its folder; default: Hermes' home; --again: also what was deleted here",
+  description: "Import the sessions of an original Hermes Agent home",
+  hint: "path of state.db or its folder; default: the Hermes home; --again: include sessions deleted here",
   async run(argument, { cwd, importSessions, signal }) {
     const again = AGAIN.test(argument);
     const path = argument.replace(AGAIN, "");
     try {
       const request = { again, ...(path !== "" && { path: absolutePath(path, cwd) }) };
       const { summary, deleted } = await importSessions(request, signal);
-      return deleted === 0 ? summary : `${summary}\n\n\`/import --again\` brings what was deleted over all the same.`;
+      return deleted === 0
+        ? summary
+        : `${summary}\n\n\`/import --again\` also imports the sessions that were deleted here.`;
     } catch (error) {
-      return `Nothing was imported: ${messageOf(error)}`;
+      return `The import failed: ${messageOf(error)}`;
     }
   },
 };

@@ -12,20 +12,20 @@ const MAX_MATCHES = 20;
 
 export const model: Command = {
   name: "model",
-  description: "Show the models there are, or take another one",
-  hint: "name, or a part of it",
+  description: "List the available models, or switch to one",
+  hint: "name or part of a name",
   async run(argument, { model }) {
     const groups = await model.all();
-    if (argument === "") return `Model: \`${choiceId(model.current)}\`. There are:\n\n${modelList(groups)}`;
+    if (argument === "") return `Model: \`${choiceId(model.current)}\`. Available:\n\n${modelList(groups)}`;
     const found = findModel(argument, groups, model.current);
     switch (found.kind) {
       case "none":
-        return `There is no model \`${argument}\`. There are:\n\n${modelList(groups)}`;
+        return `No model matches \`${argument}\`. Available:\n\n${modelList(groups)}`;
       case "several": {
         const names = found.choices.map((choice) => `- \`${choiceId(choice)}\``);
         const more = names.length - MAX_MATCHES;
         const rest = more > 0 ? [`- … and ${more} more`] : [];
-        return [`Several models fit \`${argument}\`:`, "", ...names.slice(0, MAX_MATCHES), ...rest].join("\n");
+        return [`Several models match \`${argument}\`:`, "", ...names.slice(0, MAX_MATCHES), ...rest].join("\n");
       }
       case "one":
         return model.choose(found.choice) ?? `Model: \`${choiceId(found.choice)}\`.`;
@@ -38,7 +38,7 @@ function modelList(groups: readonly ModelGroup[]): string {
     .flatMap(({ provider, title, models }) => {
       const names = models.slice(0, NAMES_PER_PROVIDER).map(({ id }) => `\`${choiceId({ provider, model: id })}\``);
       const more = models.length - names.length;
-      const rest = more > 0 ? `, and ${more} more: type a part of the name after /model` : "";
+      const rest = more > 0 ? `, and ${more} more: type part of the name after /model` : "";
       return names.length === 0 ? [] : [`- ${title}: ${names.join(", ")}${rest}`];
     })
     .join("\n");
@@ -87,32 +87,32 @@ function unlisted(name: string, groups: readonly ModelGroup[]): FoundModel {
 
 export const compress: Command = {
   name: "compress",
-  description: "Let a summary stand for older messages now",
-  hint: "what to keep in mind above all",
+  description: "Summarise older messages now",
+  hint: "what the summary must keep",
   async run(argument, { agent, signal }) {
     const done = await agent.compress(argument === "" ? undefined : argument, signal);
-    if (done === undefined) return "There is nothing to compress: the conversation is short.";
+    if (done === undefined) return "Nothing to compress: the conversation is too short.";
     const { messages, tokensBefore, tokensAfter } = done;
     const [before, after] = [tokensBefore, tokensAfter].map((tokens) => tokens.toLocaleString("en"));
-    return `A summary stands for ${messages} messages now: ${before} → ${after} tokens. The messages stay in the journal.`;
+    return `Compressed ${messages} messages into a summary: ${before} → ${after} tokens. The messages stay in the journal.`;
   },
 };
 
 export const usage: Command = {
   name: "usage",
-  description: "Show the tokens and costs of this session and of today",
+  description: "Show the tokens and cost of this session and of today",
   async run(_argument, { agent, index, id }) {
     const { contextWindow, usage } = agent;
     const midnight = new Date().setHours(0, 0, 0, 0);
     const { value: today, building } = await index.ask("usageSince", midnight, id);
     return [
-      "| | Input | of it cached | Output | Cost |",
+      "| | Input | Cached input | Output | Cost |",
       "|---|---:|---:|---:|---:|",
       row("This session", usage),
       row("Other sessions used today", today),
       "",
       ...(building === undefined ? [] : [`${stillBuilding(building)} Today's sessions may be missing.`, ""]),
-      `Model: \`${agent.model.model}\`, which sees ${contextWindow.toLocaleString("en")} tokens.`,
+      `Model: \`${agent.model.model}\`. Context window: ${contextWindow.toLocaleString("en")} tokens.`,
     ].join("\n");
   },
 };

@@ -10,9 +10,9 @@ const QUOTED_CHARS = 60;
 const NAMED_FILES = 30;
 
 const CHANGES: Readonly<Record<HermesRestoredFile["change"], string>> = {
-  restore: "as it was before",
-  remove: "removed, the agent had made it",
-  recreate: "there again",
+  restore: "restored",
+  remove: "removed: the agent created it",
+  recreate: "recreated",
 };
 
 const PARTS: Readonly<Record<string, RestoreParts>> = {
@@ -22,12 +22,12 @@ const PARTS: Readonly<Record<string, RestoreParts>> = {
 };
 
 const USAGE =
-  "Usage: `/checkpoint` lists them, `/checkpoint restore N [files|conversation|both]` shows what a restore would do, with `confirm` at its end it is done; `/checkpoint undo` undoes what the last restore did to files.";
+  "Usage: `/checkpoint` lists the checkpoints. `/checkpoint restore N [files|conversation|both]` previews a restore; add `confirm` to run it. `/checkpoint undo` reverts the file changes of the last restore.";
 
 /** A restore needs `confirm`; without it the answer is a preview, which every editor can show as text. */
 export const checkpoint: Command = {
   name: "checkpoint",
-  description: "List your messages as places to go back to, or restore files and conversation to one",
+  description: "List your messages as checkpoints, or restore files and conversation to one",
   hint: "restore N [files|conversation|both] [confirm] | undo",
   run(argument, session) {
     const [action = "", ...words] = argument.split(/\s+/);
@@ -45,12 +45,12 @@ export const checkpoint: Command = {
 };
 
 function pointList(points: readonly RestorePoint[]): string {
-  if (points.length === 0) return "There are no checkpoints yet: each of your messages becomes one.";
+  if (points.length === 0) return "There are no checkpoints yet: each message you send creates one.";
   const lines = points.map(({ prompt, changedFiles }, index) => {
     const since = changedFiles === 0 ? "no files changed since" : `${counted(changedFiles, "file")} changed since`;
     return `${index + 1}. ${quoted(prompt)}: ${since}`;
   });
-  return [...lines, "", "`/checkpoint restore N` shows what going back to before message N would do."].join("\n");
+  return [...lines, "", "`/checkpoint restore N` previews a restore to before message N."].join("\n");
 }
 
 async function restore(words: readonly string[], session: CommandSession): Promise<string> {
@@ -60,7 +60,10 @@ async function restore(words: readonly string[], session: CommandSession): Promi
   const parts = PARTS[what];
   if (parts === undefined || others.length > 0) return USAGE;
   const point = session.restores.points()[Number(number) - 1];
-  if (point === undefined) return `There is no checkpoint ${number || "without a number"}. \`/checkpoint\` lists them.`;
+  if (point === undefined) {
+    const problem = number === "" ? "The number of the checkpoint is missing" : `There is no checkpoint ${number}`;
+    return `${problem}. \`/checkpoint\` lists them.`;
+  }
   return isConfirmed ? carryOut(point, parts, session) : preview({ point, number, what }, parts, session);
 }
 
@@ -72,12 +75,12 @@ async function preview(
   const { files, messages } = await restores.preview(point.position, false, signal);
   const lines = parts.files ? fileLines(files, cwd) : [];
   return [
-    `Going back to before ${quoted(point.prompt)} would do this:`,
+    `A restore to before ${quoted(point.prompt)} would make these changes:`,
     "",
     ...(parts.files && lines.length === 0 ? ["- no files need to change"] : lines),
-    ...(parts.conversation ? [`- ${counted(messages, "message")} taken back`] : []),
+    ...(parts.conversation ? [`- ${counted(messages, "message")} removed from the conversation`] : []),
     "",
-    `\`/checkpoint restore ${number} ${what} confirm\` does it.`,
+    `\`/checkpoint restore ${number} ${what} confirm\` runs it.`,
   ].join("\n");
 }
 
@@ -89,50 +92,50 @@ async function carryOut(
   const { files, restoreId } = await restores.restore(point.position, parts, signal);
   const lines = fileLines(files, cwd);
   return [
-    `Went back to before ${quoted(point.prompt)}.`,
+    `Restored to before ${quoted(point.prompt)}.`,
     "",
     ...(parts.files && lines.length === 0 ? ["- no files had to change"] : lines),
-    ...(parts.conversation ? ["- what was said since is taken back"] : []),
-    ...(restoreId === undefined ? [] : ["", "`/checkpoint undo` undoes what was done to the files."]),
+    ...(parts.conversation ? ["- later messages removed from the conversation"] : []),
+    ...(restoreId === undefined ? [] : ["", "`/checkpoint undo` reverts these file changes."]),
   ].join("\n");
 }
 
 async function undoRestore({ restores, cwd, signal }: CommandSession): Promise<string> {
   const undone = await restores.undo(undefined, signal);
-  if (undone === undefined) return "Nothing was restored in this session, so there is nothing to undo.";
+  if (undone === undefined) return "Nothing to undo: this session has no restore.";
   const lines = fileLines(undone.files, cwd);
   return [
-    "Undid what the last restore did to files:",
+    "Reverted the file changes of the last restore:",
     "",
-    ...(lines.length === 0 ? ["- nothing had to change"] : lines),
+    ...(lines.length === 0 ? ["- no files had to change"] : lines),
   ].join("\n");
 }
 
 export const undo: Command = {
   name: "undo",
-  description: "Take back your last message with all that followed: conversation and files",
+  description: "Undo your last message and everything after it, in conversation and files",
   async run(_argument, { restores, cwd, signal }) {
     const last = restores.points().at(-1);
-    if (last === undefined) return "There is nothing to take back: nothing has been said yet.";
+    if (last === undefined) return "Nothing to undo: this session has no messages yet.";
     const { messages } = await restores.preview(last.position, false, signal);
     const { files, restoreId } = await restores.restore(last.position, { files: true, conversation: true }, signal);
     const lines = fileLines(files, cwd);
     return [
-      `Took back ${quoted(last.prompt)} and what followed: ${counted(messages, "message")}.`,
+      `Undid ${quoted(last.prompt)} and everything after it: ${counted(messages, "message")}.`,
       "",
-      ...(lines.length === 0 ? ["No files were changed by it."] : lines),
-      ...(restoreId === undefined ? [] : ["", "`/checkpoint undo` undoes what was done to the files."]),
+      ...(lines.length === 0 ? ["It changed no files."] : lines),
+      ...(restoreId === undefined ? [] : ["", "`/checkpoint undo` reverts these file changes."]),
     ].join("\n");
   },
 };
 
 export const retry: Command = {
   name: "retry",
-  description: "Take the last answer back and ask again",
+  description: "Discard the last answer and ask again",
   run(_argument, { agent, restores }) {
     const last = restores.points().at(-1);
     const said = agent.transcript.find(({ position }) => position === last?.position)?.message;
-    if (last === undefined || said?.role !== "user") return "There is nothing to ask again: nothing has been said yet.";
+    if (last === undefined || said?.role !== "user") return "Nothing to retry: this session has no messages yet.";
     restores.rewindTo(last.position);
     return { ask: said.content };
   },
@@ -142,7 +145,7 @@ export const retry: Command = {
 function fileLines(files: readonly HermesRestoredFile[], cwd: string): readonly string[] {
   const lines = files.map(({ path, change, added, removed, leftAlone }) => {
     const name = `\`${relative(cwd, path) || path}\``;
-    if (leftAlone !== undefined) return `- ${name} left alone: ${leftAlone}`;
+    if (leftAlone !== undefined) return `- ${name} skipped: ${leftAlone}`;
     const counts = added === undefined || removed === undefined ? "" : ` (+${added} −${removed})`;
     return `- ${name} ${CHANGES[change]}${counts}`;
   });

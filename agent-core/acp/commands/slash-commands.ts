@@ -10,13 +10,13 @@ const COMMAND_LINE = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/;
 
 const help: Command = {
   name: "help",
-  description: "Show what can be typed here",
+  description: "List the commands",
   run(_argument, session) {
     const lines = commands.map(
       ({ name, description, hint }) => `- \`/${name}${hint ? ` ${hint}` : ""}\` ${description}`,
     );
     return [
-      "Write what you want done; the agent reads, edits and runs things in this workspace.",
+      "Describe a task: the agent reads and edits files and runs commands in this workspace.",
       "",
       ...lines,
       "",
@@ -27,7 +27,7 @@ const help: Command = {
 
 const tools: Command = {
   name: "tools",
-  description: "List the tools the agent has",
+  description: "List the agent's tools",
   run: (_argument, { agent }) => agent.toolNames.map((name) => `- \`${name}\``).join("\n"),
 };
 

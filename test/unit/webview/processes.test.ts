@@ -17,7 +17,7 @@ const processes = (...all: readonly HermesProcess[]): StateEvent => ({
   facts: { ...emptyState.facts, processes: [{ sessionId: "s", processes: all }] },
 });
 
-test("the processes of the session shown are shown, and are there again when the user returns to it", () => {
+test("the processes of the session shown are shown, and are recreated when the user returns to it", () => {
   expect(processesOf(play(processes(server)))).toEqual([server]);
   expect(processesOf(play(processes(server), session("other")))).toEqual([]);
   expect(processesOf(play(processes(server), session("other"), session("s")))).toEqual([server]);

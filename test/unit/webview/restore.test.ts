@@ -45,7 +45,7 @@ test("a restore leaves a line that says what it did and left alone; only the las
   const second: PanelEvent = { kind: "restored", files: [file], isUndo: true, restoreId: "r2" };
   const state = after(conversation, first);
   expect(state.entries.at(-1)).toMatchObject({ text: "Restored 1 file", leftAlone: [left], restoreId: "r1" });
-  expect(state.announcement.text).toBe("Restored 1 file, 1 file left alone");
+  expect(state.announcement.text).toBe("Restored 1 file, 1 file skipped");
   const undone = after(state, second).entries.filter((entry) => entry.type === "restored");
   expect(undone.map(({ text, restoreId }) => [text, restoreId])).toEqual([
     ["Restored 1 file", undefined],

@@ -223,7 +223,7 @@ suite("review of landed edits", () => {
     assert.match(onDisk(uri), /^by a command\ntwo\n/);
   });
 
-  test("the review is there again after a reload, and what changed meanwhile is not the agent's", async () => {
+  test("the review is recreated after a reload, and what changed meanwhile is not the agent's", async () => {
     const uri = await editedFile();
     desk.review.keep(uri, hunk(uri, 0));
     await desk.store.flush();

@@ -158,7 +158,7 @@ export function RestoreLine({ entry }: { readonly entry: RestoredEntry }) {
       )}
       {leftAlone.map(({ path, label, leftAlone: why }) => (
         <div key={path} class="restore-why" title={path} dir="auto">
-          {label} left alone: {why}
+          {label} skipped: {why}
         </div>
       ))}
     </div>
