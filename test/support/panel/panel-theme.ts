@@ -59,12 +59,13 @@ const READ = new Function(
   };`,
 ) as (html: unknown, names: readonly string[]) => unknown;
 
-/** Runs in the browser, too. */
+/** Runs in the browser. A panel is transparent, and VS Code's side bar is behind it. */
 const APPLY = new Function(
   "html",
   "look",
   `document.body.className = look.classes;
   for (const [name, value] of Object.entries(look.variables)) html.style.setProperty(name, value);
+  html.style.background = "var(--vscode-sideBar-background)";
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(look.styles);
   document.adoptedStyleSheets = [sheet];`,
