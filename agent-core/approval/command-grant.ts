@@ -29,7 +29,8 @@ export function commandGrant(
   needs: (part: CommandPart) => boolean,
   scope: CommandScope,
 ): GrantOffer | undefined {
-  if (verdict.level === "block" || verdict.always.length > 0 || verdict.outsideCommands.asks) return undefined;
+  if (verdict.level === "block" || verdict.alwaysAskReasons.length > 0 || verdict.outsideCommands.asks)
+    return undefined;
   const keys = new Map<string, Grant>();
   for (const part of verdict.parts.filter(needs)) {
     const key = partGrant(part, scope);

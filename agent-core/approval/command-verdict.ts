@@ -1,14 +1,14 @@
 /** Verdict on a command: the command is parsed and walked, every effect is judged, and the worst effect counts. */
 import { messageOf } from "../platform/errors.ts";
 import type { CommandScope } from "./command-scope.ts";
-import { inspectText, parseCommand } from "./parse-command.ts";
+import { findTextDefect, parseCommand } from "./parse-command.ts";
 import { UNKNOWN } from "./shell/arg.ts";
 import { type CommandPart, type Level, Recorder, TooMuchToJudge, worst } from "./shell/recorder.ts";
 import { initialState, NO_INPUT, type Walk } from "./shell/shell-state.ts";
 import { walkWords } from "./shell/walk-command.ts";
 import { walkBody, walkScript } from "./shell/walk-script.ts";
 
-/** A question with more reasons is not read to its end. */
+/** Most reasons in a question; people do not read more. */
 const MAX_REASONS = 12;
 
 /** Judgement of a whole command. */
@@ -18,38 +18,38 @@ export type CommandVerdict = {
   readonly reasons: readonly string[];
   /** The command changes no file, no process, no repository, and sends nothing. */
   readonly readOnly: boolean;
-  /** False when a part could not be read: it may do worse than `level` says, and never runs unasked. */
-  readonly isWhole: boolean;
+  /** False when a part could not be parsed. The command may be worse than `level`, and never runs unasked. */
+  readonly isFullyParsed: boolean;
   /** A sandbox without network confines every effect and provides all that the command needs. */
   readonly isContained: boolean;
   /** Those of `reasons` that ask even in `auto` mode: protected paths, and effects that are not known before it runs. */
-  readonly always: readonly string[];
-  /** Effects outside of every simple command, which no grant covers: redirections into files, steering variables. */
+  readonly alwaysAskReasons: readonly string[];
+  /** Effects outside of every simple command, which no grant covers: redirections into files, sensitive variables. */
   readonly outsideCommands: { readonly asks: boolean; readonly changes: boolean };
   /** Every simple command, wrapped and nested ones too, in the order of the walk. */
   readonly parts: readonly CommandPart[];
 };
 
 /**
- * Judges a command before it runs. Pure but for `where.resolvePath`. A command that is not understood asks. A command
+ * Judges a command before it runs. Pure except for `scope.resolvePath`. A command that is not understood asks. A command
  * that wipes the disk or the home, writes raw devices, kills everything or stops the machine is blocked.
  */
-export function judgeCommand(command: string, where: CommandScope): CommandVerdict {
+export function judgeCommand(command: string, scope: CommandScope): CommandVerdict {
   const record = new Recorder();
-  const defect = inspectText(command);
+  const defect = findTextDefect(command);
   if (defect?.level === "block") record.block(defect.reason);
   else if (defect?.readable === false) record.markUnparsed(defect.reason);
   else if (defect) record.askAlways(defect.reason);
-  if (defect?.readable !== false) judgeCode(command, where, record);
+  if (defect?.readable !== false) judgeCode(command, scope, record);
   return verdictOf(record);
 }
 
-function judgeCode(command: string, where: CommandScope, record: Recorder): void {
-  const walk = createWalk({ ...where, resolvePath: cached(where.resolvePath) }, record);
+function judgeCode(command: string, scope: CommandScope, record: Recorder): void {
+  const walk = createWalk({ ...scope, resolvePath: cached(scope.resolvePath) }, record);
   try {
-    walk.code(command, { state: initialState(where), input: NO_INPUT, parallel: false, calls: [] });
+    walk.code(command, { state: initialState(scope), input: NO_INPUT, parallel: false, calls: [] });
   } catch (error) {
-    // An incomplete walk must not lower the verdict: a person decides.
+    // An incomplete walk must not lower the verdict.
     const cause =
       error instanceof TooMuchToJudge || error instanceof RangeError ? "it expands into too many steps" : error;
     record.markUnparsed(`The command cannot be judged: ${messageOf(cause)}`);
@@ -97,9 +97,9 @@ function verdictOf(record: Recorder): CommandVerdict {
     level: worst(findings),
     reasons: reasons.slice(0, MAX_REASONS),
     readOnly,
-    isWhole: record.isWhole,
+    isFullyParsed: record.isWhole,
     isContained: record.isContained,
-    always: always.slice(0, MAX_REASONS),
+    alwaysAskReasons: always.slice(0, MAX_REASONS),
     outsideCommands: { ...record.outsideCommands },
     parts: record.parts(),
   };

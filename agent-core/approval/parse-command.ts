@@ -15,7 +15,7 @@ const EMOJI =
 type TextDefect = { readonly level: "ask" | "block"; readonly reason: string; readonly readable: boolean };
 
 /** Defect that makes a command differ from its appearance; undefined for plain text. */
-export function inspectText(command: string): TextDefect | undefined {
+export function findTextDefect(command: string): TextDefect | undefined {
   if (command.includes("\0")) {
     return { level: "block", reason: "The command has a NUL character, which no shell accepts", readable: false };
   }

@@ -121,10 +121,10 @@ function decideCommand({ command, unsandboxed }: CommandEffect, context: PolicyC
   if (verdict.level === "block") {
     return deny(`This command is blocked in every mode: ${verdict.reasons[0] ?? ""}. Do not try it another way.`);
   }
-  if (!verdict.isWhole && asks === false) {
+  if (!verdict.isFullyParsed && asks === false) {
     // The part that was not read could be one that is blocked in every mode.
     return deny(
-      `This command was not run: ${verdict.always[0] ?? ""}. Write it shorter and plainly, or as several commands.`,
+      `This command was not run: ${verdict.alwaysAskReasons[0] ?? ""}. Write it shorter and plainly, or as several commands.`,
     );
   }
   const onlyReads = verdict.level === "safe" && verdict.readOnly;
@@ -140,7 +140,9 @@ function decideCommand({ command, unsandboxed }: CommandEffect, context: PolicyC
 function decideByMode(verdict: CommandVerdict, context: PolicyContext): Decision {
   switch (context.mode) {
     case "auto":
-      return verdict.always.length === 0 ? ALLOW : { kind: "ask", reasons: verdict.always, grant: undefined };
+      return verdict.alwaysAskReasons.length === 0
+        ? ALLOW
+        : { kind: "ask", reasons: verdict.alwaysAskReasons, grant: undefined };
     case "code":
       return verdict.level === "safe" ? ALLOW : askForParts(verdict, (part) => part.level !== "safe", context);
     default:

@@ -5,7 +5,7 @@ import { messageOf } from "../../agent-core/platform/errors.ts";
 import { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 import type { PanelConnection } from "./panel-connection.ts";
 
-/** Messages that ask the extension for something; the view answers the others itself. */
+/** Messages with an action. The view handles the other two itself, and attaches the panel on `ready`. */
 export type PanelRequest = Exclude<PanelMessage, { type: "ack" | "command-done" }>;
 
 /** One action for each of these types of messages. */
@@ -38,7 +38,7 @@ export class ChatView implements vscode.WebviewViewProvider {
       if (this.#view === view) this.#panel.detach();
     };
     view.onDidDispose(detach);
-    // VS Code ends the script of a hidden view; a view that is shown again reports `ready`.
+    // VS Code discards a hidden page. The page sends `ready` when it is shown again.
     view.onDidChangeVisibility(() => !view.visible && detach());
     webview.html = panelHtml(webview, this.#root);
     this.badge(this.#badge);
@@ -65,7 +65,7 @@ export class ChatView implements vscode.WebviewViewProvider {
   }
 
   async #act(message: PanelRequest): Promise<void> {
-    // The type checks the table entry by entry; TypeScript cannot relate the key to its action here.
+    // PanelActions types each entry. TypeScript cannot tie `message.type` to its entry, hence the cast.
     const act = this.#actions[message.type] as (message: PanelRequest) => unknown;
     await act(message);
   }

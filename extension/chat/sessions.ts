@@ -1,4 +1,4 @@
-/** The open sessions of the window. The panel decides which of them it shows. */
+/** The open sessions of the window, and the one that the panel shows. */
 import type { ClientContext } from "@zed-industries/agent-client-protocol";
 import { call } from "../../agent-core/protocol/method.ts";
 import { forkMethod } from "../../agent-core/protocol/sessions.ts";

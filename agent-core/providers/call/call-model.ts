@@ -42,7 +42,6 @@ export type CallRequest = {
 };
 
 /** Events of a call: those of the model, and the handling of faults. */
-
 export type CallEvent =
   | ModelEvent
   /** The answer so far is void; another one begins. */
@@ -55,8 +54,8 @@ export type CallEvent =
       readonly waitMs?: number;
     };
 
-export function callModel(request: CallRequest, line: ModelRoute, signal: AbortSignal): AsyncGenerator<CallEvent> {
-  return new PersistentCall(request, line, signal).run();
+export function callModel(request: CallRequest, route: ModelRoute, signal: AbortSignal): AsyncGenerator<CallEvent> {
+  return new PersistentCall(request, route, signal).run();
 }
 
 class PersistentCall {
@@ -66,9 +65,9 @@ class PersistentCall {
   #messages: readonly Message[];
   #attempts: Attempts = { tries: 0, waitedMs: 0, used: new Set() };
 
-  constructor(request: CallRequest, line: ModelRoute, signal: AbortSignal) {
+  constructor(request: CallRequest, route: ModelRoute, signal: AbortSignal) {
     this.#request = request;
-    this.#route = line;
+    this.#route = route;
     this.#signal = signal;
     this.#messages = request.messages;
   }

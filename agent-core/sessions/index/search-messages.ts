@@ -1,4 +1,4 @@
-/** Full-text search over messages. All matching rows are ranked; only the best are read. */
+/** Full-text search over messages. The newest matching rows are ranked; only the best are read. */
 import type { Database } from "sql.js";
 import * as z from "zod";
 import { rows } from "./open-database.ts";

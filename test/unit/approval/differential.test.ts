@@ -57,7 +57,8 @@ function run(bash: string, script: string, number: number): Promise<readonly (re
 
 /** True when the walk met a command with these words, or said that it does not know all that runs. */
 function foresaw(verdict: CommandVerdict, words: readonly string[]): boolean {
-  if (verdict.always.some((reason) => /not known|cannot be read|too many steps|hidden/.test(reason))) return true;
+  if (verdict.alwaysAskReasons.some((reason) => /not known|cannot be read|too many steps|hidden/.test(reason)))
+    return true;
   return verdict.parts.some((part) => {
     if (part.program !== words[0] && !part.program.endsWith(`/${words[0]}`)) return false;
     return part.words === undefined || isDeepEqual(part.words.slice(1), words.slice(1));
@@ -83,7 +84,7 @@ test.runIf(BASH !== undefined)(
       for (let number = start; number < scripts.length; number += AT_ONCE) {
         const script = scripts[number] ?? "";
         const verdict = judgeCommand(script, scope);
-        if (verdict.always.some((reason) => reason.includes("not known"))) opaque += 1;
+        if (verdict.alwaysAskReasons.some((reason) => reason.includes("not known"))) opaque += 1;
         const runs = await run(BASH, script, number);
         ran += runs.length;
         const missed = runs.find((words) => !foresaw(verdict, words));

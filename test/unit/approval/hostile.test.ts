@@ -29,7 +29,7 @@ test.each([
 ])("invisible characters ask: %j", (command) => {
   const verdict = judge(command);
   expect(verdict.level).toBe("ask");
-  expect(verdict.always.join()).toMatch(/U\+[0-9A-F]{4,5}/);
+  expect(verdict.alwaysAskReasons.join()).toMatch(/U\+[0-9A-F]{4,5}/);
 });
 
 test.each(["git commit -m '👩‍💻 work ❤️'", "echo 'grüße, 世界, שלום'", "echo 'a\tb'"])(
@@ -57,9 +57,9 @@ test.each(hostile)("much of the same still asks, without an exception: %s", (_, 
 
 test("what could not be read to its end says so", () => {
   for (const command of ["a".repeat(LONGEST_READ + 1), `rm ${"a ".repeat(9000)}`, "ls $(", `${"(".repeat(200)}a`]) {
-    expect(judge(command).isWhole, command.slice(0, 20)).toBe(false);
+    expect(judge(command).isFullyParsed, command.slice(0, 20)).toBe(false);
   }
-  expect(judge("rm -rf build && git push").isWhole).toBe(true);
+  expect(judge("rm -rf build && git push").isFullyParsed).toBe(true);
 });
 
 test("code that cannot be read asks", () => {

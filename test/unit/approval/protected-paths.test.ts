@@ -55,7 +55,7 @@ test("a folder that the command itself makes first opens no way around", () => {
     "mkdir m; echo x > m/../link/config",
     "mkdir -p m/n && cp src/a.ts m/n/../../link/hooks/pre-commit",
   ]) {
-    expect([command, judgeCommand(command, scope).always.length > 0]).toEqual([command, true]);
+    expect([command, judgeCommand(command, scope).alwaysAskReasons.length > 0]).toEqual([command, true]);
   }
 });
 
