@@ -234,13 +234,13 @@ function storedNotes(
 ): readonly string[] {
   const fault = writeProblem(path);
   return [
-    ...(damagedLines === 0 ? [] : [`${linesOf(damagedLines)} left out; everything else is here (${path}).`]),
+    ...(damagedLines === 0 ? [] : [`${linesOf(damagedLines)} left out; the rest is complete (${path}).`]),
     ...(fault === undefined ? [] : [`This session can be read but not saved: ${fault}.`]),
     ...(folderProblem === undefined ? [] : [`The folder ${cwd} ${folderProblem}. ${WITHOUT_FOLDER}`]),
   ];
 }
 
-const WITHOUT_FOLDER = "The conversation is all here, but commands and files have no place until there is one.";
+const WITHOUT_FOLDER = "The conversation is complete. Commands and file edits work again once the folder exists.";
 
 function linesOf(count: number): string {
   return count === 1

@@ -112,8 +112,7 @@ function faultFrom(
     blocked: "Try again later, or choose another model.",
     failed: "Try again, or choose another model.",
   }[kind];
-  const fact =
-    kind === "not-allowed" ? `The editor did not let ${model} be used` : `The editor's model ${model} failed`;
+  const fact = kind === "not-allowed" ? `The editor denied access to ${model}` : `The editor's model ${model} failed`;
   return { kind: faultKinds[kind], message: `${fact}${said === "" ? "" : `: ${said}`}. ${advice}` };
 }
 

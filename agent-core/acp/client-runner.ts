@@ -79,7 +79,7 @@ async function start(
 
 const CANNOT_WRITE: WriteOutcome = {
   ok: false,
-  reason: "This editor gives the agent no way to type into its terminals: ask the user to type it there.",
+  reason: "This editor does not let the agent type into its terminals. Ask the user to type it there.",
 };
 
 function absoluteFolder(meta: unknown): string | undefined {

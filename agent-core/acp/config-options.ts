@@ -117,10 +117,10 @@ export function effortOption(current: Effort | undefined): SessionConfigOption {
 export const DEFAULT_MODE: ApprovalMode = "code";
 
 const MODES: readonly (SessionMode & { readonly id: ApprovalMode })[] = [
-  { id: "ask", name: "Ask", description: "Asks before every edit and every command that does more than read" },
-  { id: "code", name: "Code", description: "Edits land for review; risky commands ask" },
-  { id: "plan", name: "Plan", description: "Reads only, and ends in a plan to approve" },
-  { id: "auto", name: "Auto", description: "Nothing asks but protected files; dangerous commands stay blocked" },
+  { id: "ask", name: "Ask", description: "Asks before every edit and every command that is not read-only" },
+  { id: "code", name: "Code", description: "Writes edits for your review; asks before risky commands" },
+  { id: "plan", name: "Plan", description: "Reads only, then presents a plan for approval" },
+  { id: "auto", name: "Auto", description: "Asks only for protected files; dangerous commands stay blocked" },
 ];
 
 export function modeOf(id: string): ApprovalMode | undefined {
@@ -142,7 +142,7 @@ export function modeOption(current: ApprovalMode): SessionConfigOption {
     type: "select",
     id: "mode",
     name: "Mode",
-    description: "What asks for approval",
+    description: "Which actions need approval",
     category: "mode",
     currentValue: current,
     options: MODES.map(({ id, name, description }) => ({ value: id, name, description: description ?? null })),

@@ -93,7 +93,7 @@ export class PromptRunner {
       const { stopReason, fault } = await agent.runConversation({ userMessage: message, signal });
       if (stopReason !== "error") return { stopReason };
       if (fault !== undefined) throw faultError(fault);
-      throw new Error("A turn ended in an error without its cause.");
+      throw new Error("The turn failed without a reported cause.");
     } finally {
       endTurn();
       model.announce();

@@ -87,7 +87,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
 
 function interruption({ checkpoints }: AIAgent): readonly string[] {
   if (checkpoints?.interrupted === undefined) return [];
-  return ["Restoring files to an earlier message was cut off. Restore to the same message again to finish it."];
+  return ["Restoring files to an earlier message was interrupted. Restore to the same message again to finish it."];
 }
 
 function resumed(stored: StoredSession | undefined): Partial<AIAgentOptions> {

@@ -75,7 +75,7 @@ export class SessionModel {
   async chooseListed(id: string): Promise<string | undefined> {
     const choice = parseChoice(id);
     if (choice !== undefined && (await this.#isListed(choice))) return this.choose(choice);
-    return `there is no model ${JSON.stringify(id)} to choose; /model lists what there is`;
+    return `there is no model ${JSON.stringify(id)}; /model lists the available models`;
   }
 
   /** Chooses any model, for the next model call. Returns the problem, in one line. */
@@ -101,7 +101,7 @@ export class SessionModel {
   /** Sets the reasoning effort for the next model call. Returns the problem, in one line. */
   setEffort(value: string): string | undefined {
     const effort = effortOf(value);
-    if (effort === undefined) return `${JSON.stringify(value)} is no reasoning effort`;
+    if (effort === undefined) return `${JSON.stringify(value)} is not a reasoning effort`;
     this.#effort = effort;
     this.#options.record({ type: "reasoning-effort", effort });
     this.announce();
@@ -193,7 +193,7 @@ export async function startingModel(directory: ModelDirectory, choices: Choices)
     throw RequestError.internalError(undefined, automatic.message);
   }
   const warnings = own
-    ? [`${choices.model} cannot be used here; ${automatic.model.model} answers. ${own.message}`]
+    ? [`${choices.model} is not available here, so Hermes uses ${automatic.model.model}. ${own.message}`]
     : [];
   return { resolved: automatic.model, chosen: undefined, effort, warnings };
 }

@@ -121,7 +121,7 @@ export class StoredSessions {
     }
     if (holder === undefined) return;
     const who = `another Hermes (process ${holder.pid}) has it open`;
-    throw sessionUnusable(id, `${who}; close it there first, or fork it to go on with a copy`);
+    throw sessionUnusable(id, `${who}; close it there first, or fork it to continue in a copy`);
   }
 
   /** Throws the protocol's error for a string that is not an id. */
@@ -171,9 +171,9 @@ export class StoredSessions {
 function importSummary({ imported, extended, unchanged, diverged, deleted, failed }: ImportReport): string {
   const facts = [
     counted(imported, "was imported", "were imported"),
-    counted(extended, "has gone on there and was extended", "have gone on there and were extended"),
-    counted(unchanged, "is here already", "are here already"),
-    counted(diverged, "went on here and stays as it is", "went on here and stay as they are"),
+    counted(extended, "had new messages there and was extended", "had new messages there and were extended"),
+    counted(unchanged, "was already imported", "were already imported"),
+    counted(diverged, "has new messages here and was not changed", "have new messages here and were not changed"),
     counted(deleted, "was skipped because it was deleted here", "were skipped because they were deleted here"),
     counted(failed.length, "could not be imported", "could not be imported"),
   ].filter((fact) => fact !== undefined);

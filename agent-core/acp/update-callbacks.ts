@@ -15,7 +15,7 @@ import {
 /** Least time between two updates with live output, for a client without terminals. */
 const OUTPUT_INTERVAL_MS = 250;
 /** Text of a call that never ran because its answer ended early. */
-const DROPPED = "Not run: the answer broke off.";
+const DROPPED = "Not run: the answer was cut off.";
 /** Length of the shown end of live output. Characters. */
 const OUTPUT_TAIL_CHARS = 4_000;
 

@@ -128,7 +128,8 @@ export class AIAgent {
 
   /** Compresses older messages. Undefined when nothing can be dropped. Throws during a turn. */
   async compress(focus: string | undefined, signal: AbortSignal): Promise<CompressedEvent | undefined> {
-    if (this.isRunning) throw new Error("A turn is running; it is compressed by itself when it has to be.");
+    if (this.isRunning)
+      throw new Error("A turn is running. The agent compresses the conversation itself when necessary.");
     return this.#context.compress(focus, signal);
   }
 
@@ -202,7 +203,7 @@ export class AIAgent {
     const { signal } = this.#closed;
     sessionTitle(this.messages, auxiliary, signal).then(
       (title) => title !== undefined && this.title === undefined && this.setTitle(title),
-      (error: unknown) => signal.aborted || onDefect(`No title could be made: ${String(error)}`),
+      (error: unknown) => signal.aborted || onDefect(`Could not create a title: ${String(error)}`),
     );
   }
 

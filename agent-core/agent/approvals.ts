@@ -47,7 +47,7 @@ export async function askUser(
     by: answer.kind === "unavailable" ? "nobody" : "user",
     ...(answer.kind === "rejected" && answer.reason !== undefined && { reason: answer.reason }),
   });
-  if (ask === undefined) return refusal(request.name, "it needs the user's approval, and nobody can be asked here");
+  if (ask === undefined) return refusal(request.name, "it needs the user's approval, and no user can be asked here");
   switch (answer.kind) {
     case "once":
       return { ok: true };
@@ -58,7 +58,7 @@ export async function askUser(
     case "rejected":
       return refusal(request.name, answer.reason ? `the user said no: ${answer.reason}` : "the user said no");
     case "unavailable":
-      return refusal(request.name, "it needs the user's approval, and nobody answered");
+      return refusal(request.name, "it needs the user's approval, and the user did not answer");
   }
 }
 
@@ -79,7 +79,7 @@ export function recordedQuestions(
 function refusal(name: string, reason: string): Authorization {
   return {
     ok: false,
-    text: `${name} was not run: ${reason}. Do not try the same thing another way; go on without it or ask.`,
+    text: `${name} was not run: ${reason}. Do not try the same thing another way; continue without it, or ask.`,
   };
 }
 

@@ -41,7 +41,7 @@ export function budgetWarning(used: number, limit: number): string | undefined {
   if (used === Math.ceil(limit * LAST_WARNING))
     return `[Budget: ${left} of ${limit} steps left. Finish now and answer.]`;
   if (used === Math.ceil(limit * FIRST_WARNING)) {
-    return `[Budget: ${left} of ${limit} steps left. Begin to bring the work to its end.]`;
+    return `[Budget: ${left} of ${limit} steps left. Start to wrap up the work.]`;
   }
   return undefined;
 }

@@ -230,7 +230,7 @@ export class ContextKeeper {
       const text = answer.ok ? answer.text.trim() : "";
       if (text === "") {
         const reason = answer.ok ? "the answer was empty" : answer.fault.message;
-        const message = `Older messages could not be summarized (${reason}). A list of them replaces the summary.`;
+        const message = `Older messages could not be summarised (${reason}). A list of them replaces the summary.`;
         notify({ severity: "warning", message });
         return fallback();
       }

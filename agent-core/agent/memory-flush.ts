@@ -12,9 +12,9 @@ import type { StatusEvent } from "./callbacks.ts";
 const MIN_MESSAGES = 6;
 
 const REQUEST = `\
-[The older part of this conversation is about to give way to a summary. What in it will matter in later sessions, and is \
-not in your memory yet, keep now with the memory tool: decisions, conventions, corrections, preferences. If there is \
-nothing, answer only: nothing. Call no other tool.]`;
+[A summary is about to replace the older part of this conversation. Save now with the memory tool what will matter in \
+later sessions and is not in your memory yet: decisions, conventions, corrections, preferences. If there is nothing, \
+answer only: nothing. Call no other tool.]`;
 
 export type FlushPorts = {
   readonly auxiliary: Auxiliary;

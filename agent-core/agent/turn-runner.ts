@@ -69,7 +69,7 @@ export class TurnRunner {
 
   /** Runs one turn to its end. Rejects only when a turn is running already, or on a defect of the agent itself. */
   async run(options: RunOptions): Promise<ConversationResult> {
-    if (this.#running !== undefined) throw new Error("A turn is running already; wait for its end or interrupt it.");
+    if (this.#running !== undefined) throw new Error("A turn is already running. Wait until it ends, or stop it.");
     const running = new AbortController();
     this.#running = running;
     const signal = options.signal ? AbortSignal.any([options.signal, running.signal]) : running.signal;

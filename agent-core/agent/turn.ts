@@ -19,7 +19,7 @@ const INVALID_CALLS_IN_A_ROW = 3;
 /** Continuations of an answer that stopped at the model's output limit. */
 const MAX_CONTINUATIONS = 3;
 const CONTINUE =
-  "[The answer above stopped at the output limit. Go on exactly where it stopped, without repeating anything.]";
+  "[The answer above stopped at the output limit. Continue exactly where it stopped, without repeating anything.]";
 
 export type Turn = {
   readonly budget: IterationBudget;
@@ -130,7 +130,9 @@ async function runCalls(
   notifyStep(turn, answer, [message, ...results]);
   if (cancelled) return { stopReason: "cancelled", text: "" };
   if (isStuck)
-    return endWith(`The model made the same call ${times} times in a row and was stopped. Tell it how to go on.`);
+    return endWith(
+      `The model made the same call ${times} times in a row and was stopped. Send a message that says how to continue.`,
+    );
   addSteering(turn);
   return tooManyInvalid(progress, calls, invalid);
 }
@@ -216,9 +218,7 @@ function tooManyInvalid(
     const count = allFailed ? (invalid.get(name) ?? 0) + 1 : 0;
     invalid.set(name, count);
     if (count > INVALID_CALLS_IN_A_ROW) {
-      return endWith(
-        `The model called ${name} ${count} times in a row in a way that cannot be carried out. Try again, or choose another model.`,
-      );
+      return endWith(`The model made ${count} invalid calls of ${name} in a row. Try again, or choose another model.`);
     }
   }
   return undefined;
@@ -259,7 +259,7 @@ export class Repetition {
     this.#last = key;
     const times = this.#count;
     if (times <= NOTE_AFTER) return { note: undefined, isStuck: false, times };
-    const note = `[This same call was made ${times} times in a row. Do something else, or tell the user what is in the way.]`;
+    const note = `[This same call was made ${times} times in a row. Do something else, or tell the user what blocks you.]`;
     return { note, isStuck: times > NOTE_AFTER + GRACE, times };
   }
 }

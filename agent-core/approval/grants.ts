@@ -92,7 +92,9 @@ export class Grants implements GrantLookup {
     } catch {
       const copy = `${this.#path}.damaged`;
       this.#attempt("kept aside", () => copyFileSync(this.#path, copy));
-      this.#onDefect(`${this.#path} is damaged: what it granted asks again. Its text is kept in ${copy}.`);
+      this.#onDefect(
+        `${this.#path} is damaged: Hermes asks again for everything it granted. A copy of the file is ${copy}.`,
+      );
       return new Map();
     }
   }

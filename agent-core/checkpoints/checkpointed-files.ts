@@ -126,7 +126,7 @@ async function keepCopy({ store, tell }: CheckpointedFiles, path: string, found:
     await store.put(content);
     return { found, state };
   } catch (error) {
-    tell(`${path} is changed without a copy of its content: ${messageOf(error)}`);
+    tell(`could not copy ${path} before its change, so the change cannot be reverted: ${messageOf(error)}`);
     return { found, state: "unknown" };
   }
 }
@@ -154,7 +154,7 @@ async function stateBefore(
   const onDisk = found.kind === "file" ? textOf(found.bytes) : undefined;
   if (shown === null || shown === onDisk) return state;
   const unsaved = await store.put(Buffer.from(shown)).catch((error: unknown) => {
-    tell(`${path} is changed without a copy of its unsaved text: ${messageOf(error)}`);
+    tell(`could not copy the unsaved text of ${path} before its change: ${messageOf(error)}`);
     return undefined;
   });
   if (unsaved === undefined) return "unknown";

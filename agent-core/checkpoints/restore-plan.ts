@@ -97,7 +97,7 @@ export async function planFile(
   const { state } = present;
   const change = changeOf(target, state ?? null);
   const left = (leftAlone: string): PlannedFile => ({ path, change, added: undefined, removed: undefined, leftAlone });
-  if (state === undefined) return left("the path is not a file any more");
+  if (state === undefined) return left("the path is no longer a file");
   if (isDone(target, state)) return undefined;
   if (target.wanted === "unknown") return left("a command changed it before it was copied");
   if (!isSameContent(state, target.last)) return left("you changed it since");

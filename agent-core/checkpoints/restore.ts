@@ -12,7 +12,7 @@ import type { ObjectStore } from "./object-store.ts";
 import { type PlannedFile, planFile, type Target, type Wanted } from "./restore-plan.ts";
 
 /** Reason for a file that changed between the plan and the write. */
-const CHANGED = "it was changed at this moment";
+const CHANGED = "it changed during the restore";
 
 /** Result for a file; `leftAlone` is the reason why the file did not change. */
 export type RestoredFile = Pick<PlannedFile, "path" | "change" | "added" | "removed"> & {
@@ -53,7 +53,7 @@ async function restoreFile(
   if (plan.leftAlone !== undefined) return { path, change, added, removed, leftAlone: plan.leftAlone };
   const before = await storePresent(plan.present, store);
   if (before === undefined) {
-    return { path, change, added, removed, leftAlone: "its present content could not be copied" };
+    return { path, change, added, removed, leftAlone: "its current content could not be copied" };
   }
   const folders = plan.wanted.kind === "content" ? await missingFolders(path) : [];
   const leftAlone = await revertFile(plan, files, signal);

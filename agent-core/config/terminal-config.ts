@@ -5,7 +5,7 @@ import * as z from "zod";
 const DOCKER_IMAGE = "nikolaik/python-nodejs:python3.11-nodejs20";
 
 /** Name that a shell can export. */
-const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is not a name of an environment variable");
+const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is not the name of an environment variable");
 
 const defaults = {
   backend: "local",

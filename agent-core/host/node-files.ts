@@ -47,7 +47,7 @@ async function renameFile(
   if (taken !== undefined) return failure("conflict", `${to} exists; nothing was moved there.`);
   try {
     if (await isBoundToFolder(from, to)) {
-      return failure("failed", `${from} is a symbolic link that leads nowhere from ${to}; move its target instead.`);
+      return failure("failed", `${from} is a symbolic link that would be broken at ${to}; move its target instead.`);
     }
     await mkdir(dirname(to), { recursive: true });
     await rename(from, to);

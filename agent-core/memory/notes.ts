@@ -44,7 +44,7 @@ export function changeNotes(notes: Notes, change: NoteChange, limit: number): Ch
       const found = findNote(notes, change.oldText);
       if (!found.ok) return found;
       const content = cleaned(change.content);
-      if (notes.includes(content)) return refused("an entry with exactly this text exists already.");
+      if (notes.includes(content)) return refused("an entry with exactly this text already exists.");
       return fitted(notes.with(found.index, content), found.index, limit);
     }
     case "remove": {
@@ -57,7 +57,7 @@ export function changeNotes(notes: Notes, change: NoteChange, limit: number): Ch
 function added(notes: Notes, text: string, limit: number): ChangedNotes {
   const content = cleaned(text);
   if (content === "") return refused("content is empty.");
-  if (notes.includes(content)) return refused("an entry with exactly this text exists already.");
+  if (notes.includes(content)) return refused("an entry with exactly this text already exists.");
   return fitted([...notes, content], notes.length, limit);
 }
 
@@ -65,7 +65,7 @@ function added(notes: Notes, text: string, limit: number): ChangedNotes {
 function fitted(notes: Notes, kept: number, limit: number): ChangedNotes {
   const entry = notes[kept] ?? "";
   if (entry.length > limit) {
-    return refused(`the entry has ${entry.length} characters; all entries together may have ${limit}. Say it shorter.`);
+    return refused(`the entry has ${entry.length} characters; all entries together may have ${limit}. Shorten it.`);
   }
   const left = [...notes];
   const evicted: string[] = [];

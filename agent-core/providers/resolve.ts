@@ -55,15 +55,15 @@ export function resolveModel(
   if (mode === editor.mode) return editorModel(asked.model ?? deployment.defaultModel);
   const apiKey = asked.apiKey ?? variable(environment, deployment.keyVariable);
   const provider = deployment.name;
-  if (baseUrl === undefined) return refused(`There is no address for ${provider}. Set HERMES_BASE_URL.`);
+  if (baseUrl === undefined) return refused(`No address is set for ${provider}. Set HERMES_BASE_URL.`);
   if (!isWebAddress(baseUrl))
-    return refused(`${JSON.stringify(baseUrl)} is no base URL: it must begin with http(s)://.`);
+    return refused(`${JSON.stringify(baseUrl)} is not a base URL: it must begin with http(s)://.`);
   const model = asked.model ?? deployment.defaultModel;
   if (model === undefined) {
-    return refused(`No model is named for ${provider}. Set HERMES_MODEL, or model in config.yaml.`);
+    return refused(`No model is set for ${provider}. Set HERMES_MODEL, or model in config.yaml.`);
   }
   if (apiKey === undefined && deployment.keyVariable !== undefined && baseUrl === deployment.baseUrl) {
-    return { ...refused(`There is no key for ${provider}. ${keyAdvice(provider)}`), missing: "key" };
+    return { ...refused(`No key is set for ${provider}. ${keyAdvice(provider)}`), missing: "key" };
   }
   return resolved(mode, { provider, baseUrl, ...(apiKey !== undefined && { apiKey }) }, model);
 }
@@ -156,7 +156,9 @@ function namedDeployment(
   if (known !== undefined) return known;
   if (baseUrl !== undefined) return { ...custom, name };
   const names = deployments.map((deployment) => deployment.name).join(", ");
-  return refused(`There is no provider ${JSON.stringify(name)}. There are ${names}; any other needs HERMES_BASE_URL.`);
+  return refused(
+    `There is no provider ${JSON.stringify(name)}. Known providers: ${names}; any other needs HERMES_BASE_URL.`,
+  );
 }
 
 function chooseMode(

@@ -134,7 +134,7 @@ export async function writeExport(path: string, text: string): Promise<Exported>
     return { ok: true };
   } catch (error) {
     if (hasCode(error, "EEXIST")) {
-      return { ok: false, message: `${path} exists already; choose another path.` };
+      return { ok: false, message: `${path} already exists; choose another path.` };
     }
     return { ok: false, message: messageOf(error) };
   }

@@ -39,7 +39,7 @@ export async function forkSession(from: string, to: string, parent: string, fork
     } finally {
       await file.close();
     }
-    if (existsSync(to)) throw new Error(`${to} exists already.`);
+    if (existsSync(to)) throw new Error(`${to} already exists.`);
     await rename(temporary, to);
   } catch (error) {
     await rm(temporary, { force: true });

@@ -195,7 +195,7 @@ export class Journal {
     if (!isFull(error) || reserve?.release() !== true) throw error;
     const result = again();
     onFullDisk?.(
-      `Free some disk space: ${writeFault(error)}. This session is still saved, in space that was reserved for that.`,
+      `Free some disk space: ${writeFault(error)}. This session is still being saved, in space reserved for it.`,
     );
     return result;
   }
@@ -214,7 +214,7 @@ export class Journal {
     if (!this.#isFailing) return;
     this.#isFailing = false;
     this.#reader.forget();
-    this.#options.onRecovery?.("This session is saved again, with all messages since.");
+    this.#options.onRecovery?.("This session is being saved again, including all messages since.");
   }
 
   #retrySoon(): void {
@@ -242,7 +242,7 @@ export class Journal {
     this.#lost = undefined;
     this.#reader.forget();
     this.#options.onRecovery?.(
-      "The file of this session was deleted while it was open. It is written again, completely.",
+      "The file of this session was deleted while it was open. Hermes wrote it again in full.",
     );
   }
 

@@ -120,12 +120,12 @@ class Reading {
     const head = this.#head;
     if (head !== undefined && head.version > JOURNAL_VERSION) {
       const known = `its journal has format ${head.version}, and this Hermes knows formats up to ${JOURNAL_VERSION}`;
-      return { ok: false, message: `${known}; update Hermes to open it (${this.#path} is left as it is)` };
+      return { ok: false, message: `${known}; update Hermes to open it (${this.#path} is not changed)` };
     }
     if (this.#lines === 0) return { ok: false, message: `its journal is empty (${this.#path})` };
     if (this.#lines === this.#damaged) {
-      const nothing = `its journal has no readable beginning, nor any other line that Hermes has written`;
-      return { ok: false, message: `${nothing} (${this.#path} is left as it is)` };
+      const nothing = `its journal has no readable header and no other line written by Hermes`;
+      return { ok: false, message: `${nothing} (${this.#path} is not changed)` };
     }
     return { ok: true, session: this.#session(head) };
   }

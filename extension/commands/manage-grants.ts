@@ -19,7 +19,7 @@ export async function manageGrants({ sessions, worker, log }: Services): Promise
   const agent = await worker.agent();
   const list = vscode.window.createQuickPick<Item>();
   list.title = "What Hermes May Do Without Asking";
-  list.placeholder = "Select the bin beside an entry to revoke it";
+  list.placeholder = "Select the trash icon of an entry to revoke it";
   const refresh = async (): Promise<void> => {
     const { grants } = await call(agent, settingsMethods.grants, { sessionId });
     list.items = grants.length === 0 ? [NOTHING] : grants.map(itemOf);

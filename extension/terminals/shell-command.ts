@@ -101,10 +101,10 @@ async function stored({ data, ending }: Execution, flow: OutputFlow): Promise<vo
 
 function noteOn(how: Ending): string {
   const { kind, exitCode } = how;
-  if (kind === "never-begun") return "\n[the shell did not begin this command; whether it did anything is not known]\n";
+  if (kind === "never-begun") return "\n[the shell did not start this command; its effect is unknown]\n";
   if (kind === "closed") {
     return exitCode === undefined
-      ? "\n[its terminal was closed before it had ended; the exit code is not known]\n"
+      ? "\n[the terminal was closed before the command ended; its exit code is unknown]\n"
       : "";
   }
   const { reportedAs } = how;

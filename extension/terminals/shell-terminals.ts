@@ -93,7 +93,7 @@ export class ShellTerminals implements vscode.Disposable {
     if (shell === undefined) return this.#hindered(NO_INTEGRATION);
     if (endings !== this.#endings) {
       await shell.close();
-      throw new Error("The command was not started: all commands were being ended.");
+      throw new Error("The command was not started: all commands were being stopped.");
     }
     this.#shells.add(shell);
     if (await shell.prepare()) return shell;

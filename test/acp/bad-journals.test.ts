@@ -53,15 +53,15 @@ test("a journal of a later format is refused with advice, and stays unchanged", 
     ["_hermes/session/export", { sessionId, format: "json" }],
   ] as const) {
     const { error } = await agent.request(method, params);
-    expect(error?.message).toMatch(/format 2.*formats up to 1; update Hermes.*left as it is/);
+    expect(error?.message).toMatch(/format 2.*formats up to 1; update Hermes.*not changed/);
   }
   expect(readFileSync(session.journal)).toEqual(before);
 });
 
 test.for([
   ["empty", "", "its journal is empty"],
-  ["garbage", "\0\u0001garbage\nmore of it\n", "no readable beginning"],
-  ["another program's", '{"event":"start"}\n{"event":"end"}\n', "no readable beginning"],
+  ["garbage", "\0\u0001garbage\nmore of it\n", "no readable header"],
+  ["another program's", '{"event":"start"}\n{"event":"end"}\n', "no readable header"],
 ])("a journal that is %s is refused with its path, and stays", async ([, text, problem]) => {
   const session = await stored();
   writeFileSync(session.journal, text ?? "");
@@ -140,7 +140,7 @@ test.for(["journal", "folder"])(
     chmodSync(folder, 0o700);
     chmodSync(session.journal, 0o600);
     await agent.prompt(session.id, "list files");
-    expect(notes(agent)).toContain("This session is saved again, with all messages since.");
+    expect(notes(agent)).toContain("This session is being saved again, including all messages since.");
     expect(readFileSync(session.journal, "utf8").match(/"role":"user"/g)).toHaveLength(3);
   },
 );

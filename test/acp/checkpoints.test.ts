@@ -81,7 +81,10 @@ test("a restore is refused during a turn, and at a position without a user messa
   agent.notify("session/cancel", { sessionId });
   await turn;
   const nowhere = await agent.request("_hermes/session/restore", { ...params, position: 99 });
-  expect(nowhere.error).toMatchObject({ code: -32602, message: expect.stringContaining("said nothing at 99") });
+  expect(nowhere.error).toMatchObject({
+    code: -32602,
+    message: expect.stringContaining("no user message at position 99"),
+  });
 });
 
 test("/undo removes the last message, restores its files, and lists the files that it skipped", async () => {

@@ -74,7 +74,7 @@ test("a refusal of the editor is one line with advice", async () => {
   }));
   const { error } = await agent.prompt(sessionId, "hello");
   expect(error?.message).toBe(
-    "The editor did not let maker/small be used: The user said no. Allow it when the editor asks, or choose another model.",
+    "The editor denied access to maker/small: The user said no. Allow it when the editor asks, or choose another model.",
   );
 });
 

@@ -82,9 +82,9 @@ test("/import accepts a path, adds only new sessions, and reports an error in on
     await agent.prompt(id, prompt);
     return agent.text().slice(said);
   };
-  expect(await answer("/import")).toMatch(/^The import failed: There is no .*state\.db\.$/);
+  expect(await answer("/import")).toMatch(/^The import failed: .*state\.db does not exist\.$/);
   await writeState(agent.cwd);
   expect(await answer("/import state.db")).toBe("1 session was imported.");
-  expect(await answer("/import .")).toBe("1 session is here already.");
+  expect(await answer("/import .")).toBe("1 session was already imported.");
   expect(await answer("/import a.txt")).toMatch(/^The import failed: .*a\.txt is not an SQLite database\.$/);
 });

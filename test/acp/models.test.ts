@@ -124,7 +124,10 @@ test("a model that is no longer available is reported, and the configured one an
   await expect
     .poll(() => agent.of("notice"))
     .toMatchObject([
-      { severity: "warning", title: expect.stringContaining("openrouter:x/y cannot be used here; test-model answers") },
+      {
+        severity: "warning",
+        title: expect.stringContaining("openrouter:x/y is not available here, so Hermes uses test-model"),
+      },
     ]);
 });
 

@@ -32,7 +32,7 @@ test.for(["deleted", "moved away"])(
     else renameSync(agent.home, join(mkdtempSync(join(tmpdir(), "hermes-moved-")), "home"));
     expect((await agent.prompt(id, "read a.txt")).result).toEqual({ stopReason: "end_turn" });
     expect(notes(agent)).toContain(
-      "The file of this session was deleted while it was open. It is written again, completely.",
+      "The file of this session was deleted while it was open. Hermes wrote it again in full.",
     );
     await agent.stop();
     expect(await found(agent.home, id, agent.cwd)).toEqual(["list files", "read a.txt"]);

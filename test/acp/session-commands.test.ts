@@ -90,7 +90,7 @@ test("/export writes a file beside the work, in the form that is asked for, and 
   expect(markdown.split("## Hermes")).toEqual([expect.not.stringContaining("<details>"), expect.any(String)]);
   expect(markdown).toContain("<details><summary>Read a.txt</summary>");
   expect(markdown).not.toContain("sk-abcdef1234567890");
-  expect(await answer(agent, id, "/export")).toContain("exists already");
+  expect(await answer(agent, id, "/export")).toContain("already exists");
   expect(await answer(agent, id, "/export json out/talk.json")).toBe("Wrote out/talk.json.");
   const exported = JSON.parse(readFileSync(join(agent.cwd, "out", "talk.json"), "utf8"));
   expect(exported).toMatchObject({ version: 1, id, title: "A & B" });

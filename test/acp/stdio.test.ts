@@ -124,7 +124,7 @@ test("a client that cannot ask is never taken for a yes", async () => {
   const agent = start();
   await agent.initialize();
   await agent.prompt(await agent.newSession(), "run rm a.txt");
-  expect(agent.text()).toContain("nobody answered");
+  expect(agent.text()).toContain("the user did not answer");
 });
 
 test("modes: plan writes nothing, and both ways of choosing agree", async () => {
@@ -289,7 +289,7 @@ test("headless: edits the file and exits 0; without --yes an edit that asks is r
   expect(chat("--yes", "replace two with TWO in a.txt").status).toBe(0);
   expect(readFileSync(join(agent.cwd, "a.txt"), "utf8")).toBe("one\nTWO\nthree\n");
   const refused = chat("run rm a.txt");
-  expect(refused.stderr).toContain("asks for approval");
+  expect(refused.stderr).toContain("needs approval");
   expect(readFileSync(join(agent.cwd, "a.txt"), "utf8")).toBe("one\nTWO\nthree\n");
   expect(chat("--nonsense", "x").status).toBe(1);
   const lines = chat("--json", "read a.txt").stdout.trim().split("\n");

@@ -92,7 +92,7 @@ function TrustLine() {
     <div class="agent-line trust-line" role="status">
       <Icon name="shield" />
       <span>
-        This workspace is not trusted: the agent can talk and read, but not write or run anything.{" "}
+        This workspace is not trusted: the agent can chat and read, but cannot write files or run commands.{" "}
         <button type="button" class="text-button" onClick={() => post({ type: "manage-trust" })}>
           Manage trust
         </button>

@@ -42,7 +42,7 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
   });
   app.onRequest(methods.agent.authenticate, async ({ params: { methodId } }) => {
     if (methodId !== HOME_METHOD) {
-      const known = `there is no method ${JSON.stringify(methodId)} to be called; there is: ${HOME_METHOD}`;
+      const known = `there is no method ${JSON.stringify(methodId)} ; available: ${HOME_METHOD}`;
       throw invalidParams("methodId", known);
     }
     await server.reconfigure();
@@ -66,7 +66,7 @@ function authMethods({ auth, _meta }: ClientCapabilities): AuthMethod[] {
     id: SETUP_METHOD,
     type: "terminal",
     name,
-    description: "Asks for provider, key and model, and tries them.",
+    description: "Asks for provider, key and model, and tests them.",
     args: [SETUP_ARGUMENT],
     _meta: { [TERMINAL_AUTH]: command },
   };

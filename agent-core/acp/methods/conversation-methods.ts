@@ -39,5 +39,5 @@ export function registerConversationMethods(app: AgentApp, server: AgentServer):
 /** The session, if it has a user message at this position. */
 function withPoint(session: AcpSession, position: number): AcpSession {
   if (session.restores.points().some((point) => point.position === position)) return session;
-  throw invalidParams("position", `the user said nothing at ${position} that is still part of the session`);
+  throw invalidParams("position", `the session has no user message at position ${position}`);
 }

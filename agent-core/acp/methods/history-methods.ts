@@ -91,7 +91,7 @@ function positionOf(
   if (cursor == null) return undefined;
   const [, time, id] = CURSOR.exec(cursor) ?? [];
   if (time !== undefined && id !== undefined) return { updatedAt: Number(time), id };
-  throw invalidParams("cursor", "it is none of a page of session/list");
+  throw invalidParams("cursor", "it is not a cursor from session/list");
 }
 
 function hitOf({ session, hit }: FoundSession, query: string): HermesSearchHits["hits"][number] {

@@ -19,7 +19,7 @@ export function registerSettingsMethods(app: AgentApp, server: AgentServer): voi
   }));
   onClientRequest(app, settingsMethods.revokeGrant, ({ params: { sessionId, id } }) => {
     if (server.session(sessionId).agent.grants.revoke(id)) return {};
-    throw invalidParams("id", "nothing like it is granted");
+    throw invalidParams("id", "there is no such grant");
   });
   onClientRequest(app, settingsMethods.trust, () => {
     server.trust();

@@ -22,7 +22,7 @@ export function registerTurnMethods(app: AgentApp, server: AgentServer): void {
     const session = server.session(sessionId);
     const mode = modeOf(modeId);
     if (mode === undefined) {
-      throw invalidParams("modeId", `there is no mode ${JSON.stringify(modeId)}; there are: ${modeIds()}`);
+      throw invalidParams("modeId", `there is no mode ${JSON.stringify(modeId)}; available: ${modeIds()}`);
     }
     session.setMode(mode);
     return {};
@@ -38,7 +38,7 @@ async function setOption(session: AcpSession, id: string, value: string | boolea
   const option = session.configOptions.find((candidate) => candidate.id === id);
   if (option === undefined) {
     const known = session.configOptions.map((candidate) => candidate.id).join(", ");
-    throw invalidParams("configId", `there is no option ${JSON.stringify(id)}; there are: ${known}`);
+    throw invalidParams("configId", `there is no option ${JSON.stringify(id)}; available: ${known}`);
   }
   if (value === option.currentValue) return;
   const problem = await change(session, id, String(value));

@@ -256,7 +256,7 @@ const COMMANDS: Readonly<Record<string, Rule | Program>> = {
       ? [ask("Makes a repository from a template, which can bring hooks")]
       : (forFolder.effects?.(call, options) ?? []),
   ),
-  reflog: readsWith(/^(?:show|list|exists|HEAD.*|[\w./-]+@\{.*)$/, "drops commits that could be had back"),
+  reflog: readsWith(/^(?:show|list|exists|HEAD.*|[\w./-]+@\{.*)$/, "drops commits that could be restored"),
   "symbolic-ref": {
     effects: (_, { operands }) => (operands.length > 1 ? [ask("Moves HEAD to another branch")] : []),
   },

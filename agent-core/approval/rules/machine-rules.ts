@@ -54,7 +54,7 @@ const crontab: Rule = {
   effects: ({ args }, options) => {
     const lists =
       has(options, "l") && options.given.size <= (has(options, "u") ? 2 : 1) && options.operands.length === 0;
-    return lists && args.every(isKnown) ? [] : [opaque("Changes the commands that run by the clock (crontab)")];
+    return lists && args.every(isKnown) ? [] : [opaque("Changes scheduled commands (crontab)")];
   },
 };
 

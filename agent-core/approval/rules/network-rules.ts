@@ -85,7 +85,7 @@ function address(url: Arg): readonly CommandEffect[] {
     return [ask(`Contacts ${host} by ${scheme}`)];
   if (/^(?:169\.254\.|metadata\.|100\.100\.100\.200|\[?fd00:ec2)/i.test(host))
     return [ask(`Asks the cloud's metadata service (${host})`)];
-  if (/^0x|^\d+$|^0\d/.test(host)) return [ask(`Contacts ${host}, an address in disguise`)];
+  if (/^0x|^\d+$|^0\d/.test(host)) return [ask(`Contacts ${host}, an obfuscated address`)];
   if (url.text.includes("@")) return [ask(`Sends credentials to ${host}`)];
   const query = url.text.includes("?") ? url.text.slice(url.text.indexOf("?")) : "";
   const long = query.length > 200 || url.text.length > 600;

@@ -72,7 +72,7 @@ function sandboxedWherePossible(
   const found = findSandbox();
   const isTooWide = roots.some((root) => isInside(root, homedir()));
   if (found.ok && !isTooWide) return sandboxedBackend(backend, { bwrap: found.bwrap, confine });
-  const problem = found.ok ? "the workspace holds your home folder" : found.problem;
+  const problem = found.ok ? "the workspace contains your home folder" : found.problem;
   onProblem(`terminal.sandbox is auto, but ${problem}: commands run without a sandbox, and ask for approval as usual.`);
   return backend;
 }

@@ -80,7 +80,7 @@ export async function startChild(request: ChildRequest): Promise<Child> {
       const failure = await new Promise<Error | null | undefined>((resolve) => {
         stdin.write(text, resolve);
       });
-      return failure ? `It does not read its input any more (${failure.message}).` : undefined;
+      return failure ? `It no longer reads its input (${failure.message}).` : undefined;
     },
     endInput: () => stdin?.end(),
     interrupt: () => interruptGroup(tree),

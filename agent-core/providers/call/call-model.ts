@@ -19,7 +19,7 @@ import { type Attempts, MAX_TRIES, type Remedy, recoveryOf } from "./recovery.ts
 const SILENT_WAIT_MS = 2_000;
 
 /** Added only to the request after an empty answer. */
-const NUDGE = "Your last answer was empty. Go on with the task: answer in words, or call a tool.";
+const NUDGE = "Your last answer was empty. Continue the task: answer in words, or call a tool.";
 
 export type ModelRoute = {
   readonly chain: ModelChain;

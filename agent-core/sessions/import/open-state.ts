@@ -17,7 +17,7 @@ const TRIES = 5;
 export async function openState(path: string): Promise<Database> {
   const file = await fileOf(path);
   if ((await sizeOf(`${file}-journal`)) > 0) {
-    throw new Error(`${file} was left in the middle of a write. Start the program that wrote it once, then import.`);
+    throw new Error(`A write to ${file} was interrupted. Start the program that wrote it once, then import.`);
   }
   const bytes = await readState(file);
   const sql = await loadSqlite();
@@ -26,7 +26,7 @@ export async function openState(path: string): Promise<Database> {
     const found = database.exec("SELECT name FROM sqlite_master WHERE type = 'table'")[0]?.values.flat() ?? [];
     const missing = ["sessions", "messages"].filter((table) => !found.includes(table));
     if (missing.length === 0) return database;
-    throw new Error(`${file} is a database, but none of the Hermes Agent: it has no table ${missing.join(" and ")}.`);
+    throw new Error(`${file} is not a database of the Hermes Agent: it has no table ${missing.join(" and ")}.`);
   } catch (error) {
     database.close();
     if (error instanceof Error && error.message.startsWith(file)) throw error;
@@ -67,10 +67,10 @@ async function readState(file: string): Promise<Uint8Array> {
     }
     const whole = withLog(bytes, log);
     if (whole === undefined)
-      throw new Error(`${file}-wal is damaged; end the program that writes ${file}, then import.`);
+      throw new Error(`${file}-wal is damaged; close the program that writes ${file}, then import.`);
     return whole;
   }
-  throw new Error(`${file} is being written all the time; end the program that writes it, then import.`);
+  throw new Error(`${file} keeps changing; close the program that writes it, then import.`);
 }
 
 /** Changes with the file and with each restart of its log. */
@@ -97,7 +97,7 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 function unreadable(path: string, error: unknown): string {
-  if (hasCode(error, "ENOENT", "ENOTDIR")) return `There is no ${path}.`;
+  if (hasCode(error, "ENOENT", "ENOTDIR")) return `${path} does not exist.`;
   return `${path} cannot be read: ${messageOf(error)}`;
 }
 

@@ -121,7 +121,7 @@ export class IndexStore {
   async #open(): Promise<Database> {
     if (this.#database !== undefined) return this.#database;
     const { database, snapshot, refused } = await openDatabase(this.#options.file);
-    if (refused) this.#options.log("The index of sessions is damaged or of another version; it is built again.");
+    if (refused) this.#options.log("The session index is damaged or from another version. Hermes rebuilds it.");
     this.#database = database;
     this.#snapshot = snapshot;
     return database;
@@ -139,7 +139,7 @@ export class IndexStore {
       this.#saveSoon();
       return;
     }
-    if (this.#failures >= MAX_FAILURES) throw new Error("The index of sessions could not be built; the log says why.");
+    if (this.#failures >= MAX_FAILURES) throw new Error("The session index could not be built; see the log.");
     this.#build = this.#buildFrom(database, changes);
     await this.#build.first;
   }
@@ -187,7 +187,7 @@ export class IndexStore {
 
   /** Drops the index. The next question builds it again from the journals. */
   async #discard(error: unknown): Promise<void> {
-    this.#options.log(`The index of sessions is built again: ${String(error)}`);
+    this.#options.log(`Rebuilding the session index: ${String(error)}`);
     this.#closeDatabase();
     this.#indexed = undefined;
     await rm(this.#options.file, { force: true, recursive: true });
@@ -218,7 +218,7 @@ export class IndexStore {
       this.#snapshot?.readOn(Number.POSITIVE_INFINITY);
       await saveDatabase(this.#database, this.#options.file);
     } catch (error) {
-      this.#options.log(`The index of sessions could not be saved: ${String(error)}`);
+      this.#options.log(`The session index could not be saved: ${String(error)}`);
     }
   }
 }

@@ -5,7 +5,7 @@ import { messageOf } from "../../platform/errors.ts";
 import type { FromIndex, IndexPlace, ToIndex } from "./questions.ts";
 
 const port = parentPort;
-if (port === null) throw new Error("The index of sessions runs as a worker thread.");
+if (port === null) throw new Error("The session index runs only in a worker thread.");
 
 const tell = (message: FromIndex): void => port.postMessage(message);
 module.enableCompileCache?.(); // for this thread too; Node 22.0 lacks the function

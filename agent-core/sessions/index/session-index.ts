@@ -76,7 +76,7 @@ export class SessionIndex {
     const { journals, file, log } = this.#options;
     const worker = startIndexWorker({ journals, file });
     worker.on("message", (message: FromIndex) => this.#receive(worker, message));
-    worker.once("error", (error) => log(`The index of sessions stopped: ${String(error)}`));
+    worker.once("error", (error) => log(`The session index stopped: ${String(error)}`));
     worker.once("exit", () => this.#ended());
     for (const stream of [worker.stdout, worker.stderr]) stream.resume();
     this.#worker = worker;
@@ -86,7 +86,7 @@ export class SessionIndex {
   /** The next question starts a new thread. */
   #ended(): void {
     this.#worker = undefined;
-    for (const { reject } of this.#waiting.values()) reject(new Error("The index of sessions stopped."));
+    for (const { reject } of this.#waiting.values()) reject(new Error("The session index stopped."));
     this.#waiting.clear();
     this.#importing.clear();
   }
@@ -135,5 +135,5 @@ function startIndexWorker(place: IndexPlace): Worker {
 
 /** Sentence for an answer that the index gave while it was being built. */
 export function stillBuilding({ done, total }: Building): string {
-  return `The index of sessions is still being built (${done} of ${total}), so older sessions may be missing.`;
+  return `The session index is still being built (${done} of ${total}), so older sessions may be missing.`;
 }

@@ -44,7 +44,7 @@ export function replaceExactly(text: string, request: ReplaceRequest): string | 
 /** No exact place: the first fallback that finds anything decides. */
 function replaceInexact(text: string, { oldString, newString, replaceAll }: ReplaceRequest): Replacement {
   if (hasLines(text, newString)) {
-    return { kind: "already", text: "The file has new_string already and not old_string; nothing was changed." };
+    return { kind: "already", text: "The file already contains new_string and not old_string; nothing was changed." };
   }
   const file = new TextLines(text);
   const edit = withoutNumbers({ oldLines: splitLines(oldString), newLines: splitLines(newString) });
@@ -60,7 +60,7 @@ function replaceInexact(text: string, { oldString, newString, replaceAll }: Repl
   const apart = withoutOverlaps(places);
   const newText = splice(text, apart);
   if (newText === text) {
-    return refused("old_string and new_string differ in blanks only, and the file has them so already.");
+    return refused("old_string and new_string differ in blanks only, and the file already has them.");
   }
   return { kind: "changed", newText, count: apart.length, how: found.how };
 }

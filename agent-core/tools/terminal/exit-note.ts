@@ -9,7 +9,7 @@ const CODES: ReadonlyMap<number, string> = new Map([
   [134, "aborted by the program itself"],
   [137, "killed, often for lack of memory"],
   [139, "crashed: segmentation fault"],
-  [141, "its reader went away"],
+  [141, "its reader closed the pipe"],
   [143, "terminated"],
 ]);
 

@@ -138,7 +138,7 @@ test("an invalid call gets an explanation three times in a row, then the turn en
   model.script(...Array.from({ length: 5 }, () => ({ parts: [call("read_file", { path: 7 })] })));
   const result = await agentWith().runConversation({ userMessage: "go" });
   expect(result.stopReason).toBe("error");
-  expect(result.fault?.message).toContain("read_file 4 times in a row");
+  expect(result.fault?.message).toContain("4 invalid calls of read_file in a row");
   expect(model.requests).toHaveLength(4);
 });
 
@@ -181,7 +181,7 @@ test("a call that asks is refused without a user; the reason of a refusal reache
   const risky = { parts: [call("terminal", { command: "rm a.txt" })] };
   model.script(risky, say("ok"), risky, say("ok"));
   await agentWith().chat("go");
-  expect(String(lastRequest().at(-1)?.["content"])).toContain("nobody can be asked here");
+  expect(String(lastRequest().at(-1)?.["content"])).toContain("no user can be asked here");
   await agentWith({ approval: () => Promise.resolve({ kind: "rejected", reason: "keep it" }) }).chat("go");
   expect(String(lastRequest().at(-1)?.["content"])).toContain("the user said no: keep it");
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("one\ntwo\n");
@@ -199,7 +199,7 @@ test("a result over 100,000 characters is written whole to a file", async () => 
 
 test("invalid options throw one clear line", () => {
   expect(() => agentWith({}, { enabledToolsets: ["fil"] })).toThrow("Did you mean file");
-  expect(() => agentWith({}, { baseUrl: "localhost" })).toThrow('"localhost" is no base URL');
+  expect(() => agentWith({}, { baseUrl: "localhost" })).toThrow('"localhost" is not a base URL');
 });
 
 test("a folder's instructions come with the first file that is read in it, and only then", async () => {

@@ -174,7 +174,7 @@ test("without a summarizing model a list replaces the summary, and the user gets
       : answered(body, "words ".repeat(400));
   });
   for (let turn = 0; events.length === 0; turn++) await agent.chat(turn === 0 ? FACT : `Question ${turn}`);
-  expect(notices).toEqual([expect.stringContaining("could not be summarized")]);
+  expect(notices).toEqual([expect.stringContaining("could not be summarised")]);
   expect(JSON.stringify(agent.messages)).toContain("The user asked:\\n");
   expect(JSON.stringify(agent.messages)).toContain("heliotrope-42");
 });

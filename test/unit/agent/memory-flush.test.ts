@@ -55,7 +55,7 @@ function history(exchanges: number): NonNullable<RunOptions["conversationHistory
 function answering(flush: Answer): void {
   model.respondWith(({ messages }) => {
     const last = String(messages.at(-1)?.["content"]);
-    if (last.includes("about to give way to a summary")) return flush;
+    if (last.includes("about to replace the older part")) return flush;
     if (String(messages[0]?.["content"]).startsWith("You sum up a part"))
       return say("## Facts\n- there were questions");
     return say("hello");
@@ -64,7 +64,7 @@ function answering(flush: Answer): void {
 
 const memories = (name: string): string => readFileSync(join(home, "memories", name), "utf8");
 const flushes = () =>
-  model.requests.filter(({ body }) => String(body.messages.at(-1)?.["content"]).includes("about to give way"));
+  model.requests.filter(({ body }) => String(body.messages.at(-1)?.["content"]).includes("about to replace"));
 
 it("lets the model save notes before a summary replaces messages", async () => {
   answering(callTools(call("memory", { action: "add", target: "user", content: "likes tabs" })));
@@ -75,7 +75,7 @@ it("lets the model save notes before a summary replaces messages", async () => {
   expect(memories("USER.md")).toBe("likes tabs\n");
   expect(statuses).toContain("Remember: likes tabs.");
   // The question is no part of the conversation.
-  expect(JSON.stringify(agent.messages)).not.toContain("about to give way");
+  expect(JSON.stringify(agent.messages)).not.toContain("about to replace");
 });
 
 it("asks with the prefix and the tools of the conversation's requests", async () => {

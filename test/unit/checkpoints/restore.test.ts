@@ -174,7 +174,7 @@ test("a folder in the place of a file is left alone", async () => {
   await bench.edit("a.txt", "two\n");
   rmSync(bench.path("a.txt"));
   mkdirSync(bench.path("a.txt"));
-  expect(await bench.restore(first)).toEqual(["a.txt left alone: the path is not a file any more"]);
+  expect(await bench.restore(first)).toEqual(["a.txt left alone: the path is no longer a file"]);
 });
 
 test("a missing or damaged copy is reported", async () => {

@@ -31,7 +31,7 @@ describe("notes", () => {
 
   it("are added at the end; the same twice is refused", () => {
     expect(change(["a"], { action: "add", content: " b \n" })).toEqual(["a", "b"]);
-    expect(change(["a"], { action: "add", content: "a" })).toContain("exists already");
+    expect(change(["a"], { action: "add", content: "a" })).toContain("already exists");
     expect(change(["a"], { action: "add", content: "§" })).toContain("content is empty");
   });
 
@@ -45,7 +45,7 @@ describe("notes", () => {
       /2 entries hold "likes".*tabs.*tea/s,
     );
     expect(change(notes, { action: "replace", oldText: "coffee", content: "x" })).toMatch(/no entry holds "coffee"/);
-    expect(change(notes, { action: "replace", oldText: "tabs", content: "likes tea" })).toContain("exists already");
+    expect(change(notes, { action: "replace", oldText: "tabs", content: "likes tea" })).toContain("already exists");
   });
 
   it("are found by their whole text although another one holds it", () => {

@@ -95,14 +95,14 @@ describe("a provider that is named", () => {
       endpoint: { provider: "ollama", baseUrl: "http://127.0.0.1:11434/v1", apiKey: undefined },
     });
     expect(refusal({ HERMES_PROVIDER: "ollama" })).toBe(
-      "No model is named for ollama. Set HERMES_MODEL, or model in config.yaml.",
+      "No model is set for ollama. Set HERMES_MODEL, or model in config.yaml.",
     );
     expect(resolve({ HERMES_PROVIDER: "llamacpp" }).model).toBe("default");
   });
 
   test("without its key it says which variable to set", () => {
     expect(refusal({ HERMES_PROVIDER: "openrouter" })).toBe(
-      'There is no key for openrouter. Set OPENROUTER_API_KEY, or run "Hermes: Set API Key" in VS Code.',
+      'No key is set for openrouter. Set OPENROUTER_API_KEY, or run "Hermes: Set API Key" in VS Code.',
     );
   });
 
@@ -134,9 +134,9 @@ describe("an address", () => {
 
   test("that is none is refused", () => {
     expect(refusal({ HERMES_BASE_URL: "localhost:1234", HERMES_MODEL: "m" })).toContain(
-      '"localhost:1234" is no base URL',
+      '"localhost:1234" is not a base URL',
     );
-    expect(refusal({ HERMES_BASE_URL: "file:///etc", HERMES_MODEL: "m" })).toContain("is no base URL");
+    expect(refusal({ HERMES_BASE_URL: "file:///etc", HERMES_MODEL: "m" })).toContain("is not a base URL");
   });
 });
 
@@ -185,7 +185,7 @@ describe("an API mode that is named", () => {
     expect(
       resolve({ HERMES_BASE_URL: "http://127.0.0.1:9/v1", HERMES_MODEL: "m" }, { apiMode: "codex_responses" }),
     ).toMatchObject({ mode: "codex_responses", endpoint: { provider: "custom" } });
-    expect(refusal({ HERMES_API_MODE: "codex_responses" })).toContain("no key for openai");
+    expect(refusal({ HERMES_API_MODE: "codex_responses" })).toContain("No key is set for openai");
   });
 
   test("editor_model: the editor is the address; without a model of its there is none", () => {
@@ -202,7 +202,7 @@ describe("an API mode that is named", () => {
     const anthropic = { mode: "anthropic_messages", endpoint: { provider: "anthropic", apiKey: "a" } };
     expect(resolve({ ...environment, HERMES_BASE_URL: "https://api.anthropic.com" })).toMatchObject(anthropic);
     expect(resolve({ ...environment, HERMES_PROVIDER: "anthropic" })).toMatchObject(anthropic);
-    expect(refusal({ HERMES_PROVIDER: "anthropic" })).toContain("no key for anthropic. Set ANTHROPIC_API_KEY");
+    expect(refusal({ HERMES_PROVIDER: "anthropic" })).toContain("No key is set for anthropic. Set ANTHROPIC_API_KEY");
   });
 
   test("decides between the providers that have a key", () => {
@@ -227,7 +227,7 @@ describe("an API mode that is named", () => {
   });
 
   test("chat_completions without an address or key says what is missing instead of answering offline", () => {
-    expect(refusal({ HERMES_API_MODE: "chat_completions" })).toContain("no key for openai");
+    expect(refusal({ HERMES_API_MODE: "chat_completions" })).toContain("No key is set for openai");
   });
 });
 

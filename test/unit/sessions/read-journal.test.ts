@@ -93,8 +93,8 @@ test.for([
   ["", "its journal is empty"],
   ["\n\n", "its journal is empty"],
   ["torn", "its journal is empty"],
-  ["garbage\n", "no readable beginning"],
-  ['{"event":"of another program"}\n', "no readable beginning"],
+  ["garbage\n", "no readable header"],
+  ['{"event":"of another program"}\n', "no readable header"],
 ])("%j is refused and stays as it is", async ([text, message]) => {
   writeFileSync(path, text ?? "");
   expect(await readJournal(path)).toMatchObject({ ok: false, message: expect.stringContaining(message ?? "") });
@@ -209,7 +209,7 @@ test("a fork takes damaged lines along, leaves a torn one, and ends before the m
   const fork = await read(to);
   expect(fork).toMatchObject({ id: "20261120_120000_0000abce", cwd: "/else", damagedLines: 1 });
   expect(fork.conversation.messages.map(({ content }) => content)).toEqual(["one", "two"]);
-  await expect(forkSession(path, to, ID, { id: ID, cwd: "/", at: 2 })).rejects.toThrow("exists already");
+  await expect(forkSession(path, to, ID, { id: ID, cwd: "/", at: 2 })).rejects.toThrow("already exists");
 });
 
 test("nothing is added to a journal that has grown since it was read, until it is read again", async () => {

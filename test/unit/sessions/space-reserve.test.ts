@@ -82,7 +82,7 @@ test.for([
     await journal.sync();
     expect(stored()).toEqual(["one", "two", "three"]);
     expect(told).toEqual([
-      expect.stringMatching(/^Free some disk space: .*still saved, in space that was reserved for that\.$/),
+      expect.stringMatching(/^Free some disk space: .*still being saved, in space reserved for it\.$/),
     ]);
     journal.close();
   },

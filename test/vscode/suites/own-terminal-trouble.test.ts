@@ -172,7 +172,7 @@ suite("own terminal, trouble", () => {
     assert.equal((await shell.run("echo again")).text, "again\n");
     const { exit, text } = await untold;
     assert.deepEqual(exit, unknownExit);
-    assert.match(text, /\[the shell did not begin this command; whether it did anything is not known\]/);
+    assert.match(text, /\[the shell did not start this command; its effect is unknown\]/);
     assert.equal(readFileSync(trace("nothing"), "utf8"), "once\n");
     assert.ok(!shells().includes(silent), "it is closed");
     assert.equal(shells().length, 2);

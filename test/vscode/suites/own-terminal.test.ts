@@ -102,7 +102,7 @@ suite("own terminal", () => {
     await shell.ready({ running, file });
     await running.kill();
     assert.deepEqual(await running.exit, unknownExit);
-    assert.match(readFileSync(file, "utf8"), /terminal was closed before it had ended; the exit code is not known/);
+    assert.match(readFileSync(file, "utf8"), /terminal was closed before the command ended; its exit code is unknown/);
     assert.deepEqual(processesNaming(seconds), []);
     await running.release();
   });

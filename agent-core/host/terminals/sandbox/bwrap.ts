@@ -82,5 +82,5 @@ function testSandbox(path: string): SandboxProgram {
   const { status, stderr, error } = spawnSync(bwrap, args, { encoding: "utf8", timeout: TIMEOUT_MS });
   if (status === 0) return { ok: true, bwrap };
   const reason = error?.message ?? (stderr.trim().split("\n").at(-1) || `exit code ${status}`);
-  return { ok: false, problem: `bwrap makes no namespaces on this machine (${reason})` };
+  return { ok: false, problem: `bwrap cannot create namespaces on this machine (${reason})` };
 }

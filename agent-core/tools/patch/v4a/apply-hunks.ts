@@ -22,7 +22,7 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
     const last = changes.at(-1);
     const found = findHunk(file, hunk, last === undefined ? 0 : last.first + last.count);
     if (!found.ok && found.isMissing && isApplied(file, hunk)) {
-      how.push(`${name} is there already`);
+      how.push(`${name} is already applied`);
       continue;
     }
     if (!found.ok) return { ok: false, text: refusal(name, found, file, hunk) };

@@ -222,7 +222,7 @@ test("only the columns that matter are needed", async () => {
 });
 
 test.each([
-  ["is missing", () => undefined, /^There is no .*state\.db\.$/],
+  ["is missing", () => undefined, /state\.db does not exist\.$/],
   ["is no database", () => writeFileSync(file(), "hello ".repeat(500)), /is not an SQLite database/],
   ["is empty", () => writeFileSync(file(), ""), /is not an SQLite database/],
   ["is cut off", () => writeFileSync(file(), state.export().subarray(0, 5_000)), /is damaged|could not/],
@@ -232,7 +232,7 @@ test.each([
       state.run("DROP TABLE messages");
       writeFileSync(file(), state.export());
     },
-    /none of the Hermes Agent: it has no table messages/,
+    /not a database of the Hermes Agent: it has no table messages/,
   ],
   [
     "was left half written",
@@ -240,7 +240,7 @@ test.each([
       writeFileSync(file(), state.export());
       writeFileSync(`${file()}-journal`, "not rolled back");
     },
-    /left in the middle of a write/,
+    /was interrupted/,
   ],
   [
     "has a damaged log",
