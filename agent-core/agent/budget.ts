@@ -6,7 +6,7 @@ const LAST_WARNING = 0.9;
 
 /** Last request of a turn whose budget is spent, without tools. */
 export const SUMMARY_REQUEST =
-  "The limit of steps for this turn is reached and no tool can be called any more. " +
+  "The step limit of this turn is reached: no more tools can be called. " +
   "Sum up for the user what was done, what was found and what is left to do.";
 
 /** Iterations of one turn. A child's may also count against its parent's (`delegation.share_budget`). */

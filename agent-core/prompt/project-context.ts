@@ -32,7 +32,7 @@ const TAG = "project_instructions";
 
 const FRONT_MATTER = /^---\r?\n[\s\S]*?\r?\n---\r?\n/;
 
-const INTRODUCTION = "The project's own instructions. They stand below what the user says.";
+const INTRODUCTION = "The project's own instructions. The user's messages take precedence over them.";
 
 /** Instructions for a session in the absolute folder `cwd`; undefined for a project without any. */
 export async function projectContext(cwd: string, files: ContextFiles): Promise<string | undefined> {

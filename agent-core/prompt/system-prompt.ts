@@ -36,7 +36,7 @@ const GUIDANCE: readonly Guidance[] = [
     text: "What the user corrects or prefers, and what you had to find out the hard way, keep with `memory`: later sessions begin with it.",
     tools: ["memory"],
   },
-  { text: "The user may refuse a call. Respect that, and ask or go on differently." },
+  { text: "The user may refuse a call. Respect that, and ask, or continue another way." },
   { text: "End with what you did and what is left, in a few lines. Never claim what you did not see." },
 ];
 

@@ -282,7 +282,7 @@ test("an editor's own terminals run background commands too", async () => {
   expect(started).toContain("runs in the background as p1");
   expect(created).toMatchObject([{ args: ["-c", "npm run dev"], cwd: agent.cwd }]);
   expect(logged).toContain("from the editor");
-  expect(written).toContain("ask the user to type it there");
+  expect(written).toContain("Ask the user to type it there");
   expect(ended).toEqual(["t1"]);
   expect(killed).toContain("p1 has ended: ended by signal SIGTERM");
 });
