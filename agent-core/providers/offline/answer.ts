@@ -166,8 +166,8 @@ function shortened(words: string): string {
 const FAILED = "Error: ";
 /** Tools that edit files. */
 const EDITS: ReadonlySet<string> = new Set(["patch", "write_file"]);
-/** Result of an edit that the user reviewed before it was written. */
-const REVIEWED = /^(?:Changed|Created) .*the user accepted/;
+/** Result of an edit that says more than the edit's card: the user reviewed it first, or had changed the file. */
+const NOTEWORTHY = /^(?:Changed|Created) .*(?:the user accepted|had changed since it was read)/;
 /** Longest quote of a result. Characters. */
 const QUOTED_CHARS = 1_500;
 
@@ -187,7 +187,7 @@ function outcome({ tool, title, report }: OfflineStep, content: string): string 
   if (content.startsWith(FAILED)) return `**${title}** did not work:\n\n${quote(content.slice(FAILED.length))}`;
   if (report !== undefined) return report(content);
   // The card of the edit shows its diff already.
-  if (EDITS.has(tool) && !REVIEWED.test(content)) return `**${title}**: done.`;
+  if (EDITS.has(tool) && !NOTEWORTHY.test(content)) return `**${title}**: done.`;
   return `**${title}**: done.\n\n${quote(content)}`;
 }
 
