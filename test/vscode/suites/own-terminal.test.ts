@@ -114,7 +114,7 @@ suite("own terminal", () => {
     shell.side.terminals.show(running.terminalId ?? "");
     await closeActive(before);
     assert.deepEqual(await running.exit, unknownExit);
-    assert.match(readFileSync(file, "utf8"), /ready\r\n\n\[its terminal was closed/);
+    assert.match(readFileSync(file, "utf8"), /ready\r\n\n\[the terminal was closed/);
     await running.release();
   });
 
