@@ -22,6 +22,11 @@ const START_LIMIT_MS = 10_000;
 const FOLDER_REPORT_MS = 200;
 /** Time for programs that the prompt itself runs. */
 const PROMPT_MS = 1_000;
+/**
+ * Time after a shell's start in which VS Code takes a failing exit for a fault of its integration: it then starts a shell
+ * without integration in the same terminal, and reports neither an end nor a closing.
+ */
+const LAUNCH_MS = 500;
 const POLL_MS = 20;
 /** Timeout of closing a terminal. */
 const CLOSE_LIMIT_MS = 2_000;
@@ -71,6 +76,8 @@ export class UserShell {
   readonly #marker: string;
   readonly #running = new Set<vscode.TerminalShellExecution>();
   readonly #watches: readonly vscode.Disposable[];
+  /** Resolves after VS Code's launch time. */
+  readonly #launched: Promise<void>;
   #endedAt = 0;
   /** True while a command of the agent uses the shell. */
   isTaken = true as boolean;
@@ -99,6 +106,7 @@ export class UserShell {
     this.sessionId = sessionId;
     this.env = env;
     this.#marker = marker;
+    this.#launched = Promise.resolve(terminal.processId).then(() => delay(LAUNCH_MS));
     this.#watches = [
       vscode.window.onDidStartTerminalShellExecution(({ terminal: where, execution }) => {
         if (where === terminal) this.#running.add(execution);
@@ -131,8 +139,15 @@ export class UserShell {
     return !this.isClosed;
   }
 
-  /** Unsets withheld variables that the start-up files have set; false when one stayed. */
+  /** Makes a new shell ready for commands, which may end it; false when a withheld variable could not be unset. */
   async prepare(): Promise<boolean> {
+    const isUnset = await this.#unsetWithheld();
+    await this.#launched;
+    return isUnset && !this.isClosed;
+  }
+
+  /** Unsets withheld variables that the start-up files have set. */
+  async #unsetWithheld(): Promise<boolean> {
     const names = Object.keys(this.env).filter((name) => this.env[name] === null && VARIABLE_NAME.test(name));
     const line = preparingLine(names, this.kind);
     if (line === "") return true;

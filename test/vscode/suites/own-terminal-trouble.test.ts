@@ -164,16 +164,16 @@ suite("own terminal, trouble", () => {
     // The trap goes with the line itself: removed at the prompt, it would still report a start there, or not in time.
     await shell.run("USUAL=$PROMPT_COMMAND; PROMPT_COMMAND='eval \"$USUAL\"; PROMPT_COMMAND='; trap - DEBUG");
     const silent = terminal();
-    const untold = shell.run(`echo once >> ${trace("nothing")}`);
+    const untold = await shell.start(`echo once >> ${trace("nothing")}`);
     await shell.run("trap - DEBUG");
     const halfTold = await shell.run(`echo once >> ${trace("ends")}`);
     assert.deepEqual(halfTold.exit, unknownExit);
     assert.match(halfTold.text, /\[the shell did not report how the command ended; the exit code is not known\]/);
     assert.equal(readFileSync(trace("ends"), "utf8"), "once\n");
     assert.equal((await shell.run("echo again")).text, "again\n");
-    const { exit, text } = await untold;
-    assert.deepEqual(exit, unknownExit);
-    assert.match(text, /\[the shell did not start this command; its effect is unknown\]/);
+    assert.deepEqual(await untold.running.exit, unknownExit);
+    assert.match(readFileSync(untold.file, "utf8"), /\[the shell did not start this command; its effect is unknown\]/);
+    await untold.running.release();
     assert.equal(readFileSync(trace("nothing"), "utf8"), "once\n");
     assert.ok(!shells().includes(silent), "it is closed");
     assert.equal(shells().length, 2);

@@ -118,7 +118,8 @@ suite("own terminal", () => {
     await running.release();
   });
 
-  test("a command that ends the shell tells that shell's exit code", async () => {
+  test("the first command of a new shell may end it, and reports that shell's exit code", async () => {
+    await shell.side.terminals.endAll();
     assert.equal((await shell.run("echo bye; exit 5")).exit.exitCode, 5);
     assert.equal((await shell.run("echo again")).text, "again\n");
   });
