@@ -16,6 +16,9 @@ const WORDS_A_MESSAGE = 40;
 const VOCABULARY = 5_000;
 const OPENINGS = 5;
 const SEARCHES = 200;
+const PREFIXES = 20;
+/** All words of the vocabulary share their first four characters, and a quarter of all words the fifth. */
+const PREFIX_CHARS = [3, 4, 5, 6];
 const TURNS = 50;
 const OWN = "20261120_120000_ffffffff";
 
@@ -53,6 +56,8 @@ async function measureIn(folder: string): Promise<readonly Row[]> {
   const plain = await withFloor(file, (ask) => inTurn(queries, (query) => ask({ query })));
   const index = open();
   const searching = await inTurn(queries, (query) => index.ask("search", { query, limit: 10, except: OWN }));
+  const beginnings = PREFIX_CHARS.flatMap((chars) => Array.from({ length: PREFIXES }, () => word().slice(0, chars)));
+  const typing = await inTurn(beginnings, (query) => index.ask("found", { query, limit: 20 }));
   await index.close();
   return [
     ...building,
@@ -64,6 +69,7 @@ async function measureIn(folder: string): Promise<readonly Row[]> {
       ...{ what: "index of 100,000 messages: search, p95", ours: quantile(searching, 0.95) },
       ...{ floor: quantile(plain, 0.95), target: 10, unit: "ms" },
     },
+    { what: "the same, a word that is being typed, p95", ours: quantile(typing, 0.95), target: 50, unit: "ms" },
     { what: "storing a turn beside 1,000 sessions", ours: await storeTurns(journals), target: 3, unit: "ms" },
   ];
 }
@@ -106,7 +112,7 @@ async function build(index: SessionIndex, done: Promise<void>): Promise<readonly
   const seconds = (performance.now() - begin) / 1_000;
   return [
     { what: "index of 100,000 messages: built", ours: seconds, target: 30, unit: "s" },
-    { what: "index being built: event loop, longest stop", ours: delays.max / 1e6, target: 20, unit: "ms" },
+    { what: "index being built: event loop, longest stop", ours: delays.max / 1e6, target: 15, unit: "ms" },
     { what: "index being built: list, p95", ours: quantile(listing, 0.95), target: 250, unit: "ms" },
   ];
 }
