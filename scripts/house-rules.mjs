@@ -11,8 +11,6 @@ const SMALL = 60;
 const pure = "needs no VS Code, unlike its importer, so its unit test runs without one";
 const lazy = "loaded on first use";
 const smallFiles = {
-  "agent-core/acp/live-configuration.ts": "the part of the server that lives as long as the process",
-  "agent-core/acp/snippet.ts": "one pure function with a test of its own",
   "agent-core/host/syntax/grammars.ts": "the build reads it too",
   "agent-core/host/syntax/parsed-syntax.ts": lazy,
   "agent-core/host/syntax/syntax-problems.ts": "loads the parsers of its folder on first use",

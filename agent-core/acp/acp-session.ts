@@ -21,7 +21,7 @@ import { DEFAULT_MODE, modeOf, modeOption } from "./config-options.ts";
 import { hermesCapabilities } from "./connected-client.ts";
 import { compressionUpdate } from "./conversation-updates.ts";
 import { PromptRunner } from "./prompt-runner.ts";
-import { ReplayPages } from "./replay-pages.ts";
+import { ReplayPages } from "./replay.ts";
 import { RestorePoints } from "./restore-points.ts";
 import { type SessionAgentOptions, sessionAgent } from "./session-agent.ts";
 import { SessionModel } from "./session-model.ts";

@@ -1,11 +1,15 @@
-/** The agent of one connection: its client and its open sessions. */
+/** The agent of one connection: its client, its configuration and its open sessions. */
 import { isAbsolute } from "node:path";
 import { type AgentContext, RequestError } from "@zed-industries/agent-client-protocol";
+import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
+import { ModelDirectory } from "../agent/model-directory.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
 import { messageOf } from "../platform/errors.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
 import type { HermesImport, HermesImported } from "../protocol/sessions.ts";
+import { discoverEditorModels } from "../providers/catalogue/discovered-models.ts";
+import { deployments } from "../providers/deployments.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { ReviewOutcome } from "../sessions/outcomes.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
@@ -13,7 +17,6 @@ import { newSessionId } from "../sessions/session-files.ts";
 import { writeProblem } from "../sessions/write-fault.ts";
 import { AcpSession } from "./acp-session.ts";
 import { ConnectedClient } from "./connected-client.ts";
-import { LiveConfiguration } from "./live-configuration.ts";
 import { sessionUnusable } from "./request-errors.ts";
 import { startingModel } from "./session-model.ts";
 import type { SessionParams } from "./session-params.ts";
@@ -246,4 +249,51 @@ function linesOf(count: number): string {
   return count === 1
     ? "1 line of this session's journal cannot be read and was"
     : `${count} lines of this session's journal cannot be read and were`;
+}
+
+/** Key of `platform_toolsets` for the toolsets of an editor. */
+const PLATFORM = "acp";
+
+type LiveConfigurationOptions = {
+  /** Hermes' home folder. */
+  readonly home: string;
+  readonly environment: Environment;
+  /** The current client, which may offer models. */
+  readonly client: () => ConnectedClient;
+  /** One line for the log. */
+  readonly log: (line: string) => void;
+};
+
+/** Configuration while the agent runs: the home's files, and variables that the client has changed since the start. */
+class LiveConfiguration {
+  readonly directory: ModelDirectory;
+  #environment: Environment;
+
+  constructor({ home, environment, client, log }: LiveConfigurationOptions) {
+    this.#environment = environment;
+    const editorModels = async () => {
+      const { models } = client();
+      return models === undefined ? [] : discoverEditorModels(models);
+    };
+    this.directory = new ModelDirectory({ home, log, editorModels });
+  }
+
+  /** Reads the configuration again. */
+  async read(): Promise<ConfiguredAgent> {
+    const configured = await configuredAgent(this.#environment, PLATFORM);
+    this.directory.configure(configured);
+    // A key of the client may be newer than the one that the session started with.
+    const refreshEnvironment = async (): Promise<Environment> =>
+      (await configuredAgent(this.#environment, PLATFORM)).options.environment ?? this.#environment;
+    return { ...configured, options: { ...configured.options, refreshEnvironment } };
+  }
+
+  /** Sets variables for the next reading; null unsets one. */
+  change(changes: Readonly<Record<string, string | null>>): void {
+    const entries = Object.entries(changes).map(([name, value]) => [name, value ?? undefined] as const);
+    this.#environment = { ...this.#environment, ...Object.fromEntries(entries) };
+    for (const { name, keyVariable = "", urlVariable = "" } of deployments) {
+      if (keyVariable in changes || urlVariable in changes) this.directory.forget(name);
+    }
+  }
 }

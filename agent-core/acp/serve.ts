@@ -1,14 +1,14 @@
 /** Serves the agent as an ACP app, in process or over a stream. */
 import { type AgentApp, type AgentConnection, agent, type Stream } from "@zed-industries/agent-client-protocol";
 import { AgentServer, type AgentServerOptions } from "./agent-server.ts";
-import { registerConnectionMethods } from "./methods/connection-methods.ts";
-import { registerConversationMethods } from "./methods/conversation-methods.ts";
-import { registerEditorNotifications } from "./methods/editor-notifications.ts";
-import { registerHistoryMethods } from "./methods/history-methods.ts";
-import { registerProcessMethods } from "./methods/process-methods.ts";
-import { registerSessionMethods } from "./methods/session-methods.ts";
+import { registerConnectionMethods, registerEditorNotifications } from "./methods/connection-methods.ts";
+import {
+  registerConversationMethods,
+  registerProcessMethods,
+  registerTurnMethods,
+} from "./methods/conversation-methods.ts";
+import { registerHistoryMethods, registerSessionMethods } from "./methods/session-methods.ts";
 import { registerSettingsMethods } from "./methods/settings-methods.ts";
-import { registerTurnMethods } from "./methods/turn-methods.ts";
 
 const registrations: readonly ((app: AgentApp, server: AgentServer) => void)[] = [
   registerConnectionMethods,

@@ -1,4 +1,4 @@
-/** `initialize` and `authenticate`. */
+/** The connection and its editor: `initialize`, `authenticate`, and notifications about files and models. */
 import {
   type AgentApp,
   type AuthMethod,
@@ -7,7 +7,9 @@ import {
   PROTOCOL_VERSION,
 } from "@zed-industries/agent-client-protocol";
 import type { HermesAgentCapabilities } from "../../protocol/capabilities.ts";
-import { invalidParams } from "../../protocol/handle.ts";
+import { editorModelMethods } from "../../protocol/editor-models.ts";
+import { fileMethods } from "../../protocol/files.ts";
+import { invalidParams, onClientNotification } from "../../protocol/handle.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { ConnectedClient } from "../connected-client.ts";
 import { authRequired } from "../request-errors.ts";
@@ -71,4 +73,12 @@ function authMethods({ auth, _meta }: ClientCapabilities): AuthMethod[] {
     _meta: { [TERMINAL_AUTH]: command },
   };
   return [terminal, home];
+}
+
+/** Files that the user saved or reviewed, and the editor's language models. */
+export function registerEditorNotifications(app: AgentApp, server: AgentServer): void {
+  onClientNotification(app, fileMethods.saved, ({ params }) => server.userSaved(params.path));
+  onClientNotification(app, fileMethods.reviewed, ({ params }) => server.userReviewed(params));
+  onClientNotification(app, editorModelMethods.delta, ({ params }) => server.client.models?.receive(params));
+  onClientNotification(app, editorModelMethods.changed, () => server.configuration.directory.discover());
 }

@@ -1,12 +1,68 @@
-/** The conversation and the files of an open session: earlier pages, rewind, restores. */
-import type { AgentApp } from "@zed-industries/agent-client-protocol";
+/** An open session: its turns and options, its earlier messages and restores, its background processes. */
+import { type AgentApp, methods, RequestError } from "@zed-industries/agent-client-protocol";
+import { steerMethod } from "../../protocol/conversation.ts";
 import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
+import { type HermesProcessId, processMethods } from "../../protocol/processes.ts";
 import { restoreMethods } from "../../protocol/restores.ts";
 import { sessionMethods } from "../../protocol/sessions.ts";
+import { processViews } from "../../tools/terminal/process-watch.ts";
+import type { BackgroundProcess } from "../../tools/terminal/processes.ts";
 import type { AcpSession } from "../acp-session.ts";
 import type { AgentServer } from "../agent-server.ts";
+import { EFFORT_OPTION, MODEL_OPTION, modeIds, modeOf } from "../config-options.ts";
 import { userText } from "../conversation-updates.ts";
+import { userMessage } from "../prompt-content.ts";
 
+/** Prompt, cancel, steer, mode, model, effort. */
+export function registerTurnMethods(app: AgentApp, server: AgentServer): void {
+  app.onRequest(methods.agent.session.prompt, ({ params, signal }) =>
+    server.session(params.sessionId).prompt(params.prompt, signal),
+  );
+  // A notification has no response: an unknown session has nothing to cancel.
+  app.onNotification(methods.agent.session.cancel, ({ params }) => server.findSession(params.sessionId)?.cancel());
+  onClientRequest(app, steerMethod, ({ params: { sessionId, prompt } }) => {
+    const isQueued = server.session(sessionId).agent.steer(userMessage(prompt));
+    if (!isQueued) throw new RequestError(-32600, "No turn is running in this session; send a prompt instead.");
+    return { queued: true as const };
+  });
+  app.onRequest(methods.agent.session.setMode, ({ params: { sessionId, modeId } }) => {
+    const session = server.session(sessionId);
+    const mode = modeOf(modeId);
+    if (mode === undefined) {
+      throw invalidParams("modeId", `there is no mode ${JSON.stringify(modeId)}; available: ${modeIds()}`);
+    }
+    session.setMode(mode);
+    return {};
+  });
+  app.onRequest(methods.agent.session.setConfigOption, async ({ params: { sessionId, configId, value } }) => {
+    const session = server.session(sessionId);
+    await setOption(session, configId, value);
+    return { configOptions: session.configOptions };
+  });
+}
+
+async function setOption(session: AcpSession, id: string, value: string | boolean): Promise<void> {
+  const option = session.configOptions.find((candidate) => candidate.id === id);
+  if (option === undefined) {
+    const known = session.configOptions.map((candidate) => candidate.id).join(", ");
+    throw invalidParams("configId", `there is no option ${JSON.stringify(id)}; available: ${known}`);
+  }
+  if (value === option.currentValue) return;
+  const problem = await changeOption(session, id, String(value));
+  if (problem !== undefined) throw invalidParams("value", problem);
+}
+
+/** Returns the problem, in one line. */
+async function changeOption(session: AcpSession, id: string, value: string): Promise<string | undefined> {
+  if (id === MODEL_OPTION) return session.model.chooseListed(value);
+  if (id === EFFORT_OPTION) return session.model.setEffort(value);
+  const mode = modeOf(value);
+  if (mode === undefined) return `${JSON.stringify(value)} is not a value of ${id}`;
+  session.setMode(mode);
+  return undefined;
+}
+
+/** Earlier pages, rewind, restores. */
 export function registerConversationMethods(app: AgentApp, server: AgentServer): void {
   // Allowed while a turn runs.
   onClientRequest(app, sessionMethods.earlier, ({ params: { sessionId, ...page }, signal }) =>
@@ -40,4 +96,34 @@ export function registerConversationMethods(app: AgentApp, server: AgentServer):
 function withPoint(session: AcpSession, position: number): AcpSession {
   if (session.restores.points().some((point) => point.position === position)) return session;
   throw invalidParams("position", `the session has no user message at position ${position}`);
+}
+
+/** Size of one piece of a process's output. Bytes. */
+const OUTPUT_BYTES = 65_536;
+
+/** Background processes: list, output, input, stop. */
+export function registerProcessMethods(app: AgentApp, server: AgentServer): void {
+  onClientRequest(app, processMethods.list, async ({ params }) => ({
+    processes: await processViews(server.session(params.sessionId).agent.processes),
+  }));
+  onClientRequest(app, processMethods.output, async ({ params }) => {
+    const { running } = processOf(server, params);
+    const { totalBytes } = await running.read(0, 0);
+    return running.read(params.from ?? Math.max(0, totalBytes - OUTPUT_BYTES), OUTPUT_BYTES);
+  });
+  onClientRequest(app, processMethods.input, async ({ params }) => {
+    const outcome = await processOf(server, params).writeForUser(params.text);
+    return outcome.ok ? {} : { reason: outcome.reason };
+  });
+  onClientRequest(app, processMethods.stop, async ({ params }) => {
+    await processOf(server, params).stopForUser();
+    return {};
+  });
+}
+
+/** Throws the protocol's error when there is none. */
+function processOf(server: AgentServer, { sessionId, id }: HermesProcessId): BackgroundProcess {
+  const found = server.session(sessionId).agent.processes.find(id);
+  if (found !== undefined) return found;
+  throw invalidParams("id", `there is no process ${JSON.stringify(id)}`);
 }

@@ -1,4 +1,4 @@
-/** Converts text for the full-text search: queries, message texts and titles. No query is a syntax error. */
+/** Texts of the full-text search: queries, indexed messages, snippets of hits. No query is a syntax error. */
 import type { Message } from "../../messages/message.ts";
 
 /** Shorter prefixes match too many words to be searched in time. Characters. */
@@ -58,7 +58,6 @@ export function foldForSearch(text: string): string {
  * Scripts without spaces between words. SQLite reads a run of them as one word. The index stores each character as a
  * word, and a search for a run is a search for a phrase. Korean is included because its words carry endings.
  */
-
 const SCRIPTS = ["Han", "Hira", "Kana", "Hang", "Bopo", "Thai", "Laoo", "Khmr", "Mymr"];
 /** One character with its combining marks. */
 const CHARACTER = `[${SCRIPTS.map((script) => `\\p{scx=${script}}`).join("")}]\\p{M}*`;
@@ -94,4 +93,53 @@ function fullText(message: Message): string {
       return [message.content ?? "", ...calls].filter((text) => text !== "").join("\n");
     }
   }
+}
+
+/** Part of a snippet before the first match. Characters. */
+const BEFORE_CHARS = 40;
+const SNIPPET_CHARS = 160;
+/** Splits words as full-text search does: a_b are two words. */
+const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
+const TERMS = /([\p{L}\p{N}\p{M}]+)(\*?)/gu;
+
+export type Snippet = {
+  readonly snippet: string;
+  /** Ranges of the snippet that match a word of the query, in order. */
+  readonly marks: readonly (readonly [start: number, end: number])[];
+};
+
+/** Part of a message around the first match, in one line; without a match, its start. */
+export function snippetOf(text: string, query: string): Snippet {
+  const line = text.replaceAll(/\s+/g, " ");
+  const places = placesIn(line, query);
+  const start = Math.max(0, (places[0]?.index ?? 0) - BEFORE_CHARS);
+  const head = start > 0 ? "…" : "";
+  const cut = line.slice(start, start + SNIPPET_CHARS).toWellFormed();
+  const marks = places.flatMap(({ 0: word, index }): [number, number][] => {
+    const from = index - start;
+    return from < 0 || from + word.length > cut.length ? [] : [[from + head.length, from + word.length + head.length]];
+  });
+  return { snippet: `${head}${cut}${start + SNIPPET_CHARS < line.length ? "…" : ""}`, marks };
+}
+
+/** A normalised word of the query. `isBegun`: it also matches longer words. */
+type Term = { readonly word: string; readonly isBegun: boolean };
+
+/** Matches in order. A word of a script without blanks also matches inside a longer run. */
+function placesIn(line: string, query: string): readonly RegExpExecArray[] {
+  const terms = [...prefixQuery(query).matchAll(TERMS)].map(([, word = "", star]): Term => {
+    return { word: foldForSearch(word), isBegun: star === "*" && word.length >= SHORTEST_PREFIX };
+  });
+  const found = [...line.matchAll(WORDS)].filter(
+    ([word]) => !hasUnspacedScript(word) && matches(foldForSearch(word), terms),
+  );
+  const unspaced = terms.map(({ word }) => word).filter(hasUnspacedScript); // they hold no special characters of patterns
+  if (unspaced.length === 0) return found;
+  return [...found, ...line.matchAll(new RegExp(unspaced.join("|"), "giu"))].sort(
+    (one, other) => one.index - other.index,
+  );
+}
+
+function matches(word: string, terms: readonly Term[]): boolean {
+  return terms.some((term) => (term.isBegun ? word.startsWith(term.word) : word === term.word));
 }

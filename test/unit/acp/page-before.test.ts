@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pageBefore } from "../../../agent-core/acp/replay-pages.ts";
+import { pageBefore } from "../../../agent-core/acp/replay.ts";
 import type { Message } from "../../../agent-core/messages/message.ts";
 import { Conversation } from "../../../agent-core/sessions/conversation.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ReplayPages } from "../../../agent-core/acp/replay-pages.ts";
+import { ReplayPages } from "../../../agent-core/acp/replay.ts";
 import { Conversation } from "../../../agent-core/sessions/conversation.ts";
 import type { StoredSession } from "../../../agent-core/sessions/read-journal.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { snippetOf } from "../../../agent-core/acp/snippet.ts";
+import { snippetOf } from "../../../../agent-core/sessions/index/search-text.ts";
 
 /** Marked parts of the snippet. */
 function marked(text: string, query: string): readonly string[] {
