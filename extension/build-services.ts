@@ -3,16 +3,14 @@ import * as vscode from "vscode";
 import { fileMethods } from "../agent-core/protocol/files.ts";
 import { notify } from "../agent-core/protocol/method.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
-import { conversationActions } from "./chat/actions/conversation-actions.ts";
-import { historyActions } from "./chat/actions/history-actions.ts";
+import { sessionActions } from "./chat/actions/session-actions.ts";
 import { workspaceActions } from "./chat/actions/workspace-actions.ts";
 import type { SessionPlace } from "./chat/chat-session.ts";
 import { ChatView } from "./chat/chat-view.ts";
 import { PanelConnection } from "./chat/panel-connection.ts";
 import { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import { SessionRestores } from "./chat/session-restores.ts";
-import { SessionRouter } from "./chat/session-router.ts";
-import { Sessions } from "./chat/sessions.ts";
+import { SessionRouter, Sessions } from "./chat/sessions.ts";
 import type { ClientServices } from "./client/client-services.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
@@ -76,8 +74,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
     vscode.Uri.joinPath(context.extensionUri, "dist", "webview"),
     panel,
     {
-      ...conversationActions({ sessions, panel, requests, restores }),
-      ...historyActions({ sessions, panel, history, worker }),
+      ...sessionActions({ sessions, panel, history, worker, requests, restores }),
       ...workspaceActions(services),
     },
     log,

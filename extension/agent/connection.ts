@@ -12,11 +12,9 @@ import type { HermesClientCapabilities } from "../../agent-core/protocol/capabil
 import { editorModelMethods } from "../../agent-core/protocol/editor-models.ts";
 import { fileMethods } from "../../agent-core/protocol/files.ts";
 import { notify } from "../../agent-core/protocol/method.ts";
+import { registerEditorRequests, registerSessionRequests, registerTerminalRequests } from "../client/agent-requests.ts";
 import type { ClientServices } from "../client/client-services.ts";
-import { registerEditorRequests } from "../client/editor-requests.ts";
 import { registerFileRequests } from "../client/file-requests.ts";
-import { registerSessionRequests } from "../client/session-requests.ts";
-import { registerTerminalRequests } from "../client/terminal-requests.ts";
 
 const OURS: HermesClientCapabilities = {
   expectedText: true,

@@ -1,10 +1,11 @@
 /** The open sessions of the window, and the one that the panel shows. */
-import type { ClientContext } from "@zed-industries/agent-client-protocol";
+import type { ClientContext, SessionNotification, SessionUpdate } from "@zed-industries/agent-client-protocol";
 import { call } from "../../agent-core/protocol/method.ts";
+import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import { forkMethod } from "../../agent-core/protocol/sessions.ts";
 import { ChatSession, type SessionPlace, type SessionPorts, type StoredSession } from "./chat-session.ts";
+import type { EventLog } from "./event-log.ts";
 import type { PanelConnection } from "./panel-connection.ts";
-import type { SessionRouter } from "./session-router.ts";
 
 export type SessionsOptions = {
   readonly agent: () => Promise<ClientContext>;
@@ -156,4 +157,28 @@ function subscribe(listeners: Set<() => void>, listener: () => void): { dispose(
 
 function notify(listeners: ReadonlySet<() => void>): void {
   for (const listener of listeners) listener();
+}
+
+export type RoutedSession = { readonly log: EventLog; receive(update: SessionUpdate): void };
+
+/** Delivers events and updates of the agent to the session that they belong to. */
+export class SessionRouter {
+  readonly #sessions = new Map<string, RoutedSession>();
+
+  add(sessionId: string, session: RoutedSession): void {
+    this.#sessions.set(sessionId, session);
+  }
+
+  /** Without effect when another session has this id by then. */
+  remove(sessionId: string, session: RoutedSession): void {
+    if (this.#sessions.get(sessionId) === session) this.#sessions.delete(sessionId);
+  }
+
+  update({ sessionId, update }: SessionNotification): void {
+    this.#sessions.get(sessionId)?.receive(update);
+  }
+
+  emit(sessionId: string, event: PanelEvent): void {
+    this.#sessions.get(sessionId)?.log.push(event);
+  }
 }

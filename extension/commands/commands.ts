@@ -1,9 +1,136 @@
-/** All commands of the extension, by id. */
-import type { CommandTable } from "./command.ts";
-import { modelCommands } from "./model-commands.ts";
-import { reviewCommands } from "./review-commands.ts";
-import { sessionCommands } from "./session-commands.ts";
+/** The palette commands: sessions and the panel, models, review. Each also needs its entry in package.json. */
+import * as vscode from "vscode";
+import type { PanelCommand } from "../../agent-core/protocol/panel-events.ts";
+import { exportSession } from "../chat/export-session.ts";
+import { chooseModel } from "../models/choose-model.ts";
+import { enterKey } from "../models/enter-key.ts";
+import { hunkOfChange, reviewedDocument } from "../review/hunk-at.ts";
+import { decideHunk, revealHunk } from "../review/hunk-keys.ts";
+import type { Services } from "../services.ts";
+import { importSessions } from "./import-sessions.ts";
+import { manageGrants } from "./manage-grants.ts";
 
+/** The panel's view in package.json. */
+export const CHAT_VIEW = "hermes.chat";
+
+/** Arguments come from menus and code lenses. The palette passes none. */
+type CommandTable = Readonly<Record<`hermes.${string}`, (services: Services, ...args: readonly unknown[]) => unknown>>;
+
+const sessionCommands: CommandTable = {
+  "hermes.newSession": (services) => showPanel(services, { kind: "new-session" }),
+  "hermes.showHistory": (services) => showPanel(services, { kind: "show-sessions" }),
+  "hermes.focusChat": (services) => showPanel(services, { kind: "compose" }),
+  "hermes.askSelection": askSelection,
+  "hermes.resumeSession": resumeSession,
+  "hermes.exportSession": ({ sessions, worker }) => {
+    const { sessionId } = sessions.shown;
+    if (sessionId !== undefined) return exportSession(worker, sessionId);
+    return vscode.window.showInformationMessage("Hermes: there is no session to export yet.");
+  },
+  "hermes.importSessions": importSessions,
+  "hermes.manageGrants": manageGrants,
+  "hermes.stop": ({ sessions }) => sessions.shown.dispatch({ type: "cancel" }),
+};
+
+async function showPanel({ panel }: Services, command: PanelCommand): Promise<void> {
+  await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
+  panel.command(command);
+}
+
+async function askSelection(services: Services): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined) return;
+  const { document, selection } = editor;
+  const path = vscode.workspace.asRelativePath(document.uri);
+  const lines = `${selection.start.line + 1}-${selection.end.line + 1}`;
+  const code = document.getText(selection);
+  const text = `About ${path}:${lines}\n\`\`\`${document.languageId}\n${code}\n\`\`\`\n`;
+  await showPanel(services, { kind: "compose", text });
+}
+
+async function resumeSession(services: Services): Promise<void> {
+  const items = services.history.recent().then((sessions) =>
+    sessions.map(({ sessionId, title, updatedAt, isCurrent, messages }) => {
+      const facts = [
+        new Date(updatedAt).toLocaleString(),
+        messages === undefined ? undefined : `${messages} messages`,
+        isCurrent ? "in the panel" : undefined,
+      ];
+      return { sessionId, label: title, description: facts.filter((fact) => fact !== undefined).join(" · ") };
+    }),
+  );
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: "Resume Session",
+    placeHolder: "Sessions of this folder, most recent first",
+    matchOnDescription: true,
+  });
+  if (chosen !== undefined) await showPanel(services, { kind: "open-session", sessionId: chosen.sessionId });
+}
+
+const modelCommands: CommandTable = {
+  "hermes.chooseModel": (services) => chooseModel(services),
+  "hermes.chooseReasoningEffort": chooseReasoningEffort,
+  "hermes.setKey": (services) => enterKey(services),
+  "hermes.setUpModel": async ({ sessions, firstRun }) => {
+    await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
+    await sessions.shown.open();
+    await firstRun.open();
+  },
+};
+
+async function chooseReasoningEffort({ sessions }: Services): Promise<void> {
+  const { shown: chat } = sessions;
+  await chat.open();
+  const option = chat.option("thought_level");
+  if (option === undefined) {
+    const model = chat.option("model")?.currentName ?? "This model";
+    await vscode.window.showInformationMessage(`${model} has no reasoning effort to choose.`);
+    return;
+  }
+  const items = option.choices.map(({ value, name }) => ({
+    label: value === option.currentValue ? `$(check) ${name}` : name,
+    value,
+  }));
+  const picked = await vscode.window.showQuickPick(items, { title: "Hermes: Reasoning Effort" });
+  if (picked !== undefined) await chat.setConfig(option.id, picked.value);
+}
+
+const reviewCommands: CommandTable = {
+  "hermes.keepHunk": ({ review, opener }, ...args) => decideHunk(review, opener, "keep", args),
+  "hermes.undoHunk": ({ review, opener }, ...args) => decideHunk(review, opener, "undo", args),
+
+  "hermes.keepChange": ({ review }, ...args) => {
+    const place = hunkOfChange(review, args);
+    if (place) review.keep(place.uri, place.hunk);
+  },
+  "hermes.undoChange": async ({ review }, ...args) => {
+    const place = hunkOfChange(review, args);
+    if (place) await review.undo(place.uri, place.hunk);
+  },
+
+  "hermes.keepFile": ({ review }, ...args) => {
+    const uri = reviewedDocument(review, args);
+    if (uri) review.keepFile(uri);
+  },
+  "hermes.undoFile": async ({ review }, ...args) => {
+    const uri = reviewedDocument(review, args);
+    if (uri) await review.undoFile(uri);
+  },
+
+  "hermes.keepAll": ({ review }) => review.keepAll(),
+  "hermes.undoAll": ({ review }) => review.undoAll(),
+
+  "hermes.nextHunk": ({ review, opener }, ...args) => revealHunk(review, opener, 1, args),
+  "hermes.previousHunk": ({ review, opener }, ...args) => revealHunk(review, opener, -1, args),
+
+  "hermes.openReview": async ({ review, opener }, ...args) => {
+    const uri = reviewedDocument(review, args) ?? review.documents[0];
+    if (uri) await opener.openDiff(uri, false);
+  },
+  "hermes.openAllReviews": ({ opener }) => opener.openAll(),
+};
+
+/** All commands of the extension, by id. */
 export const commands: CommandTable = {
   ...sessionCommands,
   ...modelCommands,

@@ -2,8 +2,7 @@ import { methods } from "@zed-industries/agent-client-protocol";
 import { expect, test } from "vitest";
 import type { HostMessage, PanelEvent } from "../../../../agent-core/protocol/panel-events.ts";
 import { PanelConnection } from "../../../../extension/chat/panel-connection.ts";
-import { SessionRouter } from "../../../../extension/chat/session-router.ts";
-import { Sessions, type SessionsOptions } from "../../../../extension/chat/sessions.ts";
+import { SessionRouter, Sessions, type SessionsOptions } from "../../../../extension/chat/sessions.ts";
 
 // Several sessions of one window: the panel shows one of them, each has a log of its own.
 type Request = { readonly method: string; readonly sessionId: string | undefined };

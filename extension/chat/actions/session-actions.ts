@@ -1,19 +1,20 @@
-/** Messages of the panel about the session shown: prompts, queue, answers, options, earlier messages, restores. */
+/** Messages of the panel about sessions: the one shown, and all of them. */
 import type { Requests } from "../../requests/requests.ts";
+import type { Services } from "../../services.ts";
 import type { PanelActions } from "../chat-view.ts";
-import type { PanelConnection } from "../panel-connection.ts";
+import { exportSession } from "../export-session.ts";
 import type { SessionRestores } from "../session-restores.ts";
-import type { Sessions } from "../sessions.ts";
 import { withErrorMessage } from "../with-error-message.ts";
 
-type Services = {
-  readonly sessions: Sessions;
-  readonly panel: PanelConnection;
+type SessionActions = ConversationActions & HistoryActions;
+
+type Parts = Pick<Services, "sessions" | "panel" | "history" | "worker"> & {
   readonly requests: Requests;
   readonly restores: SessionRestores;
 };
 
-export type ConversationActions = PanelActions<
+/** Messages about the session shown: prompts, queue, answers, options, earlier messages, restores. */
+type ConversationActions = PanelActions<
   | "ready"
   | "prompt"
   | "cancel"
@@ -36,7 +37,11 @@ export type ConversationActions = PanelActions<
   | "restore-undo"
 >;
 
-export function conversationActions({ sessions, panel, requests, restores }: Services): ConversationActions {
+export function sessionActions(parts: Parts): SessionActions {
+  return { ...conversationActions(parts), ...historyActions(parts) };
+}
+
+function conversationActions({ sessions, panel, requests, restores }: Parts): ConversationActions {
   return {
     ready: () => {
       sessions.shown.dispatch({ type: "queue-release" });
@@ -76,5 +81,36 @@ export function conversationActions({ sessions, panel, requests, restores }: Ser
     "restore-changes": ({ position }) =>
       withErrorMessage("The changes cannot be shown", () => restores.showChanges(position)),
     "restore-undo": ({ restoreId }) => withErrorMessage("The restore cannot be undone", () => restores.undo(restoreId)),
+  };
+}
+
+/** Messages about sessions as a whole: list, open, rename, fork, export, delete. */
+type HistoryActions = PanelActions<
+  | "new-session"
+  | "history-close"
+  | "history-search"
+  | "history-more"
+  | "session-open"
+  | "session-rename"
+  | "session-delete"
+  | "session-fork"
+  | "session-export"
+>;
+
+function historyActions({ sessions, panel, history, worker }: Parts): HistoryActions {
+  return {
+    "new-session": () => sessions.showNew(),
+    "history-close": () => history.close(),
+    "history-search": ({ query, everywhere }) => history.search(query, everywhere),
+    "history-more": () => history.more(),
+    "session-open": ({ sessionId }) => sessions.showStored(sessionId),
+    "session-rename": ({ sessionId, title }) => history.rename(sessionId, title),
+    "session-delete": ({ sessionId }) => history.remove(sessionId),
+    "session-fork": ({ sessionId }) =>
+      withErrorMessage("The session cannot be forked", async () => {
+        panel.command({ kind: "open-session", sessionId: await sessions.fork(sessionId) });
+      }),
+    "session-export": ({ sessionId }) =>
+      withErrorMessage("The session cannot be exported", () => exportSession(worker, sessionId)),
   };
 }

@@ -1,2 +1,0 @@
-/** The panel's view in package.json. */
-export const CHAT_VIEW = "hermes.chat";
