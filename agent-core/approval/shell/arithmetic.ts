@@ -1,19 +1,19 @@
 /** Arithmetic assigns variables, and evaluates the text of variables again, with the substitutions in it. */
 import type { ArithmeticExpression, WordPart } from "unbash";
-import { knownArg, TOKEN } from "./arg.ts";
-import { NO_INPUT, type Setting, variable, type Walk } from "./shell-state.ts";
+import { knownArg, TOKEN, UNKNOWN } from "./arg.ts";
+import { NO_INPUT, type Setting, type ShellState, type Walk } from "./shell-state.ts";
 
 const ASSIGNMENT = /^(?:<<|>>|[-+*/%&|^])?=$/;
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/g;
 
-/** Walks the commands inside an expression; the variables that it assigns become unknown. */
+/** Walks the commands inside an expression; the variables that it assigns become unknown. `text` expands a word in it. */
 export function walkArithmetic(
   expression: ArithmeticExpression,
   setting: Setting,
   walk: Walk,
-  parts: (parts: readonly WordPart[]) => void,
+  text: (parts: readonly WordPart[]) => string,
 ): void {
-  const visit = (inner: ArithmeticExpression) => walkArithmetic(inner, setting, walk, parts);
+  const visit = (inner: ArithmeticExpression) => walkArithmetic(inner, setting, walk, text);
   switch (expression.type) {
     case "ArithmeticBinary":
       visit(expression.left);
@@ -33,27 +33,53 @@ export function walkArithmetic(
       visit(expression.expression);
       return;
     case "ArithmeticWord":
-      if (expression.parts) parts(expression.parts);
-      checkEvaluated(expression.value, expression.parts, setting, walk);
+      checkWord(expression.value, expression.parts && text(expression.parts), setting, walk);
       return;
     case "ArithmeticCommandExpansion":
-      if (expression.script) walk.script(expression.script, { ...setting, input: NO_INPUT });
+      if (expression.script)
+        evaluateText(walk.script(expression.script, { ...setting, input: NO_INPUT }), setting, walk);
       else walk.record.askAlways(`The substitution ${expression.text.slice(0, 60)} cannot be read`);
   }
 }
 
-/** True when text would run a command once the shell evaluates it as arithmetic: `a[$(rm x)]`. */
-export function runsWhenEvaluated(text: string): boolean {
-  return text.includes("$(") || text.includes("`") || text.includes("${");
+/** Variables whose assignment evaluates the value as arithmetic. */
+const INTEGERS = new Set(["RANDOM", "SRANDOM", "OPTIND", "HISTCMD", "SECONDS", "LINENO"]);
+
+/** True when an assignment to `name` evaluates the value as arithmetic. */
+export function isInteger(name: string, { integers }: ShellState): boolean {
+  return INTEGERS.has(name) || integers.has(name);
 }
 
-/** Asks when quoted text or a named variable runs a command in its second evaluation. */
-function checkEvaluated(text: string, parts: readonly WordPart[] | undefined, setting: Setting, walk: Walk): void {
-  const quoted = parts?.some((part) => "value" in part && part.type !== "Literal" && runsWhenEvaluated(part.value));
-  const named = [...text.matchAll(NAME)].some(([name]) =>
-    variable(setting.state, name).some((arg) => runsWhenEvaluated(arg.text)),
-  );
-  if (quoted || named) walk.record.askUnknown("Arithmetic runs a command that is hidden in a text");
+/** Evaluates text as arithmetic: a subscript, an integer, an operand. Asks when it may run a command: `a[$(rm x)]`. */
+export function evaluateText(text: string, { state }: Setting, walk: Walk): void {
+  if (hidesCommand(text, state, new Set())) {
+    walk.record.askUnknown("Arithmetic evaluates a text that runs a command or is not known before it runs");
+  }
+}
+
+/** Names in the text are evaluated, too, and the names in their values. */
+function hidesCommand(text: string, state: ShellState, seen: Set<string>): boolean {
+  if (text.includes(UNKNOWN) || text.includes("$(") || text.includes("`") || text.includes("${")) return true;
+  return hidesInNames(text, state, seen);
+}
+
+function hidesInNames(text: string, state: ShellState, seen: Set<string>): boolean {
+  for (const [name] of text.matchAll(NAME)) {
+    if (seen.has(name)) continue;
+    seen.add(name);
+    // The environment's own variables are the user's.
+    if (state.variables.get(name)?.some((arg) => hidesCommand(arg.text, state, seen))) return true;
+  }
+  return false;
+}
+
+/** Checks one word of an expression: what quotes and substitutions bring into it is evaluated a second time. */
+function checkWord(value: string, expanded: string | undefined, setting: Setting, walk: Walk): void {
+  const { state } = setting;
+  const brought = /\$[(\d@*]|`/.test(value) || /["']/.test(value);
+  if (brought && expanded !== undefined && expanded !== value) evaluateText(expanded, setting, walk);
+  else if (/\$\d/.test(value)) evaluateText(state.positional?.map(({ text }) => text).join(" ") ?? "", setting, walk);
+  else if (hidesInNames(value, state, new Set())) evaluateText(UNKNOWN, setting, walk);
 }
 
 function forget(target: ArithmeticExpression, { state }: Setting): void {

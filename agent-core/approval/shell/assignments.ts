@@ -1,8 +1,8 @@
 /** Assignments of variables. */
 import type { Assignment } from "unbash";
 import { sensitiveVariable } from "../rules/sensitive-variables.ts";
-import { type Arg, isKnown, knownArg, UNKNOWN_ARG } from "./arg.ts";
-import { runsWhenEvaluated } from "./arithmetic.ts";
+import { type Arg, isKnown, knownArg, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
+import { evaluateText, isInteger } from "./arithmetic.ts";
 import { expandValue, expandWords } from "./expand-word.ts";
 import { TooMuchToJudge } from "./recorder.ts";
 import { type Setting, variable, type Walk } from "./shell-state.ts";
@@ -16,12 +16,12 @@ const MAX_VARIABLES = 100;
 export function assign(assignment: Assignment, setting: Setting, walk: Walk): void {
   const { name, value, index, append } = assignment;
   if (index) {
-    const subscript = expandValue(index, setting, walk);
-    if (runsWhenEvaluated(subscript.text))
-      walk.record.askUnknown("A subscript runs a command that is hidden in a text");
+    evaluateText(expandValue(index, setting, walk).text, setting, walk);
   }
   if (value.type === "ArrayValue") {
-    const elements = expandWords(value.elements, setting, walk).map(withoutKey);
+    const words = expandWords(value.elements, setting, walk);
+    for (const { text } of words) evaluateText(keyOf(text), setting, walk);
+    const elements = words.map(withoutKey);
     setVariable(name, append ? [...variable(setting.state, name), ...elements] : elements, setting, walk);
     return;
   }
@@ -33,9 +33,7 @@ export function assign(assignment: Assignment, setting: Setting, walk: Walk): vo
 /** Carries out `name=value` as the argument of a built-in; a bare name leaves the variable unchanged. */
 export function assignText(arg: Arg, setting: Setting, walk: Walk): void {
   const match = /^([A-Za-z_]\w*)(\[[^\]]*\])?(\+)?=/.exec(arg.text);
-  if (runsWhenEvaluated(match?.[2] ?? (match ? "" : arg.text))) {
-    walk.record.askUnknown("A subscript runs a command that is hidden in a text");
-  }
+  evaluateText(subscriptOf(arg.text), setting, walk);
   if (!match?.[1]) return;
   const guess = arg.guess?.slice(match[0].length);
   const value = { ...knownArg(arg.text.slice(match[0].length)), ...(guess !== undefined && { guess }) };
@@ -46,7 +44,9 @@ export function assignText(arg: Arg, setting: Setting, walk: Walk): void {
 }
 
 /** Sets a variable, and asks when it steers other programs. */
-export function setVariable(name: string, elements: readonly Arg[], { state }: Setting, walk: Walk): void {
+export function setVariable(name: string, elements: readonly Arg[], setting: Setting, walk: Walk): void {
+  const { state } = setting;
+  if (isInteger(name, state)) for (const { text } of elements) evaluateText(text, setting, walk);
   const reason = sensitiveVariable(name, elements[0] ?? knownArg(""));
   if (reason !== undefined) walk.record.askForCode(reason);
   if (state.variables.size >= MAX_VARIABLES) throw new TooMuchToJudge();
@@ -54,9 +54,11 @@ export function setVariable(name: string, elements: readonly Arg[], { state }: S
 }
 
 /** Forgets variables whose value comes from outside: `read x`. */
-export function forgetVariables(names: readonly Arg[], { state }: Setting, walk: Walk): void {
+export function forgetVariables(names: readonly Arg[], setting: Setting, walk: Walk): void {
+  const { state } = setting;
   for (const name of names) {
-    if (runsWhenEvaluated(name.text)) walk.record.askUnknown("A subscript runs a command that is hidden in a text");
+    evaluateText(subscriptOf(name.text), setting, walk);
+    if (isInteger(name.text, state)) evaluateText(UNKNOWN, setting, walk);
     const plain = name.text.replace(/\[.*$/, "");
     const reason = sensitiveVariable(plain, UNKNOWN_ARG);
     if (reason !== undefined) walk.record.askForCode(reason);
@@ -78,9 +80,22 @@ function joined(before: Arg | undefined, added: Arg): Arg {
   return { text, glob: false, splits: false, ...(guess !== text && { guess }) };
 }
 
+/** Key of an array's element: `[key]=value`. A key may hold brackets, and text after the last one is no part of it. */
+function keyOf(text: string): string {
+  return text.startsWith("[") ? text.slice(1, Math.max(text.lastIndexOf("]="), text.lastIndexOf("]+=")) + 1) : "";
+}
+
 function withoutKey(arg: Arg): Arg {
-  const key = /^\[[^\]]*\]=/.exec(arg.text);
-  if (!key) return arg;
+  const key = keyOf(arg.text);
+  if (key === "") return arg;
   const { guess: _, ...rest } = arg;
-  return { ...rest, text: arg.text.slice(key[0].length) };
+  return { ...rest, text: arg.text.slice(key.length + 1).replace(/^\+?=/, "") };
+}
+
+/** Text from the first bracket on, where a name has a subscript: `a[x]=y`. */
+function subscriptOf(text: string): string {
+  const name = /^[^=]*?\[/.exec(text);
+  if (!name) return text.includes(UNKNOWN) && !text.includes("=") ? text : "";
+  const end = text.indexOf("]=");
+  return end < 0 ? text.slice(name[0].length) : text.slice(name[0].length, end + 1);
 }

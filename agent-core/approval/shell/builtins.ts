@@ -5,7 +5,7 @@ import type { Call } from "../command-effect.ts";
 import { judgePath } from "../judge-path.ts";
 import { readOptions, valuesOf } from "../rules/options.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
-import { runsWhenEvaluated } from "./arithmetic.ts";
+import { evaluateText } from "./arithmetic.ts";
 import { assignText, forgetVariables, setVariable } from "./assignments.ts";
 import { expandValue } from "./expand-word.ts";
 import { knownOutput } from "./known-output.ts";
@@ -44,7 +44,14 @@ const declare: Builtin = ({ args }, setting, walk) => {
       walk.record.askAlways("Makes a variable a reference to another one, which may not be known");
     if (/^-\w*f/.test(text)) walk.record.ask("Exports shell functions to other programs");
   }
-  for (const arg of args) if (!/^[-+]/.test(arg.text)) assignText(arg, setting, walk);
+  const names = args.filter(({ text }) => !/^[-+]/.test(text));
+  if (args.some(({ text }) => /^-\w*i/.test(text))) {
+    setting.state.integers = new Set([
+      ...setting.state.integers,
+      ...names.map(({ text }) => text.replace(/\W.*$/s, "")),
+    ]);
+  }
+  for (const name of names) assignText(name, setting, walk);
   return "";
 };
 
@@ -64,6 +71,10 @@ const cd: Builtin = ({ args }, { state }) => {
   enterFolders(state, folders);
   return "";
 };
+
+/** Without a folder, `pushd` exchanges the two folders on top of the stack. */
+const pushd: Builtin = (call, setting, walk) =>
+  call.args.some(({ text }) => !/^[-+]/.test(text)) ? cd(call, setting, walk) : popd(call, setting, walk);
 
 const popd: Builtin = (_, { state }) => {
   enterFolders(state, undefined);
@@ -112,7 +123,7 @@ const runRest: Builtin = ({ name, args }, setting, walk) => {
 const alias: Builtin = ({ args }, { state }, walk) => {
   for (const { text } of args) {
     const equals = text.indexOf("=");
-    if (equals > 0) state.aliases.set(text.slice(0, equals), text.slice(equals + 1));
+    if (equals > 0) state.aliases.set(text.slice(0, equals), [text.slice(equals + 1)]);
   }
   if (args.some(({ text }) => text.includes(UNKNOWN)))
     walk.record.askAlways("Makes an alias that is not known before it runs");
@@ -166,7 +177,7 @@ const unset: Builtin = ({ args }, setting, walk) => {
   const names = args.filter(({ text }) => !text.startsWith("-"));
   for (const name of names) {
     if (name.text === "IFS") walk.record.ask("Changes how the shell splits words");
-    if (runsWhenEvaluated(name.text)) walk.record.askUnknown("A subscript runs a command that is hidden in a text");
+    if (name.text.includes("[") || name.text.includes(UNKNOWN)) evaluateText(name.text, setting, walk);
     setting.state.variables.set(name.text, [knownArg("")]);
     setting.state.functions.delete(name.text);
     setting.state.aliases.delete(name.text);
@@ -176,9 +187,7 @@ const unset: Builtin = ({ args }, setting, walk) => {
 
 const calculate: Builtin = ({ args }, setting, walk) => {
   for (const { text } of args) {
-    if (runsWhenEvaluated(text) || text.includes(UNKNOWN)) {
-      walk.record.askUnknown("Arithmetic runs a command that is hidden in a text");
-    }
+    evaluateText(text, setting, walk);
     const [name] = /^[A-Za-z_]\w*/.exec(text) ?? [];
     if (name !== undefined) setting.state.variables.set(name, [UNKNOWN_ARG]);
   }
@@ -198,6 +207,18 @@ function unless(option: RegExp, reason: string): Builtin {
   };
 }
 
+/** `wait -p` and `getopts` set a variable; `printf -v` and `read` have their own. */
+const wait: Builtin = ({ args }, setting, walk) => {
+  const names = args.filter((_, at) => /^-\w*p$/.test(args[at - 1]?.text ?? ""));
+  forgetVariables(names, setting, walk);
+  return "";
+};
+
+const getopts: Builtin = ({ args }, setting, walk) => {
+  forgetVariables(args.slice(1, 2), setting, walk);
+  return "";
+};
+
 const hash: Builtin = ({ args }, _, walk) => {
   if (args.some(({ text }) => /^-\w*p/.test(text))) walk.record.askAlways("Makes a command name run another program");
   return UNKNOWN;
@@ -212,7 +233,7 @@ const history: Builtin = (call, setting, walk) => {
 };
 
 const ORDINARY =
-  ": true false pwd dirs type times umask ulimit wait jobs bg fg disown break continue return exit logout suspend caller help getopts echo";
+  ": true false pwd dirs type times umask ulimit jobs bg fg disown break continue return exit logout suspend caller help echo";
 
 /** Every built-in by name. */
 export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
@@ -221,7 +242,7 @@ export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ["eval", evaluate],
   ["cd", cd],
   ["chdir", cd],
-  ["pushd", cd],
+  ["pushd", pushd],
   ["popd", popd],
   ["source", source],
   [".", source],
@@ -241,6 +262,8 @@ export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
   ["let", calculate],
   ["test", test],
   ["[", test],
+  ["wait", wait],
+  ["getopts", getopts],
   ["hash", hash],
   ["history", history],
   ["enable", unless(/^-\w*[fn]/, "Loads or switches off built-in commands of the shell")],
@@ -265,12 +288,12 @@ export function walkTest(expression: TestExpression, setting: Setting, walk: Wal
   switch (expression.type) {
     case "TestUnary": {
       const operand = expandValue(expression.operand, setting, walk);
-      if (expression.operator === "-v") checkOperands([operand], setting, walk);
+      if (/^-[vR]$/.test(expression.operator) && /[[\0]/.test(operand.text)) evaluateText(operand.text, setting, walk);
       return;
     }
     case "TestBinary": {
       const operands = [expandValue(expression.left, setting, walk), expandValue(expression.right, setting, walk)];
-      if (ARITHMETIC.has(expression.operator)) checkOperands(operands, setting, walk);
+      if (ARITHMETIC.has(expression.operator)) for (const { text } of operands) evaluateText(text, setting, walk);
       return;
     }
     case "TestLogical":
@@ -285,17 +308,9 @@ export function walkTest(expression: TestExpression, setting: Setting, walk: Wal
   }
 }
 
-/** Checks the arguments of `[` and `test`. */
+/** Checks the arguments of `[` and `test`: `-v` and `-R` evaluate a subscript, and other shells than bash each integer. */
 function checkTestArguments(args: readonly Arg[], setting: Setting, walk: Walk): void {
-  const evaluates = args.some(({ text }) => text === "-v" || ARITHMETIC.has(text));
-  if (evaluates) checkOperands(args, setting, walk);
-}
-
-function checkOperands(operands: readonly Arg[], { state }: Setting, walk: Walk): void {
-  const texts = operands.flatMap((operand) =>
-    /^[A-Za-z_]\w*$/.test(operand.text) ? [operand, ...variable(state, operand.text)] : [operand, knownArg("")],
-  );
-  if (texts.some(({ text }) => text.includes("[") && runsWhenEvaluated(text))) {
-    walk.record.askUnknown("A test runs a command that is hidden in a text");
-  }
+  const named = args.filter((_, at) => /^-[vR]$/.test(args[at - 1]?.text ?? ""));
+  const integers = args.some(({ text }) => ARITHMETIC.has(text)) ? args.filter(isKnown) : [];
+  for (const { text } of [...named, ...integers]) if (/[[\0`$]/.test(text)) evaluateText(text, setting, walk);
 }

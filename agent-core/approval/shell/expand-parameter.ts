@@ -2,7 +2,7 @@
 import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
 import { sensitiveVariable } from "../rules/sensitive-variables.ts";
 import { type Arg, isKnown, knownArg, TOKEN, UNKNOWN, UNKNOWN_ARG, UNKNOWN_ARGS } from "./arg.ts";
-import { runsWhenEvaluated } from "./arithmetic.ts";
+import { evaluateText } from "./arithmetic.ts";
 import { type Setting, variable, type Walk } from "./shell-state.ts";
 
 export type Expansion = {
@@ -56,7 +56,7 @@ function baseOf(part: ParameterExpansionPart, context: Context): Expansion {
   // `${!x}`: the variable whose name x holds.
   const name = scalar(parameter, state);
   if (isKnown(name)) {
-    checkSubscript(name.text, context);
+    if (name.text.includes("[")) evaluateText(name.text, context.setting, context.walk);
     return expandVariable(name.text, context.setting);
   }
   return { elements: [UNKNOWN_ARG], separate: false };
@@ -71,17 +71,18 @@ function indexed(name: string, index: Word, context: Context): Expansion {
     return { elements: known ? elements : [UNKNOWN_ARGS], separate: index.text === "@" };
   }
   const position = context.value(index);
-  checkSubscript(position.text, context);
-  for (const [inner] of position.text.matchAll(/[A-Za-z_]\w*/g)) checkSubscript(scalar(inner, state).text, context);
+  evaluateText(position.text, context.setting, context.walk);
   const missing = known ? knownArg("") : UNKNOWN_ARG;
   if (/^\d+$/.test(position.text)) return { elements: [elements[Number(position.text)] ?? missing], separate: false };
   const guess = elements[0]?.text;
   return { elements: [guess === undefined ? UNKNOWN_ARG : { ...UNKNOWN_ARG, guess }], separate: false };
 }
 
-/** A subscript is arithmetic: the shell evaluates its text once more. */
-function checkSubscript(text: string, { walk }: Context): void {
-  if (runsWhenEvaluated(text)) walk.record.askUnknown("A subscript runs a command that is hidden in a text");
+/** Text of an offset or a length, which the shell evaluates as arithmetic. */
+function integer(word: Word, context: Context): string {
+  const { text } = context.value(word);
+  evaluateText(text, context.setting, context.walk);
+  return text;
 }
 
 type Operator = (value: Arg) => Arg;
@@ -98,7 +99,7 @@ function operator(operation: ParameterOperation, part: ParameterExpansionPart, c
       );
     case "Slice":
       return transform(
-        slicer(context.value(operation.offset).text, operation.length && context.value(operation.length).text),
+        slicer(integer(operation.offset, context), operation.length && integer(operation.length, context)),
       );
     case "CaseModification":
       return transform(caseChanger(operation.operator, operation.operand && context.value(operation.operand).text));
@@ -153,8 +154,8 @@ type Slice = Extract<ParameterOperation, { type: "Slice" }>;
 
 /** `first` is the number of the first element: 1 for `$@` (0 is the shell's name), 0 for an array. */
 function sliceElements(base: Expansion, operation: Slice, first: 0 | 1, at: Context): Expansion {
-  const from = numberOf(at.value(operation.offset).text);
-  const count = operation.length ? numberOf(at.value(operation.length).text) : undefined;
+  const from = numberOf(integer(operation.offset, at));
+  const count = operation.length ? numberOf(integer(operation.length, at)) : undefined;
   const open = base.elements.some((arg) => arg.splits);
   if (from === undefined || from < first || open || (operation.length && count === undefined)) {
     return { ...base, elements: [UNKNOWN_ARGS] };
@@ -166,7 +167,7 @@ function sliceElements(base: Expansion, operation: Slice, first: 0 | 1, at: Cont
 function transformed(letter: string, { walk }: Context): Operator {
   return (value) => {
     // A prompt string is expanded once more, with the commands in it.
-    if (letter === "P" && (!isKnown(value) || runsWhenEvaluated(value.text))) {
+    if (letter === "P" && (!isKnown(value) || /[$`]/.test(value.text))) {
       walk.record.askUnknown("A prompt string is expanded, which can run commands");
     }
     return transform(letterChanger(letter))(value);

@@ -206,7 +206,8 @@ function printed(part: CommandExpansionPart, { setting, walk }: Mode): string {
 }
 
 function calculated(part: ArithmeticExpansionPart, mode: Mode): string {
-  if (part.expression) walkArithmetic(part.expression, mode.setting, mode.walk, (inner) => walkParts(inner, mode));
+  if (part.expression)
+    walkArithmetic(part.expression, mode.setting, mode.walk, (inner) => expandDocument("", inner, mode).text);
   return TOKEN;
 }
 

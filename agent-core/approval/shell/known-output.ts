@@ -42,6 +42,7 @@ function isToken(name: string, args: readonly Arg[]): boolean {
       verb === "rev-parse" && rest.length > 0 && rest.every((word) => /^(?:HEAD|--short(?:=\d+)?|--verify)$/.test(word))
     );
   }
+  if (name === "seq") return words.every((word) => /^-?[\d.]+$/.test(word));
   return TOKENS.has(name) && words.every((word) => /^-[a-z]$/.test(word));
 }
 

@@ -15,8 +15,12 @@ export type ShellState = {
   cwds: readonly string[] | undefined;
   /** Folders that the shell is in when a `cd` of this statement failed; undefined when they are not known. */
   abandoned: readonly string[] | undefined;
-  functions: Map<string, FunctionBody>;
-  aliases: Map<string, string>;
+  /** Variables whose values are evaluated as arithmetic. */
+  integers: ReadonlySet<string>;
+  /** Bodies that a function may have; undefined is among them when the function may not exist. */
+  functions: Map<string, readonly (FunctionBody | undefined)[]>;
+  /** Texts that an alias may have. */
+  aliases: Map<string, readonly string[]>;
   /** `$1` and so on; undefined when not known. */
   positional: readonly Arg[] | undefined;
 };
@@ -52,6 +56,7 @@ export function initialState(scope: CommandScope): ShellState {
     ]),
     cwds: [scope.cwd],
     abandoned: [],
+    integers: new Set(),
     functions: new Map(),
     aliases: new Map(),
     positional: undefined,
@@ -84,18 +89,34 @@ export function mergeState(state: ShellState, other: ShellState): void {
     const [left, right] = [state.variables.get(name), other.variables.get(name)];
     if (!sameValue(left, right)) state.variables.set(name, [undecided(left, right)]);
   }
-  for (const [name, body] of other.functions) state.functions.set(name, body);
-  for (const [name, text] of other.aliases) state.aliases.set(name, text);
+  mergeBodies(state, other);
   if (!sameValue(state.positional, other.positional)) state.positional = undefined;
   state.cwds = bothFolders(state.cwds, other.cwds);
   state.abandoned = bothFolders(state.abandoned, other.abandoned);
+}
+
+/** Keeps every body and every text because either branch may have run. */
+function mergeBodies(state: ShellState, other: ShellState): void {
+  for (const name of new Set([...state.functions.keys(), ...other.functions.keys()])) {
+    const [left, right] = [state.functions.get(name) ?? [undefined], other.functions.get(name) ?? [undefined]];
+    if (left !== right) state.functions.set(name, [...new Set([...left, ...right])]);
+  }
+  for (const [name, texts] of other.aliases) {
+    state.aliases.set(name, [...new Set([...(state.aliases.get(name) ?? []), ...texts])]);
+  }
+  if (state.integers !== other.integers) state.integers = new Set([...state.integers, ...other.integers]);
+}
+
+function isSubset<Item>(whole: readonly Item[] | undefined, part: readonly Item[]): boolean {
+  return part === whole || part.every((item) => whole?.includes(item) === true);
 }
 
 /** True when `mergeState` would change nothing. */
 export function sameState(left: ShellState, right: ShellState): boolean {
   if (left.variables.size !== right.variables.size || left.functions.size !== right.functions.size) return false;
   if (left.aliases.size !== right.aliases.size || String(left.cwds) !== String(right.cwds)) return false;
-  if (!sameValue(left.positional, right.positional)) return false;
+  if (!sameValue(left.positional, right.positional) || left.integers.size !== right.integers.size) return false;
+  for (const [name, bodies] of right.functions) if (!isSubset(left.functions.get(name), bodies)) return false;
   for (const [name, value] of left.variables) if (!sameValue(value, right.variables.get(name))) return false;
   return true;
 }
@@ -103,8 +124,8 @@ export function sameState(left: ShellState, right: ShellState): boolean {
 /** True when the states are equal, with their functions and aliases. */
 export function isSameState(left: ShellState, right: ShellState): boolean {
   if (!sameState(left, right) || String(left.abandoned) !== String(right.abandoned)) return false;
-  for (const [name, body] of left.functions) if (right.functions.get(name) !== body) return false;
-  for (const [name, text] of left.aliases) if (right.aliases.get(name) !== text) return false;
+  for (const [name, bodies] of left.functions) if (!isSubset(right.functions.get(name), bodies)) return false;
+  for (const [name, texts] of left.aliases) if (!isSubset(right.aliases.get(name), texts)) return false;
   return (left.cwds === undefined) === (right.cwds === undefined);
 }
 
@@ -129,6 +150,9 @@ function bothFolders(left: readonly string[] | undefined, right: readonly string
 
 /** Either of two values: unknown, with the assigned one as the guess. */
 function undecided(left: readonly Arg[] | undefined, right: readonly Arg[] | undefined): Arg {
+  const isNumber = (args: readonly Arg[] | undefined) =>
+    args?.length === 1 && /^\d+$/.test(args[0]?.text.replaceAll(TOKEN, "0") ?? "");
+  if (isNumber(left) && isNumber(right)) return knownArg(TOKEN);
   const texts = [right?.[0], left?.[0]].map((arg) => arg?.guess ?? arg?.text);
   const guess = texts.find((text) => text !== undefined && text !== "" && !text.includes(UNKNOWN));
   return guess === undefined ? UNKNOWN_ARG : { ...UNKNOWN_ARG, guess };

@@ -55,7 +55,7 @@ function restore(
 }
 
 function mergeVariables(assignments: readonly Assignment[], before: Setting["state"], state: Setting["state"]): void {
-  if (assignments.length > 0) mergeState(state, { ...before, functions: new Map(), aliases: new Map() });
+  if (assignments.length > 0) mergeState(state, { ...before, functions: state.functions, aliases: state.aliases });
 }
 
 function wordsOf(node: Command, setting: Setting, walk: Walk): readonly Arg[] {
@@ -119,12 +119,17 @@ function dispatch(words: readonly Arg[], setting: Setting, walk: Walk): Output {
 
 function runNamed(name: string, args: readonly Arg[], setting: Setting, walk: Walk): Output {
   const { state } = setting;
-  const body = state.functions.get(name);
-  if (body) return callFunction(body, { name, args, input: setting.input }, setting, walk);
-  const alias = state.aliases.get(name);
-  if (alias !== undefined && !setting.calls.includes(name)) runAlias(name, alias, args, { setting, walk });
   const call: Call = { name, args, input: setting.input };
-  const builtin = builtins.get(name);
+  const bodies = state.functions.get(name);
+  if (bodies) return callBodies(bodies, call, setting, walk);
+  if (!setting.calls.includes(name)) {
+    for (const alias of state.aliases.get(name) ?? []) runAlias(name, alias, args, { setting, walk });
+  }
+  return runCall(call, setting, walk);
+}
+
+function runCall(call: Call, setting: Setting, walk: Walk): Output {
+  const builtin = builtins.get(call.name);
   if (builtin) return builtin(call, setting, walk);
   return runProgram(call, setting, walk);
 }
@@ -140,6 +145,20 @@ function runAlias(
   state.positional = args;
   const calls = [...setting.calls, name];
   walk.record.nested(() => walk.code(`${alias} "$@"`, { ...setting, state, calls }));
+}
+
+/** Any of the bodies may be the function's, or the program of that name runs. */
+function callBodies(bodies: readonly (FunctionBody | undefined)[], call: Call, setting: Setting, walk: Walk): Output {
+  const [only, ...others] = bodies;
+  if (only && others.length === 0) return callFunction(only, call, setting, walk);
+  const before = forkState(setting.state);
+  for (const body of bodies) {
+    const inner = { ...setting, state: forkState(before) };
+    if (body) callFunction(body, call, inner, walk);
+    else runCall(call, inner, walk);
+    mergeState(setting.state, inner.state);
+  }
+  return UNKNOWN;
 }
 
 function callFunction(body: FunctionBody, call: Call, setting: Setting, walk: Walk): Output {

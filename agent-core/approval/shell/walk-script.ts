@@ -113,7 +113,7 @@ function walkNode(node: CommandNode, setting: Setting, walk: Walk): Output {
     case "BraceGroup":
       return walkStatements(node.body.commands, setting, walk);
     case "Function":
-      state.functions.set(node.name.value, node.body);
+      state.functions.set(node.name.value, [node.body]);
       return "";
     case "Coproc":
       walkBody(node.body, { ...setting, state: forkState(state), parallel: true }, walk);
@@ -148,7 +148,7 @@ export function walkBody(body: CommandNode | If["then"], setting: Setting, walk:
 
 function calculate(expression: Parameters<typeof walkArithmetic>[0] | undefined, setting: Setting, walk: Walk): void {
   if (!expression) return;
-  walkArithmetic(expression, setting, walk, (parts) => expandDocument("", parts, { setting, walk }));
+  walkArithmetic(expression, setting, walk, (parts) => expandDocument("", parts, { setting, walk }).text);
 }
 
 function walkIf(node: If, setting: Setting, walk: Walk): Output {
