@@ -12,6 +12,7 @@ import type {
   FileWrite,
   FileWritten,
   HostFiles,
+  LineRange,
 } from "../host/host.ts";
 import {
   fileMethods,
@@ -47,6 +48,12 @@ export type ClientFilesOptions = {
   readonly disk: HostFiles;
 };
 
+/**
+ * A client sends only the needed lines of a longer file. JSON has up to six bytes for a character, and a message over
+ * 32 MB is refused. Characters.
+ */
+const LARGE_TEXT_CHARS = 5_000_000;
+
 /** Texts of a file at its last read. `client` is undefined when the client had no unsaved text. */
 type Seen = { readonly client: string | undefined; readonly disk: FileText };
 
@@ -57,7 +64,8 @@ export function clientFiles(options: ClientFilesOptions): HostFiles {
   return {
     stat: (path) => disk.stat(path),
     list: (folder) => disk.list(folder),
-    readText: (path, signal) => (canRead && isClients(path) ? files.read(path, signal) : disk.readText(path, signal)),
+    readText: (path, signal, needed) =>
+      canRead && isClients(path) ? files.read(path, signal, needed) : disk.readText(path, signal),
     guardedWrite: (write, signal) =>
       isClients(write.path) ? files.write(write, signal) : disk.guardedWrite(write, signal),
     async rename(move, signal) {
@@ -75,17 +83,22 @@ type ClientRequest = { readonly method: string; readonly params: Record<string, 
 class ClientFiles {
   readonly #options: ClientFilesOptions;
   readonly #seen = new Map<string, Seen>();
+  /** Files that neither the disk nor the client had at their last read. */
+  readonly #absent = new Set<string>();
 
   constructor(options: ClientFilesOptions) {
     this.#options = options;
   }
 
-  async read(path: string, signal: AbortSignal): Promise<FileText | FileFailure> {
+  async read(path: string, signal: AbortSignal, needed?: LineRange): Promise<FileText | FileFailure> {
     const onDisk = await this.#options.disk.readText(path, signal);
     // The client would show a binary file or a folder only worse; a missing file may still be an unsaved document.
     if (!onDisk.ok && onDisk.reason !== "missing") return onDisk;
+    if (onDisk.ok && needed !== undefined && (await this.#isUnchanged(path, onDisk.text, needed))) return onDisk;
+    signal.throwIfAborted();
     const text = await this.#clientText(path);
     signal.throwIfAborted();
+    if (!onDisk.ok && text === undefined) this.#absent.add(path);
     const last = this.#seen.get(path);
     if (onDisk.ok) this.#seen.set(path, { client: text, disk: onDisk });
     if (text === undefined || (!onDisk.ok && text === "")) return onDisk;
@@ -127,7 +140,10 @@ class ClientFiles {
   /** For clients that check nothing themselves. */
   async conflict(path: string, expected: string | null, signal: AbortSignal): Promise<FileFailure | undefined> {
     const { canRead, disk } = this.#options;
-    return conflictWith(path, canRead ? await this.read(path, signal) : await disk.readText(path, signal), expected);
+    // A client logs an error for each read of a file that does not exist.
+    const isKnownAbsent = this.#absent.delete(path) && expected === null;
+    const asksClient = canRead && !isKnownAbsent;
+    return conflictWith(path, asksClient ? await this.read(path, signal) : await disk.readText(path, signal), expected);
   }
 
   /** Undefined when the client has no method for the change. */
@@ -169,8 +185,16 @@ class ClientFiles {
     }
   }
 
-  /** Undefined when the client cannot give the file, or has no unsaved text of it. */
-  async #clientText(path: string): Promise<string | undefined> {
+  /** Compares the needed lines of a long text with the client's. False for other texts. */
+  async #isUnchanged(path: string, text: string, needed: LineRange): Promise<boolean> {
+    if (this.#options.givesUnsaved || text.length < LARGE_TEXT_CHARS) return false;
+    const part = await this.#clientText(path, needed);
+    const lines = text.split(LINE_END).slice(needed.first - 1, needed.first - 1 + needed.count);
+    return part === undefined || withoutLastEnd(part) === withoutLastEnd(lines.join("\n"));
+  }
+
+  /** Undefined when the client cannot give the file, or has no unsaved text of it. Default: all lines. */
+  async #clientText(path: string, part?: LineRange): Promise<string | undefined> {
     const { client, sessionId, givesUnsaved } = this.#options;
     const hermes: HermesReadMeta = { unsavedOnly: true };
     try {
@@ -178,6 +202,7 @@ class ClientFiles {
       const answer = await client.request(readTextFile, {
         sessionId,
         path,
+        ...(part && { line: part.first, limit: part.count }),
         ...(givesUnsaved && { _meta: { hermes } }),
       });
       return readMeta(HermesReadResult, answer._meta) === undefined ? answer.content : undefined;
@@ -208,6 +233,13 @@ async function diskAfter(
   const hasMark = before?.kind === "file" && before.bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   const entry = await entryBehind(path, encode(text, hasMark));
   return entry === null ? undefined : { entry };
+}
+
+const LINE_END = /\r?\n/;
+
+/** Clients differ in the newline after the last line of a part. */
+function withoutLastEnd(text: string): string {
+  return text.replaceAll("\r\n", "\n").replace(/\n$/, "");
 }
 
 function expectedOf(text: string | null): HermesWriteMeta["expected"] {

@@ -3,17 +3,19 @@ import { once } from "node:events";
 import type { Writable } from "node:stream";
 import type { AnyMessage } from "@zed-industries/agent-client-protocol";
 
-/** Two streams into one output, in the order of their writes. Both wait while it is full, and fail after it failed. */
 export type GatheredOutput = {
-  /** Writes each message as a line of JSON. */
+  /** Writes a message as a line of JSON. Waits while the output is full, and rejects after the output failed. */
+  send(message: AnyMessage): Promise<void>;
+  /** Writes each message with `send`. */
   readonly messages: WritableStream<AnyMessage>;
-  /** Writes whole lines of UTF-8 unchanged. */
-  readonly lines: WritableStream<Uint8Array>;
+  /** Resolves to the error when the output fails. */
+  readonly failed: Promise<Error>;
 };
 
 export function gatheredOutput(output: Writable): GatheredOutput {
   let gathered = "";
   let failure: Error | undefined;
+  const failed = new Promise<Error>((resolve) => output.once("error", resolve));
   output.on("error", (error) => {
     failure = error;
   });
@@ -22,15 +24,12 @@ export function gatheredOutput(output: Writable): GatheredOutput {
     gathered = "";
     output.write(text);
   };
-  const add = async (line: string): Promise<void> => {
+  const send = async (message: AnyMessage): Promise<void> => {
     if (failure !== undefined) throw failure;
     // Writes after the event loop has processed everything that arrived.
     if (gathered === "") setImmediate(flush);
-    gathered += line;
+    gathered += `${JSON.stringify(message)}\n`;
     if (output.writableNeedDrain) await once(output, "drain");
   };
-  return {
-    messages: new WritableStream<AnyMessage>({ write: (message) => add(`${JSON.stringify(message)}\n`) }),
-    lines: new WritableStream<Uint8Array>({ write: (bytes) => add(Buffer.from(bytes).toString()) }),
-  };
+  return { send, messages: new WritableStream<AnyMessage>({ write: send }), failed };
 }

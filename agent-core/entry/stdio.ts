@@ -1,17 +1,17 @@
 /** The agent over stdio: newline-delimited JSON on stdin and stdout, logs on stderr. */
 import "./stdout-is-the-protocol.ts";
-import { Readable } from "node:stream";
-import { ndJsonStream } from "@zed-industries/agent-client-protocol";
 import { serve } from "../acp/serve.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { Deadline } from "../platform/deadline.ts";
+import { messageOf } from "../platform/errors.ts";
 import { gatheredOutput } from "./gathered-output.ts";
+import { incomingMessages } from "./incoming-messages.ts";
 import { checkSetup, setUp } from "./setup.ts";
 import { terminalDialog } from "./terminal-dialog.ts";
 import { VERSION } from "./version.ts";
 
 /** Limit of a message: no prompt of a person is longer. Bytes. */
-const MAX_MESSAGE_BYTES = 33_554_432;
+const MAX_MESSAGE_BYTES = 32_000_000;
 /** Timeout for the end of the sessions after stdin has closed. */
 const SHUTDOWN_MS = 1_500;
 
@@ -47,26 +47,23 @@ export async function runStdio(args: readonly string[]): Promise<number> {
 
 async function serveStdio(): Promise<number> {
   const local = nodeHost();
-  const { messages, lines } = gatheredOutput(process.stdout);
-  // Writes bypass the library's stream, which locks and releases its output for each message.
-  const { readable } = ndJsonStream(
-    lines,
-    Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>, // stdin has bytes while no encoding is set
-    { maxMessageBytes: MAX_MESSAGE_BYTES },
-  );
-  const service = serve(
-    { readable, writable: messages },
-    {
-      version: VERSION,
-      environment: process.env,
-      local,
-      log: (line) => process.stderr.write(`${line}\n`),
-    },
-  );
-  const end = new Promise<void>((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, resolve);
+  const log = (line: string): void => void process.stderr.write(`${line}\n`);
+  const { send, messages, failed } = gatheredOutput(process.stdout);
+  const incoming = incomingMessages(process.stdin, {
+    maxBytes: MAX_MESSAGE_BYTES,
+    reply: (error) => void send(error).catch(() => undefined), // the connection reports a failed output
   });
-  await Promise.race([service.connection.closed, end]);
+  const service = serve(
+    { readable: ReadableStream.from(incoming), writable: messages },
+    { version: VERSION, environment: process.env, local, log },
+  );
+  const { signal, closed } = service.connection;
+  const ended = closed.then(() => (process.stdin.readableEnded ? undefined : signal.reason));
+  const stopped = new Promise<undefined>((resolve) => {
+    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, () => resolve(undefined));
+  });
+  const fault: unknown = await Promise.race([ended, failed, stopped]);
+  if (fault !== undefined) log(`hermes-acp: the connection to the editor failed: ${messageOf(fault)}`);
   await new Deadline(SHUTDOWN_MS).waitFor(service.dispose());
-  process.exit(0); // an open socket to a model must not keep the process alive
+  process.exit(fault === undefined ? 0 : 1); // an open socket to a model must not keep the process alive
 }

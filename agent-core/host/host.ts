@@ -77,9 +77,15 @@ export type FileWritten = {
 /** Paths are absolute; `expected` is the text that the file must hold. */
 export type FileMove = { readonly from: string; readonly to: string; readonly expected: string };
 
+/** Lines of a text; `first` counts from 1. */
+export type LineRange = { readonly first: number; readonly count: number };
+
 export type HostFiles = {
-  /** Reads a whole UTF-8 text file (at most 50 MB). `path` is absolute. */
-  readText(path: string, signal: AbortSignal): Promise<FileText | FileFailure>;
+  /**
+   * Reads a whole UTF-8 text file (at most 50 MB). `path` is absolute. `needed`: only unsaved changes of these lines
+   * matter.
+   */
+  readText(path: string, signal: AbortSignal, needed?: LineRange): Promise<FileText | FileFailure>;
   /**
    * The only way to change a file's text. Decides, as the last step before the change, that the file holds `expected`;
    * refuses with `conflict` and the present text otherwise. Creates missing folders, keeps byte order mark and mode,

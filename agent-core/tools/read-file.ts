@@ -34,7 +34,7 @@ export const tool = defineTool({
 async function run({ path, offset, limit }: Input, context: ToolContext): Promise<ToolResult> {
   const { host, cwd, signal, files } = context;
   const absolute = absolutePath(path, cwd);
-  const read = await host.files.readText(absolute, signal);
+  const read = await host.files.readText(absolute, signal, { first: offset, count: limit });
   if (!read.ok) {
     const hint = read.reason === "missing" ? await nearFiles(absolute, cwd, host) : advice(read.reason);
     return { ok: false, text: `read_file: ${read.message}${hint}` };

@@ -178,6 +178,13 @@ test("each invalid input gets its error, and the agent continues", async () => {
   const broken = agent.replyTo(null);
   agent.write("{ this is not json\n");
   expect((await broken).error).toMatchObject({ code: -32700 });
+  const large = await agent.prompt("any", "x".repeat(32_000_000));
+  expect(large.error).toEqual({ code: -32600, message: "message too large (33 MB, limit 32 MB)" });
+  const deep = agent.replyTo(77);
+  agent.write(
+    `{"jsonrpc":"2.0","id":77,"method":"session/new","params":${"[".repeat(100_000)}${"]".repeat(100_000)}}\n`,
+  );
+  expect((await deep).error).toMatchObject({ code: -32600, message: expect.stringContaining("nested too deeply") });
   expect((await agent.request("no/such_method", {})).error).toMatchObject({ code: -32601 });
   const wrong = await agent.request("session/new", { cwd: 7, mcpServers: [] });
   expect(wrong.error).toMatchObject({ code: -32602 });
@@ -254,6 +261,17 @@ test("the end of stdin ends the agent and its processes", async () => {
   await agent.stop();
   expect(agent.child.exitCode).toBe(0);
   await expect.poll(isRunning).toBe(false);
+});
+
+test("a connection that fails ends the agent with exit code 1 and a line on stderr", async () => {
+  const agent = startProcess();
+  await agent.initialize();
+  const stderr: string[] = [];
+  agent.child.stderr!.on("data", (data) => stderr.push(String(data)));
+  agent.child.stdout!.destroy();
+  for (const method of ["no/such_method", "no/such_method"]) void agent.request(method, {});
+  expect(await agent.exited).toBe(1);
+  expect(stderr.join("")).toContain("the connection to the editor failed: ");
 });
 
 test("the foreign client acpx completes a prompt with an edit", () => {

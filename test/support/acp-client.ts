@@ -37,7 +37,7 @@ export abstract class AcpClient {
   /** Closes the connection and resolves once the agent has ended. */
   abstract stop(): Promise<void>;
 
-  /** Answers a request of the agent. */
+  /** Answers a request of the agent; with the error that `handler` throws, an object with `code` and `message`. */
   on(method: string, handler: Handler): this {
     this.#handlers.set(method, handler);
     return this;
@@ -123,9 +123,14 @@ export abstract class AcpClient {
 
   async #answer(id: number | null, method: string, params: Json): Promise<void> {
     const handler = this.#handlers.get(method);
-    const outcome = handler
-      ? { result: (await handler(params)) ?? {} }
-      : { error: { code: -32601, message: `no ${method} here` } };
+    const answer = new Promise((resolve, reject) => {
+      if (handler) resolve(handler(params));
+      else reject({ code: -32601, message: `no ${method} here` });
+    });
+    const outcome = await answer.then(
+      (result) => ({ result: result ?? {} }),
+      (error: unknown) => ({ error }),
+    );
     this.send({ jsonrpc: "2.0", id, ...outcome });
   }
 }

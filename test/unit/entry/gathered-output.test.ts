@@ -15,16 +15,16 @@ function recorder(): { readonly output: Writable; readonly writes: string[] } {
   return { output, writes };
 }
 
-test("writes what was said in one moment at once, messages and lines in their order", async () => {
+test("writes what was said in one moment at once, messages of both kinds in their order", async () => {
   const { output, writes } = recorder();
-  const { messages, lines } = gatheredOutput(output);
-  const [message, line] = [messages.getWriter(), lines.getWriter()];
+  const { messages, send } = gatheredOutput(output);
+  const message = messages.getWriter();
   await message.write({ jsonrpc: "2.0", method: "one", params: { text: "é\n" } });
-  await line.write(Buffer.from('{"line":"ü"}\n'));
+  await send({ jsonrpc: "2.0", method: "ü" });
   await message.write({ jsonrpc: "2.0", method: "two" });
   await nextTurn();
   expect(writes).toEqual([
-    '{"jsonrpc":"2.0","method":"one","params":{"text":"é\\n"}}\n{"line":"ü"}\n{"jsonrpc":"2.0","method":"two"}\n',
+    '{"jsonrpc":"2.0","method":"one","params":{"text":"é\\n"}}\n{"jsonrpc":"2.0","method":"ü"}\n{"jsonrpc":"2.0","method":"two"}\n',
   ]);
   await message.write({ jsonrpc: "2.0", method: "three" });
   await nextTurn();
