@@ -1,10 +1,14 @@
 // Installs VS Code's server and web workbench into .vscode-test, once, from the npm package code-server.
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { withLock } from "./install-lock.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { acquireLock, type FileLock } from "../agent-core/platform/locks/file-lock.ts";
 import { vscodeTestFolder } from "./project.ts";
 import { runQuietly } from "./run-program.ts";
 import { findOnPath, installPackages } from "./system-programs.ts";
+
+/** Interval of the attempts to lock while another process installs. */
+const POLL_MS = 500;
 
 /** Version of the npm package; 4.139.1 is VS Code 1.139.1. */
 const VERSION = "4.139.1";
@@ -36,11 +40,24 @@ export async function ensureVSCodeServer(): Promise<string> {
   const folder = join(target, "lib", "vscode");
   if (existsSync(target)) return folder;
   mkdirSync(vscodeTestFolder, { recursive: true });
-  const onWait = (pid: number) => console.log(`Waiting for process ${pid}, which is installing VS Code's server …`);
-  await withLock(`${target}.lock`, onWait, async () => {
+  const lock = await lockInstallation();
+  try {
     if (!existsSync(target)) await install();
-  });
+  } finally {
+    lock.release();
+  }
   return folder;
+}
+
+async function lockInstallation(): Promise<FileLock> {
+  const path = `${target}.lock`;
+  let lock = acquireLock(path);
+  if ("pid" in lock) console.log(`Waiting for process ${lock.pid}, which is installing VS Code's server …`);
+  while ("pid" in lock) {
+    await delay(POLL_MS);
+    lock = acquireLock(path);
+  }
+  return lock;
 }
 
 async function install(): Promise<void> {

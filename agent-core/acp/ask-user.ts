@@ -9,7 +9,7 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import type { ApprovalAnswer, ApprovalRequest } from "../agent/callbacks.ts";
 import { type HermesPermissionMeta, HermesPermissionOutcome } from "../protocol/conversation.ts";
-import { readMeta } from "../protocol/meta.ts";
+import { readMeta } from "../protocol/method.ts";
 import type { Answer, Question } from "../tools/tool.ts";
 import { diffContent } from "./conversation-updates.ts";
 

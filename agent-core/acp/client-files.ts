@@ -27,7 +27,7 @@ import {
   WRITE_CONFLICT,
   writeResponse,
 } from "../protocol/files.ts";
-import { readMeta } from "../protocol/meta.ts";
+import { readMeta } from "../protocol/method.ts";
 
 export type ClientFilesOptions = {
   readonly client: AgentContext;

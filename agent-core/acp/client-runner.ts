@@ -10,8 +10,7 @@ import type { Launch, Runner, Started } from "../host/terminals/backend.ts";
 import { readOutputFile, readOutputPart } from "../host/terminals/output-file.ts";
 import type { CommandExit, CommandOutput, OutputPart, WriteOutcome } from "../host/terminals/terminals.ts";
 import type { ProcessTree } from "../platform/children/process-tree.ts";
-import { readMeta } from "../protocol/meta.ts";
-import { call } from "../protocol/method.ts";
+import { call, readMeta } from "../protocol/method.ts";
 import {
   HermesTerminalEnded,
   type HermesTerminalInput,

@@ -1,8 +1,7 @@
 /** The client of a connection: its declared capabilities, its own models, its lists of sessions. */
 import type { AgentContext, ClientCapabilities } from "@zed-industries/agent-client-protocol";
 import { HermesClientCapabilities } from "../protocol/capabilities.ts";
-import { readMeta } from "../protocol/meta.ts";
-import { notify } from "../protocol/method.ts";
+import { notify, readMeta } from "../protocol/method.ts";
 import { type HermesBuilding, sessionMethods } from "../protocol/sessions.ts";
 import { ClientModels } from "./client-models.ts";
 

@@ -1,7 +1,7 @@
 /** Parts of a conversation as ACP's records: messages, results of tool calls, the plan, a compression. */
 import type { SessionUpdate, ToolCallContent } from "@zed-industries/agent-client-protocol";
 import type { CompressedEvent } from "../agent/callbacks.ts";
-import type { ReportedProblem } from "../host/problems.ts";
+import type { ReportedProblem } from "../host/host.ts";
 import type { ContentPart, Message, UserMessage } from "../messages/message.ts";
 import type { HermesAnchor, HermesCompressionMeta, HermesMessageMeta } from "../protocol/conversation.ts";
 import type { HermesProblemsMeta } from "../protocol/problems.ts";

@@ -1,5 +1,5 @@
 /** Common parameters of session/new, load, resume and fork. */
-import { readMeta } from "../protocol/meta.ts";
+import { readMeta } from "../protocol/method.ts";
 import { HermesSessionMeta } from "../protocol/sessions.ts";
 
 export type SessionParams = {

@@ -16,8 +16,7 @@ import {
 import { type ContextEngine, defaultEngine } from "../context/context-engine.ts";
 import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
-import { Memory } from "../memory/memory.ts";
-import { type MemorySnapshot, memorySnapshot } from "../memory/snapshot.ts";
+import { Memory, type MemorySnapshot, memorySnapshot } from "../memory/memory.ts";
 import { systemClock } from "../platform/clock.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import { type ContextFiles, projectContext, SubfolderContext } from "../prompt/project-context.ts";

@@ -1,8 +1,7 @@
 /** Options of an agent from the user's home folder and environment. The environment overrides config.yaml. */
 import { loadConfig } from "../config/config.ts";
 import { type Environment, homeFolder, memoriesFolder } from "../config/home.ts";
-import type { Config, ModelEntry } from "../config/sections.ts";
-import type { TerminalConfig } from "../config/terminal-config.ts";
+import type { Config, ModelEntry, TerminalConfig } from "../config/sections.ts";
 import { type ContextEngine, defaultEngine } from "../context/context-engine.ts";
 import type { CommandVariables } from "../host/terminals/backend.ts";
 import { Memory } from "../memory/memory.ts";

@@ -1,8 +1,7 @@
 /** Plans a compression: which messages to drop and which results to shorten. Pure; a call never loses its result. */
 import type { Compression, PositionRange, TranscriptEntry } from "../sessions/conversation.ts";
-import type { Strategy } from "./strategies.ts";
+import { isUsers, type Strategy, type Unit, unitsOf } from "./strategies.ts";
 import { CHARS_A_TOKEN, messageTokens } from "./token-meter.ts";
-import { isUsers, type Unit, unitsOf } from "./units.ts";
 
 /** Newest messages that stay. */
 const PROTECTED_MESSAGES = 20;

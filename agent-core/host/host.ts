@@ -1,10 +1,8 @@
 /**
- * The port through which tools act on the world: files, search, terminals, and seeing what is broken.
- * Two implementations: NodeHost (this machine) and AcpHost (the client's editor, where it offers that).
- * Questions and approvals are not here: they are callbacks of the agent (agent/callbacks.ts).
+ * Port for the tools' access to files, search, terminals and problems. NodeHost implements it for this machine, AcpHost for
+ * the client's editor. Questions and permission requests are callbacks of the agent instead (agent/callbacks.ts).
  */
-
-import type { HostProblems } from "./problems.ts";
+import type { HermesFileProblems, HermesNewProblem, HermesProblem } from "../protocol/problems.ts";
 import type { HostTerminals } from "./terminals/terminals.ts";
 
 /** Reason why a file could not be read or written; `message` is one sentence for the model, naming the path. */
@@ -34,7 +32,7 @@ export type DiskEntry =
   | { readonly kind: "link"; readonly target: string; readonly mode: number };
 
 /**
- * A change of one file, made only where the file holds `expected`. Null stands for no file: `expected` null creates it,
+ * A change of one file, made only if the file holds `expected`. Null stands for no file: `expected` null creates it,
  * `after` null removes it (of a symbolic link the link itself).
  */
 export type FileWrite = {
@@ -51,7 +49,7 @@ export type FileWrite = {
 /** The user's decision about an edit; `text` is the file's text now (null: no file). Hunks are counted. */
 export type WriteReview = {
   readonly text: string | null;
-  /** Text at the moment of writing; absent where the editor does not say. */
+  /** Text at the moment of writing; absent if the editor does not report it. */
   readonly before?: string | null;
   readonly kept: number;
   readonly rejected: number;
@@ -68,9 +66,9 @@ export type FileWritten = {
   readonly ok: true;
   /** Present when the user decided before anything was written; otherwise the whole text was written. */
   readonly review?: WriteReview;
-  /** Absent where the writer does not know the disk. */
+  /** Absent if the writer does not know the disk. */
   readonly disk?: DiskAfter;
-  /** Restores a removed file to the byte, with its mode or as a link. */
+  /** Restores a removed file byte by byte, with its mode or as a link. */
   readonly restore?: () => Promise<FileWritten | FileFailure>;
 };
 
@@ -94,7 +92,7 @@ export type HostFiles = {
   guardedWrite(write: FileWrite, signal: AbortSignal): Promise<FileWritten | FileFailure>;
   /**
    * Moves a file that holds `expected` to a free path; creates missing folders. A symbolic link moves itself, and is
-   * refused where it would no longer lead to its file.
+   * refused if it would no longer point to its file.
    */
   rename(move: FileMove, signal: AbortSignal): Promise<FileWritten | FileFailure>;
   /** Undefined when nothing is there. */
@@ -145,4 +143,31 @@ export type Host = {
   readonly search: HostSearch;
   readonly terminals: HostTerminals;
   readonly problems: HostProblems;
+};
+
+export type Problem = HermesProblem;
+export type ReportedProblem = HermesNewProblem;
+export type FileProblems = HermesFileProblems;
+
+/** A file that an edit changed; null: no file. Paths are absolute. `movedFrom`: path of the old text and its problems. */
+export type EditedFile = {
+  readonly path: string;
+  readonly oldText: string | null;
+  readonly newText: string | null;
+  readonly movedFrom?: string;
+};
+
+/** Watch over one edit of one or more files. */
+export type ProblemWatch = {
+  /**
+   * Waits until the problems have settled, a few seconds at most. Resolves to the problems of the edited files, and of
+   * others whose problems have changed. Rejects with the signal's reason only.
+   */
+  settled(edits: readonly EditedFile[], signal: AbortSignal): Promise<readonly FileProblems[]>;
+};
+
+/** Problems in files before and after an edit. */
+export type HostProblems = {
+  /** Starts before the edit; `id` is the id of its tool call. */
+  watch(id: string): Promise<ProblemWatch>;
 };

@@ -1,3 +1,4 @@
+/** Time limits: a deadline that ignores stalls of this process, and the wait for one event. */
 import { type Clock, systemClock } from "./clock.ts";
 
 /** `waitFor` checks the time this often within the limit. */
@@ -55,5 +56,28 @@ export class Deadline {
     } finally {
       stop();
     }
+  }
+}
+
+/** Subscription as VS Code returns it. */
+type Subscription = { dispose(): unknown };
+
+/**
+ * Resolves with true when `subscribe`'s callback is called, and with false after `timeoutMs`. `subscribe` runs at once;
+ * its subscriptions are disposed of in either case. Rejects with any error that `subscribe` throws.
+ */
+export async function waitForEvent(
+  timeoutMs: number,
+  subscribe: (onEvent: () => void) => readonly Subscription[],
+): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), timeoutMs);
+  let subscriptions: readonly Subscription[] = [];
+  try {
+    subscriptions = subscribe(() => resolve(true));
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    for (const subscription of subscriptions) subscription.dispose();
   }
 }

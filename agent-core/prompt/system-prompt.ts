@@ -2,7 +2,7 @@
  * System prompt: layers in a fixed order, built once for a session and then frozen. The prefix of every request stays the
  * same to the byte, which providers cache; so no layer holds anything that changes within a session.
  */
-import type { MemorySnapshot } from "../memory/snapshot.ts";
+import type { MemorySnapshot } from "../memory/memory.ts";
 
 /** Identity of the agent without a SOUL.md in the home. */
 const DEFAULT_IDENTITY = `\

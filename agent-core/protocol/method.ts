@@ -1,6 +1,6 @@
 /**
- * Methods that we add to ACP. A table per topic holds their names and the schemas of both directions; the caller and the
- * handler use the same entry.
+ * Our additions to ACP: methods, and fields in `_meta.hermes`. A table per topic holds the methods' names and the schemas of
+ * both directions; the caller and the handler use the same entry.
  */
 import type { SendRequestOptions } from "@zed-industries/agent-client-protocol";
 import type * as z from "zod";
@@ -50,4 +50,10 @@ export function notify<Params extends z.ZodType>(
   params: z.input<Params>,
 ): void {
   peer.notify(name, params).catch(() => undefined);
+}
+
+/** Value of `_meta.hermes`. Undefined when the field is missing or has another shape. */
+export function readMeta<Schema extends z.ZodType>(schema: Schema, meta: unknown): z.output<Schema> | undefined {
+  if (typeof meta !== "object" || meta === null || !("hermes" in meta)) return undefined;
+  return schema.safeParse(meta.hermes).data;
 }

@@ -58,3 +58,6 @@ export const processMethods = {
   /** Agent → client. Only where `processes` is declared. */
   changed: { name: "_hermes/process/changed", params: HermesProcessesChanged },
 };
+
+/** Matches a last line of output that asks for a secret: the input after it is not shown. */
+export const ASKS_FOR_SECRET = /pass(?:word|phrase|code)|secret|token|\bpin\b/i;

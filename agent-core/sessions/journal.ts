@@ -5,9 +5,8 @@
  */
 import { acquireLock, type FileLock } from "../platform/locks/file-lock.ts";
 import { JOURNAL_VERSION, type JournalEntry, type SessionOrigin } from "./entry.ts";
-import { type JournalFiles, systemFiles } from "./journal-files.ts";
 import { LineReader } from "./journal-lines.ts";
-import { JournalLine, LineFile } from "./line-file.ts";
+import { type JournalFiles, JournalLine, LineFile, systemFiles } from "./line-file.ts";
 import type { SpaceReserve } from "./space-reserve.ts";
 import { isFull, writeFault } from "./write-fault.ts";
 

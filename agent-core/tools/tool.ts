@@ -4,8 +4,7 @@
  */
 import type * as z from "zod";
 import type { Effect } from "../approval/policy.ts";
-import type { Host } from "../host/host.ts";
-import type { ReportedProblem } from "../host/problems.ts";
+import type { Host, ReportedProblem } from "../host/host.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { ToolSchema } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";

@@ -1,5 +1,5 @@
 /** Runs a call that edits files, and reports the problems that the edit caused. */
-import type { EditedFile, FileProblems, Problem, ReportedProblem } from "../host/problems.ts";
+import type { EditedFile, FileProblems, Problem, ReportedProblem } from "../host/host.ts";
 import { messageOf } from "../platform/errors.ts";
 import { shownPath } from "./resolve-path.ts";
 import type { FileDiff, StagedCall, ToolContext, ToolResult } from "./tool.ts";

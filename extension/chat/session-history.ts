@@ -2,8 +2,7 @@
 import { type ClientContext, methods, type SessionInfo } from "@zed-industries/agent-client-protocol";
 import * as vscode from "vscode";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import { readMeta } from "../../agent-core/protocol/meta.ts";
-import { call } from "../../agent-core/protocol/method.ts";
+import { call, readMeta } from "../../agent-core/protocol/method.ts";
 import type { HistoryItem, HistoryPage } from "../../agent-core/protocol/panel-events.ts";
 import { type HermesBuilding, HermesListedSession, sessionMethods } from "../../agent-core/protocol/sessions.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";

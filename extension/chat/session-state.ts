@@ -1,7 +1,7 @@
 /** Life of one session as a pure reducer: each event gives the next state and the effects to run. */
 import type { SessionUpdate, StopReason } from "@zed-industries/agent-client-protocol";
 import { HermesRewoundMeta } from "../../agent-core/protocol/conversation.ts";
-import { readMeta } from "../../agent-core/protocol/meta.ts";
+import { readMeta } from "../../agent-core/protocol/method.ts";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import * as queue from "./prompt-queue.ts";
 

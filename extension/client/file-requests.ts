@@ -9,7 +9,7 @@ import {
   HermesWriteMeta,
 } from "../../agent-core/protocol/files.ts";
 import { onAgentRequest } from "../../agent-core/protocol/handle.ts";
-import { readMeta } from "../../agent-core/protocol/meta.ts";
+import { readMeta } from "../../agent-core/protocol/method.ts";
 import { answerOf, expectedText, writeError } from "../documents/edit-protocol.ts";
 import { readText, unsavedText } from "../documents/read-text.ts";
 import type { ClientServices } from "./client-services.ts";

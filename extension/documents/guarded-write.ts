@@ -1,8 +1,7 @@
 /** Guarded change of a file through its document: undoable, and refused where the file holds another text than expected. */
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
-import { Deadline } from "../../agent-core/platform/deadline.ts";
-import { waitForEvent } from "../../agent-core/platform/waiting.ts";
+import { Deadline, waitForEvent } from "../../agent-core/platform/deadline.ts";
 import { differsInLineEndsOnly, normalised } from "./line-ends.ts";
 import { type MinimalEdit, minimalEdit } from "./minimal-edit.ts";
 import { findDocument } from "./read-text.ts";

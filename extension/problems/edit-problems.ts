@@ -3,7 +3,7 @@
  * watched from the moment before its write until no more events arrive.
  */
 import * as vscode from "vscode";
-import { waitForEvent } from "../../agent-core/platform/waiting.ts";
+import { waitForEvent } from "../../agent-core/platform/deadline.ts";
 import type { HermesFileProblems, HermesProblem } from "../../agent-core/protocol/problems.ts";
 import { DiagnosticTimeouts } from "./diagnostic-timeouts.ts";
 

@@ -8,7 +8,7 @@ import type {
 } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
 import { HermesPermissionMeta } from "../../agent-core/protocol/conversation.ts";
-import { readMeta } from "../../agent-core/protocol/meta.ts";
+import { readMeta } from "../../agent-core/protocol/method.ts";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
 import { nativePermission, nativeQuestion, type RequestAnswer } from "./native-prompts.ts";
 

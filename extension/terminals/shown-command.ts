@@ -4,7 +4,7 @@ import type * as vscode from "vscode";
 import type { ProcessTree } from "../../agent-core/platform/children/process-tree.ts";
 import type { ChildExit } from "../../agent-core/platform/children/start-child.ts";
 import { messageOf } from "../../agent-core/platform/errors.ts";
-import { readMeta } from "../../agent-core/protocol/meta.ts";
+import { readMeta } from "../../agent-core/protocol/method.ts";
 import { HermesTerminalMeta, type HermesUserShell } from "../../agent-core/protocol/terminals.ts";
 import type { OutputRing } from "./output-ring.ts";
 

@@ -1,5 +1,4 @@
 /** Terminal of VS Code with the user's own shell, in which commands of one session run one after the other. */
-
 import { randomUUID } from "node:crypto";
 import { readlink, realpath } from "node:fs/promises";
 import { resolve as normalized, parse } from "node:path";
@@ -12,8 +11,7 @@ import {
   MARKER_VARIABLE,
 } from "../../agent-core/platform/children/process-tree.ts";
 import { QUIET_ENVIRONMENT } from "../../agent-core/platform/children/start-child.ts";
-import { Deadline } from "../../agent-core/platform/deadline.ts";
-import { waitForEvent } from "../../agent-core/platform/waiting.ts";
+import { Deadline, waitForEvent } from "../../agent-core/platform/deadline.ts";
 import { changeFolderLine, preparingLine, REPORTS_FIRST_ONLY } from "./typed-line.ts";
 
 /** Timeout for the start of a typed line. */

@@ -1,7 +1,7 @@
 /** The panel's behaviour as a pure reducer: the table has a handler for each kind of event. */
 import type { HistoryUpdate, PanelEvent, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
-import { asBatch } from "./batch.ts";
 import { askForEarlier, failEarlier } from "./earlier.ts";
+import { asBatch } from "./entry-list.ts";
 import { addRestored, previewRestore, rewindTo } from "./restore.ts";
 import { announce, type PanelState, type Route, withoutSession } from "./state.ts";
 import { toggleSummary } from "./summaries.ts";

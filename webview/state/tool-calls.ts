@@ -1,8 +1,7 @@
 /** Tool calls and the terminals in their cards. An update holds only the changed fields of a call. */
 import type { ToolCallUpdate } from "@zed-industries/agent-client-protocol";
 import { hermesField } from "./agent-meta.ts";
-import { ownCopy } from "./batch.ts";
-import { indexOfCall, withChanged, withEntry } from "./entry-list.ts";
+import { indexOfCall, ownCopy, withChanged, withEntry } from "./entry-list.ts";
 import type { Entry, PanelState, TerminalState, ToolEntry } from "./state.ts";
 import { appendText, emptyText, keepEnd } from "./streamed-text.ts";
 import { sealOpen } from "./transcript.ts";

@@ -11,7 +11,7 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import { messageOf } from "../../platform/errors.ts";
 import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
-import { readMeta } from "../../protocol/meta.ts";
+import { readMeta } from "../../protocol/method.ts";
 import {
   forkMethod,
   type HermesListedSession,

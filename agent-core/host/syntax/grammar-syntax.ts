@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Node, Parser, Tree } from "@vscode/tree-sitter-wasm";
 import { Deadline } from "../../platform/deadline.ts";
-import type { Problem } from "../problems.ts";
+import type { Problem } from "../host.ts";
 
 declare const __GRAMMARS__: unknown;
 

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { type ParseError, parse as parseJson, printParseErrorCode } from "jsonc-parser";
 import { parse as parseShell } from "unbash";
 import { parseAllDocuments } from "yaml";
-import type { Problem } from "../problems.ts";
+import type { Problem } from "../host.ts";
 
 /** Problems of one text at most: after the first, parsers often only guess. */
 const MAX_PROBLEMS = 5;

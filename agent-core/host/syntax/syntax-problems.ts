@@ -1,6 +1,6 @@
 /** Problems without an editor: a parser checks that an edited text is still valid in its language. */
 import { extname } from "node:path";
-import type { EditedFile, FileProblems, HostProblems } from "../problems.ts";
+import type { EditedFile, FileProblems, HostProblems } from "../host.ts";
 import { grammarChecker, type SyntaxChecker } from "./grammar-syntax.ts";
 import { grammars } from "./grammars.ts";
 

@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, relative } from "node:path";
-import { type TerminalConfig, UNUSABLE_TERMINAL } from "../../config/terminal-config.ts";
+import { type TerminalConfig, UNUSABLE_TERMINAL } from "../../config/sections.ts";
 import type { Backend, CommandVariables } from "./backend.ts";
 import { dockerTransport } from "./docker-transport.ts";
 import { localBackend } from "./local-backend.ts";

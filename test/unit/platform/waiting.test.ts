@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { waitForEvent } from "../../../agent-core/platform/waiting.ts";
+import { waitForEvent } from "../../../agent-core/platform/deadline.ts";
 
 const LIMIT_MS = 1_000;
 let events: EventEmitter;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Journal } from "../../../agent-core/sessions/journal.ts";
-import type { JournalFiles } from "../../../agent-core/sessions/journal-files.ts";
+import type { JournalFiles } from "../../../agent-core/sessions/line-file.ts";
 import { sweep } from "../../support/scale.ts";
 import { seeded } from "../approval/support/random.ts";
 import { type Fault, faultyFiles, type Operation } from "./support/faulty-files.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Problem } from "../../../agent-core/host/problems.ts";
+import type { Problem } from "../../../agent-core/host/host.ts";
 import { newProblems } from "../../../agent-core/tools/watched-edit.ts";
 
 const path = "/w/a.ts";

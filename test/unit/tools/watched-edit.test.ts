@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { HostProblems, Problem } from "../../../agent-core/host/problems.ts";
+import type { HostProblems, Problem } from "../../../agent-core/host/host.ts";
 import { tool as patch } from "../../../agent-core/tools/patch.ts";
 import type { ToolContext, ToolResult } from "../../../agent-core/tools/tool.ts";
 import { watchedEdit } from "../../../agent-core/tools/watched-edit.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
-import type { EditedFile, FileProblems } from "../../../agent-core/host/problems.ts";
+import type { EditedFile, FileProblems } from "../../../agent-core/host/host.ts";
 import { newProblems } from "../../../agent-core/tools/watched-edit.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";

@@ -1,6 +1,6 @@
 /** The system's files, any operation of which can be made to fail as a disk does. */
 import { writeSync } from "node:fs";
-import { type JournalFiles, systemFiles } from "../../../../agent-core/sessions/journal-files.ts";
+import { type JournalFiles, systemFiles } from "../../../../agent-core/sessions/line-file.ts";
 
 export type Operation = keyof JournalFiles;
 export type ErrorCode = "ENOSPC" | "EIO" | "EROFS" | "EACCES" | "EDQUOT";
