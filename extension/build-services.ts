@@ -1,7 +1,9 @@
 /** Builds the parts of the extension bottom-up: each part gets only parts that exist before it. */
 import * as vscode from "vscode";
+import { messageOf } from "../agent-core/platform/errors.ts";
 import { fileMethods } from "../agent-core/protocol/files.ts";
-import { notify } from "../agent-core/protocol/method.ts";
+import { call, notify } from "../agent-core/protocol/method.ts";
+import { settingsMethods } from "../agent-core/protocol/settings.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
 import { sessionActions } from "./chat/actions/session-actions.ts";
 import { workspaceActions } from "./chat/actions/workspace-actions.ts";
@@ -14,7 +16,7 @@ import { SessionRouter, Sessions } from "./chat/sessions.ts";
 import type { ClientServices } from "./client/client-services.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
-import { ModelMemory } from "./models/model-memory.ts";
+import { MODEL_SETTINGS, ModelMemory } from "./models/model-memory.ts";
 import { EditProblems } from "./problems/edit-problems.ts";
 import { Requests } from "./requests/requests.ts";
 import { buildReview } from "./review/build-review.ts";
@@ -92,6 +94,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
     }),
     reportDecisions(services),
     followWorker(services),
+    ...followSettings(services),
   );
   return { services, view };
 }
@@ -144,4 +147,36 @@ function lastShownIn(memory: vscode.Memento) {
     set: (sessionId: string | undefined) =>
       void memory.update(LAST_SHOWN_KEY, sessionId).then(undefined, () => undefined),
   };
+}
+
+/** Applies changes of keys, settings and trust to the running agent, and opens the first-run page. */
+function followSettings({
+  sessions,
+  panel,
+  environment,
+  firstRun,
+  log,
+  worker,
+}: Services): readonly vscode.Disposable[] {
+  const logged = (work: Promise<unknown>): void => {
+    work.catch((error: unknown) => log.error(messageOf(error)));
+  };
+  return [
+    sessions.onDidBegin(() => logged(firstRun.begin())),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => logged(notifyWorkspaceTrusted(panel, worker))),
+    environment.onDidChangeKeys(() => logged(environment.sync(worker))),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      const changed = (...names: readonly string[]): boolean =>
+        names.some((name) => change.affectsConfiguration(`hermes.${name}`));
+      // A running agent cannot change its home.
+      if (changed("home")) logged(worker.restart());
+      else if (changed(...MODEL_SETTINGS)) logged(environment.sync(worker));
+    }),
+  ];
+}
+
+/** An agent that starts later gets the trust with its first session. */
+async function notifyWorkspaceTrusted(panel: PanelConnection, worker: AgentWorker): Promise<void> {
+  panel.setFacts({ isTrusted: true });
+  if (worker.isStarted) await call(await worker.agent(), settingsMethods.trust, {});
 }

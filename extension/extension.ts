@@ -29,11 +29,6 @@ export async function deactivate(): Promise<void> {
 }
 
 async function build(context: vscode.ExtensionContext): Promise<Extension> {
-  const [{ buildServices }, { syncAgentSettings }] = await Promise.all([
-    import("./build-services.ts"),
-    import("./models/sync-agent-settings.ts"),
-  ]);
-  const { services, view } = buildServices(context);
-  context.subscriptions.push(...syncAgentSettings(services));
-  return { services, view };
+  const { buildServices } = await import("./build-services.ts");
+  return buildServices(context);
 }
