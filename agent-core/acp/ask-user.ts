@@ -11,24 +11,37 @@ import type { ApprovalAnswer, ApprovalRequest } from "../agent/callbacks.ts";
 import { type HermesPermissionMeta, HermesPermissionOutcome } from "../protocol/conversation.ts";
 import { readMeta } from "../protocol/method.ts";
 import type { Answer, Question } from "../tools/tool.ts";
-import { diffContent } from "./conversation-updates.ts";
+import { diffContent, fenced } from "./conversation-updates.ts";
 
 const ONCE: PermissionOption = { optionId: "once", name: "Allow once", kind: "allow_once" };
 const SESSION: PermissionOption = { optionId: "session", name: "Allow for this session", kind: "allow_always" };
+/** Only for clients that show the names: some bind one key to each kind, and users mean "for now". */
 const ALWAYS: PermissionOption = { optionId: "always", name: "Always allow", kind: "allow_always" };
 const REJECT: PermissionOption = { optionId: "reject", name: "Reject", kind: "reject_once" };
 
+/** Length of a command that a permission request shows; `tool_call` carries all of it. Characters. */
+const SHOWN_COMMAND_CHARS = 4_000;
+
+export type UserClient = {
+  readonly client: AgentContext;
+  readonly sessionId: string;
+  /** The client shows forms (`clientCapabilities.elicitation.form`). */
+  readonly hasForms: boolean;
+  /** The client shows the names of the options, and `HermesPermissionMeta`. */
+  readonly showsGrants: boolean;
+};
+
 /** Waits as long as the client is connected; a client without the method counts as unavailable. */
 export async function askPermission(
-  client: AgentContext,
-  sessionId: string,
+  { client, sessionId, showsGrants }: UserClient,
   request: ApprovalRequest,
   signal: AbortSignal,
 ): Promise<ApprovalAnswer> {
-  const { callId, title, kind, locations, input, diffs, command, reasons, grant } = request;
+  const { callId, title, kind, locations, diffs, command, reasons, grant } = request;
+  const lasting = showsGrants ? [SESSION, ALWAYS] : [SESSION];
   const hermes: HermesPermissionMeta = {
     reasons,
-    ...(command !== undefined && { command }),
+    ...(command !== undefined && showsGrants && { command }),
     ...(grant !== undefined && { grant }),
   };
   const question: RequestPermissionRequest = {
@@ -39,16 +52,16 @@ export async function askPermission(
       kind,
       status: "pending",
       locations: locations.map((location) => ({ ...location })),
-      rawInput: input,
-      content: [{ type: "content", content: { type: "text", text: explanation(request) } }, ...diffContent(diffs)],
+      // Some clients show only the first content.
+      content: [...diffContent(diffs), { type: "content", content: { type: "text", text: explanation(request) } }],
     },
-    options: grant === undefined ? [ONCE, REJECT] : [ONCE, SESSION, ALWAYS, REJECT],
+    options: grant === undefined ? [ONCE, REJECT] : [ONCE, ...lasting, REJECT],
     _meta: { hermes },
   };
   try {
     const waiting = { cancellationSignal: signal, stopWaitingOnCancel: true };
     const response = await client.request(methods.client.session.requestPermission, question, waiting);
-    return answerOf(response);
+    return answerOf(response, question.options);
   } catch {
     if (signal.aborted) throw signal.reason;
     return { kind: "unavailable" }; // the policy denies the call
@@ -57,15 +70,24 @@ export async function askPermission(
 
 /** The command and the reasons as text, for clients that show only the content. */
 function explanation({ command, reasons, grant }: ApprovalRequest): string {
-  const lines = command === undefined ? [] : ["```sh", command, "```"];
+  const lines = command === undefined ? [] : [fenced(shownCommand(command), "sh")];
   lines.push(...reasons.map((reason) => `- ${reason}`));
   if (grant !== undefined) lines.push(`\nA lasting answer covers: ${grant}`);
   return lines.join("\n");
 }
 
-function answerOf({ outcome }: RequestPermissionResponse): ApprovalAnswer {
+/** Both ends of a long command. */
+function shownCommand(command: string): string {
+  const hidden = command.length - SHOWN_COMMAND_CHARS;
+  if (hidden <= 0) return command;
+  const half = SHOWN_COMMAND_CHARS / 2;
+  return `${command.slice(0, half)}\n[… ${hidden} characters; the tool call's input has all of them …]\n${command.slice(-half)}`;
+}
+
+function answerOf({ outcome }: RequestPermissionResponse, options: readonly PermissionOption[]): ApprovalAnswer {
   if (outcome.outcome === "cancelled") return { kind: "unavailable" };
-  switch (outcome.optionId) {
+  const chosen = options.find(({ optionId }) => optionId === outcome.optionId);
+  switch (chosen?.optionId) {
     case ONCE.optionId:
       return { kind: "once" };
     case SESSION.optionId:
@@ -82,15 +104,8 @@ function answerOf({ outcome }: RequestPermissionResponse): ApprovalAnswer {
 const CHOICE = "choice";
 const OTHER = "other";
 
-export type QuestionClient = {
-  readonly client: AgentContext;
-  readonly sessionId: string;
-  /** The client shows forms (`clientCapabilities.elicitation.form`). */
-  readonly hasForms: boolean;
-};
-
 /** Uses an elicitation form if the client has them, else the options of a permission request. */
-export async function askQuestion(asked: QuestionClient, question: Question, signal: AbortSignal): Promise<Answer> {
+export async function askQuestion(asked: UserClient, question: Question, signal: AbortSignal): Promise<Answer> {
   try {
     return await (asked.hasForms ? askByForm(asked, question, signal) : askByOptions(asked, question, signal));
   } catch {
@@ -99,11 +114,7 @@ export async function askQuestion(asked: QuestionClient, question: Question, sig
   }
 }
 
-async function askByForm(
-  { client, sessionId }: QuestionClient,
-  question: Question,
-  signal: AbortSignal,
-): Promise<Answer> {
+async function askByForm({ client, sessionId }: UserClient, question: Question, signal: AbortSignal): Promise<Answer> {
   const { choices } = question;
   const answer = { type: "string", title: choices.length > 0 ? "Another answer" : "Answer" } as const;
   const choice = { type: "string", title: "Answer", enum: [...choices] } as const;
@@ -126,7 +137,7 @@ async function askByForm(
 }
 
 /** For clients without forms. To answer freely, the user skips and writes the next message. */
-async function askByOptions(asked: QuestionClient, question: Question, signal: AbortSignal): Promise<Answer> {
+async function askByOptions(asked: UserClient, question: Question, signal: AbortSignal): Promise<Answer> {
   const { client, sessionId } = asked;
   if (question.choices.length === 0) return { kind: "unavailable" };
   const request: RequestPermissionRequest = {

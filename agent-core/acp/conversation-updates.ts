@@ -95,6 +95,12 @@ export function terminalContent(terminalId: string): ToolCallContent[] {
   return [{ type: "terminal", terminalId }];
 }
 
+/** The text for the model, where the content shows a diff or a terminal instead. */
+export function rawOutput({ text, ok, diffs = [], terminalId }: ToolResult): { readonly rawOutput?: unknown } {
+  const isShown = terminalId === undefined && !(ok && diffs.length > 0);
+  return isShown ? {} : { rawOutput: { text: cutText(text, SHOWN_TEXT_LIMIT) } };
+}
+
 /** An edit shows its diffs, a command its terminal, anything else its text. */
 export function resultContent(result: ToolResult): ToolCallContent[] {
   if (result.ok && result.diffs !== undefined && result.diffs.length > 0) {
@@ -114,12 +120,17 @@ function problemContent(problems: readonly ReportedProblem[]): ToolCallContent[]
 /** Fenced: no client must render a file's text as Markdown. */
 export function textContent(text: string): ToolCallContent[] {
   if (text === "") return [];
-  const cut = text.length > SHOWN_TEXT_LIMIT ? `${text.slice(0, SHOWN_TEXT_LIMIT)}\n…` : text;
-  return [{ type: "content", content: { type: "text", text: fenced(cut) } }];
+  return [{ type: "content", content: { type: "text", text: fenced(cutText(text, SHOWN_TEXT_LIMIT)) } }];
 }
 
-function fenced(text: string): string {
+/** Keeps the beginning. */
+function cutText(text: string, limit: number): string {
+  return text.length > limit ? `${text.slice(0, limit)}\n…` : text;
+}
+
+/** The fence is longer than any run of back-ticks in the text. */
+export function fenced(text: string, language = ""): string {
   const longest = Math.max(0, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
   const fence = "`".repeat(Math.max(3, longest + 1));
-  return `${fence}\n${text}\n${fence}`;
+  return `${fence}${language}\n${text}\n${fence}`;
 }

@@ -1,5 +1,13 @@
 /** Serves the agent as an ACP app, in process or over a stream. */
-import { type AgentApp, type AgentConnection, agent, type Stream } from "@zed-industries/agent-client-protocol";
+import { setImmediate } from "node:timers/promises";
+import {
+  type AgentApp,
+  type AgentConnection,
+  type AnyMessage,
+  agent,
+  methods,
+  type Stream,
+} from "@zed-industries/agent-client-protocol";
 import { AgentServer, type AgentServerOptions } from "./agent-server.ts";
 import { registerConnectionMethods, registerEditorNotifications } from "./methods/connection-methods.ts";
 import {
@@ -41,5 +49,16 @@ export function serve(
   options: AgentServerOptions,
 ): { readonly connection: AgentConnection; readonly dispose: () => Promise<void> } {
   const { app, dispose } = agentApp(options);
-  return { connection: app.connect(stream), dispose };
+  const readable = stream.readable.pipeThrough(cancelsInOrder());
+  return { connection: app.connect({ ...stream, readable }), dispose };
+}
+
+/** Delays a cancel until the prompts before it have their handlers: the connection handles notifications first. */
+function cancelsInOrder(): TransformStream<AnyMessage, AnyMessage> {
+  return new TransformStream({
+    async transform(message, controller) {
+      if ("method" in message && message.method === methods.agent.session.cancel) await setImmediate();
+      controller.enqueue(message);
+    },
+  });
 }

@@ -14,8 +14,8 @@ import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-files.ts";
 import { SpaceReserve } from "../sessions/space-reserve.ts";
 import { sessionHost } from "./acp-host.ts";
-import { askPermission, askQuestion } from "./ask-user.ts";
-import type { ConnectedClient } from "./connected-client.ts";
+import { askPermission, askQuestion, type UserClient } from "./ask-user.ts";
+import { type ConnectedClient, hermesCapabilities } from "./connected-client.ts";
 import type { StartingModel } from "./session-model.ts";
 import type { SessionParams } from "./session-params.ts";
 
@@ -58,7 +58,12 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
   const { capabilities, title, models } = identity;
   const { status, callbacks, ...decisions } = state;
   const journal = sessionJournal(options, status);
-  const questions = { client, sessionId: id, hasForms: capabilities.elicitation?.form != null };
+  const user: UserClient = {
+    client,
+    sessionId: id,
+    hasForms: capabilities.elicitation?.form != null,
+    showsGrants: hermesCapabilities(capabilities).grants === true,
+  };
   const { host, problems } = sessionHost(configured, params, { client, capabilities, sessionId: id, local, home });
   const agent = new AIAgent({
     ...configured.options,
@@ -77,8 +82,8 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     sessionIndex: index,
     callbacks: {
       ...callbacks,
-      clarify: (question, signal) => askQuestion(questions, question, signal),
-      approval: (request, signal) => askPermission(client, id, request, signal),
+      clarify: (question, signal) => askQuestion(user, question, signal),
+      approval: (request, signal) => askPermission(user, request, signal),
     },
   });
   const warnings = [...configured.warnings, ...problems, ...model.warnings, ...interruption(agent)];

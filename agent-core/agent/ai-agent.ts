@@ -152,7 +152,7 @@ export class AIAgent {
   }
 
   /** Lasting permissions, for this session and for always. */
-  get grants(): Pick<Grants, "list" | "revoke"> {
+  get grants(): Pick<Grants, "list" | "revoke" | "keep"> {
     return this.#setup.grants;
   }
 

@@ -5,6 +5,7 @@ import type { AssistantMessage, ToolCall } from "../messages/message.ts";
 import type { CallEvent } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { FinishReason, ModelEvent, Usage } from "../providers/wire/wire.ts";
+import type { ToolKind } from "../tools/tool.ts";
 import type { Notifier } from "./notifier.ts";
 
 export type ModelAnswer =
@@ -20,6 +21,7 @@ export type ModelAnswer =
 export type CallSink = {
   /** Adds a complete call, and returns it as it enters the history. */
   add(call: ToolCall): ToolCall;
+  kindOf(name: string): ToolKind;
   /** True while a call of this name may repeat one that ran in an earlier attempt. */
   mayRepeat(name: string): boolean;
   /** Drops all calls that have not started, because the answer begins again. */
@@ -108,15 +110,13 @@ class AnswerReader {
 
   #announce(id: string, name: string): void {
     this.#announced.add(id);
-    this.#notify.toolGen({ callId: id, name });
+    this.#notify.toolGen({ callId: id, name, kind: this.#sink.kindOf(name) });
   }
 
   #endCall(index: number, call: ToolCall): void {
     const added = this.#sink.add(call);
     this.#calls.set(index, added);
-    if (!this.#announced.delete(call.id) && added.id === call.id) {
-      this.#notify.toolGen({ callId: call.id, name: call.function.name });
-    }
+    this.#announced.delete(call.id);
   }
 
   #restart(): void {

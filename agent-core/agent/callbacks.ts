@@ -7,7 +7,10 @@ import type { Usage } from "../providers/wire/wire.ts";
 import type { Todo } from "../tools/todo-list.ts";
 import type { Answer, FileDiff, Question, ToolActivity, ToolKind, ToolLocation, ToolResult } from "../tools/tool.ts";
 
-/** Life of a tool call: `started` precedes the approval, `running` follows it, and `finished` always comes. */
+/**
+ * Life of a tool call: `started` when its arguments are complete, `running` after the approval, and `finished` unless the
+ * call was dropped or its turn ended before it ran.
+ */
 export type ToolProgressEvent =
   | {
       readonly type: "started";
@@ -106,7 +109,7 @@ export type AgentCallbacks = {
   /** Delta of the answer's text. */
   streamDelta?(event: { readonly text: string; readonly messageId: string }): void;
   /** The stream began a tool call. */
-  toolGen?(event: { readonly callId: string; readonly name: string }): void;
+  toolGen?(event: { readonly callId: string; readonly name: string; readonly kind: ToolKind }): void;
   /** The turn's user message was added to the history. `position` counts all messages of the session from 0. */
   prompted?(event: { readonly position: number }): void;
   /** A message that the user sent during the turn was added to the history. */

@@ -72,18 +72,9 @@ export async function runCall(
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const { notify, monotonicNow } = services;
-  const { call, tool } = resolved;
+  const { call } = resolved;
   const { name } = call.function;
   const start = monotonicNow();
-  notify.toolProgress({
-    type: "started",
-    callId: call.id,
-    name,
-    title: resolved.ok ? resolved.prepared.title : name,
-    kind: tool?.kind ?? "other",
-    locations: resolved.ok ? resolved.prepared.locations : [],
-    input: resolved.ok ? resolved.input : call.function.arguments,
-  });
   const finish = (result: ToolResult): ToolResult => {
     notify.toolProgress({ type: "finished", callId: call.id, name, result, durationMs: monotonicNow() - start });
     return result;

@@ -3,7 +3,8 @@
  * front of the answer start while the rest still streams.
  */
 import type { ToolCall, ToolMessage } from "../messages/message.ts";
-import type { ToolResult } from "../tools/tool.ts";
+import type { ToolKind, ToolResult } from "../tools/tool.ts";
+import type { ToolProgressEvent } from "./callbacks.ts";
 import { type CallServices, type ResolvedCall, resolveCall, runCall } from "./run-call.ts";
 
 /** Maximum number of calls that run at the same time. */
@@ -44,9 +45,14 @@ export class ToolBatch {
     }
     const entry: Entry = { resolved: resolveCall(call, this.#services), started: undefined };
     this.#entries.push(entry);
+    this.#services.notify.toolProgress(startedEvent(entry.resolved));
     const allRead = this.#entries.every(({ resolved }) => resolved.ok && resolved.tool.readOnly);
     if (allRead && this.#entries.length <= CONCURRENT_CALLS) this.#start(entry);
     return call;
+  }
+
+  kindOf(name: string): ToolKind {
+    return this.#services.tools.find((tool) => tool.name === name)?.kind ?? "other";
   }
 
   mayRepeat(name: string): boolean {
@@ -110,6 +116,15 @@ export class ToolBatch {
       return resultMessage(id, "Error: cancelled by the user."); // runCall throws only when the turn was cancelled
     }
   }
+}
+
+function startedEvent(resolved: ResolvedCall): ToolProgressEvent {
+  const { id, function: called } = resolved.call;
+  const { name } = called;
+  const facts = { type: "started", callId: id, name, kind: resolved.tool?.kind ?? "other" } as const;
+  if (!resolved.ok) return { ...facts, title: name, locations: [], input: called.arguments };
+  const { title, locations } = resolved.prepared;
+  return { ...facts, title, locations, input: resolved.input };
 }
 
 function isSame({ function: first }: ToolCall, { function: second }: ToolCall): boolean {

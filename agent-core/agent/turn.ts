@@ -169,7 +169,12 @@ function endWith(message: string): TurnEnd {
 /** Asks for a summary without tools when the budget is spent. The request for it never enters the history. */
 async function closeWithSummary(turn: Turn, progress: Progress): Promise<TurnEnd> {
   const messages: readonly Message[] = [...turn.history(), { role: "user", content: SUMMARY_REQUEST }];
-  const sink: CallSink = { add: (call) => call, mayRepeat: () => false, restart: () => undefined };
+  const sink: CallSink = {
+    add: (call) => call,
+    kindOf: () => "other",
+    mayRepeat: () => false,
+    restart: () => undefined,
+  };
   const answer = await ask(turn, messages, { withTools: false, sink, messageId: randomUUID() });
   if (!answer.ok) return { stopReason: "error", text: "", fault: answer.fault };
   if (answer.usage) progress.usages.push(answer.usage);

@@ -15,6 +15,8 @@ export const HermesClientCapabilities = z.object({
   terminals: flag,
   /** The client shows `HermesCompressionMeta`. Other clients get a notice. */
   compressions: flag,
+  /** The client shows the names of permission options, and `HermesPermissionMeta`. Others get one option per kind. */
+  grants: flag,
   /** The client handles `_hermes/lm/*`. */
   languageModels: flag,
   /** The client handles `_hermes/fs/put_back`. */

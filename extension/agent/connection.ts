@@ -24,6 +24,7 @@ const OURS: HermesClientCapabilities = {
   problems: true,
   processes: true,
   compressions: true,
+  grants: true,
   terminals: true,
   languageModels: true,
   sessionIndex: true,

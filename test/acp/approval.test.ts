@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const agent of running.splice(0)) await agent.stop();
 });
 
-/** An editor that answers every permission request with the option of this id. */
+/** An editor that shows lasting permissions, and answers every request with the option of this id. */
 async function start(optionId: string, home?: string): Promise<{ agent: AcpAgent; asked: Json[] }> {
   const agent = new AcpAgent({}, home);
   running.push(agent);
@@ -19,7 +19,7 @@ async function start(optionId: string, home?: string): Promise<{ agent: AcpAgent
     asked.push(params);
     return { outcome: { outcome: "selected", optionId } };
   });
-  await agent.initialize();
+  await agent.initialize({ _meta: { hermes: { grants: true } } });
   writeFileSync(join(agent.cwd, "package.json"), JSON.stringify({ scripts: { hello: "echo hello > made.txt" } }));
   return { agent, asked };
 }
@@ -91,6 +91,18 @@ test("a grant for always holds for the next process, until the script changes or
   expect(asked).toHaveLength(3);
   await agent.prompt(first, "/grants revoke all");
   expect((await agent.request("_hermes/grants/list", { sessionId: first })).result).toEqual({ grants: [] });
+});
+
+test("/grants makes a permission of this session a lasting one", async () => {
+  const { agent, asked } = await start("session");
+  const first = await askingSession(agent);
+  await agent.prompt(first, COMMAND);
+  await agent.prompt(first, "/grants always 2");
+  expect(agent.text()).toContain("There is no grant 2; the list has 1.");
+  await agent.prompt(first, "/grants always 1");
+  expect(agent.text()).toContain("Hermes no longer asks for: `npm run hello` with any arguments");
+  await agent.prompt(await askingSession(agent), COMMAND);
+  expect(asked).toHaveLength(1);
 });
 
 test("a client that cannot ask gets a no, and a cancelled question is none", async () => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
@@ -67,4 +67,87 @@ test("a client is asked once for a file that does not exist yet", async () => {
   model.script(callTools(call("write_file", { path: "new.txt", content: "new\n" })), say("done"));
   await agent.prompt(await agent.newSession(), "write it");
   expect(asked.filter((path) => String(path).endsWith("new.txt"))).toHaveLength(1);
+});
+
+test("a cancel that is written together with its prompt ends the turn", async () => {
+  const { agent, model } = await start();
+  await agent.initialize();
+  const sessionId = await agent.newSession();
+  const prompt = [{ type: "text", text: "go" }];
+  const cancel = { method: "session/cancel", params: { sessionId } };
+  const reply = agent.requestAndNotify("session/prompt", { sessionId, prompt }, cancel);
+  expect((await reply).result).toEqual({ stopReason: "cancelled" });
+  expect(model.requests).toEqual([]);
+});
+
+test("a client that shows no names gets one option per kind, and no lasting grant on any of them", async () => {
+  const { agent, model } = await start();
+  const asked: Json[] = [];
+  agent.on("session/request_permission", (params) => {
+    asked.push(params);
+    return { outcome: { outcome: "selected", optionId: "session" } };
+  });
+  await agent.initialize();
+  const sessionId = await agent.newSession();
+  const remove = callTools(call("terminal", { command: "rm a.txt" }));
+  model.script(remove, say("done"), remove, say("done"));
+  await agent.prompt(sessionId, "remove it");
+  await agent.prompt(sessionId, "remove it again");
+  expect(asked).toHaveLength(1);
+  expect(asked[0]?.["options"]).toMatchObject([
+    { kind: "allow_once" },
+    { kind: "allow_always", name: "Allow for this session" },
+    { kind: "reject_once" },
+  ]);
+  expect(existsSync(join(agent.home, "vscode", "grants.json"))).toBe(false);
+});
+
+test("a permission request shows the diff first, and a long command once and cut", async () => {
+  const { agent, model } = await start();
+  const asked: Json[] = [];
+  agent.on("session/request_permission", (params) => {
+    asked.push(params);
+    return { outcome: { outcome: "selected", optionId: "reject" } };
+  });
+  await agent.initialize();
+  const sessionId = await agent.newSession();
+  await agent.request("session/set_mode", { sessionId, modeId: "ask" });
+  const command = `rm a.txt; : ${"x".repeat(50_000)}\n\`\`\`\nend`;
+  model.script(
+    callTools(call("write_file", { path: "a.txt", content: "new\n" }), call("terminal", { command })),
+    say("done"),
+  );
+  await agent.prompt(sessionId, "go");
+  expect(asked).toMatchObject([
+    { toolCall: { content: [{ type: "diff", newText: "new\n" }, { type: "content" }] } },
+    { toolCall: { content: [{ type: "content" }] } },
+  ]);
+  const line = JSON.stringify(asked[1]);
+  expect(line.length).toBeLessThan(6_000);
+  expect(line).toContain("````sh\\nrm a.txt");
+  expect(line).toContain("end\\n````");
+});
+
+test("the first update of a call has its title, kind and locations, every later one its status, and one its diff", async () => {
+  const { agent, model } = await start();
+  await agent.initialize();
+  model.script(
+    callTools(call("read_file", { path: "a.txt" }), call("write_file", { path: "a.txt", content: "new\n" })),
+    callTools(call("terminal", { command: "cat a.txt" })),
+    say("done"),
+  );
+  await agent.prompt(await agent.newSession(), "go");
+  const path = join(agent.cwd, "a.txt");
+  expect(agent.of("tool_call")).toMatchObject([
+    { title: "Read a.txt", kind: "read", status: "pending", locations: [{ path }] },
+    { title: "Write a.txt", kind: "edit", status: "pending", locations: [{ path }] },
+    { title: "cat a.txt", kind: "execute", status: "pending" },
+  ]);
+  const later = agent.of("tool_call_update");
+  expect(later.map(({ status }) => status)).not.toContain(undefined);
+  const edit = later.filter(({ toolCallId }) => toolCallId === agent.of("tool_call")[1]?.["toolCallId"]);
+  expect(edit.map(({ status, content }) => [status, content !== undefined])).toEqual([
+    ["in_progress", true],
+    ["completed", false],
+  ]);
 });

@@ -100,7 +100,7 @@ test("a session that was just begun has no earlier page, one that is not open an
 test("a cancelled request for a page ends, and the session continues", async () => {
   const agent = await start();
   await load(agent, { tail: 4 });
-  const reply = await agent.requestAndCancel("_hermes/session/earlier", { sessionId: ID, before: 196 });
+  const reply = await agent.requestAndNotify("_hermes/session/earlier", { sessionId: ID, before: 196 });
   expect(reply.error?.code).toBe(-32800);
   expect((await page(agent, 196, 4))["earlier"]).toEqual({ before: 192, messages: 96 });
 });

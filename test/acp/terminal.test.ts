@@ -106,7 +106,7 @@ test("folder and variables persist between calls and turns, and approval judges 
     say("done"),
   );
   await agent.prompt(sessionId, "write");
-  expect(asked).toMatchObject([{ _meta: { hermes: { command: "touch settings.json" } } }]);
+  expect(asked).toMatchObject([{ toolCall: { title: "touch settings.json" } }]);
   expect(JSON.stringify(asked)).toContain(`Runs in ${agent.cwd}/.vscode`);
   expect(existsSync(join(agent.cwd, ".vscode", "settings.json"))).toBe(false);
   expect(existsSync(join(agent.cwd, "settings.json"))).toBe(true);

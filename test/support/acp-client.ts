@@ -50,12 +50,18 @@ export abstract class AcpClient {
     return reply;
   }
 
-  /** Sends a request and, in the same write, its cancellation. */
-  requestAndCancel(method: string, params: unknown): Promise<Reply> {
+  /** Sends a request and, in the same write, a notification; default: the request's cancellation. */
+  requestAndNotify(
+    method: string,
+    params: unknown,
+    notification: { readonly method: string; readonly params: unknown } = {
+      method: "$/cancel_request",
+      params: { requestId: this.#nextId },
+    },
+  ): Promise<Reply> {
     const id = this.#nextId++;
     const reply = this.replyTo(id);
-    const cancel = { jsonrpc: "2.0", method: "$/cancel_request", params: { requestId: id } };
-    this.send({ jsonrpc: "2.0", id, method, params }, cancel);
+    this.send({ jsonrpc: "2.0", id, method, params }, { jsonrpc: "2.0", ...notification });
     return reply;
   }
 

@@ -15,28 +15,36 @@ export const mode: Command = {
   },
 };
 
-const REVOKE = /^revoke\s+(\d+|all)$/;
+const CHANGE = /^(revoke|always)\s+(\d+|all)$/;
+const SYNTAX = "`/grants`, `/grants always NUMBER` or `/grants revoke NUMBER`, with `all` for all of them";
 
 export const grants: Command = {
   name: "grants",
-  description: "List or revoke lasting permissions",
-  hint: "revoke NUMBER | revoke all",
+  description: "List or revoke permissions, or make them lasting",
+  hint: "revoke NUMBER | always NUMBER",
   run(argument, { agent }) {
     const grants = agent.grants.list();
-    const which = REVOKE.exec(argument)?.[1];
-    if (argument !== "" && which === undefined)
-      return "Type `/grants`, `/grants revoke NUMBER` or `/grants revoke all`.";
+    const [, change, which = ""] = CHANGE.exec(argument) ?? [];
+    if (argument !== "" && change === undefined) return `Type ${SYNTAX}.`;
     if (grants.length === 0) return "There are no lasting permissions: Hermes asks each time it needs your approval.";
-    if (which === undefined) {
+    if (change === undefined) {
       const lines = grants.map(
         ({ description, lasting }, index) => `${index + 1}. ${description} (${LASTING[lasting]})`,
       );
-      return ["Allowed without asking:", "", ...lines, "", "`/grants revoke NUMBER` revokes one."].join("\n");
+      return ["Allowed without asking:", "", ...lines, "", `To change them, type ${SYNTAX}.`].join("\n");
     }
     const meant = which === "all" ? grants : grants.slice(Number(which) - 1, Number(which));
     if (meant.length === 0) return `There is no grant ${which}; the list has ${grants.length}.`;
+    const named = meant.map(({ description }) => description).join("; ");
+    if (change === "always") {
+      agent.grants.keep(
+        { description: named, keys: meant.map(({ id, description }) => ({ id, description })) },
+        change,
+      );
+      return `Hermes no longer asks for: ${named}.`;
+    }
     for (const { id } of meant) agent.grants.revoke(id);
-    return `Revoked. Hermes asks again for: ${meant.map(({ description }) => description).join("; ")}.`;
+    return `Revoked. Hermes asks again for: ${named}.`;
   },
 };
 

@@ -1,0 +1,162 @@
+/** Tool calls as session updates: one `tool_call` for each call, then an update for each change of its state. */
+import type {
+  SessionUpdate,
+  ToolCallContent,
+  ToolCallStatus,
+  ToolCallUpdate,
+} from "@zed-industries/agent-client-protocol";
+import type { AgentCallbacks, ToolProgressEvent } from "../agent/callbacks.ts";
+import type { HermesToolMeta } from "../protocol/conversation.ts";
+import type { FileDiff, ToolResult } from "../tools/tool.ts";
+import { diffContent, rawOutput, resultContent, terminalContent, textContent } from "./conversation-updates.ts";
+
+/** A call whose arguments take longer is shown without them first. Milliseconds. */
+const ANNOUNCE_AFTER_MS = 150;
+/** Least time between two updates with live output, for a client without terminals. */
+const OUTPUT_INTERVAL_MS = 250;
+/** Length of the shown end of live output. Characters. */
+const OUTPUT_TAIL_CHARS = 4_000;
+/** Text of a call that never ran because its answer ended early. */
+const DROPPED = "Not run: the answer was cut off.";
+
+/** A call that has not ended. */
+type OpenCall = {
+  status: ToolCallStatus;
+  /** The client knows the call. */
+  isSent: boolean;
+  /** Sends the call without its arguments. */
+  announcing: NodeJS.Timeout | undefined;
+  /** Diffs that the client has. */
+  diffs: readonly FileDiff[];
+  output: string;
+  /** Sends the output. */
+  outputting: NodeJS.Timeout | undefined;
+};
+
+type Progress<Type extends ToolProgressEvent["type"]> = Extract<ToolProgressEvent, { type: Type }>;
+
+export class ToolCallUpdates {
+  readonly #send: (update: SessionUpdate) => void;
+  readonly #open = new Map<string, OpenCall>();
+
+  constructor(send: (update: SessionUpdate) => void) {
+    this.#send = send;
+  }
+
+  /** The stream began a call; its arguments follow. */
+  announce({ callId, name, kind }: Parameters<NonNullable<AgentCallbacks["toolGen"]>>[0]): void {
+    const call = this.#callOf(callId);
+    call.announcing = setTimeout(() => {
+      call.isSent = true;
+      const title = titleOf(name);
+      this.#send({ sessionUpdate: "tool_call", toolCallId: callId, name, title, kind, status: "pending" });
+    }, ANNOUNCE_AFTER_MS);
+  }
+
+  progress(event: ToolProgressEvent): void {
+    switch (event.type) {
+      case "started":
+        this.#start(event);
+        break;
+      case "running":
+        this.#run(event);
+        break;
+      case "activity":
+        this.#showActivity(event);
+        break;
+      case "dropped":
+        this.#end(event.callId, "failed", { content: textContent(DROPPED) });
+        break;
+      case "finished":
+        this.#finish(event);
+        break;
+    }
+  }
+
+  /** Closes the calls that never ran. */
+  endTurn(): void {
+    for (const callId of this.#open.keys()) this.#end(callId, "failed", {});
+  }
+
+  #start({ callId, name, title, kind, locations, input }: Progress<"started">): void {
+    const call = this.#callOf(callId);
+    clearTimeout(call.announcing);
+    const places = locations.map((location) => ({ ...location }));
+    const facts = { toolCallId: callId, name, title, kind, status: call.status, locations: places, rawInput: input };
+    this.#send(
+      call.isSent ? { sessionUpdate: "tool_call_update", ...facts } : { sessionUpdate: "tool_call", ...facts },
+    );
+    call.isSent = true;
+  }
+
+  #run({ callId, diffs }: Progress<"running">): void {
+    const call = this.#callOf(callId);
+    call.status = "in_progress";
+    call.diffs = diffs;
+    this.#update(callId, call, diffs.length > 0 ? diffContent(diffs) : undefined);
+  }
+
+  #showActivity({ callId, activity }: Progress<"activity">): void {
+    const call = this.#callOf(callId);
+    if (activity.type === "terminal") {
+      this.#update(callId, call, terminalContent(activity.terminalId));
+      return;
+    }
+    call.output = (call.output + activity.text).slice(-OUTPUT_TAIL_CHARS);
+    call.outputting ??= setTimeout(() => {
+      call.outputting = undefined;
+      this.#update(callId, call, textContent(call.output));
+    }, OUTPUT_INTERVAL_MS);
+  }
+
+  #finish({ callId, result, durationMs }: Progress<"finished">): void {
+    const hermes: HermesToolMeta = { durationMs: Math.round(durationMs) };
+    const isShown = result.ok && isSame(this.#callOf(callId).diffs, result);
+    this.#end(callId, result.ok ? "completed" : "failed", {
+      ...(!isShown && { content: resultContent(result) }),
+      ...rawOutput(result),
+      _meta: { hermes },
+    });
+  }
+
+  #update(toolCallId: string, { status }: OpenCall, content: ToolCallContent[] | undefined): void {
+    this.#send({ sessionUpdate: "tool_call_update", toolCallId, status, ...(content && { content }) });
+  }
+
+  #end(toolCallId: string, status: ToolCallStatus, facts: Omit<ToolCallUpdate, "toolCallId" | "status">): void {
+    const call = this.#open.get(toolCallId);
+    this.#open.delete(toolCallId);
+    clearTimeout(call?.announcing);
+    clearTimeout(call?.outputting);
+    if (call?.isSent === true) this.#send({ sessionUpdate: "tool_call_update", toolCallId, status, ...facts });
+  }
+
+  #callOf(callId: string): OpenCall {
+    const known = this.#open.get(callId);
+    if (known !== undefined) return known;
+    const call: OpenCall = {
+      status: "pending",
+      isSent: false,
+      announcing: undefined,
+      diffs: [],
+      output: "",
+      outputting: undefined,
+    };
+    this.#open.set(callId, call);
+    return call;
+  }
+}
+
+/** `read_file` as `Read file`. */
+function titleOf(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+}
+
+/** True when the client has exactly the diffs of the result, and the result has nothing else to show. */
+function isSame(sent: readonly FileDiff[], { diffs = [], problems = [] }: ToolResult): boolean {
+  if (sent.length === 0 || sent.length !== diffs.length || problems.length > 0) return false;
+  return diffs.every(({ path, oldText, newText }, index) => {
+    const other = sent[index];
+    return other?.path === path && other.oldText === oldText && other.newText === newText;
+  });
+}
