@@ -1,6 +1,7 @@
 /** Every known program by name. */
 import type { Call, Program } from "../command-effect.ts";
 import { archives } from "./archive-rules.ts";
+import { awks } from "./awk-rules.ts";
 import { buildTools } from "./build-rules.ts";
 import { fileRemovers, fileWriters } from "./file-rules.ts";
 import { finders } from "./find-rules.ts";
@@ -9,7 +10,7 @@ import { interpreters, shells } from "./interpreter-rules.ts";
 import { diskTools, processTools, windowsTools } from "./machine-rules.ts";
 import { fetchers, networkTools } from "./network-rules.ts";
 import { nodePackages, packageManagers } from "./package-rules.ts";
-import { scriptTools } from "./script-rules.ts";
+import { streamEditors } from "./sed-rules.ts";
 import { containers, databases } from "./service-rules.ts";
 import { readers, textTools } from "./text-rules.ts";
 import { wrappers } from "./wrapper-rules.ts";
@@ -37,7 +38,8 @@ export const programs: ReadonlyMap<string, Program> = new Map(
     fileWriters,
     fileRemovers,
     finders,
-    scriptTools,
+    streamEditors,
+    awks,
     archives,
     gits,
     interpreters,
