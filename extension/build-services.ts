@@ -170,7 +170,7 @@ function followSettings({
         names.some((name) => change.affectsConfiguration(`hermes.${name}`));
       // A running agent cannot change its home.
       if (changed("home")) logged(worker.restart());
-      else if (changed(...MODEL_SETTINGS)) logged(environment.sync(worker));
+      else if (changed(...MODEL_SETTINGS) || change.affectsConfiguration("http")) logged(environment.sync(worker));
     }),
   ];
 }

@@ -6,6 +6,7 @@ import { ModelDirectory } from "../agent/model-directory.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
 import { messageOf } from "../platform/errors.ts";
+import { useNetwork } from "../platform/http/connections.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
 import type { HermesImport, HermesImported } from "../protocol/sessions.ts";
 import { discoverEditorModels } from "../providers/catalogue/discovered-models.ts";
@@ -282,6 +283,7 @@ class LiveConfiguration {
   async read(): Promise<ConfiguredAgent> {
     const configured = await configuredAgent(this.#environment, PLATFORM);
     this.directory.configure(configured);
+    useNetwork(configured.options.environment ?? this.#environment);
     // A key of the client may be newer than the one that the session started with.
     const refreshEnvironment = async (): Promise<Environment> =>
       (await configuredAgent(this.#environment, PLATFORM)).options.environment ?? this.#environment;

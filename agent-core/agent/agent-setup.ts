@@ -18,6 +18,7 @@ import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { Memory, type MemorySnapshot, memorySnapshot } from "../memory/memory.ts";
 import { systemClock } from "../platform/clock.ts";
+import { useNetwork } from "../platform/http/connections.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import { type ContextFiles, projectContext, SubfolderContext } from "../prompt/project-context.ts";
 import { systemPrompt } from "../prompt/system-prompt.ts";
@@ -90,6 +91,7 @@ type OpenCall = Pick<CallRequest, "messages"> & Pick<CallRequest, "onOverflow"> 
 /** Throws an Error in one line when the options cannot be met. */
 export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const environment = options.environment ?? process.env;
+  useNetwork(environment);
   const home = options.home ?? homeFolder(environment);
   const cwd = options.cwd ?? process.cwd();
   const host = options.host ?? nodeHost();

@@ -5,6 +5,7 @@ import type { Config, ModelEntry, TerminalConfig } from "../config/sections.ts";
 import { type ContextEngine, defaultEngine } from "../context/context-engine.ts";
 import type { CommandVariables } from "../host/terminals/backend.ts";
 import { Memory } from "../memory/memory.ts";
+import { networkVariables } from "../platform/http/network-settings.ts";
 import { deployments } from "../providers/deployments.ts";
 import type { ModelSettings } from "../providers/resolve.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
@@ -47,7 +48,7 @@ export async function configuredAgent(environment: Environment, platform: string
   return {
     options: {
       home,
-      environment: { ...modelDefaults(config, merged), ...merged },
+      environment: withDefaults(config, merged),
       fallbacks: config.fallback_providers.map((entry) => modelSettings(entry, config, merged)),
       auxiliary: auxiliaryModels(config, merged),
       refreshEnvironment: () => freshEnvironment(home, environment),
@@ -73,7 +74,17 @@ export async function configuredAgent(environment: Environment, platform: string
 /** Reads the files of the home again, because a key may have been renewed. */
 async function freshEnvironment(home: string, environment: Environment): Promise<Environment> {
   const { config, environment: merged } = await loadConfig(home, environment);
-  return { ...modelDefaults(config, merged), ...merged };
+  return withDefaults(config, merged);
+}
+
+/** The environment overrides config.yaml. */
+function withDefaults(config: Config, environment: Environment): Environment {
+  const { proxy, no_proxy: noProxy, ca_file: caFile, strict_ssl: strictSsl } = config.network;
+  return {
+    ...networkVariables({ proxy, noProxy, caFile, strictSsl }),
+    ...modelDefaults(config, environment),
+    ...environment,
+  };
 }
 
 function milliseconds(seconds: number | undefined): number | undefined {
@@ -190,5 +201,9 @@ function keyNames(config: Config): ReadonlySet<string> {
   const entries = [...config.fallback_providers, ...tasks.flatMap((task) => [task, ...task.fallback_chain])];
   const configured = [...Object.values(config.providers), ...entries].map((entry) => entry.key_env);
   const known = deployments.map(({ keyVariable }) => keyVariable);
-  return new Set(["HERMES_API_KEY", ...known, ...configured].filter((name) => name !== undefined));
+  return new Set(
+    ["HERMES_API_KEY", "HERMES_PROXY", "HERMES_PROXY_AUTHORIZATION", ...known, ...configured].filter(
+      (name) => name !== undefined,
+    ),
+  );
 }

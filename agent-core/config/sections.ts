@@ -132,6 +132,19 @@ export const sections = {
     .prefault({}),
   approvals: z.object({ mode: z.enum(["manual", "smart", "off"]).default("manual") }).default({ mode: "manual" }),
   terminal: terminalSection,
+  /** Way to the models, for terminals and foreign editors; in VS Code its settings `http.*` override it. */
+  network: z
+    .object({
+      /** `http(s)://user:password@host:port`, or `off` for direct connections. Default: HTTPS_PROXY and HTTP_PROXY. */
+      proxy: text.optional(),
+      /** Hosts without proxy. Default: NO_PROXY. */
+      no_proxy: z.union([text, z.array(text).transform((hosts) => hosts.join(","))]).optional(),
+      /** PEM file of further certificate authorities. */
+      ca_file: text.optional(),
+      /** False accepts every certificate. */
+      strict_ssl: z.boolean().default(true),
+    })
+    .prefault({}),
   toolsets: z.array(z.string()).optional(),
   platform_toolsets: z.record(z.string(), z.array(z.string())).default({}),
   providers: z.record(z.string(), providerSection).default({}),

@@ -2,10 +2,10 @@
 import { AIAgent } from "../agent/ai-agent.ts";
 import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
 import { ModelDirectory } from "../agent/model-directory.ts";
-import { loadConfig } from "../config/config.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import { setHomeModel, setHomeVariable } from "../config/write-home.ts";
 import { messageOf } from "../platform/errors.ts";
+import { useNetwork } from "../platform/http/connections.ts";
 import { checkKey } from "../providers/catalogue/check-key.ts";
 import { discoverLocalServers, localPlaces } from "../providers/catalogue/discovered-models.ts";
 import type { ListedModel } from "../providers/catalogue/listing.ts";
@@ -15,6 +15,8 @@ import type { Dialog } from "./terminal-dialog.ts";
 
 /** Variable of endpoints without their own. */
 const ANY_KEY = "HERMES_API_KEY";
+/** Key of `platform_toolsets` for the toolsets of an editor. */
+const PLATFORM = "acp";
 const MODELS_SHOWN = 20;
 /** Long enough for the first word of a local model that is not loaded yet. */
 const CHECK_TIMEOUT_MS = 30_000;
@@ -36,7 +38,9 @@ export async function setUp(environment: Environment, dialog: Dialog): Promise<n
 /** False when the user gave up. */
 async function converse(environment: Environment, dialog: Dialog): Promise<boolean> {
   const home = homeFolder(environment);
-  const { environment: known } = await loadConfig(home, environment);
+  const { options } = await configuredAgent(environment, PLATFORM);
+  const known = options.environment ?? environment;
+  useNetwork(known);
   const offered = await offers(known);
   dialog.say("Choose a provider:");
   for (const [index, { title }] of offered.entries()) dialog.say(`  ${index + 1}  ${title}`);
@@ -137,7 +141,7 @@ async function pick<T>(
 export async function checkSetup(environment: Environment): Promise<number> {
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   try {
-    const configured = await configuredAgent(environment, "acp");
+    const configured = await configuredAgent(environment, PLATFORM);
     for (const warning of configured.warnings) say(warning);
     const agent = new AIAgent({
       ...configured.options,

@@ -33,8 +33,10 @@ const bodySchema = z.object({
 const wholeBodySchema = z.object({ error: z.looseObject({}) });
 const eitherBodySchema = z.preprocess((body) => wholeBodySchema.safeParse(body).data?.error ?? body, bodySchema);
 
-/** Evaluated late: naming `Headers` makes Node load its HTTP client, a fifth of the start time. */
-const headersSchema = z.custom<Headers>((value) => value instanceof Headers);
+/** Headers of a response. Not the standard's class, whose name makes Node load a second HTTP client. */
+const headersSchema = z.custom<Pick<Headers, "get">>(
+  (value) => typeof value === "object" && value !== null && "get" in value,
+);
 
 const errorSchema = z.object({
   name: z.string().catch(""),
@@ -106,7 +108,7 @@ function detailOf(first: OneError | undefined, last: OneError | undefined): stri
 }
 
 /** Milliseconds from now, from seconds or an HTTP date. */
-function retryAfter(headers: Headers, now: number): number | undefined {
+function retryAfter(headers: Pick<Headers, "get">, now: number): number | undefined {
   const precise = Number(headers.get("retry-after-ms") || Number.NaN);
   if (Number.isFinite(precise)) return Math.max(0, precise);
   const value = headers.get("retry-after")?.trim();

@@ -96,7 +96,12 @@ const rules: readonly Rule[] = [
   { codes: /Timeout|ETIMEDOUT|TIMEOUT|timeout_error/, kind: "timeout" },
   // Node's error for an incomplete body. Its cause may be any network code.
   { text: /^(terminated|premature close|aborted)$/im, kind: "cut-off" },
-  { codes: /\b(E(CONN\w+|NOTFOUND|AI_AGAIN|PIPE|NETUNREACH|HOSTUNREACH|PROTO)|UND_ERR_\w+)\b/, kind: "network" },
+  // Errors of our own fetch that another attempt would meet again.
+  { codes: /ERR_REDIRECT|ERR_PROXY_AUTHENTICATION/, kind: "bad-request" },
+  {
+    codes: /\b(ERR_PROXY|E(CONN\w+|NOTFOUND|AI_AGAIN|PIPE|NETUNREACH|HOSTUNREACH|PROTO)|UND_ERR_\w+)\b/,
+    kind: "network",
+  },
   { codes: /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_(TLS|SSL)/, kind: "network" },
   { text: OVERLOADED, kind: "overloaded" },
   { text: /server_error/, kind: "server" },

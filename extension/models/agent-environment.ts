@@ -1,8 +1,9 @@
 /**
- * Variables that the agent's environment has besides VS Code's own: keys from SecretStorage, the model from the
- * settings. A running agent receives changes, so a new key needs no restart.
+ * Variables that the agent's environment has besides VS Code's own: keys from SecretStorage, the model and the
+ * network from the settings. A running agent receives changes, so a new key needs no restart.
  */
 import * as vscode from "vscode";
+import { networkVariables } from "../../agent-core/platform/http/network-settings.ts";
 import { call } from "../../agent-core/protocol/method.ts";
 import { settingsMethods } from "../../agent-core/protocol/settings.ts";
 import type { AgentWorker } from "../agent/agent-worker.ts";
@@ -36,7 +37,7 @@ export class AgentEnvironment {
 
   /** All variables for an agent that starts now. */
   async variables(): Promise<Variables> {
-    this.#received = { ...(await this.#keys()), ...settings() };
+    this.#received = { ...(await this.#keys()), ...settings(), ...network() };
     return this.#received;
   }
 
@@ -77,6 +78,17 @@ export class AgentEnvironment {
     );
     return Object.fromEntries(keys.filter((entry): entry is readonly [string, string] => Boolean(entry[1])));
   }
+}
+
+/** VS Code's own settings for its network, as variables; without them those of the environment apply. */
+function network(): Variables {
+  const http = vscode.workspace.getConfiguration("http");
+  return networkVariables({
+    proxy: http.get<string>("proxySupport") === "off" ? "off" : http.get<string>("proxy"),
+    noProxy: http.get<readonly string[]>("noProxy", []).join(","),
+    proxyAuthorization: http.get<string | null>("proxyAuthorization") ?? undefined,
+    strictSsl: http.get<boolean>("proxyStrictSSL"),
+  });
 }
 
 function settings(): Variables {

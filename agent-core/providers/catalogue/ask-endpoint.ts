@@ -1,4 +1,5 @@
 /** One JSON request to a model endpoint, with its key. Errors become faults. */
+import { httpFetch } from "../../platform/http/http-fetch.ts";
 import { classify } from "../classify.ts";
 import type { Fault } from "../fault.ts";
 import type { ApiMode, Endpoint } from "../wire/wire.ts";
@@ -11,24 +12,21 @@ export type Place = { readonly mode: ApiMode; readonly endpoint: Endpoint };
 
 /** Version header of Anthropic's API. */
 const ANTHROPIC_VERSION = "2023-06-01";
-/** Size limit of a response; a list of models is much shorter. Bytes. */
-const MAX_BYTES = 16_777_216;
 
-/** Sends GET, or POST with `body`. Redirects are refused, because the key belongs to this address only. */
+/** Sends GET, or POST with `body`. */
 export async function askEndpoint(
   { mode, endpoint }: Place,
   url: string,
   { signal, body }: { readonly signal: AbortSignal; readonly body?: unknown },
 ): Promise<EndpointAnswer> {
   try {
-    const response = await fetch(url, {
+    const response = await httpFetch(url, {
       method: body === undefined ? "GET" : "POST",
       headers: { accept: "application/json", "content-type": "application/json", ...keyHeaders(mode, endpoint) },
-      redirect: "error",
       signal,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const text = await readBounded(response);
+    const text = await response.text();
     if (!response.ok) throw Object.assign(new Error(errorText(text)), { status: response.status });
     return { ok: true, body: JSON.parse(text) };
   } catch (error) {
@@ -48,17 +46,6 @@ function keyHeaders(mode: ApiMode, { apiKey }: Endpoint): Readonly<Record<string
     return { "anthropic-version": ANTHROPIC_VERSION, ...(apiKey !== undefined && { "x-api-key": apiKey }) };
   }
   return apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-}
-
-async function readBounded(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > MAX_BYTES) throw new SyntaxError(`an answer of more than ${MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 /** The error message of a JSON body, or the whole text. */

@@ -3,6 +3,7 @@
  * full class adds 300 kB of other API parts.
  */
 import { BaseAnthropic } from "@anthropic-ai/sdk";
+import { standardFetch } from "../../platform/http/http-fetch.ts";
 import { anthropic, deploymentAt } from "../deployments.ts";
 import type { AnthropicMessagesBody } from "./anthropic-messages-request.ts";
 import type { Endpoint } from "./wire.ts";
@@ -28,7 +29,7 @@ export function postMessages(endpoint: Endpoint, body: AnthropicMessagesBody, si
     maxRetries: 0,
     timeout: REQUEST_TIMEOUT_MS,
     logLevel: "off",
-    fetch: (url, init) => fetchFrom(url, { ...init, headers: headersFor(endpoint) }),
+    fetch: (url, init) => standardFetch(url, { ...init, headers: headersFor(endpoint) }),
   });
   // Not `messages.create`, which prints warnings about models to the console.
   return client.post("/v1/messages", { body, signal, stream: true }).asResponse();
@@ -47,16 +48,4 @@ function headersFor({ baseUrl = anthropic.baseUrl ?? "", apiKey }: Endpoint): Re
     ...(apiKey !== undefined && { "x-api-key": apiKey }),
     ...(apiKey !== undefined && !isOwn && { authorization: `Bearer ${apiKey}` }),
   };
-}
-
-/** Refuses redirects: `fetch` would send `x-api-key` and the conversation to another origin. */
-async function fetchFrom(url: string | URL | Request, init: RequestInit): Promise<Response> {
-  const response = await fetch(url, { ...init, redirect: "manual" });
-  const location = response.headers.get("location");
-  if (response.status < 300 || response.status >= 400 || location === null) return response;
-  await response.body?.cancel();
-  const from = url instanceof Request ? url.url : String(url);
-  const to = URL.canParse(location, from) ? new URL(location, from) : undefined;
-  const where = to === undefined ? "elsewhere" : `to ${to.origin}${to.pathname}`;
-  throw new Error(`it redirects ${where}; if you trust that place, make it the base URL`);
 }

@@ -10,7 +10,7 @@ const DONE = "[DONE]";
 export const wire = defineWire({ mode: "anthropic_messages", stream, warmUp });
 
 async function warmUp(): Promise<void> {
-  await Promise.all([import("./anthropic-client.ts"), fetch("data:,")]);
+  await import("./anthropic-client.ts");
 }
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {

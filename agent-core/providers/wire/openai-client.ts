@@ -1,5 +1,6 @@
 /** The `openai` SDK for one endpoint, without values from the environment and without retries. */
 import type { OpenAI } from "openai";
+import { standardFetch } from "../../platform/http/http-fetch.ts";
 import type { Endpoint } from "./wire.ts";
 
 /** The SDK's limit for the first byte. The caller watches for idle streams. */
@@ -17,10 +18,10 @@ export async function openaiClient(endpoint: Endpoint): Promise<OpenAI> {
   return client;
 }
 
-/** Loads the library, and sends a request through it that reaches no network: its first one takes ten times as long. */
+/** Loads the library, and makes a request with it that is never sent: its first one takes ten times as long. */
 export async function warmUpOpenai(endpoint: Endpoint): Promise<void> {
-  const client = (await openaiClient(endpoint)).withOptions({ fetch: () => fetch("data:,") });
-  await client.chat.completions.create({ model: "", messages: [], stream: true }).asResponse();
+  const client = (await openaiClient(endpoint)).withOptions({ fetch: () => Promise.reject(new Error("a warm-up")) });
+  await client.chat.completions.create({ model: "", messages: [], stream: true }).catch(() => undefined);
 }
 
 async function newClient({ baseUrl, apiKey }: Endpoint): Promise<OpenAI> {
@@ -35,6 +36,7 @@ async function newClient({ baseUrl, apiKey }: Endpoint): Promise<OpenAI> {
     project: null,
     maxRetries: 0,
     timeout: REQUEST_TIMEOUT_MS,
+    fetch: standardFetch,
     logLevel: "off",
     ...(apiKey === undefined && { defaultHeaders: { authorization: null } }),
   });

@@ -6,9 +6,12 @@
 /** Wait for the connection's end after the last event. Only then can the connection be reused. */
 const END_GRACE_MS = 100;
 
+/** Size limit of one event. The largest real ones hold a whole answer. Characters. */
+const MAX_EVENT_CHARS = 16_777_216;
+
 /**
  * Yields the `data` of all events in a packet; an empty list for comments or a part of an event. `isLast` is called
- * after the packet and marks the last event to read. An incomplete event is dropped.
+ * after the packet and marks the last event to read. An incomplete event is dropped; an endless one is an error.
  */
 export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
@@ -52,13 +55,18 @@ class Lines {
   readonly #decoder = new TextDecoder();
   #rest = "";
   #data: string[] = [];
+  /** Characters of the incomplete event, without the rest. */
+  #held = 0;
 
+  /** Throws for an endless event. */
   add(bytes: Uint8Array): readonly string[] {
     const text = this.#decoder.decode(bytes, { stream: true });
     const lines = text.split("\n");
     lines[0] = this.#rest + lines[0];
     this.#rest = lines.pop() ?? "";
-    return lines.flatMap((line) => this.#line(line.endsWith("\r") ? line.slice(0, -1) : line));
+    const events = lines.flatMap((line) => this.#line(line.endsWith("\r") ? line.slice(0, -1) : line));
+    if (this.#held + this.#rest.length <= MAX_EVENT_CHARS) return events;
+    throw new SyntaxError(`an event of more than ${MAX_EVENT_CHARS} characters`);
   }
 
   /** Data of the event that the line completes. */
@@ -66,9 +74,13 @@ class Lines {
     if (line === "") {
       const event = this.#data.join("\n");
       this.#data = [];
+      this.#held = 0;
       return event === "" ? [] : [event];
     }
-    if (line.startsWith("data:")) this.#data.push(line.slice(line.startsWith("data: ") ? 6 : 5));
+    if (line.startsWith("data:")) {
+      this.#data.push(line.slice(line.startsWith("data: ") ? 6 : 5));
+      this.#held += line.length;
+    }
     return []; // comments, event names and ids have no use here
   }
 }

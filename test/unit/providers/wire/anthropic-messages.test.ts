@@ -5,12 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Anthropic } from "@anthropic-ai/sdk";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { useNetwork } from "../../../../agent-core/platform/http/connections.ts";
 import { streamModel } from "../../../../agent-core/providers/stream-model.ts";
 import type { ModelEvent, ModelRequest } from "../../../../agent-core/providers/wire/wire.ts";
 import { callsOf, collect, joined } from "../../../conformance/collect.ts";
 import { describeWire, requestTo } from "../../../conformance/wire.ts";
 import type { Answer } from "../../../support/model-server/answer.ts";
 import { call, fail, type ModelServer, say, startModelServer } from "../../../support/model-server/model-server.ts";
+import { AUTHORITY, startProxy, startTlsFront } from "../../../support/network/servers.ts";
 
 describeWire({ mode: "anthropic_messages", malformed: '{"type":"content_block_delta","index":"one"}' });
 
@@ -106,18 +108,19 @@ test("a compatible endpoint is given the key in both ways; an address may end in
 });
 
 test("Anthropic itself is given the key in its own header only", async () => {
-  let sent: Headers | undefined;
-  const fetched = vi.spyOn(globalThis, "fetch").mockImplementation(async (_, init) => {
-    sent = new Headers(init?.headers);
-    return new Response("{}", { status: 401 });
-  });
+  const tls = await startTlsFront(Number(new URL(server.baseUrl).port));
+  const proxy = await startProxy({ plain: tls.port, tunnels: tls.port });
+  useNetwork({ HERMES_PROXY: proxy.url, HERMES_CA_FILE: AUTHORITY });
   const endpoint = { provider: "anthropic", baseUrl: "https://api.anthropic.com", apiKey: "the-key-itself" };
-  const events = await ask(say("never asked"), { endpoint });
-  expect(fetched.mock.calls.map(([url]) => String(url))).toEqual(["https://api.anthropic.com/v1/messages"]);
-  fetched.mockRestore();
-  expect(sent?.get("x-api-key")).toBe("the-key-itself");
-  expect(sent?.has("authorization")).toBe(false);
-  expect(sent?.get("anthropic-version")).toBe("2026-10-21");
+  const events = await ask(fail(401, "no"), { endpoint });
+  useNetwork({});
+  await proxy.stop();
+  await tls.stop();
+  expect(proxy.seen).toEqual(["CONNECT api.anthropic.com:443"]);
+  expect(server.requests.map(({ url }) => url)).toEqual(["/v1/messages"]);
+  const headers = server.requests[0]?.headers;
+  expect(headers).toMatchObject({ "x-api-key": "the-key-itself", "anthropic-version": "2026-10-21" });
+  expect(headers).not.toHaveProperty("authorization");
   expect(events).toMatchObject([{ type: "fault", fault: { kind: "authentication" } }]);
 });
 
@@ -168,8 +171,10 @@ test("a redirect is not followed: neither key nor conversation reach another ori
   const events = await ask(say("never asked"), { endpoint });
   await new Promise((resolve) => from.close(resolve));
   expect(server.requests).toHaveLength(0);
-  expect(events).toMatchObject([{ type: "fault", fault: { kind: "network" } }]);
-  expect(JSON.stringify(events)).toContain(`it redirects to ${server.baseUrl}/messages; if you trust that place`);
+  expect(events).toMatchObject([{ type: "fault", fault: { kind: "bad-request" } }]);
+  expect(JSON.stringify(events)).toContain(
+    `http://127.0.0.1:${port} redirects to ${server.baseUrl}/messages; if you trust that place`,
+  );
   expect(JSON.stringify(events)).not.toMatch(/must-stay|secret-of-the-query/);
 });
 

@@ -58,17 +58,18 @@ test("without a key no key is sent, whatever the environment holds", async () =>
   expect(JSON.stringify(headers)).not.toContain("another-provider");
 });
 
-test("a redirect does not carry the key to another origin", async () => {
+test("a redirect is not followed: neither key nor conversation reach another origin, and the message says where", async () => {
   const from = createServer((_, response) => {
     response.writeHead(307, { location: `${server.baseUrl}/chat/completions` }).end();
   });
   await new Promise<void>((resolve) => from.listen(0, "127.0.0.1", resolve));
   const { port } = from.address() as AddressInfo;
   const endpoint = { provider: "custom", baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: "a-key-that-must-stay" };
-  const events = await ask(say("ok"), { endpoint });
+  const events = await ask(say("never asked"), { endpoint });
   await new Promise((resolve) => from.close(resolve));
-  expect(joined(events, "text-delta")).toBe("ok");
-  expect(JSON.stringify(server.requests[0]?.headers)).not.toContain("must-stay");
+  expect(server.requests).toHaveLength(0);
+  expect(events).toMatchObject([{ type: "fault", fault: { kind: "bad-request" } }]);
+  expect(JSON.stringify(events)).toContain(`http://127.0.0.1:${port} redirects to ${server.baseUrl}/chat/completions`);
 });
 
 test("a server that answers with one document is understood", async () => {

@@ -97,3 +97,14 @@ test("whoever stops reading ends the body", async () => {
   for await (const _ of readServerSentEvents(body, isLast)) break;
   expect(cancelled).toBe(true);
 });
+
+test.each([
+  ["line", "data: "],
+  ["event", "data: x\ndata: "],
+])("an endless %s is an error", async (_, begin) => {
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(bytes(begin)),
+    pull: (controller) => controller.enqueue(bytes("x".repeat(4_194_304))),
+  });
+  await expect(read(body)).rejects.toThrow("an event of more than 16777216 characters");
+});
