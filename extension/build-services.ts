@@ -9,6 +9,7 @@ import { sessionActions } from "./chat/actions/session-actions.ts";
 import { workspaceActions } from "./chat/actions/workspace-actions.ts";
 import type { SessionPlace } from "./chat/chat-session.ts";
 import { ChatView } from "./chat/chat-view.ts";
+import { CHAT_VIEW } from "./chat/chat-view-id.ts";
 import { PanelConnection } from "./chat/panel-connection.ts";
 import { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import { SessionRestores } from "./chat/session-restores.ts";
@@ -21,7 +22,7 @@ import { EditProblems } from "./problems/edit-problems.ts";
 import { Requests } from "./requests/requests.ts";
 import { buildReview } from "./review/build-review.ts";
 import type { Services } from "./services.ts";
-import { AttentionCounter, StatusItem } from "./status-item.ts";
+import { AttentionCounter, notifyRequest, StatusItem } from "./status-item.ts";
 import { AgentTerminals } from "./terminals/agent-terminals.ts";
 
 /** Key of the window's memory for the session shown last. */
@@ -37,10 +38,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
   const environment = new AgentEnvironment(context.secrets);
   const models = new ModelMemory(context.globalState);
   const sessionListChanges = new SessionListChanges();
-  const requests = new Requests(
-    (sessionId, event) => router.emit(sessionId, event),
-    (count) => attention.setRequests(count),
-  );
+  const requests = requestsIn(panel, router, attention, log);
   const terminals = new AgentTerminals({
     output: (sessionId, terminalId, text) => router.emit(sessionId, { kind: "terminal-output", terminalId, text }),
     exit: (sessionId, terminalId, exit) => router.emit(sessionId, { kind: "terminal-exit", terminalId, ...exit }),
@@ -84,6 +82,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
   context.subscriptions.push(
     ...[log, worker, terminals, client.problems, status, history, sessionListChanges, attention],
     status.follow(sessions),
+    sessions.onDidChange(() => !sessions.shown.isRunning && opener.turnEnded()),
     attention.onDidChange((count) => {
       view.badge(count);
       status.waiting(count);
@@ -97,6 +96,29 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
     ...followSettings(services),
   );
   return { services, view };
+}
+
+/** Requests with cards in the panel, and notifications while the panel does not show them. */
+function requestsIn(
+  panel: PanelConnection,
+  router: SessionRouter,
+  attention: AttentionCounter,
+  log: vscode.LogOutputChannel,
+): Requests {
+  const requests = new Requests({
+    show: (sessionId, event) => router.emit(sessionId, event),
+    setCount: (count) => attention.setRequests(count),
+    isInSight: (sessionId) => panel.isShowing(router.logOf(sessionId)),
+    reveal: (sessionId) => {
+      panel.command({ kind: "open-session", sessionId });
+      vscode.commands
+        .executeCommand(`${CHAT_VIEW}.focus`)
+        .then(undefined, (error: unknown) => log.error(String(error)));
+    },
+    notify: notifyRequest,
+  });
+  panel.onDidChangeSight(() => requests.sightChanged());
+  return requests;
 }
 
 /** Reports the life of the worker, and ends and reopens what depended on the one that ended. */

@@ -1,6 +1,7 @@
-/** Status bar item with the agent's activity and model, and the number of requests that wait for the user. */
+/** Status bar item with the agent's activity and model, and the requests that wait for the user: number, notification. */
 import * as vscode from "vscode";
 import type { Sessions } from "./chat/sessions.ts";
+import type { NoticeButton, RequestNotice } from "./requests/requests.ts";
 
 /** Maximum length of the model's name, in characters, to leave room for other items. */
 const NAME_CHARS = 24;
@@ -79,5 +80,21 @@ export class AttentionCounter implements vscode.Disposable {
 
   dispose(): void {
     this.#changed.dispose();
+  }
+}
+
+/**
+ * Shows a notification, which never takes the focus. An extension cannot close one: `closed` hides it, and it stays in
+ * the notification centre, where a click has no effect.
+ */
+export async function notifyRequest(notice: RequestNotice, closed: AbortSignal): Promise<NoticeButton | undefined> {
+  const hide = (): void => {
+    vscode.commands.executeCommand("notifications.hideToasts").then(undefined, () => undefined); // VS Code hides it later
+  };
+  closed.addEventListener("abort", hide, { once: true });
+  try {
+    return await vscode.window.showWarningMessage<NoticeButton & vscode.MessageItem>(notice.text, ...notice.buttons);
+  } finally {
+    closed.removeEventListener("abort", hide);
   }
 }

@@ -8,6 +8,7 @@ import {
   type RequestPermissionResponse,
 } from "@zed-industries/agent-client-protocol";
 import type { ApprovalAnswer, ApprovalRequest } from "../agent/callbacks.ts";
+import { visibleText } from "../platform/visible-text.ts";
 import { type HermesPermissionMeta, HermesPermissionOutcome } from "../protocol/conversation.ts";
 import { readMeta } from "../protocol/method.ts";
 import type { Answer, Question } from "../tools/tool.ts";
@@ -70,9 +71,10 @@ export async function askPermission(
 
 /** The command and the reasons as text, for clients that show only the content. */
 function explanation({ command, reasons, grant }: ApprovalRequest): string {
-  const lines = command === undefined ? [] : [fenced(shownCommand(command), "sh")];
-  lines.push(...reasons.map((reason) => `- ${reason}`));
-  if (grant !== undefined) lines.push(`\nA lasting answer covers: ${grant}`);
+  const lines = command === undefined ? [] : [fenced(visibleText(shownCommand(command)), "sh")];
+  lines.push(...reasons.map((reason) => `- ${visibleText(reason)}`));
+  if (grant !== undefined) lines.push(`
+A lasting answer covers: ${visibleText(grant)}`);
   return lines.join("\n");
 }
 

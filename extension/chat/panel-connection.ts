@@ -17,6 +17,7 @@ export class PanelConnection {
   #commands: readonly QueuedCommand[] = [];
   /** Undefined while no panel runs. */
   #post: ((message: HostMessage) => void) | undefined;
+  readonly #sightChanged = new Set<() => void>();
 
   constructor(isTrusted: boolean) {
     this.#facts = { agent: { state: "starting" }, isTrusted, review: [], processes: [], setup: null };
@@ -24,6 +25,16 @@ export class PanelConnection {
 
   get facts(): WorkspaceFacts {
     return this.#facts;
+  }
+
+  /** True while a panel is visible and shows the session of this log. */
+  isShowing(log: EventLog | undefined): boolean {
+    return this.#post !== undefined && log !== undefined && log === this.#log;
+  }
+
+  /** The panel was shown or hidden, or shows another session. */
+  onDidChangeSight(listener: () => void): void {
+    this.#sightChanged.add(listener);
   }
 
   setFacts(changed: Partial<WorkspaceFacts>): void {
@@ -54,6 +65,7 @@ export class PanelConnection {
     this.#log?.detach();
     this.#log = log;
     if (this.#post !== undefined) log.attach(this.#post, "", 0);
+    this.#fireSightChanged();
   }
 
   /** The panel's script runs and has the events below `next` of `epoch`. */
@@ -62,12 +74,14 @@ export class PanelConnection {
     post({ type: "facts", facts: this.#facts });
     this.#log?.attach(post, epoch, next);
     for (const queued of this.#commands) post(queued);
+    this.#fireSightChanged();
   }
 
   /** The panel is closed or hidden. Events and commands are kept for the next one. */
   detach(): void {
     this.#post = undefined;
     this.#log?.detach();
+    this.#fireSightChanged();
   }
 
   acknowledge(epoch: string, next: number): void {
@@ -76,5 +90,9 @@ export class PanelConnection {
 
   commandDone(id: string): void {
     this.#commands = this.#commands.filter((queued) => queued.id !== id);
+  }
+
+  #fireSightChanged(): void {
+    for (const listener of this.#sightChanged) listener();
   }
 }

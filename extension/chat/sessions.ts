@@ -174,6 +174,11 @@ export class SessionRouter {
     if (this.#sessions.get(sessionId) === session) this.#sessions.delete(sessionId);
   }
 
+  /** Undefined for a session that is not open. */
+  logOf(sessionId: string): EventLog | undefined {
+    return this.#sessions.get(sessionId)?.log;
+  }
+
   update({ sessionId, update }: SessionNotification): void {
     this.#sessions.get(sessionId)?.receive(update);
   }

@@ -1,52 +1,89 @@
-/** Asks the user for the agent, natively and with a card in the panel at once. The first answer wins. */
+/**
+ * Requests of the agent to the user. Each has a card in the panel. While the panel does not show the card, a
+ * notification leads to it; no request ever takes the focus by itself.
+ */
 import { randomUUID } from "node:crypto";
 import type {
   CreateElicitationRequest,
   CreateElicitationResponse,
+  PermissionOption,
   RequestPermissionOutcome,
   RequestPermissionRequest,
 } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import { HermesPermissionMeta } from "../../agent-core/protocol/conversation.ts";
 import { readMeta } from "../../agent-core/protocol/method.ts";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
-import { nativePermission, nativeQuestion, type RequestAnswer } from "./native-prompts.ts";
+
+/**
+ * Answer from the panel: an option with an optional reason for a refusal, or the text of an answer (null: no answer).
+ */
+export type RequestAnswer =
+  | { readonly kind: "option"; readonly optionId: string; readonly reason?: string }
+  | { readonly kind: "text"; readonly text: string | null };
+
+/** A button of a notification. Without an option it opens the card. */
+export type NoticeButton = { readonly title: string; readonly optionId?: string };
+
+export type RequestNotice = { readonly text: string; readonly buttons: readonly NoticeButton[] };
+
+export type RequestPorts = {
+  /** Emits an event of a session to the panel. */
+  readonly show: (sessionId: string, event: PanelEvent) => void;
+  /** Takes the number of open requests. */
+  readonly setCount: (count: number) => void;
+  /** True while the user sees the cards of this session. */
+  readonly isInSight: (sessionId: string) => boolean;
+  /** Opens the panel with this session. */
+  readonly reveal: (sessionId: string) => void;
+  /** Shows a notification without focus, until `closed`. Undefined when the user closed it. */
+  readonly notify: (notice: RequestNotice, closed: AbortSignal) => Promise<NoticeButton | undefined>;
+};
+
+type OpenRequest = {
+  readonly sessionId: string;
+  readonly notice: RequestNotice;
+  readonly answer: (answer: RequestAnswer | undefined) => void;
+  /** Closes the notification; undefined while there is none. */
+  shownNotice: AbortController | undefined;
+};
 
 export class Requests {
-  readonly #open = new Map<string, (answer: RequestAnswer) => void>();
-  readonly #show: (sessionId: string, event: PanelEvent) => void;
-  readonly #setCount: (count: number) => void;
+  readonly #open = new Map<string, OpenRequest>();
+  readonly #ports: RequestPorts;
 
-  /** `show` emits an event of a session to the panel; `setCount` gets the number of open requests. */
-  constructor(show: (sessionId: string, event: PanelEvent) => void, setCount: (count: number) => void) {
-    this.#show = show;
-    this.#setCount = setCount;
+  constructor(ports: RequestPorts) {
+    this.#ports = ports;
   }
 
   /** Handles an answer from the panel. An answer to a closed request is ignored. */
   answer(requestId: string, answer: RequestAnswer): void {
-    this.#open.get(requestId)?.(answer);
+    this.#open.get(requestId)?.answer(answer);
+  }
+
+  /** The panel was shown or hidden, or shows another session. */
+  sightChanged(): void {
+    for (const request of this.#open.values()) this.#updateNotice(request);
   }
 
   async permission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionOutcome> {
     const requestId = randomUUID();
     const { sessionId, toolCall, options } = request;
     const ours = readMeta(HermesPermissionMeta, request._meta);
-    const facts = { reasons: ours?.reasons ?? [], command: ours?.command, grant: ours?.grant };
-    this.#show(sessionId, {
+    this.#ports.show(sessionId, {
       kind: "permission",
       requestId,
       toolCall,
       options,
-      reasons: facts.reasons,
-      ...(facts.command !== undefined && { command: facts.command }),
-      ...(facts.grant !== undefined && { grant: facts.grant }),
+      reasons: ours?.reasons ?? [],
+      ...(ours?.command !== undefined && { command: ours.command }),
+      ...(ours?.grant !== undefined && { grant: ours.grant }),
     });
-    const native = (closed: AbortSignal): Promise<RequestAnswer | undefined> =>
-      nativePermission({ toolCall, options, ...facts }, closed);
-    const answer = await this.#firstAnswer(requestId, native, signal);
+    const notice = permissionNotice(ours?.command, options);
+    const answer = await this.#firstAnswer(requestId, { sessionId, notice }, signal);
     const option = answer?.kind === "option" ? options.find(({ optionId }) => optionId === answer.optionId) : undefined;
-    this.#show(sessionId, { kind: "permission-end", requestId, label: option?.name ?? "Withdrawn" });
+    this.#ports.show(sessionId, { kind: "permission-end", requestId, label: option?.name ?? "Withdrawn" });
     if (option === undefined) return { outcome: "cancelled" };
     const reason = answer?.kind === "option" ? answer.reason : undefined;
     return {
@@ -61,43 +98,78 @@ export class Requests {
     const { message } = request;
     const sessionId = "sessionId" in request && typeof request.sessionId === "string" ? request.sessionId : "";
     const choices = choicesOf(request);
-    this.#show(sessionId, { kind: "question", requestId, message, choices });
-    const native = (closed: AbortSignal): Promise<RequestAnswer | undefined> =>
-      nativeQuestion(message, choices, closed);
-    const answer = await this.#firstAnswer(requestId, native, signal);
+    this.#ports.show(sessionId, { kind: "question", requestId, message, choices });
+    const answer = await this.#firstAnswer(requestId, { sessionId, notice: QUESTION_NOTICE }, signal);
     const text = answer?.kind === "text" ? answer.text : null;
-    this.#show(sessionId, { kind: "question-end", requestId, label: text ?? "No answer" });
+    this.#ports.show(sessionId, { kind: "question-end", requestId, label: text ?? "No answer" });
     if (text === null || text === "") return { action: "cancel" };
     const key = choices.includes(text) ? "choice" : "other";
     return { action: "accept", content: { [key]: text } };
   }
 
-  /** Undefined when the request was withdrawn. A native prompt that the user closes leaves the card open. */
+  /** Undefined when the request was withdrawn. */
   async #firstAnswer(
     requestId: string,
-    native: (closed: AbortSignal) => Promise<RequestAnswer | undefined>,
+    asked: Pick<OpenRequest, "sessionId" | "notice">,
     signal: AbortSignal,
   ): Promise<RequestAnswer | undefined> {
-    const closed = new AbortController();
-    const { promise, resolve } = Promise.withResolvers<RequestAnswer | undefined>();
-    this.#open.set(requestId, resolve);
-    this.#setCount(this.#open.size);
-    const withdraw = (): void => resolve(undefined);
+    const { promise, resolve: answer } = Promise.withResolvers<RequestAnswer | undefined>();
+    const request: OpenRequest = { ...asked, answer, shownNotice: undefined };
+    this.#open.set(requestId, request);
+    this.#ports.setCount(this.#open.size);
+    const withdraw = (): void => answer(undefined);
     if (signal.aborted) withdraw();
     signal.addEventListener("abort", withdraw, { once: true });
-    native(closed.signal).then(
-      (answer) => answer && resolve(answer),
-      () => undefined, // a failed prompt leaves the card
-    );
+    this.#updateNotice(request);
     try {
       return await promise;
     } finally {
       this.#open.delete(requestId);
-      this.#setCount(this.#open.size);
+      this.#ports.setCount(this.#open.size);
       signal.removeEventListener("abort", withdraw);
-      closed.abort();
+      request.shownNotice?.abort();
     }
   }
+
+  /** A notification over a visible card would cover its buttons. */
+  #updateNotice(request: OpenRequest): void {
+    if (this.#ports.isInSight(request.sessionId)) {
+      request.shownNotice?.abort();
+      request.shownNotice = undefined;
+    } else if (request.shownNotice === undefined) void this.#notify(request);
+  }
+
+  /** A notification that fails or that the user closes leaves the card open. */
+  async #notify(request: OpenRequest): Promise<void> {
+    const closed = new AbortController();
+    request.shownNotice = closed;
+    const button = await this.#ports.notify(request.notice, closed.signal).catch(() => undefined);
+    if (button === undefined || closed.signal.aborted) return;
+    if (button.optionId === undefined) this.#ports.reveal(request.sessionId);
+    else request.answer({ kind: "option", optionId: button.optionId });
+  }
+}
+
+/** Longest command in a notification. VS Code shows about three lines of 50 characters. */
+const NOTICE_CHARS = 120;
+
+const REVIEW: NoticeButton = { title: "Review" };
+const QUESTION_NOTICE: RequestNotice = { text: "Hermes has a question.", buttons: [{ title: "Show Question" }] };
+
+/**
+ * VS Code reads a notification as Markdown links and joins its lines. A command that this could change is not shown, and
+ * its only button opens the card.
+ */
+export function permissionNotice(command: string | undefined, options: readonly PermissionOption[]): RequestNotice {
+  if (command === undefined) return { text: "Hermes asks for your permission.", buttons: [REVIEW] };
+  const shown = visibleText(command);
+  const isOneLine = /^\S+( \S+)*$/u.test(shown);
+  if (!isOneLine || shown.length > NOTICE_CHARS || shown.includes("](")) {
+    return { text: "Hermes asks for your permission to run a command.", buttons: [REVIEW] };
+  }
+  const once = options.filter(({ kind }) => kind === "allow_once" || kind === "reject_once");
+  const answers = once.map(({ name: title, optionId }): NoticeButton => ({ title, optionId }));
+  return { text: `Hermes asks to run: ${shown}`, buttons: [REVIEW, ...answers] };
 }
 
 const formSchema = z.object({

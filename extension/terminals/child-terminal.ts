@@ -3,6 +3,7 @@ import type { CreateTerminalRequest } from "@zed-industries/agent-client-protoco
 import * as vscode from "vscode";
 import type { OutputListener } from "../../agent-core/platform/children/output-flow.ts";
 import { type Child, startChild } from "../../agent-core/platform/children/start-child.ts";
+import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import { ASKS_FOR_SECRET } from "../../agent-core/protocol/processes.ts";
 import { Screen, type ScreenInput } from "./screen.ts";
 import { type CommandSink, refuse, type ShownCommand, type TerminalRequest } from "./shown-command.ts";
@@ -32,11 +33,11 @@ export async function startInChildTerminal(
   });
   const screen = new Screen(screenInput(child, details));
   if (notice !== undefined) screen.note(`[${notice}]`);
-  screen.note(`$ ${details.title.replace(/\r?\n/g, "\r\n  ")}`);
+  screen.note(`$ ${visibleText(details.title).replaceAll("\n", "\r\n  ")}`);
   screen.print(early);
   print = (text) => screen.print(text);
   const terminal = vscode.window.createTerminal({
-    name: `Hermes: ${details.title.slice(0, 40)}`,
+    name: `Hermes: ${visibleText(details.title).slice(0, 40)}`,
     pty: screen,
     iconPath: new vscode.ThemeIcon("sparkle"),
   });

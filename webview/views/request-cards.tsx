@@ -1,37 +1,55 @@
 /** Requests of the agent: permission for a call, and questions. */
 import type { PermissionOption } from "@zed-industries/agent-client-protocol";
 import { useEffect, useState } from "preact/hooks";
+import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import type { PermissionRequest, QuestionRequest } from "../state/state.ts";
 import { DiffView } from "./diff-view.tsx";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
-/** Delay before the buttons work: a click meant for something else must not approve a new request. Milliseconds. */
+/** Pause without a key before the buttons work: what the user does for something else must not answer. Milliseconds. */
 const ARM_MS = 400;
 
-/** Shows the whole call and the reasons for the request. */
-export function PermissionCard({ request }: { readonly request: PermissionRequest }) {
-  const { post } = usePanel();
-  const [armed, arm] = useState(false);
-  const [reason, setReason] = useState<string | undefined>(undefined);
+/** False until the user has seen the card without typing. Then it stays true. */
+function useArmed(): boolean {
+  const [isArmed, setArmed] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => arm(true), ARM_MS);
-    return () => clearTimeout(timer);
-  }, []);
-  const { requestId, toolCall, options, command, reasons, grant } = request;
-  const answer = ({ optionId }: PermissionOption, because?: string): void =>
-    post({ type: "permission", requestId, optionId, ...(because && { reason: because }) });
-  const reject = options.find(({ kind }) => kind === "reject_once");
+    if (isArmed) return;
+    let timer = setTimeout(() => setArmed(true), ARM_MS);
+    const restart = (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => setArmed(true), ARM_MS);
+    };
+    window.addEventListener("keydown", restart, true);
+    return () => {
+      clearTimeout(timer);
+      window.removeEventListener("keydown", restart, true);
+    };
+  }, [isArmed]);
+  return isArmed;
+}
+
+/** Shows the whole call, the reasons for the request, and the scope of each lasting answer. */
+export function PermissionCard({ request }: { readonly request: PermissionRequest }) {
+  const panel = usePanel();
+  const isArmed = useArmed();
+  const { requestId, toolCall, command, reasons } = request;
+  const answer = ({ optionId }: PermissionOption, reason?: string): void => {
+    if (!isArmed) return;
+    panel.post({ type: "permission", requestId, optionId, ...(reason && { reason }) });
+    panel.compose();
+  };
   const diffs = (toolCall.content ?? []).filter((part) => part.type === "diff");
   const label = `permission-${requestId}`;
   return (
     <div class="ask-card" role="alertdialog" aria-labelledby={label}>
       <div class="ask-title" id={label}>
-        <Icon name="shield" /> {command === undefined ? (toolCall.title ?? "Allow this?") : "Run this command?"}
+        <Icon name="shield" />{" "}
+        {command === undefined ? visibleText(toolCall.title ?? "Allow this?") : "Run this command?"}
       </div>
       {command !== undefined && (
         <pre class="ask-command" dir="ltr">
-          {command}
+          {visibleText(command)}
         </pre>
       )}
       {diffs.map(({ path, oldText, newText }) => (
@@ -41,69 +59,118 @@ export function PermissionCard({ request }: { readonly request: PermissionReques
         <ul class="ask-reasons">
           {reasons.map((text) => (
             <li key={text} dir="auto">
-              {text}
+              {visibleText(text)}
             </li>
           ))}
         </ul>
       )}
-      {grant !== undefined && <div class="ask-grant">For the session or always: {grant}</div>}
-      <div class="ask-buttons">
-        {options.map((option, index) => (
-          <button
-            key={option.optionId}
-            type="button"
-            class={`button ${index === 0 ? "button-primary" : "button-secondary"}`}
-            disabled={!armed}
-            onClick={() => answer(option)}
-          >
-            {option.name}
-          </button>
-        ))}
-      </div>
-      {reject !== undefined && reason === undefined && (
-        <button type="button" class="text-button" onClick={() => setReason("")}>
-          No, because…
-        </button>
-      )}
-      {reject !== undefined && reason !== undefined && (
-        <form
-          class="ask-reason"
-          onSubmit={(event) => {
-            event.preventDefault();
-            answer(reject, reason);
-          }}
-        >
-          <input
-            type="text"
-            aria-label="Why not"
-            placeholder="What to do instead"
-            value={reason}
-            onInput={(event) => setReason(event.currentTarget.value)}
-          />
-          <button type="submit" class="button button-secondary" disabled={reason.trim() === ""}>
-            Send
-          </button>
-        </form>
-      )}
+      <PermissionButtons request={request} isArmed={isArmed} onAnswer={answer} />
     </div>
   );
 }
 
-/** Offers the choices, a free answer, and no answer. */
+type PermissionButtonsProps = {
+  readonly request: PermissionRequest;
+  readonly isArmed: boolean;
+  readonly onAnswer: (option: PermissionOption, reason?: string) => void;
+};
+
+/** The lasting answers have their own row, under the words for what they grant. */
+function PermissionButtons({ request: { options, grant }, isArmed, onAnswer }: PermissionButtonsProps) {
+  const reject = options.find(({ kind }) => kind === "reject_once");
+  const lasting = options.filter(({ kind }) => kind === "allow_always");
+  const button = (option: PermissionOption) => (
+    <button
+      key={option.optionId}
+      type="button"
+      class={`button ${option === options[0] ? "button-primary" : "button-secondary"}`}
+      disabled={!isArmed}
+      onClick={() => onAnswer(option)}
+    >
+      {option.name}
+    </button>
+  );
+  return (
+    <>
+      <div class="ask-buttons">
+        {options.filter((option) => !lasting.includes(option)).map(button)}
+        {reject !== undefined && <RejectWithReason isArmed={isArmed} onReject={(reason) => onAnswer(reject, reason)} />}
+      </div>
+      {lasting.length > 0 && (
+        <div class="ask-lasting">
+          {grant !== undefined && <div class="ask-grant">Stop asking for: {visibleText(grant)}</div>}
+          <div class="ask-buttons">{lasting.map(button)}</div>
+        </div>
+      )}
+    </>
+  );
+}
+
+type RejectWithReasonProps = { readonly isArmed: boolean; readonly onReject: (reason: string) => void };
+
+function RejectWithReason({ isArmed, onReject }: RejectWithReasonProps) {
+  const [reason, setReason] = useState<string | undefined>(undefined);
+  if (reason === undefined) {
+    return (
+      <button type="button" class="text-button" disabled={!isArmed} onClick={() => setReason("")}>
+        No, because…
+      </button>
+    );
+  }
+  return (
+    <form
+      class="ask-reason"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (reason.trim() !== "") onReject(reason);
+      }}
+    >
+      <input
+        type="text"
+        aria-label="Why not"
+        placeholder="What to do instead"
+        ref={focusOnce}
+        value={reason}
+        onInput={(event) => setReason(event.currentTarget.value)}
+      />
+      <button type="submit" class="button button-secondary" disabled={reason.trim() === ""}>
+        Send
+      </button>
+    </form>
+  );
+}
+
+/** The user has just opened the field by a click. */
+function focusOnce(field: HTMLInputElement | null): void {
+  field?.focus();
+}
+
+/** Offers the choices, a free answer, and no answer. Only an explicit choice or typed text answers. */
 export function QuestionCard({ request: { requestId, message, choices } }: { readonly request: QuestionRequest }) {
-  const { post } = usePanel();
+  const panel = usePanel();
+  const isArmed = useArmed();
   const [typed, setTyped] = useState("");
-  const answer = (text: string | null): void => post({ type: "answer", requestId, text });
+  const answer = (text: string | null): void => {
+    if (!isArmed) return;
+    panel.post({ type: "answer", requestId, text });
+    panel.compose();
+  };
   const label = `question-${requestId}`;
   return (
     <div class="ask-card" role="alertdialog" aria-labelledby={label}>
       <div class="ask-title" id={label} dir="auto">
-        <Icon name="question" /> {message}
+        <Icon name="question" /> {visibleText(message)}
       </div>
       <div class="ask-buttons">
         {choices.map((choice) => (
-          <button key={choice} type="button" class="button button-secondary" onClick={() => answer(choice)}>
-            {choice}
+          <button
+            key={choice}
+            type="button"
+            class="button button-secondary"
+            disabled={!isArmed}
+            onClick={() => answer(choice)}
+          >
+            {visibleText(choice)}
           </button>
         ))}
       </div>
@@ -121,10 +188,10 @@ export function QuestionCard({ request: { requestId, message, choices } }: { rea
           value={typed}
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
-        <button type="submit" class="button button-primary" disabled={typed.trim() === ""}>
+        <button type="submit" class="button button-primary" disabled={!isArmed || typed.trim() === ""}>
           Answer
         </button>
-        <button type="button" class="button button-secondary" onClick={() => answer(null)}>
+        <button type="button" class="button button-secondary" disabled={!isArmed} onClick={() => answer(null)}>
           Skip
         </button>
       </form>

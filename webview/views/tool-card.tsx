@@ -1,6 +1,7 @@
 /** Card of a tool call: title, status, and its content. */
 import type { ToolCallContent, ToolKind } from "@zed-industries/agent-client-protocol";
 import { memo } from "preact/compat";
+import { visibleText } from "../../agent-core/platform/visible-text.ts";
 import { MarkdownView } from "../markdown/markdown-view.tsx";
 import { problemsIn, type ShownProblem } from "../state/agent-meta.ts";
 import { contentText } from "../state/content-text.ts";
@@ -38,7 +39,8 @@ const statusLabels: Readonly<Record<ToolStatus, string>> = {
 const SHOWN_DURATION_MS = 1_000;
 
 export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: ToolEntry }) {
-  const { status, content, kind, title, durationMs } = entry;
+  const { status, content, kind, durationMs } = entry;
+  const title = visibleText(entry.title);
   const changes = content.some((part) => part.type === "diff");
   const commands = content.some((part) => part.type === "terminal");
   const summary = (

@@ -10,7 +10,7 @@ import { picturesFolder, projectFolder, resultsFolder } from "../../../scripts/p
 import type { ModelServer } from "../model-server/model-server.ts";
 import { PanelPage } from "./panel-page.ts";
 import { applyTheme, type Theme } from "./panel-theme.ts";
-import { ThinVSCode, type WindowMemory } from "./thin-vscode.ts";
+import { ThinVSCode, type ThinWarning, type WindowMemory } from "./thin-vscode.ts";
 
 /** A locator finds nothing in this time: the step before it failed. */
 const STEP_LIMIT_MS = 20_000;
@@ -149,6 +149,17 @@ export class Panel {
       }
     }
     await this.setTheme(before);
+  }
+
+  /** Hides the side bar until `hideAndShow`. */
+  async hide(): Promise<void> {
+    await this.#started().vscode.hidePanel();
+    await this.page.goto("about:blank");
+  }
+
+  /** Warnings of the extension in notifications, newest last. */
+  get warnings(): readonly ThinWarning[] {
+    return this.#started().vscode.warnings;
   }
 
   /** Hides the side bar, with which the panel's page goes away, and shows it again. */

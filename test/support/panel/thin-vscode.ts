@@ -29,6 +29,14 @@ export type ThinVSCodeOptions = {
   readonly toPanel: (message: unknown) => void;
 };
 
+export type ThinWarning = {
+  readonly text: string;
+  /** Titles of the buttons. */
+  readonly titles: readonly string[];
+  /** Presses the button with this title. */
+  readonly choose: (title: string) => void;
+};
+
 type View = { readonly webview: { readonly html: string }; visible: boolean; readonly [part: string]: unknown };
 
 type Run = (...args: unknown[]) => unknown;
@@ -48,6 +56,8 @@ export class ThinVSCode {
   readonly api: object;
   /** The context for `activate`. */
   readonly context: object;
+  /** Warnings that the extension has shown, newest last. */
+  readonly warnings: ThinWarning[] = [];
   readonly #options: ThinVSCodeOptions;
   readonly #files = new ThinFiles();
   readonly #commands = new Map<string, Run>();
@@ -136,6 +146,12 @@ export class ThinVSCode {
   #window(): object {
     return {
       ...editorlessWindow(),
+      showWarningMessage: (text: string, ...buttons: { readonly title: string }[]) =>
+        new Promise((resolve) => {
+          const titles = buttons.map(({ title }) => title);
+          const choose = (title: string): void => resolve(buttons.find((button) => button.title === title));
+          this.warnings.push({ text, titles, choose });
+        }),
       registerWebviewViewProvider: (_id: string, provider: { resolveWebviewView(view: object): unknown }) => {
         this.#provider.resolve(provider);
         return new Disposable();
@@ -268,10 +284,7 @@ function editorlessWindow(): object {
     showTextDocument: () => Promise.resolve(undefined),
     setStatusBarMessage: () => new Disposable(),
     ...Object.fromEntries(
-      ["showInformationMessage", "showWarningMessage", "showErrorMessage"].map((name) => [
-        name,
-        () => Promise.resolve(undefined),
-      ]),
+      ["showInformationMessage", "showErrorMessage"].map((name) => [name, () => Promise.resolve(undefined)]),
     ),
     withProgress: (_options: object, work: () => unknown) => Promise.resolve(work()),
   };

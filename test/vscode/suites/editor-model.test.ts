@@ -13,9 +13,8 @@ import { serve } from "../../../agent-core/acp/serve.ts";
 import { nodeHost } from "../../../agent-core/host/node-host.ts";
 import { connect } from "../../../extension/agent/connection.ts";
 import { EditProblems } from "../../../extension/problems/edit-problems.ts";
-import { Requests } from "../../../extension/requests/requests.ts";
 import { AgentTerminals } from "../../../extension/terminals/agent-terminals.ts";
-import { unreviewed, workspaceFolder } from "../support/agent-side.ts";
+import { unansweredRequests, unreviewed, workspaceFolder } from "../support/agent-side.ts";
 
 // A model that another extension offers (test/vscode/model-provider), through VS Code's own API and the whole agent.
 suite("editor model", () => {
@@ -45,7 +44,7 @@ suite("editor model", () => {
       { readable: back.readable, writable: there.writable },
       {
         terminals,
-        requests: new Requests(nobody, nobody),
+        requests: unansweredRequests(),
         sessionUpdate: ({ update }) => updates.push(update),
         sessionLists: { building: nobody, importing: nobody, changed: nobody },
         processesChanged: nobody,

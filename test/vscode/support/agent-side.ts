@@ -60,7 +60,7 @@ export async function connectAgentSide(
     exit: nobody,
     warn: (text) => warnings.push(text),
   });
-  const requests = new Requests(nobody, nobody);
+  const requests = unansweredRequests();
   const problems = new EditProblems();
   const { promise, resolve } = Promise.withResolvers<Pick<AgentSide, "host" | "client">>();
   const local = nodeHost();
@@ -99,6 +99,16 @@ export async function connectAgentSide(
       await local.terminals.dispose();
     },
   };
+}
+
+/** Requests that no panel shows. */
+export function unansweredRequests(): Requests {
+  const nobody = (): void => undefined;
+  return new Requests({
+    ...{ show: nobody, setCount: nobody, reveal: nobody },
+    isInSight: () => true,
+    notify: () => Promise.resolve(undefined),
+  });
 }
 
 /** Output of each terminal, and promises for parts of it. */
