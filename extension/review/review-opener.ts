@@ -1,4 +1,7 @@
-/** Shows edits under review: in the file, as a diff against the baseline, or all files at once. */
+/**
+ * Shows edits under review: in the file, as a diff against the baseline, or all files at once. An edit opens by itself
+ * only while the user does not type: another tab would take their keys.
+ */
 import * as vscode from "vscode";
 import { KeyedQueue } from "../../agent-core/platform/keyed-queue.ts";
 import { HunkCaret } from "./hunk-caret.ts";
@@ -9,23 +12,72 @@ const TITLES: Readonly<Record<string, string>> = {
   [GONE_SCHEME]: "deleted by Hermes",
 };
 
+/** Pause after the last key or click in a text editor. Pauses between words and sentences are shorter. Milliseconds. */
+const TYPING_PAUSE_MS = 5_000;
+
+type ShownEdit = { readonly path: string; readonly where: "file" | "proposal" };
+
 export class ReviewOpener implements vscode.Disposable {
   readonly caret = new HunkCaret();
   readonly #keyQueue = new KeyedQueue();
   readonly #review: Review;
-  readonly #subscription: vscode.Disposable;
+  readonly #report: (problem: string) => void;
+  readonly #subscriptions: readonly vscode.Disposable[];
+  /** Time of the user's last key or click in a text editor. */
+  #lastUse = Number.NEGATIVE_INFINITY;
+  /** The last edit that came while the user typed. */
+  #pending: ShownEdit | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
-  /** `report` gets messages about diffs that could not be closed. */
+  /** `report` gets messages about editors that could not be opened or closed. */
   constructor(review: Review, report: (problem: string) => void) {
     this.#review = review;
-    this.#subscription = review.onDidChange((uri) => {
-      if (uri.scheme !== PROPOSAL_SCHEME || review.find(uri) !== undefined) return;
-      closeDiff(uri).catch((error: unknown) => report(String(error)));
-    });
+    this.#report = report;
+    this.#subscriptions = [
+      review.onDidChange((uri) => {
+        if (uri.scheme !== PROPOSAL_SCHEME || review.find(uri) !== undefined) return;
+        closeDiff(uri).catch((error: unknown) => report(String(error)));
+      }),
+      vscode.window.onDidChangeTextEditorSelection(({ kind }) => {
+        // Changes by the agent or by an extension have another kind, or none.
+        const { Keyboard, Mouse } = vscode.TextEditorSelectionChangeKind;
+        if (kind === Keyboard || kind === Mouse) this.#lastUse = Date.now();
+      }),
+    ];
   }
 
-  /** Shows a new edit without taking the focus; always for a proposal, because the agent waits. */
+  /**
+   * Shows a new edit without taking the focus. While the user types, the edit waits in the review bar: a proposal until
+   * the user pauses, because the agent waits for it, another edit until the end of the turn.
+   */
   async showEdit(path: string, where: "file" | "proposal"): Promise<void> {
+    const pause = this.#remainingPause();
+    if (pause <= 0) {
+      this.#pending = undefined;
+      return this.#open({ path, where });
+    }
+    this.#pending = { path, where };
+    clearTimeout(this.#timer);
+    if (where === "proposal") this.#timer = setTimeout(() => this.#showLater({ path, where }), pause);
+  }
+
+  /** Shows the last edit that waits, unless the user types. The review bar has them all. */
+  turnEnded(): void {
+    const edit = this.#pending;
+    this.#pending = undefined;
+    if (edit !== undefined && this.#remainingPause() <= 0) this.#showLater(edit);
+  }
+
+  #showLater({ path, where }: ShownEdit): void {
+    this.showEdit(path, where).catch((error: unknown) => this.#report(String(error)));
+  }
+
+  #remainingPause(): number {
+    return this.#lastUse + TYPING_PAUSE_MS - Date.now();
+  }
+
+  async #open({ path, where }: ShownEdit): Promise<void> {
+    if (where === "proposal" && this.#review.find(proposalUri(path)) === undefined) return; // decided meanwhile
     if (where === "proposal") return this.openDiff(proposalUri(path), true);
     const uri = vscode.Uri.file(path);
     const [hunk] = this.#review.hunks(uri);
@@ -68,8 +120,9 @@ export class ReviewOpener implements vscode.Disposable {
   }
 
   dispose(): void {
+    clearTimeout(this.#timer);
     this.caret.dispose();
-    this.#subscription.dispose();
+    for (const subscription of this.#subscriptions) subscription.dispose();
   }
 }
 
