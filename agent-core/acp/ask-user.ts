@@ -73,7 +73,8 @@ export async function askPermission(
 function explanation({ command, reasons, grant }: ApprovalRequest): string {
   const lines = command === undefined ? [] : [fenced(visibleText(shownCommand(command)), "sh")];
   lines.push(...reasons.map((reason) => `- ${visibleText(reason)}`));
-  if (grant !== undefined) lines.push(`
+  if (grant !== undefined)
+    lines.push(`
 A lasting answer covers: ${visibleText(grant)}`);
   return lines.join("\n");
 }
