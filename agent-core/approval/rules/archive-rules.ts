@@ -81,7 +81,8 @@ const unzip: Rule = {
 };
 
 const zip: Rule = {
-  long: "test",
+  short: "0123456789rqvjumdfgoyeXD@lxin:b:s:t:",
+  long: "test recurse-paths quiet junk-paths exclude= include= move update freshen symlinks",
   options: { "T unzip-command=": opaque("Makes zip run another program") },
   effects: (_, options) => {
     const [archive, ...files] = options.operands.filter(({ text }) => text !== "-");
@@ -97,7 +98,8 @@ const zip: Rule = {
 
 /** gzip and its like replace the plain file by the packed one. */
 const compress: Rule = {
-  long: "stdout to-stdout test list decompress uncompress",
+  short: "0123456789cdfhklLnNqrS:tvVT:zo:m",
+  long: "keep force quiet verbose name no-name recursive rsyncable suffix= synchronous fast best threads= ultra long=? rm stdout to-stdout test list decompress uncompress",
   effects: ({ name, args }, options) => {
     const files = options.operands;
     const prints = args.some(({ text }) => /^-\w*[ctl]|^--(?:stdout|test|list)/.test(text)) || files.length === 0;

@@ -4,23 +4,90 @@ import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { has, valuesOf } from "./options.ts";
 import { CHANGES, LOOKS, programOf, type Rule, ruleTable } from "./rule.ts";
 
-/** A command that reads: some options of it write a file or run a helper. */
+/** Options of the commands that only read; those that write a file or run a helper have their own entries. */
+const LOOKING = {
+  short: "0123456789aAbBcCdDeEfFgGhHiIjkKlLmMnNoOpPqrRsStTuUvwWxXyYz",
+  long: [
+    // Differences
+    "patch no-patch unified= function-context raw patch-with-raw patch-with-stat numstat shortstat dirstat=? cumulative",
+    "dirstat-by-file=? check summary name-only name-status stat=? stat-width= stat-name-width= stat-graph-width= stat-count=",
+    "compact-summary binary full-index color=? no-color ws-error-highlight= abbrev=? no-abbrev src-prefix= dst-prefix=",
+    "line-prefix= inter-hunk-context= no-prefix default-prefix break-rewrites=? find-renames=? no-renames irreversible-delete",
+    "find-copies=? find-copies-harder rename-empty no-rename-empty follow minimal ignore-all-space ignore-space-change",
+    "ignore-space-at-eol ignore-cr-at-eol ignore-blank-lines ignore-matching-lines= indent-heuristic patience histogram",
+    "diff-algorithm= anchored= word-diff=? word-diff-regex= color-words=? color-moved=? color-moved-ws= relative=? text",
+    "exit-code quiet no-ext-diff no-textconv ignore-submodules=? submodule=? ita-invisible-in-index pickaxe-all pickaxe-regex",
+    "rotate-to= skip-to= find-object= diff-filter= output-indicator-new= output-indicator-old= output-indicator-context=",
+    "cached staged merge-base no-index diff-merges= no-diff-merges combined-all-paths cc remerge-diff root recursive",
+    // Commits
+    "max-count= skip= since= after= until= before= author= committer= grep= grep-reflog= all-match invert-grep",
+    "regexp-ignore-case basic-regexp extended-regexp fixed-strings perl-regexp merges no-merges min-parents= max-parents=",
+    "first-parent not all branches=? tags=? remotes=? glob= exclude= reflog ignore-missing stdin cherry-mark cherry-pick",
+    "left-only right-only cherry walk-reflogs merge merged=? no-merged=? boundary simplify-by-decoration full-history dense sparse",
+    "simplify-merges ancestry-path=? date-order author-date-order topo-order reverse no-walk=? pretty=? format= abbrev-commit",
+    "no-abbrev-commit oneline encoding= expand-tabs=? no-expand-tabs notes=? no-notes show-signature relative-date date= parents",
+    "children left-right graph count timestamp objects log-size decorate=? no-decorate decorate-refs= decorate-refs-exclude=",
+    "clear-decorations source use-mailmap mailmap no-mailmap disk-usage=? in-commit-order topics author-date-is-committer-date",
+    // Files, names and the state of the repository
+    "verbose short branch show-stash ahead-behind no-ahead-behind porcelain=? long null untracked-files=? ignored=? column=?",
+    "no-column renames deleted modified others stage killed directory eol empty-directory unmerged resolve-undo exclude-from=",
+    "exclude-per-directory= exclude-standard full-name recurse-submodules=? error-unmatch with-tree= deduplicate object-only",
+    "full-tree incremental show-stats progress no-progress show-name show-number line-porcelain show-email ignore-rev=",
+    "ignore-revs-file= color-lines color-by-age contents= numbered email group= contains=? no-contains=? debug exact-match",
+    "candidates= match= always dirty=? broken=? shell count= sort= points-at=? ignore-case show-current list contains",
+    "abbrev-ref=? symbolic symbolic-full-name verify show-toplevel git-dir is-inside-work-tree is-inside-git-dir show-prefix",
+    "show-cdup git-path= absolute-git-dir is-bare-repository is-shallow-repository show-superproject-working-tree git-common-dir",
+    "default= flags no-flags revs-only no-revs sq-quote heads refs head dereference hash=? untracked invert-match word-regexp",
+    "max-depth= no-recursive line-number files-with-matches files-without-match only-matching break heading context= show-function",
+    "before-context= after-context= threads= and or index no-exclude-standard batch batch-check=? batch-all-objects textconv-none",
+    "full strict unreachable dangling no-dangling no-reflogs lost-found-none connectivity-only human-readable non-matching",
+    "type path= independent is-ancestor octopus fork-point get-regexp symref upload-none sort get-url parseopt octopus",
+  ].join(" "),
+} satisfies Rule;
+
+/** Options of the commands that change the index, the branches or the working tree. */
+const CHANGING = {
+  short: LOOKING.short,
+  long: [
+    "all update force no-force patch interactive edit no-edit intent-to-add refresh ignore-errors ignore-removal dry-run chmod=",
+    "renormalize verbose quiet amend message= file= author= date= reuse-message= reedit-message= fixup= squash= reset-author",
+    "signoff no-signoff trailer= allow-empty allow-empty-message cleanup= include only no-verify verify gpg-sign=? no-gpg-sign",
+    "status no-status untracked-files=? porcelain short long branch null pathspec-from-file= pathspec-file-nul ff no-ff ff-only",
+    "squash no-squash commit no-commit stat no-stat log=? strategy= strategy-option= into-name= abort continue quit skip",
+    "autostash no-autostash allow-unrelated-histories no-rebase rebase=? rerere-autoupdate progress no-progress mainline= cached",
+    "create= detach guess no-guess track=? no-track orphan= recurse-submodules=? no-recurse-submodules all append atomic depth=",
+    "deepen= shallow-since= unshallow update-shallow dry-run keep multiple auto-gc no-auto-gc prune no-prune prune-tags tags no-tags",
+    "jobs= set-upstream stdin ipv4 ipv6 filter= refetch heads refs symref sort= exit-code get-url soft mixed hard merge keep",
+    "staged worktree source= no-overlay overlay ours theirs conflict= ignore-skip-worktree-bits ignore-other-worktrees",
+    "annotate sign list delete contains=? no-contains=? merged=? no-merged=? points-at=? column=? no-column format= color=? create-reflog",
+    "set-upstream-to= unset-upstream copy move show-current remotes abbrev=? no-abbrev ignore-case cleanup= local-user= local",
+    "include-untracked no-include-untracked keep-index no-keep-index index no-index get get-all get-regexp get-urlmatch global",
+    "system list name-only show-origin show-scope type= default= null bool int path unset unset-all add replace-all rename-section",
+    "remove-section check stat numstat summary apply 3way reverse recount directory= exclude= whitespace= unsafe-paths numbered",
+    "signature= subject-prefix= start-number= cover-letter stdout in-reply-to= thread=? reroll-count= root zero-commit base=",
+    "no-checkout lock reason= porcelain expire= ignore-unmatch sparse verify bare separate-git-dir= initial-branch= object-format= shared=?",
+    "prefix= worktree-attributes add-file= mtime= remote-name really-refresh assume-unchanged no-assume-unchanged skip-worktree",
+    "no-skip-worktree index-info refresh again show-index discard-changes stdin literally no-filters path= edit-todo show-current-patch",
+  ].join(" "),
+} satisfies Rule;
+
+/** A command that reads: some options of it write a file or run a helper. Its operands may be files of any folder. */
 const READ: Rule = {
-  long: "text filter= output-indicator-new= output-indicator-old= output-indicator-context= exclude= exit-code",
+  ...LOOKING,
   options: {
     "output=": "write",
     "ext-diff exec= exec-path=? upload-pack= receive-pack= open-files-in-pager=? filters textconv template=": opaque(
       "Runs {name} with {option}, which runs other programs",
     ),
   },
-  effects: ({ name, args }) =>
-    args.some((arg) => arg.splits && arg.text.startsWith(UNKNOWN))
-      ? [ask(`Runs ${name} with options that are not known before it runs`)]
-      : [],
+  effects: (_, { operands }) => reads(operands.filter(({ text }) => !text.startsWith(UNKNOWN))),
 };
 
 /** A command that changes the index or adds commits; the earlier state can be had back. */
-const CHANGE_REPOSITORY: Rule = { ...READ, does: CHANGE };
+const CHANGE_REPOSITORY: Rule = { ...CHANGING, ...(READ.options && { options: READ.options }), does: CHANGE };
+
+/** A command that lists with some options and changes with others. */
+const CHANGE_LISTS: Rule = { ...CHANGING, ...(READ.options && { options: READ.options }) };
 
 /** The rule with more options that have a meaning. */
 function withOptions(rule: Rule, options: NonNullable<Rule["options"]>): Rule {
@@ -34,7 +101,7 @@ function withEffects(rule: Rule, effects: NonNullable<Rule["effects"]>): Rule {
 
 const dropsBranch = ask("Runs {name} {option}, which can drop a branch");
 const branch = withEffects(
-  withOptions(READ, { "d D f M C delete force edit-description move copy": dropsBranch }),
+  withOptions(CHANGE_LISTS, { "d D f M C delete force edit-description move copy": dropsBranch }),
   (_, options) =>
     options.operands.length === 0 ||
     has(options, "list", "l", "contains", "merged", "no-merged", "points-at", "show-current")
@@ -43,14 +110,14 @@ const branch = withEffects(
 );
 
 const tag = withEffects(
-  withOptions(READ, { "d f delete force": ask("Deletes or moves a tag ({line})") }),
+  withOptions(CHANGE_LISTS, { "d f delete force": ask("Deletes or moves a tag ({line})") }),
   (_, options) =>
     options.operands.length === 0 || has(options, "l", "list", "n", "contains", "points-at", "v") ? [] : [CHANGE],
 );
 
 /** Switches branches, or throws away changes in files: an operand that looks like a file is one. */
 const checkout: Rule = {
-  long: "force merge ours theirs patch overlay no-overlay conflict= ignore-skip-worktree-bits ignore-other-worktrees",
+  ...CHANGING,
   effects: ({ args }, options) => {
     const { operands } = options;
     const creates = args.some(({ text }) => /^(?:-b|--orphan|-t|--track|--detach|-d)$/.test(text));
@@ -67,8 +134,8 @@ const checkout: Rule = {
 };
 
 const restore: Rule = {
-  short: "s:",
-  long: "worktree source=",
+  ...CHANGING,
+  short: `${CHANGING.short.replace("s", "")}s:`,
   effects: ({ args }, options) => {
     const staged = args.some(({ text }) => text === "--staged" || text === "-S");
     return staged && !has(options, "W", "s", "worktree", "source")
@@ -78,7 +145,7 @@ const restore: Rule = {
 };
 
 const reset: Rule = {
-  long: "hard merge keep recurse-submodules=?",
+  ...CHANGING,
   effects: ({ args }, options) =>
     has(options, "hard", "merge", "keep", "recurse-submodules") || !args.every(isKnown)
       ? [ask(`Throws away changes (git reset ${args.map(shown).join(" ")})`)]
@@ -93,6 +160,7 @@ const stash: Program = (call) => {
 };
 
 const config: Rule = {
+  ...CHANGING,
   effects: ({ args }, { operands: [first, ...more] }) => {
     const asked = args.some(({ text }) =>
       /^(?:--get(?:-all|-regexp|-urlmatch|-color|-colorbool)?|--list|-l|--show-\w+)$/.test(text),
@@ -113,7 +181,7 @@ const fetch: Rule = {
       "Runs {name} with {option}, which reaches other repositories or runs a program",
     ),
   },
-  long: "force rebase=? hard",
+  ...CHANGING,
   effects: ({ name }, options) => {
     const [remote, ...refs] = options.operands;
     const odd = (remote && !REMOTE_NAME.test(remote.text)) || refs.some(({ text }) => !/^[\w./+:*@-]+$/.test(text));
@@ -140,6 +208,7 @@ const remove: Program = ({ args }) => {
 };
 
 const move: Rule = {
+  ...CHANGING,
   effects: (_, { operands }) => [
     ...operands.slice(0, -1).map((path): CommandEffect => ({ kind: "delete", path, recursive: true, moves: true })),
     ...writes(operands.slice(-1)),
@@ -147,6 +216,7 @@ const move: Rule = {
 };
 
 const submodule: Rule = {
+  open: true,
   effects: (_, { operands: [action, ...rest] }) => {
     if (!action || action.text === "status" || action.text === "summary") return [];
     const runs = ask(`Runs git submodule ${shown(action)}, which fetches or runs other code`);
@@ -164,6 +234,7 @@ const filterBranch: Program = ({ args }) => {
 };
 
 const clean: Rule = {
+  open: true,
   effects: ({ args }, options) => {
     const shows = args.some(({ text }) => /^-\w*n|^--dry-run$/.test(text));
     return shows && !has(options, "f", "force")
@@ -175,6 +246,7 @@ const clean: Rule = {
 /** Reads with these first words or none, else asks. */
 function readsWith(words: RegExp, does: string): Rule {
   return {
+    open: true,
     effects: (call, { operands: [first] }) =>
       first === undefined || words.test(first.text)
         ? programOf(READ)(call)
@@ -183,7 +255,10 @@ function readsWith(words: RegExp, does: string): Rule {
 }
 
 const asks = (does: string): Rule => ({ does: ask(`Runs {line}, which ${does}`, "prefix") });
-const forFolder: Rule = { effects: (_, { operands }) => [CHANGE, ...writes(operands.slice(0, 1))] };
+const forFolder: Rule = {
+  ...CHANGING,
+  effects: (_, { operands }) => [CHANGE, ...writes(operands.slice(0, 1))],
+};
 
 const COMMANDS: Readonly<Record<string, Rule | Program>> = {
   "status diff log show blame annotate shortlog describe rev-parse rev-list ls-files ls-tree name-rev merge-base": READ,
@@ -213,6 +288,8 @@ const COMMANDS: Readonly<Record<string, Rule | Program>> = {
   stash,
   config,
   remote: {
+    short: "v",
+    long: "verbose",
     verbs: { show: CHANGES, "get-url": LOOKS },
     otherwise: { does: ask("Runs {line}, which changes the remotes of the repository") },
   },
@@ -230,44 +307,51 @@ const COMMANDS: Readonly<Record<string, Rule | Program>> = {
   },
   submodule,
   rebase: {
+    open: true,
     options: { "x: exec=": "shell" },
     effects: ({ args }) =>
       says(args, "--abort", "--quit", "--show-current-patch")
         ? [CHANGE]
         : [ask("Rewrites commits (git rebase)", "prefix")],
   },
-  bisect: { does: CHANGE, verbs: { run: { wraps: 0 } } },
+  bisect: { open: true, does: CHANGE, verbs: { run: { wraps: 0 } } },
   "filter-branch": filterBranch,
-  "format-patch": { does: CHANGE, options: { "o: output-directory=": "write" } },
+  "format-patch": { ...CHANGING, does: CHANGE, options: { "o: output-directory=": "write" } },
   archive: {
+    short: "lv0123456789",
+    long: "format= prefix= list verbose worktree-attributes add-file= mtime=",
     options: {
       "o: output=": "write",
       "remote= exec=": opaque("Makes git archive run a program or contact another machine"),
     },
   },
   clone: {
+    open: true,
     effects: (_, { operands: [from, to] }) => [
       ask(`Copies the repository ${from ? shown(from) : ""} to this machine`),
       ...writes(to ? [to] : []),
     ],
   },
-  init: withEffects({ long: "template= separate-git-dir=" }, (call, options) =>
+  init: withEffects({ ...CHANGING, long: `${CHANGING.long} template=` }, (call, options) =>
     has(options, "template", "separate-git-dir")
       ? [ask("Makes a repository from a template, which can bring hooks")]
       : (forFolder.effects?.(call, options) ?? []),
   ),
   reflog: readsWith(/^(?:show|list|exists|HEAD.*|[\w./-]+@\{.*)$/, "drops commits that could be restored"),
   "symbolic-ref": {
+    short: "qdm:",
+    long: "short quiet delete no-recurse",
     effects: (_, { operands }) => (operands.length > 1 ? [ask("Moves HEAD to another branch")] : []),
   },
   notes: readsWith(/^(?:list|show|get-ref)$/, "changes notes"),
   apply: {
+    ...CHANGING,
     effects: ({ args }, { operands }) =>
       says(args, "--check", "--stat", "--numstat", "--summary") && !says(args, "--apply")
         ? reads(operands)
         : [ask("Applies a patch to the files that it names")],
   },
-  "hash-object": { options: { w: CHANGE } },
+  "hash-object": { short: "t:", long: "stdin stdin-paths literally no-filters path=", options: { w: CHANGE } },
 };
 
 const commands = ruleTable(COMMANDS);

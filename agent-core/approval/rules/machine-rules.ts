@@ -50,7 +50,8 @@ const service: Program = ({ name, args }) =>
 
 /** Commands of a crontab run later and unseen. */
 const crontab: Rule = {
-  short: "u:",
+  short: "u:lreisn",
+  closed: true,
   effects: ({ args }, options) => {
     const lists =
       has(options, "l") && options.given.size <= (has(options, "u") ? 2 : 1) && options.operands.length === 0;

@@ -232,6 +232,7 @@ function runsRest(name: string, args: readonly Arg[]): readonly CommandEffect[] 
 function system(looks: string): Rule {
   const looking = new Set(looks.split(" "));
   return {
+    open: true,
     short: "o:c:",
     effects: ({ name, args }, options) => {
       const verbs = args.filter(({ text }) => !text.startsWith("-"));
@@ -256,6 +257,7 @@ const letters =
 
 const pipVerbs = manager("list show freeze check help index config debug inspect hash");
 const pip: Rule = {
+  open: true,
   options: { "log= target= prefix= root=": "write" },
   effects: (call, { operands: [verb, action] }) =>
     verb?.text === "config" && !/^(?:list|get|debug)$/.test(action?.text ?? "")

@@ -1,5 +1,14 @@
 /** Rules as data: one record says what a program's options, operands and verbs do. */
-import { type Call, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
+import {
+  askForCode,
+  type Call,
+  CHANGE,
+  type CommandEffect,
+  opaque,
+  type Program,
+  reads,
+  writes,
+} from "../command-effect.ts";
 import { type Arg, isKnown, shown, UNKNOWN } from "../shell/arg.ts";
 import { type Grammar, type Options, readOptions } from "./options.ts";
 
@@ -25,7 +34,9 @@ export type Rule = {
   readonly closed?: boolean;
   /** Words with a dash that are operands all the same. */
   readonly operandLike?: RegExp;
-  /** Effect of an option that the rule does not list. Without it and `closed`, such an option is a harmless flag. */
+  /** Every option that the rule does not list is a harmless flag. */
+  readonly open?: boolean;
+  /** Effect of an option that the rule does not list. It asks unless the rule is `closed` or `open`. */
   readonly unlisted?: CommandEffect;
   /** Option names, separated by spaces → their meaning: `{ "o: output=": "write" }`. */
   readonly options?: Readonly<Record<string, OptionEffect>>;
@@ -46,6 +57,9 @@ export type Rule = {
   /** Effects that depend on more than one word. */
   readonly effects?: (call: Call, options: Options) => readonly CommandEffect[];
 };
+
+/** An option that is not listed may write a file or run a program. */
+const UNLISTED_OPTION = askForCode("Runs {name} with {option}, an option that is not known");
 
 /** An option that a wrapper does not list could swallow the command word. */
 export const UNLISTED = opaque("Runs {name} with {option}, an option that is not known");
@@ -87,7 +101,7 @@ function compile(rule: Rule): Compiled {
   const listed = [...options.flatMap(([names]) => names), ...harmless];
   const short = listed.filter((name) => /^[^-]:{0,2}$/.test(name)).join("");
   const long = listed.filter((name) => !/^[^-]:{0,2}$/.test(name));
-  const unlisted = rule.unlisted ?? (rule.wraps === undefined ? undefined : UNLISTED);
+  const unlisted = rule.unlisted ?? (rule.wraps === undefined ? unlistedOption(rule) : UNLISTED);
   return {
     rule,
     unlisted: unlisted && [unlisted],
@@ -105,6 +119,12 @@ function compile(rule: Rule): Compiled {
     verbs: rule.verbs && ruleTable(rule.verbs),
     otherwise: rule.otherwise && programOf(rule.otherwise),
   };
+}
+
+/** A rule that asks about every call needs no second question, and one with verbs leaves their options to them. */
+function unlistedOption({ open, closed, does }: Rule): CommandEffect | undefined {
+  const asks = listOf(does).some(({ kind }) => kind === "ask" || kind === "opaque" || kind === "block");
+  return open === true || closed === true || asks ? undefined : UNLISTED_OPTION;
 }
 
 /** The name without the marks of its value. */

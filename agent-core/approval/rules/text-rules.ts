@@ -1,27 +1,8 @@
 /** Rules for programs that read: files, text, and the state of the system. Some options of them write or run. */
-import { ask, CHANGE, opaque, type Program, reads, writes } from "../command-effect.ts";
+import { ask, askForCode, CHANGE, opaque, type Program, reads, writes } from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
+import { fileReaders, type ReaderOptions, stateReaders } from "./reader-options.ts";
 import { LOOKS, type Rule, ruleTable } from "./rule.ts";
-
-/** Programs that print the files they are given, whatever their options. */
-const FILE_READERS = [
-  "cat head tail wc ls dir vdir ll stat du df cut paste comm diff diff3 sdiff cmp column fold fmt nl od hexdump strings",
-  "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum md5 readlink realpath tac rev look",
-  "expand unexpand pr ptx tsort join grep egrep fgrep zgrep zegrep zfgrep ack cloc tokei scc zcat bzcat xzcat zless",
-  "zmore more zdiff zcmp nm objdump readelf size addr2line c++filt otool dwarfdump jq gron xmllint exiftool",
-  "identify mediainfo ffprobe pdfinfo pdftotext colordiff delta difft base32 lsattr getfacl namei eza exa lsd",
-  "hexyl pygmentize highlight glow mdcat vdir ccat lolcat sloccount jsonlint xmlstarlet numfmt basenc",
-].join(" ");
-
-/** Programs that print facts about the system, the time or their arguments, whatever their options. */
-const STATE_READERS = [
-  "pwd echo printf true false test [ basename dirname seq yes sleep expr factor bc dc whoami id groups users logname arch",
-  "uname nproc free uptime cal ncal locale tty stty tput clear reset ps pgrep pidof pstree lsof lscpu lsblk lsusb",
-  "lspci lsmod lshw who w last lastlog whereis which type getconf getent printenv vmstat iostat mpstat sar netstat ss",
-  "top htop btop atop glances iotop nvidia-smi sw_vers system_profiler vm_stat hostid dnsdomainname ldd",
-  "sensors acpi upower findmnt lsns lsipc ipcs numastat cowsay figlet fortune banner tldr whatis apropos info",
-  "units pathchk mcookie uuidgen getopt kpsewhich envsubst ascii pkg-config",
-].join(" ");
 
 /** Every word may be a path: operands, values behind `=`, and values attached to a letter (`-f/etc/shadow`). */
 const readAll: Program = ({ args }) => reads(args.flatMap(pathsIn));
@@ -34,8 +15,11 @@ function pathsIn(arg: Arg): readonly Arg[] {
 }
 
 /** Reads every word that may be a path; asks about some options, about some operands, and about unknown words. */
-function readsUnless(options: string, does: string, operand = /^(?!)/): Rule {
+function readsUnless(options: string, does: string, listed: string, operand = /^(?!)/): Rule {
+  const [short = "", long = ""] = listed.split("|").map((part) => part.trim());
   return {
+    short,
+    long,
     options: { [options]: ask(`${does} ({option})`) },
     effects: (call) => [
       ...readAll(call),
@@ -58,6 +42,8 @@ const date: Rule = {
 };
 
 const yq: Rule = {
+  short: "rcnseijPCMNo:p:I:0SYyf:",
+  long: "raw-output compact-output null-input prettyPrint output-format= input-format= indent= colors no-colors no-doc exit-status inplace in-place arg= argjson= yaml-output",
   effects: ({ args }, { operands }) => {
     const inPlace = args.some(({ text }) => /^-[a-zA-Z]*i|^--in-?place/.test(text));
     const evaluates = args.some(({ text }) => /\b(?:load|env|system)\s*\(|--split-exp|^-s/.test(text));
@@ -69,6 +55,8 @@ const yq: Rule = {
 };
 
 const ip: Rule = {
+  short: "46abcdfhjlorst",
+  long: "brief json color",
   effects: (_, { operands: [object, ...words] }) => {
     const changes = words.some(({ text }) => /^(?:add|del|set|flush|change|replace|append|up|down|exec)/.test(text));
     return changes || object?.text === "netns" ? [ask("Changes the network of this machine")] : [];
@@ -111,29 +99,115 @@ const split: Rule = {
 
 const writesOperands: Rule = { operands: "write" };
 
-/** Programs without any option or operand that does more than read. */
-export const plainReaders: ReadonlySet<string> = new Set(`${FILE_READERS} ${STATE_READERS}`.split(" "));
+/** Programs that print their arguments. No word of theirs is an option that does more. */
+const PRINTERS = "echo printf expr test [ seq basename dirname true false";
+
+/** Programs without any option or operand that does more than read: an unknown word of theirs is harmless. */
+export const plainReaders: ReadonlySet<string> = new Set(
+  [...fileReaders, ...stateReaders].flatMap(({ names }) => names.split(" ")).concat(PRINTERS.split(" ")),
+);
+
+function readerRules(readers: readonly ReaderOptions[], reads: Rule["effects"]): Readonly<Record<string, Rule>> {
+  const rules = readers.map(({ names, short, long }): [string, Rule] => [names, readerRule({ short, long }, reads)]);
+  return Object.fromEntries(rules);
+}
+
+/** Asks about an option that the table does not list; an unknown word is judged as a path. */
+function readerRule(grammar: Pick<Rule, "short" | "long">, reads: Rule["effects"]): Rule {
+  return {
+    ...grammar,
+    closed: true,
+    effects: (call, options) => [
+      ...(reads?.(call, options) ?? []),
+      ...options.strange
+        .filter(({ text }) => !text.startsWith(UNKNOWN))
+        .map((arg) => askForCode(`Runs ${call.name} with ${shown(arg)}, an option that is not known`)),
+    ],
+  };
+}
 
 export const readers: ReadonlyMap<string, Program> = ruleTable({
-  [FILE_READERS]: readAll,
-  [STATE_READERS]: LOOKS,
-  "locate mdfind sha256": readAll,
+  ...readerRules(fileReaders, readAll),
+  ...readerRules(stateReaders, () => []),
+  [PRINTERS]: { operandLike: /^/ },
+  locate: { short: "bcdeil:n:rw0", long: "basename count ignore-case limit= regex existing", effects: readAll },
+  diff3: { short: "AeEimTxX3L:a", long: "show-all merge text label=", effects: readAll },
+  sdiff: {
+    short: "iEZbWBI:aw:lstd",
+    long: "ignore-case width= suppress-common-lines text",
+    options: { "o: output=": "write" },
+    effects: readAll,
+  },
+  ptx: { short: "ACF:M:O:RS:T:W:b:fg:i:o:rtw:", operands: "in-out" },
+  xmllint: { long: "noout format valid noblanks xpath= schema= recover nonet huge pretty= c14n", effects: readAll },
+  exiftool: { short: "asGntejbSlhq0123456", operands: "read" },
+  "identify ffprobe": { short: "vi:f:", long: "verbose format=", exact: false, effects: readAll },
+  pdftotext: { short: "f:l:r:q", long: "layout raw nopgbrk", operands: "in-out" },
+  highlight: { short: "O:S:l", long: "out-format= syntax= line-numbers", effects: readAll },
+  pygmentize: { short: "l:f:g", effects: readAll },
+  glow: { short: "s:w:", long: "style= width=", effects: readAll },
+  jsonlint: { short: "qc", effects: readAll },
+  xmlstarlet: {
+    verbs: { "sel val fo el c14n": { open: true, effects: readAll } },
+    otherwise: { does: ask("Runs {line}, which can change files") },
+  },
+  // The loader of a program may run code of the program.
+  ldd: {
+    short: "druv",
+    effects: (_, { operands }) =>
+      operands
+        .filter(({ text }) => !/^\/(?:usr\/)?(?:s?bin|lib)/.test(text))
+        .map((arg) => askForCode(`Runs the loader of ${shown(arg)}`)),
+  },
+  dc: {
+    effects: ({ input }, { operands }) =>
+      operands.length === 0 && input.kind === "text" && !input.text.includes("!")
+        ? []
+        : [ask("Runs dc code that can run commands")],
+    options: {
+      "e: expression=": ask("Runs dc code that can run commands"),
+      "f: file=": ask("Runs dc code that can run commands"),
+    },
+  },
+  "htop btop atop glances iotop": { short: "bn:d:", does: ask("Starts {name}, which can end processes") },
+  info: { short: "an:", long: "all node= output=-", operands: "read" },
+  lshw: { short: "cshjx", long: "short class= json sanitize businfo numeric quiet", exact: false },
   less: readsUnless(
     "o: O: k: log-file= LOG-FILE= lesskey-file= lesskey-src= lesskey-content=",
     "Makes less write a file or run a command",
+    "eEfFiIgGmMnNqQrRsSuUwWXx:zLKJ | raw-control-chars RAW-CONTROL-CHARS quit-if-one-screen no-init chop-long-lines LINE-NUMBERS",
     /^\+/,
   ),
-  rg: readsUnless("pre= pre-glob= pretty hostname-bin= search-zip z", "Makes rg run another program"),
-  ag: readsUnless("pager=", "Makes ag run another program"),
-  "bat batcat": readsUnless("pager=", "Makes bat run another program", /^cache$/),
-  file: readsUnless("C z Z compile uncompress uncompress-noreport", "Makes file write or unpack a file"),
+  rg: readsUnless(
+    "pre= pre-glob= pretty hostname-bin= search-zip z",
+    "Makes rg run another program",
+    "A:B:bsC:cE:e:f:lFLg:hivnxM:m:UIN0oPpqr:Saj:t:T:uVHwd: | after-context= before-context= binary block-buffered byte-offset case-sensitive color= colors= column context= context-separator= count count-matches crlf max-filesize= encoding= engine= field-context-separator= field-match-separator= file= files files-with-matches files-without-match fixed-strings follow glob= glob-case-insensitive heading hidden iglob= ignore-case ignore-file= include-zero invert-match json line-buffered line-number line-regexp max-columns= max-columns-preview max-count= max-depth= mmap multiline multiline-dotall no-config no-filename no-heading no-ignore no-ignore-dot no-ignore-exclude no-ignore-global no-ignore-files no-ignore-parent no-ignore-vcs no-line-number no-messages no-mmap no-unicode null null-data one-file-system only-matching passthru path-separator= pcre2 quiet regex-size-limit= regexp= replace= smart-case sort= sortr= stats stop-on-nonmatch text threads= trace trim type= type-add= type-clear= type-list type-not= unrestricted vimgrep with-filename word-regexp version",
+  ),
+  ag: readsUnless(
+    "pager=",
+    "Makes ag run another program",
+    "A:B:C:cfgG:hHiIlLm:nopQrsStuUvwz0 | nocolor color nogroup group heading noheading hidden ignore= files-with-matches nobreak numbers stats",
+  ),
+  "bat batcat": readsUnless(
+    "pager=",
+    "Makes bat run another program",
+    "pnAdul:r:H: | plain number language= style= color= paging= line-range= theme= wrap= decorations= list-languages show-all tabs=",
+    /^cache$/,
+  ),
+  file: readsUnless(
+    "C z Z m: compile uncompress uncompress-noreport magic-file=",
+    "Makes file write or unpack a file",
+    "bce:f:F:iklLhnN0pPrsSdv | brief exclude= files-from= separator= mime apple extension mime-type mime-encoding keep-going list dereference no-dereference no-buffer no-pad print0 raw special-files",
+  ),
   dmesg: readsUnless(
     "c C D E n: clear read-clear console-off console-on console-level=",
     "Changes the kernel's messages",
+    "F:f:HJkL::l:PprSs:uwWxdeTt | file= facility= human json kernel color=? level= nopager raw userspace follow decode reltime ctime notime time-format= since= until=",
   ),
   journalctl: readsUnless(
     "vacuum-size= vacuum-files= vacuum-time= rotate flush sync relinquish-var smart-relinquish-var setup-keys",
     "Changes the journal of the system",
+    "u:n:fxerkb::t:p:g:o:S:U:aqlm | unit= lines= follow no-pager since= until= priority= boot=? dmesg output= reverse catalog grep= user system identifier= list-boots disk-usage utc all quiet merge no-hostname",
   ),
   base64: {
     short: "dDibw:",
@@ -162,12 +236,14 @@ export const readers: ReadonlyMap<string, Program> = ruleTable({
   ifconfig: ({ args }) => (args.length > 1 ? [ask("Changes the network of this machine")] : []),
   mount: ({ args }) => (args.length > 0 ? [ask("Mounts a file system")] : []),
   sysctl: {
+    short: "anNeqr:bX",
+    long: "all names values ignore quiet pattern= binary",
     options: { "w p write load system": ask("Changes settings of the kernel") },
     effects: ({ args }) => (args.some(({ text }) => text.includes("=")) ? [ask("Changes settings of the kernel")] : []),
   },
   openssl,
   man,
-  msgfmt: { does: CHANGE, options: { "o:": "write" } },
+  msgfmt: { short: "cvfD:", long: "check statistics verbose", does: CHANGE, options: { "o:": "write" } },
 });
 
 /** Filters that can write a file or run a helper on the side. */
