@@ -9,6 +9,7 @@ import type { ModelRequest } from "./wire/wire.ts";
 export function classify(error: unknown, { endpoint, model }: Pick<ModelRequest, "endpoint" | "model">): Fault {
   const signs = readErrorDetails(error, Date.now());
   const { status, retryAfterMs, detail } = signs;
+  const shouldRetry = UNTRUSTED.test(signs.codes) ? false : signs.shouldRetry;
   const known = faultKindOf(signs);
   const parameter = known === "unsupported-parameter" ? refusedParameter(signs) : undefined;
   const kind = known === "unsupported-parameter" && parameter === undefined ? "bad-request" : known;
@@ -17,9 +18,13 @@ export function classify(error: unknown, { endpoint, model }: Pick<ModelRequest,
     message: faultMessage({ kind, endpoint, model, status, retryAfterMs, detail }),
     ...(status !== undefined && { status }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(shouldRetry !== undefined && { shouldRetry }),
     ...(parameter !== undefined && { parameter }),
   };
 }
+
+/** Codes of a certificate that is not trusted. Time does not change it. */
+const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
 /** Fault of a stream without a last event, or of an empty answer. */
 export function faultOf(

@@ -1,7 +1,8 @@
 /** Reads the facts from an error of any library. */
 import * as z from "zod";
+import { type ResponseHeaders, type RetryHint, readRetryHint } from "./retry-hint.ts";
 
-export type ErrorDetails = {
+export type ErrorDetails = RetryHint & {
   /** HTTP status, also from an error code within a stream. */
   readonly status: number | undefined;
   /** Names and codes of the error, its causes and the provider's error object, separated by spaces. */
@@ -10,7 +11,6 @@ export type ErrorDetails = {
   readonly text: string;
   /** Text of the provider or library, for people. */
   readonly detail: string;
-  readonly retryAfterMs: number | undefined;
   /** Request parameter that the provider blames. */
   readonly parameter: string | undefined;
 };
@@ -21,6 +21,8 @@ const bodySchema = z.object({
   message: z.string().nullish().catch(undefined),
   code: scalar,
   type: scalar,
+  /** Google's name of the error. */
+  status: scalar,
   param: z.string().nullish().catch(undefined),
   /** OpenRouter: answer of the provider behind it, as text. */
   metadata: z
@@ -29,13 +31,50 @@ const bodySchema = z.object({
     .catch(undefined),
 });
 
-/** Anthropic's SDK gives the whole body around the error object, OpenAI's gives the object. */
-const wholeBodySchema = z.object({ error: z.looseObject({}) });
-const eitherBodySchema = z.preprocess((body) => wholeBodySchema.safeParse(body).data?.error ?? body, bodySchema);
+/** Longest JSON that is quoted for a body without a text. Characters. */
+const QUOTED_CHARS = 500;
+
+const fields = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  typeof value === "object" && value !== null ? { ...value } : undefined;
+
+/**
+ * The error object in the body of a response. Servers wrap it in `error`, `errors` or an array, or send only a text:
+ * as the body, `error`, `detail`, `message` or `msg`. FastAPI and Mistral send a list of `loc` and `msg`.
+ */
+function errorObjectIn(body: unknown): unknown {
+  if (typeof body === "string") return { message: body };
+  if (Array.isArray(body)) return errorObjectIn(body[0]);
+  const object = fields(body);
+  if (object === undefined) return undefined;
+  const { error, errors } = object;
+  if (fields(error) !== undefined) return errorObjectIn(error);
+  if (fields(errors) !== undefined) return errorObjectIn(errors);
+  const message = textIn(object) ?? JSON.stringify(object).slice(0, QUOTED_CHARS);
+  return { ...object, message };
+}
+
+function textIn(object: Readonly<Record<string, unknown>>): string | undefined {
+  const found = [object["message"], object["detail"], object["error"], object["msg"], object["Message"]];
+  return found.map(textOf).find((text) => text !== undefined && text !== "");
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) {
+    const lines = value.map(textOf).filter((line) => line !== undefined);
+    return lines.length === 0 ? undefined : lines.join("\n");
+  }
+  const object = fields(value);
+  if (object === undefined) return undefined;
+  const { loc } = object;
+  const place = Array.isArray(loc) ? loc.filter((part) => part !== "body").join(".") : "";
+  const text = textIn(object);
+  return text === undefined || place === "" ? text : `${place}: ${text}`;
+}
 
 /** Headers of a response. Not the standard's class, whose name makes Node load a second HTTP client. */
-const headersSchema = z.custom<Pick<Headers, "get">>(
-  (value) => typeof value === "object" && value !== null && "get" in value,
+const headersSchema = z.custom<ResponseHeaders>(
+  (value) => typeof value === "object" && value !== null && "get" in value && "entries" in value,
 );
 
 const errorSchema = z.object({
@@ -44,20 +83,31 @@ const errorSchema = z.object({
   status: z.number().optional().catch(undefined),
   code: scalar,
   headers: headersSchema.optional().catch(undefined),
-  error: eitherBodySchema.optional().catch(undefined),
+  error: z.unknown().optional(),
   issues: z
     .array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }))
     .optional()
     .catch(undefined),
 });
 
-type OneError = z.infer<typeof errorSchema>;
+type OneError = Omit<z.infer<typeof errorSchema>, "error"> & {
+  readonly error: z.infer<typeof bodySchema> | undefined;
+  /** As the library gives it. */
+  readonly body: unknown;
+};
+
+function readError(error: unknown): OneError {
+  const read = errorSchema.parse(error);
+  return { ...read, error: bodySchema.safeParse(errorObjectIn(read.error)).data, body: read.error };
+}
 
 /** Marks an error object of the provider, since the SDKs' errors have no names. */
 export const FROM_PROVIDER = "from-provider";
 
 /** Messages that add nothing to their cause. */
 const EMPTY_MESSAGES = /^(connection error|fetch failed)?\.?$/i;
+/** Words of the libraries for an error without a body. */
+const NO_BODY = "status code (no body)";
 
 /** Depth limit, since a chain of causes may be circular. */
 const MAX_CAUSES = 5;
@@ -68,15 +118,17 @@ export function readErrorDetails(error: unknown, now: number): ErrorDetails {
   const [first] = chain;
   const last = chain.at(-1);
   const body = first?.error;
-  const codes = chain.flatMap(({ name, code, error: inner }) => [name, code, inner?.code, inner?.type]);
+  const codes = chain.flatMap(({ name, code, error: inner }) => [name, code, inner?.code, inner?.type, inner?.status]);
   if (body !== undefined) codes.push(FROM_PROVIDER);
   const words = chain.map(({ message }) => message);
+  const status = statusOf(first);
+  const text = [...words, body?.message, body?.metadata?.raw].filter(Boolean).join("\n") || String(error);
   return {
-    status: statusOf(first),
+    status,
     codes: codes.filter((code) => code !== undefined && code !== null && code !== "").join(" "),
-    text: [...words, body?.message, body?.metadata?.raw].filter(Boolean).join("\n") || String(error),
-    detail: detailOf(first, last) || String(error),
-    retryAfterMs: first?.headers && retryAfter(first.headers, now),
+    text,
+    detail: detailOf(first, last) ?? String(error),
+    ...readRetryHint({ status, headers: first?.headers, body: first?.body, text }, now),
     parameter: body?.param ?? undefined,
   };
 }
@@ -84,7 +136,7 @@ export function readErrorDetails(error: unknown, now: number): ErrorDetails {
 function causesOf(error: unknown): readonly OneError[] {
   const chain: OneError[] = [];
   for (let next = error; next instanceof Error && chain.length < MAX_CAUSES; next = next.cause) {
-    chain.push(errorSchema.parse(next));
+    chain.push(readError(next));
   }
   return chain;
 }
@@ -96,25 +148,14 @@ function statusOf(error: OneError | undefined): number | undefined {
 }
 
 /** The deepest cause of a connection error is the informative one. */
-function detailOf(first: OneError | undefined, last: OneError | undefined): string {
+function detailOf(first: OneError | undefined, last: OneError | undefined): string | undefined {
   if (first?.issues?.[0]) {
     const { path, message } = first.issues[0];
     return `${path.join(".") || "chunk"}: ${message}`;
   }
   const own = first?.error?.message || first?.message.replace(/^\d{3} /, "") || "";
+  if (own === NO_BODY) return "";
   const inner = first?.error?.metadata?.raw ?? (last === first ? "" : last?.message);
-  if (!inner) return own;
+  if (!inner) return own || undefined;
   return EMPTY_MESSAGES.test(own) ? inner : `${own.replace(/\.$/, "")}: ${inner}`;
-}
-
-/** Milliseconds from now, from seconds or an HTTP date. */
-function retryAfter(headers: Pick<Headers, "get">, now: number): number | undefined {
-  const precise = Number(headers.get("retry-after-ms") || Number.NaN);
-  if (Number.isFinite(precise)) return Math.max(0, precise);
-  const value = headers.get("retry-after")?.trim();
-  if (!value) return undefined;
-  const seconds = Number(value);
-  if (Number.isFinite(seconds)) return Math.max(0, Math.round(seconds * 1000));
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

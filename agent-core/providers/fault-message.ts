@@ -80,7 +80,15 @@ function withoutMarkup(text: string): string {
 }
 
 function whenOf({ retryAfterMs }: FaultFacts): string {
-  return retryAfterMs === undefined ? "in a while" : `in ${Math.max(1, Math.ceil(retryAfterMs / 1000))} s`;
+  return retryAfterMs === undefined ? "in a while" : `in ${durationText(Math.max(1, retryAfterMs))}`;
+}
+
+/** Whole seconds, minutes or hours, rounded up: a hint must not be cut short. */
+export function durationText(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000);
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
 }
 
 function placeOf({ baseUrl }: Endpoint): string {

@@ -18,7 +18,7 @@ type Rule = {
 const BILLING =
   /insufficient.{0,12}(quota|credit|balance|fund)|exceeded your current quota|out of credits|credit balance|billing|payment required|(spending|key|budget) limit|specified API usage limits/i;
 /** "Usage limit reached, try again at …" is a temporary limit, not a bill. */
-const PASSING = /try again|resets? (at|in)|retry after|per (second|minute|hour|day)/i;
+const PASSING = /try again|resets? (at|in)|(retry|again) (after|in)|per (second|minute|hour|day)/i;
 const OVERLOADED = /overloaded|over capacity|at capacity|no available (capacity|server|worker)/i;
 const PARAMETER =
   /(unsupported|unknown|unrecognized|invalid|unexpected).{0,20}(parameter|field|argument|value)|extra inputs are not permitted|is (deprecated|not supported) (for|with|by) this model|not support(ed)? (the |this )?(following )?parameter|not support the .{1,30} parameter/i;
@@ -55,6 +55,7 @@ const rules: readonly Rule[] = [
   { status: is(404), codes: /not_found_error/, text: NAMED_MODEL, kind: "model-not-found" },
   { status: is(404), kind: "unknown" },
   { status: is(408, 504), kind: "timeout" },
+  { status: is(409), kind: "server" },
   { status: is(413), kind: "context-overflow" },
   { status: is(429), codes: /insufficient_quota/, kind: "billing" },
   { status: is(429), text: OVERLOADED, kind: "overloaded" },

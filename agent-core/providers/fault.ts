@@ -31,6 +31,8 @@ export type Fault = {
   readonly status?: number;
   /** Least delay before a retry, from the provider. Milliseconds. */
   readonly retryAfterMs?: number;
+  /** The same request may succeed later, or never. Absent: the kind decides. */
+  readonly shouldRetry?: boolean;
   /** Name in the provider's API. */
   readonly parameter?: string;
 };

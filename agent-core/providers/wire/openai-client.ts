@@ -27,7 +27,14 @@ export async function warmUpOpenai(endpoint: Endpoint): Promise<void> {
 async function newClient({ baseUrl, apiKey }: Endpoint): Promise<OpenAI> {
   // Loaded on first use, because many sessions never need the SDK.
   const library = await import("openai");
-  return new library.OpenAI({
+  /** The SDK keeps a body only if it has an object `error`. This client keeps any, for error-details.ts. */
+  class Client extends library.OpenAI {
+    protected override makeStatusError(status: number, body: object, message: string | undefined, headers: Headers) {
+      const isKnown = "error" in Object(body) && typeof Object(body).error === "object";
+      return super.makeStatusError(status, isKnown || !body ? body : { error: body }, message, headers);
+    }
+  }
+  return new Client({
     apiKey: apiKey ?? NO_KEY,
     baseURL: baseUrl ?? null,
     // Null keeps the SDK from reading the environment, which may belong to another provider.

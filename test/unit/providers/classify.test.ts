@@ -3,6 +3,9 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { classify } from "../../../agent-core/providers/classify.ts";
 import type { Fault, FaultKind } from "../../../agent-core/providers/fault.ts";
+import { streamModel } from "../../../agent-core/providers/stream-model.ts";
+import { requestTo } from "../../conformance/wire.ts";
+import { startModelServer } from "../../support/model-server/model-server.ts";
 
 const KEY = "sk-proj-abcdefghijklmnop1234567890";
 const request = {
@@ -198,17 +201,116 @@ describe("messages", () => {
   });
 });
 
-describe("Retry-After", () => {
-  test("in seconds, in milliseconds and as a date", () => {
-    const waitOf = (headers: Record<string, string>) =>
-      faultOf(apiError(429, { message: "slow" }, headers)).retryAfterMs;
+describe("the provider's own words reach the user from any body", () => {
+  const cases: readonly (readonly [string, unknown, string])[] = [
+    ["a list (Gemini)", [{ error: { code: 400, message: "Missing thought_signature" } }], "Missing thought_signature"],
+    ["detail (FastAPI)", { detail: "Model is loading" }, "Model is loading"],
+    [
+      "a list of details (Mistral)",
+      { object: "error", message: { detail: [{ loc: ["body", "messages", 2], msg: "Not the same number of calls" }] } },
+      "messages.2: Not the same number of calls",
+    ],
+    ["error as a text", { error: "model not loaded yet" }, "model not loaded yet"],
+    ["a list of errors", { errors: [{ message: "quota" }] }, "quota"],
+    ["a text as JSON", "out of order", "out of order"],
+    ["an unknown object", { reason: "none given" }, '{"reason":"none given"}'],
+  ];
+  test.each(cases)("%s", async (_, body, said) => {
+    const model = await startModelServer();
+    model.script({ status: 400, body: JSON.stringify(body) });
+    const events = streamModel(requestTo({ baseUrl: model.baseUrl }), "chat_completions", AbortSignal.timeout(9_000));
+    const fault = (await events.next()).value;
+    await model.stop();
+    expect(JSON.stringify(fault?.type === "fault" && fault.fault.message)).toContain(JSON.stringify(said).slice(1, -1));
+  });
+
+  test("a body without a text is not quoted", () => {
+    expect(faultOf(apiError(400, undefined)).message).toBe("openai refused the request to gpt-4.1 (400).");
+  });
+});
+
+describe("hints about a retry", () => {
+  const waitOf = (headers: Record<string, string>, error: object = { message: "slow" }, status = 429) =>
+    faultOf(apiError(status, error, headers)).retryAfterMs;
+
+  test("Retry-After in seconds and in milliseconds", () => {
     expect(waitOf({ "retry-after": "1.5" })).toBe(1_500);
     expect(waitOf({ "retry-after-ms": "250", "retry-after": "9" })).toBe(250);
     expect(waitOf({ "retry-after": "-5" })).toBe(0);
     expect(waitOf({ "retry-after": "soon" })).toBeUndefined();
     expect(waitOf({})).toBeUndefined();
-    const date = waitOf({ "retry-after": new Date(Date.now() + 60_000).toUTCString() });
-    expect(date).toBeGreaterThan(50_000);
-    expect(date).toBeLessThanOrEqual(60_000);
+  });
+
+  test("Retry-After as a date counts from the date of the response, whatever this machine's clock says", () => {
+    const date = "Mon, 02 Jan 2012 10:00:00 GMT";
+    expect(waitOf({ date, "retry-after": "Mon, 02 Jan 2012 10:00:03 GMT" })).toBe(3_000);
+    expect(waitOf({ date, "retry-after": "Mon, 02 Jan 2012 09:00:00 GMT" })).toBe(0);
+    const ours = waitOf({ "retry-after": new Date(Date.now() + 60_000).toUTCString() });
+    expect(ours).toBeGreaterThan(50_000);
+    expect(ours).toBeLessThanOrEqual(60_000);
+  });
+
+  test("the reset of the rate limit that is exhausted", () => {
+    const tokens = { "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1m30s" };
+    const requests = { "x-ratelimit-remaining-requests": "59", "x-ratelimit-reset-requests": "6ms" };
+    expect(waitOf({ ...tokens, ...requests })).toBe(90_000);
+    expect(waitOf(requests)).toBe(6);
+    expect(waitOf({ "x-ratelimit-reset": "12" })).toBe(12_000);
+    const date = "Mon, 02 Jan 2012 10:00:00 GMT";
+    expect(waitOf({ date, "x-ratelimit-reset": String(Date.parse(date) + 4_000) })).toBe(4_000);
+    expect(waitOf({ date, "anthropic-ratelimit-unified-reset": String(Date.parse(date) / 1_000 + 5) })).toBe(5_000);
+    const anthropic = {
+      ...{ "anthropic-ratelimit-requests-remaining": "9", "anthropic-ratelimit-requests-reset": "2012-01-02T10:00:01Z" },
+      ...{ "anthropic-ratelimit-tokens-remaining": "0", "anthropic-ratelimit-tokens-reset": "2012-01-02T10:00:20Z" },
+    };
+    expect(waitOf({ date, ...anthropic })).toBe(20_000);
+    expect(waitOf({ date, ...anthropic, "retry-after": "7" })).toBe(7_000);
+    expect(waitOf(tokens, { message: "oops" }, 500), "the limits of a response that failed otherwise").toBeUndefined();
+  });
+
+  test("Google's RetryInfo in the body, also of a provider behind OpenRouter", () => {
+    const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34.5s" }];
+    const message = "You exceeded your current quota. Please retry in 34.5s.";
+    expect(waitOf({}, { code: 429, message, status: "RESOURCE_EXHAUSTED", details })).toBe(34_500);
+    expect(faultOf(apiError(429, { message, details })).kind).toBe("rate-limit");
+    const raw = JSON.stringify({ error: { message: "slow", details } });
+    expect(waitOf({}, { message: "Provider returned error", metadata: { raw } })).toBe(34_500);
+    expect(waitOf({}, { message: "slow", retry_after: 8 })).toBe(8_000);
+    expect(waitOf({}, { message: "slow", retryAfterMs: 8 })).toBeUndefined();
+  });
+
+  test.each([
+    ["Rate limit reached. Please try again in 3.5s. Visit …", 3_500],
+    ["Please try again in 6m0s.", 360_000],
+    ["try again in 12ms", 12],
+    ["Please retry in 20 seconds", 20_000],
+    ["Please retry after 1 second.", 1_000],
+    ["limited; wait 1 minute and 5 seconds", 65_000],
+    ["Usage limit reached, resets in 2h 30m", 9_000_000],
+    ["try again in a while", undefined],
+    ["wait 3 monkeys", undefined],
+  ])("in words: %s", (message, ms) => {
+    expect(waitOf({}, { message })).toBe(ms);
+  });
+
+  test("x-should-retry is the provider's verdict, and an untrusted certificate is ours", () => {
+    const verdictOf = (value: string) => faultOf(apiError(503, { message: "no" }, { "x-should-retry": value })).shouldRetry;
+    expect([verdictOf("true"), verdictOf("false"), verdictOf("perhaps")]).toEqual([true, false, undefined]);
+    const cause = Object.assign(new Error("no"), { code: "SELF_SIGNED_CERT_IN_CHAIN" });
+    expect(faultOf(new OpenAI.APIConnectionError({ cause })).shouldRetry).toBe(false);
+  });
+
+  test("a long advice takes no time", () => {
+    const begin = performance.now();
+    waitOf({}, { message: `${"wait 1 s ".repeat(20_000)} ${"1 ".repeat(50_000)}` });
+    expect(performance.now() - begin).toBeLessThan(250);
+  });
+
+  test("the message says when the provider works again", () => {
+    const messageOf = (seconds: number) =>
+      faultOf(apiError(429, { message: "slow" }, { "retry-after": String(seconds) })).message;
+    expect(messageOf(70)).toBe("openai limits requests to gpt-4.1 (429): slow. Try again in 70 s.");
+    expect(messageOf(600)).toContain("Try again in 10 min.");
+    expect(messageOf(18_000)).toContain("Try again in 5 h.");
   });
 });
