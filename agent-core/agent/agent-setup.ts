@@ -246,15 +246,18 @@ async function buildPrompt(
 
 /** Idle timeout of a stream in milliseconds. A living server sends something within a minute. */
 const IDLE_MS = 60_000;
+/** Most outages and rate limits are over within minutes. A longer wait is the user's decision. Milliseconds. */
+const RETRY_MS = 300_000;
 
 /** Access to the models of `chain`, with the agent's clock, keys and timeouts. */
 function modelRoute(options: AIAgentOptions, chain: ModelChain): ModelRoute {
-  const { clock = systemClock, editorModels, silenceMs, refreshEnvironment } = options;
+  const { clock = systemClock, editorModels, silenceMs, retryMs = RETRY_MS, refreshEnvironment } = options;
   return {
     chain,
     adaptations: new Adaptations(),
     clock,
     editorModels,
+    retryMs,
     silenceMs: ({ endpoint }) => silenceMs?.(endpoint.provider) ?? IDLE_MS,
     refreshKey: async (model) => refreshEnvironment && withNewKey(model, await refreshEnvironment()),
   };

@@ -31,6 +31,9 @@ const TIMEOUT_MS: Readonly<Record<AuxiliaryTask, number>> = {
   flush_memories: 60_000,
 };
 
+/** Share of a task's time for retries: nobody sees why it takes longer. */
+const RETRY_SHARE = 1 / 6;
+
 /** Models of a task: the first one and its fallbacks. */
 export type AuxiliaryModels = {
   readonly chain: readonly ModelSettings[];
@@ -72,8 +75,9 @@ export class Auxiliary {
     task: AuxiliaryTask,
     { messages, tools = [], sampling = {}, signal }: AuxiliaryRequest,
   ): Promise<AuxiliaryAnswer> {
-    const route = this.#routeFor(task);
     const timeoutMs = this.#options.tasks[task]?.timeoutMs ?? TIMEOUT_MS[task];
+    const own = this.#routeFor(task);
+    const route = { ...own, retryMs: Math.min(own.retryMs, timeoutMs * RETRY_SHARE) };
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
       const request = { messages, tools, sampling, signal: AbortSignal.any([signal, timeout]) };

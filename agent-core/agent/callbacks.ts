@@ -3,6 +3,7 @@
  * callback that throws never ends a turn.
  */
 import type { Message, UserMessage } from "../messages/message.ts";
+import type { RetryWait } from "../providers/call/call-model.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import type { Todo } from "../tools/todo-list.ts";
 import type { Answer, FileDiff, Question, ToolActivity, ToolKind, ToolLocation, ToolResult } from "../tools/tool.ts";
@@ -71,8 +72,8 @@ export type StepEvent = {
 export type StatusEvent = {
   readonly severity: "info" | "warning" | "error";
   readonly message: string;
-  /** Wait until the next attempt, in milliseconds. */
-  readonly waitMs?: number;
+  /** The wait before a retry. A later status with the same id replaces it. */
+  readonly wait?: RetryWait;
 };
 
 /** Usage of the model's context window. */

@@ -23,6 +23,7 @@ export type ConfiguredAgent = {
     | "auxiliary"
     | "refreshEnvironment"
     | "silenceMs"
+    | "retryMs"
     | "sampling"
     | "contextEngine"
     | "approvals"
@@ -53,6 +54,7 @@ export async function configuredAgent(environment: Environment, platform: string
       auxiliary: auxiliaryModels(config, merged),
       refreshEnvironment: () => freshEnvironment(home, environment),
       silenceMs: (provider) => milliseconds(config.providers[provider]?.stale_timeout_seconds),
+      ...(config.agent.retry_seconds !== undefined && { retryMs: config.agent.retry_seconds * 1_000 }),
       ...(effort !== undefined && { sampling: { reasoningEffort: effort } }),
       approvals: config.approvals.mode,
       memory: configuredMemory(home, config.memory),

@@ -106,6 +106,8 @@ export const sections = {
         .nullish()
         .transform((turns) => turns ?? DEFAULT_MAX_TURNS),
       disabled_toolsets: z.array(z.string()).default([]),
+      /** Longest time without progress of a model call, with all retries; default 300. */
+      retry_seconds: z.number().nonnegative().optional(),
       reasoning_effort: z.enum(["minimal", "low", "medium", "high"]).optional(),
     })
     .default({ max_turns: DEFAULT_MAX_TURNS, disabled_toolsets: [] }),

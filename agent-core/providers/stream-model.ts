@@ -1,5 +1,6 @@
 /** One model call over any wire, with exactly one last event, faults as events, and an immediate abort. */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../platform/clock.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { classify, faultOf } from "./classify.ts";
 import type { ResolvedModel } from "./resolve.ts";
@@ -8,19 +9,26 @@ import type { ApiMode, ModelEvent, ModelRequest, Wire } from "./wire/wire.ts";
 
 /** Idle timeout of a stream. A living server sends something within a minute. */
 const DEFAULT_IDLE_MS = 60_000;
+/** Pings and empty deltas prove a living server, but not a working one. Local servers send them for minutes. */
+const IDLE_LIMITS_WITHOUT_CONTENT = 10;
 
-/**
- * Streams the answer. Throws the signal's reason at once when it is aborted. `idle`: the longest pause within the
- * stream.
- */
+/** Limits of a stream: the longest pause between two events, and between two with content. */
+export type StreamLimits = { readonly idle: Deadline; readonly content: Deadline };
+
+/** New limits, which start now. */
+export function streamLimits(idleMs: number, clock?: Clock): StreamLimits {
+  return { idle: new Deadline(idleMs, clock), content: new Deadline(idleMs * IDLE_LIMITS_WITHOUT_CONTENT, clock) };
+}
+
+/** Streams the answer. Throws the signal's reason at once when it is aborted. */
 export function streamModel(
   request: ModelRequest,
   mode: ApiMode,
   signal: AbortSignal,
-  idle = new Deadline(DEFAULT_IDLE_MS),
+  limits = streamLimits(DEFAULT_IDLE_MS),
 ): AsyncGenerator<ModelEvent> {
   const load = loaderOf(mode);
-  return guardStream(async (wireSignal) => (await load()).stream(request, wireSignal), request, signal, idle);
+  return guardStream(async (wireSignal) => (await load()).stream(request, wireSignal), request, signal, limits);
 }
 
 /**
@@ -49,19 +57,20 @@ export async function* guardStream(
   open: (signal: AbortSignal) => AsyncIterable<ModelEvent> | Promise<AsyncIterable<ModelEvent>>,
   request: Pick<ModelRequest, "endpoint" | "model">,
   signal: AbortSignal,
-  idle = new Deadline(DEFAULT_IDLE_MS),
+  limits = streamLimits(DEFAULT_IDLE_MS),
 ): AsyncGenerator<ModelEvent> {
   signal.throwIfAborted();
   // The wire's own signal also ends it when the caller stops listening. A combined signal (AbortSignal.any) would leak:
   // it lives as long as a listener, and the SDKs never remove theirs.
   const stop = new AbortController();
-  const read = new GuardedRead({ signal, stop, idle });
+  const read = new GuardedRead({ signal, stop, limits });
   let events: AsyncIterator<ModelEvent> | undefined;
   let isOver = false as boolean;
   try {
     events = (await open(stop.signal))[Symbol.asyncIterator]();
     for (let next = await read.of(events); !next.done; next = await read.of(events)) {
       isOver = next.value.type === "finish" || next.value.type === "fault";
+      if (sizeOf(next.value) > 0) limits.content.restart();
       if (next.value.type !== "alive") yield next.value;
       if (isOver) return;
     }
@@ -79,9 +88,23 @@ export async function* guardStream(
   }
 }
 
+/** Size of an event's content in characters. A call counts even without arguments. */
+export function sizeOf(event: ModelEvent): number {
+  switch (event.type) {
+    case "text-delta":
+    case "reasoning-delta":
+    case "tool-call-delta":
+      return event.text.length;
+    case "tool-call-start":
+      return event.name.length;
+    default:
+      return 0;
+  }
+}
+
 /**
- * Reads that reject on the signal or after the idle timeout. One listener and one timer serve the whole stream; a race
- * per read would leak one each.
+ * Reads that reject on the signal or after a limit. One listener and two timers serve the whole stream; a race
+ * per read would leak some each.
  */
 class GuardedRead {
   readonly #signal: AbortSignal;
@@ -91,14 +114,19 @@ class GuardedRead {
   #reject: (reason: unknown) => void = () => undefined;
 
   /** An abort of `signal` aborts `stop` too. */
-  constructor({ signal, stop, idle }: { signal: AbortSignal; stop: AbortController; idle: Deadline }) {
+  constructor({ signal, stop, limits }: { signal: AbortSignal; stop: AbortController; limits: StreamLimits }) {
     this.#signal = signal;
     this.#stop = stop;
     signal.addEventListener("abort", this.#onAbort, { once: true });
-    this.#idle = idle;
-    void idle.waitFor(this.#end.promise).then((hasEnded) => {
-      const seconds = Math.round(idle.limitMs / 1000);
-      if (!hasEnded) this.#reject(new DOMException(`nothing came for ${seconds} s`, "TimeoutError"));
+    this.#idle = limits.idle;
+    this.#watch(limits.idle, "nothing came");
+    this.#watch(limits.content, "only signs of life came");
+  }
+
+  #watch(limit: Deadline, complaint: string): void {
+    void limit.waitFor(this.#end.promise).then((hasEnded) => {
+      const seconds = Math.round(limit.limitMs / 1000);
+      if (!hasEnded) this.#reject(new DOMException(`${complaint} for ${seconds} s`, "TimeoutError"));
     });
   }
 

@@ -94,6 +94,9 @@ function passing({ overloaded }: FaultFacts): readonly FaultCase[] {
     once("is behind a broken proxy (502)", html(502)),
     once("times out (504)", fail(504, "gateway timeout")),
     once("times out (408)", fail(408, "timeout")),
+    once("has a conflict (409)", fail(409, "conflict")),
+    once("asks for a retry", { ...fail(400, "hiccup"), headers: { "x-should-retry": "true" } }),
+    once("says in words when to come back", fail(429, "Please try again in 3.5s."), [3_500]),
     once("hangs up", { hangUp: true }),
     once("says nothing at all", { silent: true }),
     once("gives a web page for an answer", html(200)),
@@ -109,7 +112,7 @@ function passing({ overloaded }: FaultFacts): readonly FaultCase[] {
 }
 
 function saysWait(notices: readonly string[], time: string): void {
-  if (!notices.some((notice) => notice.includes(time) && notice.includes("try 2 of 3"))) {
+  if (!notices.some((notice) => notice.includes(time) && notice.includes("Next try in"))) {
     throw new Error(`no notice of the wait among ${JSON.stringify(notices)}`);
   }
 }
@@ -180,24 +183,65 @@ function broken({ malformed }: FaultFacts): readonly FaultCase[] {
 
 const lasting: readonly FaultCase[] = [
   {
-    name: "keeps failing: three requests, then one line",
-    answers: [fail(500, "oops"), fail(500, "oops"), fail(500, "oops")],
+    name: "keeps failing: after five minutes of waiting it ends, with one line",
+    answers: Array(15).fill(fail(500, "oops")),
     fault: "server",
-    waits: [1_000, 2_000],
+    waits: [1_000, 2_000, 4_000, 8_000, 16_000, ...Array(8).fill(30_000), 29_000],
+    check: ({ results, notices }) => {
+      if (!results[0]?.fault?.message.includes("Hermes tried 15 times in 5 min.")) throw new Error("effort not named");
+      if (!notices.at(-1)?.includes("Next try in 29 s. Waited 5 min so far.")) throw new Error(String(notices.at(-1)));
+    },
   },
-  { name: "keeps breaking off", answers: Array(3).fill({ parts: [text("The "), cut] }), fault: "cut-off" },
   {
-    name: "keeps silent",
-    answers: Array(3).fill({ silent: true }),
+    name: "keeps failing for longer than the configured time",
+    answers: Array(5).fill(fail(503, "busy")),
+    fault: "overloaded",
+    waits: [1_000, 2_000, 4_000, 3_000],
+    options: () => ({ retryMs: 10_000 }),
+  },
+  {
+    name: "keeps breaking off at the same place",
+    answers: Array(5).fill({ parts: [text("The "), cut] }),
+    fault: "cut-off",
+    waits: [1_000, 2_000, 4_000, 3_000],
+    options: () => ({ retryMs: 10_000 }),
+  },
+  {
+    name: "gets further each time: that is progress, and the time begins again",
+    answers: [
+      ..."The answer is"
+        .split(" ")
+        .map((_, index, words) => ({ parts: [text(words.slice(0, index + 1).join(" ")), cut] })),
+      say("The answer is 42."),
+    ],
+    text: "The answer is 42.",
+    waits: [1_000, 1_000, 1_000],
+    options: () => ({ retryMs: 2_000 }),
+  },
+  {
+    name: "keeps silent: the silence counts",
+    answers: Array(5).fill({ silent: true }),
     fault: "timeout",
   },
   {
-    name: "asks for an hour of patience: it is told, not slept",
+    name: "keeps sending a web page: three requests, since time does not change an address",
+    answers: Array(3).fill(html(200)),
+    fault: "malformed",
+  },
+  {
+    name: "says that no retry helps",
+    answers: [{ ...fail(503, "maintenance"), headers: { "x-should-retry": "false" } }],
+    fault: "overloaded",
+    waits: [],
+  },
+  {
+    name: "asks for an hour of patience: the turn ends and names the time",
     answers: [after(3_600)],
     fault: "rate-limit",
     waits: [],
     check: ({ results }) => {
       if (results[0]?.fault?.retryAfterMs !== 3_600_000) throw new Error("the time is lost");
+      if (!results[0]?.fault?.message.includes("Try again in 60 min.")) throw new Error("the time is not named");
     },
   },
   {
@@ -350,15 +394,16 @@ const standIn = ({ baseUrl }: ModelServer): Partial<AIAgentOptions> => ({
 
 const standIns: readonly FaultCase[] = [
   {
-    name: "keeps failing, and a stand-in takes over for good",
-    answers: [fail(500, "oops"), fail(500, "oops"), fail(500, "oops"), say("hello"), say("again")],
+    name: "keeps failing, and a stand-in takes over for good after half a minute",
+    waits: [1_000, 2_000, 4_000, 8_000, 15_000],
+    answers: [...Array(6).fill(fail(500, "oops")), say("hello"), say("again")],
     prompts: ["go", "on"],
     text: "again",
     shown: "helloagain",
     options: standIn,
     check: ({ bodies, notices }) => {
       const models = bodies.map(({ model }) => model).join(" ");
-      if (models !== "test-model test-model test-model stand-in stand-in") throw new Error(models);
+      if (models !== `${"test-model ".repeat(6)}stand-in stand-in`) throw new Error(models);
       if (!notices.some((notice) => notice.includes("Continuing with stand-in"))) throw new Error("it was not told");
     },
   },

@@ -2,21 +2,24 @@
  * One model call with recovery: it waits and retries, repairs its request, or falls back to the next model. It ends
  * with exactly one `finish` or `fault`, or throws the signal's reason.
  */
+import { randomUUID } from "node:crypto";
 import type { Message } from "../../messages/message.ts";
 import { repairMessages } from "../../messages/repair.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { Deadline } from "../../platform/deadline.ts";
 import { faultOf } from "../classify.ts";
 import type { Fault } from "../fault.ts";
+import { durationText } from "../fault-message.ts";
 import type { ResolvedModel } from "../resolve.ts";
-import { streamModel } from "../stream-model.ts";
+import { type StreamLimits, sizeOf, streamLimits, streamModel } from "../stream-model.ts";
 import type { EditorModels, ModelEvent, ModelRequest, Sampling, ToolSchema } from "../wire/wire.ts";
 import type { Adaptations } from "./adaptations.ts";
 import type { ModelChain } from "./model-chain.ts";
-import { type Attempts, MAX_TRIES, type Remedy, recoveryOf } from "./recovery.ts";
+import { type Attempts, FALLBACK_AFTER_MS, type Remedy, recoveryOf } from "./recovery.ts";
 
 /** Longer waits are announced. Milliseconds. */
 const SILENT_WAIT_MS = 2_000;
+/** Shorter totals are not worth a word. Milliseconds. */
+const SHORTEST_TOTAL_MS = 1_000;
 
 /** Added only to the request after an empty answer. */
 const NUDGE = "Your last answer was empty. Continue the task: answer in words, or call a tool.";
@@ -26,6 +29,8 @@ export type ModelRoute = {
   readonly adaptations: Adaptations;
   readonly clock: Clock;
   readonly editorModels: EditorModels | undefined;
+  /** Longest time without progress, in milliseconds. It includes waits and failed requests. */
+  readonly retryMs: number;
   /** Idle timeout of a stream, in milliseconds. */
   silenceMs(model: ResolvedModel): number;
   /** The same model with a new key; undefined when there is none. */
@@ -41,17 +46,29 @@ export type CallRequest = {
   readonly onOverflow?: (messages: readonly Message[], signal: AbortSignal) => Promise<readonly Message[] | undefined>;
 };
 
+/** A wait before a retry. */
+export type RetryWait = {
+  /** The same for all waits of a call without progress between them. */
+  readonly id: string;
+  /** Sentence about the fault. */
+  readonly reason: string;
+  /** Delay of the next request, in milliseconds. */
+  readonly delayMs: number;
+  /** Time since the last progress, in milliseconds. */
+  readonly waitedMs: number;
+};
+
 /** Events of a call: those of the model, and the handling of faults. */
 export type CallEvent =
   | ModelEvent
   /** The answer so far is void; another one begins. */
   | { readonly type: "restart" }
-  /** A text for people. `waitMs`: the length of the wait that follows. */
+  /** A text for people. `wait`: the wait that follows. */
   | {
       readonly type: "notice";
       readonly severity: "info" | "warning";
       readonly message: string;
-      readonly waitMs?: number;
+      readonly wait?: RetryWait;
     };
 
 export function callModel(request: CallRequest, route: ModelRoute, signal: AbortSignal): AsyncGenerator<CallEvent> {
@@ -64,6 +81,10 @@ class PersistentCall {
   readonly #signal: AbortSignal;
   #messages: readonly Message[];
   #attempts: Attempts = { tries: 0, waitedMs: 0, used: new Set() };
+  /** Size of the longest answer so far, in characters. */
+  #longest = 0;
+  /** Identifies the waits since the last progress. */
+  #waitId = randomUUID();
 
   constructor(request: CallRequest, route: ModelRoute, signal: AbortSignal) {
     this.#request = request;
@@ -76,26 +97,44 @@ class PersistentCall {
     for (;;) {
       let last: Extract<ModelEvent, { type: "finish" | "fault" }> | undefined;
       let hasContent = false as boolean;
-      for await (const event of this.#open()) {
+      let size = 0;
+      const limits = streamLimits(this.#route.silenceMs(this.#route.chain.current), this.#route.clock);
+      for await (const event of this.#open(limits)) {
         if (event.type === "finish" || event.type === "fault") last = event;
         else {
           hasContent ||= event.type === "text-delta" || event.type === "tool-call-end";
+          size += sizeOf(event);
           yield event;
         }
       }
       if (last === undefined) throw new Error("The model's stream ended without its last event."); // streamModel always ends with such an event
       const fault = this.#faultOf(last, hasContent);
       if (fault === undefined) return void (yield last);
-      if (!(yield* this.#recover(fault))) return void (yield { type: "fault", fault });
+      this.#count(size, limits.content.elapsed());
+      if (!(yield* this.#recover(fault))) return void (yield { type: "fault", fault: this.#withTries(fault) });
       yield { type: "restart" };
     }
   }
 
-  #open(): AsyncGenerator<ModelEvent> {
-    const { chain, adaptations, clock, editorModels, silenceMs } = this.#route;
+  /**
+   * Counts a failed request. An answer longer than all before it is progress, which restarts the budget. A shorter one
+   * is not: a stream that always breaks off at the same place must end.
+   */
+  #count(size: number, elapsedMs: number): void {
+    const { tries, waitedMs, used } = this.#attempts;
+    if (size <= this.#longest) {
+      this.#attempts = { tries: tries + 1, waitedMs: waitedMs + elapsedMs, used };
+      return;
+    }
+    this.#longest = size;
+    this.#waitId = randomUUID();
+    this.#attempts = { tries: 1, waitedMs: 0, used };
+  }
+
+  #open(limits: StreamLimits): AsyncGenerator<ModelEvent> {
+    const { chain, adaptations, editorModels } = this.#route;
     const { tools, sampling } = this.#request;
     const { current } = chain;
-    this.#attempts = { ...this.#attempts, tries: this.#attempts.tries + 1 };
     const request: ModelRequest = {
       endpoint: current.endpoint,
       model: current.model,
@@ -105,7 +144,7 @@ class PersistentCall {
       omittedParameters: adaptations.parametersOf(current),
       ...(editorModels && { editorModels }),
     };
-    return streamModel(request, current.mode, this.#signal, new Deadline(silenceMs(current), clock));
+    return streamModel(request, current.mode, this.#signal, limits);
   }
 
   /** An empty answer is a fault too, except a refusal. */
@@ -116,27 +155,44 @@ class PersistentCall {
 
   /** Returns true after preparing another request. */
   async *#recover(fault: Fault): AsyncGenerator<CallEvent, boolean> {
-    const recovery = recoveryOf(fault, this.#attempts, this.#route.clock.random());
+    const { chain, clock, retryMs } = this.#route;
+    const budgetMs = chain.hasFallback ? Math.min(retryMs, FALLBACK_AFTER_MS) : retryMs;
+    const recovery = recoveryOf(fault, this.#attempts, { budgetMs, random: clock.random() });
     if (recovery.kind === "wait") {
       yield* this.#wait(fault, recovery.delayMs);
       return true;
     }
     if (recovery.kind === "remedy") {
       this.#attempts = { ...this.#attempts, used: new Set([...this.#attempts.used, recovery.remedy]) };
-      if (await this.#apply(recovery.remedy, fault)) return true;
+      if (await this.#apply(recovery.remedy, fault)) {
+        this.#attempts = { ...this.#attempts, tries: 0 };
+        return true;
+      }
     }
     return yield* this.#fallBack(fault);
   }
 
-  async *#wait({ message }: Fault, delayMs: number): AsyncGenerator<CallEvent> {
-    const { tries, waitedMs } = this.#attempts;
+  async *#wait(fault: Fault, delayMs: number): AsyncGenerator<CallEvent> {
+    const { waitedMs } = this.#attempts;
     if (delayMs > SILENT_WAIT_MS) {
-      const seconds = Math.round(delayMs / 1000);
-      const next = `Waiting ${seconds} s, then try ${tries + 1} of ${MAX_TRIES}.`;
-      yield { type: "notice", severity: "info", message: `${firstSentence(message)} ${next}`, waitMs: delayMs };
+      const reason = firstSentence(fault.message);
+      const total = waitedMs < SHORTEST_TOTAL_MS ? "" : ` Waited ${durationText(waitedMs)} so far.`;
+      yield {
+        type: "notice",
+        severity: "info",
+        message: `${reason} Next try in ${durationText(delayMs)}.${total}`,
+        wait: { id: this.#waitId, reason, delayMs, waitedMs },
+      };
     }
     await this.#route.clock.wait(delayMs, this.#signal);
     this.#attempts = { ...this.#attempts, waitedMs: waitedMs + delayMs };
+  }
+
+  /** Adds the effort to the message of the last fault. */
+  #withTries(fault: Fault): Fault {
+    const { tries, waitedMs } = this.#attempts;
+    if (tries < 2 || waitedMs < SHORTEST_TOTAL_MS) return fault;
+    return { ...fault, message: `${fault.message} Hermes tried ${tries} times in ${durationText(waitedMs)}.` };
   }
 
   /** Returns false when the remedy is not available. */
@@ -168,11 +224,13 @@ class PersistentCall {
     }
   }
 
-  /** Falls back to the next model, if any, for the rest of the conversation. */
+  /** Falls back to the next model, if any, for the rest of the conversation. Its budget is its own. */
   async *#fallBack({ message }: Fault): AsyncGenerator<CallEvent, boolean> {
     const next = this.#route.chain.advance();
     if (next === undefined) return false;
-    this.#attempts = { tries: 0, waitedMs: this.#attempts.waitedMs, used: new Set() };
+    this.#attempts = { tries: 0, waitedMs: 0, used: new Set() };
+    this.#waitId = randomUUID();
+    this.#longest = 0;
     const onwards = `Continuing with ${next.model} at ${next.endpoint.provider}.`;
     yield { type: "notice", severity: "warning", message: `${firstSentence(message)} ${onwards}` };
     return true;

@@ -16,6 +16,11 @@ export class ModelChain {
     return this.#current;
   }
 
+  /** True while another model can take over. */
+  get hasFallback(): boolean {
+    return this.#fallbacks.slice(this.#taken).some((next) => !isSame(next, this.#current));
+  }
+
   /** An independent copy of the current state. */
   copy(): ModelChain {
     return new ModelChain(this.#current, this.#fallbacks.slice(this.#taken));

@@ -1,11 +1,11 @@
 /** The recovery from each kind of fault: one table for all providers. Pure. */
 import type { Fault, FaultKind } from "../fault.ts";
 
-/** History of one call. */
+/** History of one call since its last progress: since an answer grew longer than all before it. */
 export type Attempts = {
-  /** Requests sent to the current model. */
+  /** Requests that failed, from 1. */
   readonly tries: number;
-  /** Total wait of this call, in milliseconds. */
+  /** Time without progress, in milliseconds: waits, and failed requests. */
   readonly waitedMs: number;
   /** Remedies already applied to the current model. Each can help only once. */
   readonly used: ReadonlySet<Remedy>;
@@ -20,10 +20,10 @@ export type Recovery =
   /** The current model cannot answer. */
   | { readonly kind: "give-up" };
 
-/** Most requests to one model for temporary faults. */
-export const MAX_TRIES = 3;
-/** Longest total wait of one call. For longer pauses the user decides. */
-export const MAX_WAIT_MS = 300_000;
+/** Longest time without progress while another model can take over. Milliseconds. */
+export const FALLBACK_AFTER_MS = 30_000;
+/** Most requests for unreadable answers, such as the web page of a wrong address. Time does not change them. */
+const MAX_UNREADABLE = 3;
 
 const remedies: { readonly [Kind in FaultKind]?: Remedy } = {
   authentication: "refresh-key",
@@ -45,26 +45,31 @@ const passing: ReadonlySet<FaultKind> = new Set([
   "malformed",
 ]);
 
-/** `random` is in [0, 1). */
-export function recoveryOf(fault: Fault, { tries, waitedMs, used }: Attempts, random: number): Recovery {
+/** `budgetMs`: longest time without progress. `random`: in [0, 1). */
+export function recoveryOf(
+  fault: Fault,
+  { tries, waitedMs, used }: Attempts,
+  { budgetMs, random }: { readonly budgetMs: number; readonly random: number },
+): Recovery {
   const remedy = remedies[fault.kind];
   // A model can refuse several parameters, one per request. Every other remedy helps once or never.
   if (remedy !== undefined && (remedy === "drop-parameter" || !used.has(remedy))) return { kind: "remedy", remedy };
-  if (!passing.has(fault.kind) || tries >= MAX_TRIES) return { kind: "give-up" };
-  const delayMs = backoffMs(tries, fault.retryAfterMs ?? 0, random);
-  return waitedMs + delayMs > MAX_WAIT_MS ? { kind: "give-up" } : { kind: "wait", delayMs };
+  const hintMs = fault.retryAfterMs ?? 0;
+  const leftMs = budgetMs - waitedMs;
+  const isOver = leftMs <= 0 || hintMs > leftMs || (fault.kind === "malformed" && tries >= MAX_UNREADABLE);
+  if (isOver || !(fault.shouldRetry ?? passing.has(fault.kind))) return { kind: "give-up" };
+  return { kind: "wait", delayMs: Math.min(leftMs, backoffMs(tries, hintMs, random)) };
 }
 
 /** Wait before the second request; it doubles with each. Short, because a person is waiting. */
 const BASE_MS = 1_000;
-const CAP_MS = 120_000;
+/** Longest wait without a hint: a provider that is back is noticed within this time. */
+const CAP_MS = 30_000;
 /** Random share of the delay, so that many clients do not retry at the same moment. */
 const JITTER = 0.5;
 
-/**
- * Delay in milliseconds. `tries`: requests sent, from 1. `floorMs`: the provider's `Retry-After`. `random`: in [0, 1).
- */
-export function backoffMs(tries: number, floorMs: number, random: number): number {
-  const delay = Math.max(floorMs, Math.min(CAP_MS, BASE_MS * 2 ** (tries - 1)));
-  return Math.round(delay * (1 + JITTER * random));
+/** Delay in milliseconds. `tries`: failed requests, from 1. `hintMs`: the provider's hint. `random`: in [0, 1). */
+export function backoffMs(tries: number, hintMs: number, random: number): number {
+  const delay = Math.min(CAP_MS, BASE_MS * 2 ** (tries - 1)) * (1 + JITTER * random);
+  return Math.round(Math.max(delay, hintMs === 0 ? 0 : hintMs + BASE_MS * JITTER * random));
 }

@@ -23,14 +23,14 @@ test("a wait that is long enough for a notice can be cancelled at once, and the 
   model.script({ ...fail(429, "slow down"), headers: { "retry-after": "60" } }, say("hello"));
   const notices: string[] = [];
   const agent = agentWith({
-    status: ({ message, waitMs }) => {
+    status: ({ message, wait }) => {
       notices.push(message);
-      expect(waitMs).toBeGreaterThanOrEqual(60_000);
+      expect(wait?.delayMs).toBeGreaterThanOrEqual(60_000);
       agent.interrupt();
     },
   });
   expect(await agent.runConversation({ userMessage: "go" })).toMatchObject({ stopReason: "cancelled" });
-  expect(notices).toEqual([expect.stringMatching(/limits requests to m.* Waiting \d+ s, then try 2 of 3\./)]);
+  expect(notices).toEqual([expect.stringMatching(/limits requests to m.* Next try in \d+ s\.$/)]);
   expect(await agent.chat("again")).toBe("hello");
 });
 

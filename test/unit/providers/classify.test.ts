@@ -260,7 +260,10 @@ describe("hints about a retry", () => {
     expect(waitOf({ date, "x-ratelimit-reset": String(Date.parse(date) + 4_000) })).toBe(4_000);
     expect(waitOf({ date, "anthropic-ratelimit-unified-reset": String(Date.parse(date) / 1_000 + 5) })).toBe(5_000);
     const anthropic = {
-      ...{ "anthropic-ratelimit-requests-remaining": "9", "anthropic-ratelimit-requests-reset": "2012-01-02T10:00:01Z" },
+      ...{
+        "anthropic-ratelimit-requests-remaining": "9",
+        "anthropic-ratelimit-requests-reset": "2012-01-02T10:00:01Z",
+      },
       ...{ "anthropic-ratelimit-tokens-remaining": "0", "anthropic-ratelimit-tokens-reset": "2012-01-02T10:00:20Z" },
     };
     expect(waitOf({ date, ...anthropic })).toBe(20_000);
@@ -294,7 +297,8 @@ describe("hints about a retry", () => {
   });
 
   test("x-should-retry is the provider's verdict, and an untrusted certificate is ours", () => {
-    const verdictOf = (value: string) => faultOf(apiError(503, { message: "no" }, { "x-should-retry": value })).shouldRetry;
+    const verdictOf = (value: string) =>
+      faultOf(apiError(503, { message: "no" }, { "x-should-retry": value })).shouldRetry;
     expect([verdictOf("true"), verdictOf("false"), verdictOf("perhaps")]).toEqual([true, false, undefined]);
     const cause = Object.assign(new Error("no"), { code: "SELF_SIGNED_CERT_IN_CHAIN" });
     expect(faultOf(new OpenAI.APIConnectionError({ cause })).shouldRetry).toBe(false);

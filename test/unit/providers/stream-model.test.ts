@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Deadline } from "../../../agent-core/platform/deadline.ts";
-import { guardStream, streamModel } from "../../../agent-core/providers/stream-model.ts";
+import { guardStream, streamLimits, streamModel } from "../../../agent-core/providers/stream-model.ts";
 import type { ApiMode, ModelEvent } from "../../../agent-core/providers/wire/wire.ts";
 import { collect, transcript } from "../../conformance/collect.ts";
 import { requestTo } from "../../conformance/wire.ts";
@@ -58,8 +57,25 @@ describe("silence", () => {
       await clock.advance(SILENCE_MS);
       await never;
     };
-    const events = guardStream(open, request, new AbortController().signal, new Deadline(SILENCE_MS, clock));
+    const events = guardStream(open, request, new AbortController().signal, streamLimits(SILENCE_MS, clock));
     expect(transcript(await collect(events))).toEqual(['text "a"', "fault timeout"]);
+  });
+
+  test("with signs of life and without content ends the stream after ten times the limit", async () => {
+    const clock = new ManualClock();
+    const open = async function* () {
+      yield text("a");
+      for (;;) {
+        await clock.advance(SILENCE_MS / 2);
+        yield { type: "alive" } as const;
+        yield { type: "tool-call-delta", index: 0, text: "" } as const;
+      }
+    };
+    const events = guardStream(open, request, new AbortController().signal, streamLimits(SILENCE_MS, clock));
+    const seen = transcript(await collect(events)).filter((line) => !line.startsWith("delta"));
+    expect(seen).toEqual(['text "a"', "fault timeout"]);
+    expect(clock.now()).toBeGreaterThanOrEqual(10 * SILENCE_MS);
+    expect(clock.now()).toBeLessThan(13 * SILENCE_MS);
   });
 
   test("is none where the machine stood still: what came meanwhile is taken", async () => {
@@ -74,7 +90,7 @@ describe("silence", () => {
       });
       yield finish;
     };
-    const events = guardStream(open, request, new AbortController().signal, new Deadline(SILENCE_MS));
+    const events = guardStream(open, request, new AbortController().signal, streamLimits(SILENCE_MS));
     expect(transcript(await collect(events))).toEqual(['text "a"', "finish stop ?"]);
   });
 });
