@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { AgentCallbacks, StatusEvent } from "../agent/callbacks.ts";
-import type { HermesMessageMeta, HermesUsageMeta } from "../protocol/conversation.ts";
+import type { HermesMessageMeta, HermesRetryMeta, HermesUsageMeta } from "../protocol/conversation.ts";
 import { planUpdate, userUpdates } from "./conversation-updates.ts";
 import { ToolCallUpdates } from "./tool-call-updates.ts";
 
@@ -69,7 +69,12 @@ export function updateCallbacks(sink: UpdateSink): Updates {
   };
 }
 
-function statusUpdate({ severity, message }: StatusEvent, showsNotices: boolean): SessionUpdate {
-  if (showsNotices) return { sessionUpdate: "notice", severity, title: message };
-  return { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: `${message}\n` } };
+/** The waits of one call share an id, so that a client can update one line. */
+function statusUpdate({ severity, message, wait }: StatusEvent, showsNotices: boolean): SessionUpdate {
+  if (!showsNotices) {
+    const content = { type: "text", text: `${message}\n` } as const;
+    return { sessionUpdate: "agent_thought_chunk", content, ...(wait && { messageId: wait.id }) };
+  }
+  const hermes: HermesRetryMeta | undefined = wait && { retry: wait };
+  return { sessionUpdate: "notice", severity, title: message, ...(hermes && { _meta: { hermes } }) };
 }

@@ -211,6 +211,7 @@ type UpdatePrinter = {
 /** Prints the answer on stdout and the rest on stderr, or every update as JSON on stdout. */
 function updatePrinter(json: boolean): UpdatePrinter {
   const titles = new Map<string, string>();
+  const lines = new ErrorLines();
   let printed = false;
   // One write for many tokens: a write costs more than the agent's work for a token.
   let gathered = "";
@@ -220,12 +221,13 @@ function updatePrinter(json: boolean): UpdatePrinter {
     if (text !== "") process.stdout.write(text);
   };
   const print = (text: string): void => {
+    lines.finish();
     if (gathered === "") setImmediate(flush);
     gathered += text;
   };
-  const note = (line: string): void => {
+  const note = (line: string, replaceable = false): void => {
     flush(); // both streams may be one terminal
-    process.stderr.write(`${line}\n`);
+    lines.write(line, replaceable);
   };
   return {
     update(notification) {
@@ -240,15 +242,38 @@ function updatePrinter(json: boolean): UpdatePrinter {
         return;
       }
       const line = lineOf(update, titles);
-      if (line !== undefined) note(line);
+      if (line !== undefined) note(line, isWait(update));
     },
     refused(title) {
       note(`✗ ${title}: needs approval, and no user is here to approve it (see --yes)`);
     },
     end() {
+      lines.finish();
       if (printed) print("\n");
     },
   };
+}
+
+/** Lines on stderr. On a terminal the next line replaces a replaceable one, such as that of a wait. */
+class ErrorLines {
+  #isOpen = false as boolean;
+
+  write(line: string, replaceable: boolean): void {
+    const stays = !replaceable || !process.stderr.isTTY;
+    if (stays) this.finish();
+    process.stderr.write(stays ? `${line}\n` : `\r\u001b[K${line}`);
+    this.#isOpen = !stays;
+  }
+
+  /** Keeps a replaceable line. */
+  finish(): void {
+    if (this.#isOpen) process.stderr.write("\n");
+    this.#isOpen = false;
+  }
+}
+
+function isWait({ _meta }: SessionUpdate): boolean {
+  return "retry" in Object(_meta?.["hermes"]);
 }
 
 function lineOf(update: SessionUpdate, titles: Map<string, string>): string | undefined {

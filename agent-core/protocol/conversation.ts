@@ -33,6 +33,14 @@ export type HermesToolMeta = { readonly durationMs?: number };
  */
 export type HermesUsageMeta = { readonly contextPressure: "low" | "high" | "full" };
 
+/**
+ * `_meta.hermes` of a `notice` about a wait before a retry, in milliseconds. A later notice with the same id replaces it.
+ * `waitedMs`: time since the last progress.
+ */
+export type HermesRetryMeta = {
+  readonly retry: { readonly id: string; readonly reason: string; readonly delayMs: number; readonly waitedMs: number };
+};
+
 /** A user message by its position, or a tool call by its id. */
 export type HermesAnchor = { readonly position: number } | { readonly toolCallId: string };
 

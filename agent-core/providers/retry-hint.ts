@@ -25,12 +25,16 @@ export function readRetryHint({ status, headers, body, text }: HintSource, now: 
   // Rate limit headers accompany every response, but only a refusal makes them a hint.
   const reset = headers && status === 429 ? resetOf(headers, from) : undefined;
   const hint = (headers && retryAfter(headers, from)) ?? delayInBody(body) ?? delayInText(text) ?? reset;
-  const should = headers?.get("x-should-retry");
   return {
     retryAfterMs: hint === undefined ? undefined : Math.max(0, Math.round(hint)),
-    shouldRetry: should === "true" ? true : should === "false" ? false : undefined,
+    shouldRetry: VERDICTS.get(headers?.get("x-should-retry") ?? ""),
   };
 }
+
+const VERDICTS: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+]);
 
 function retryAfter(headers: ResponseHeaders, from: number): number | undefined {
   const precise = numberIn(headers.get("retry-after-ms"));
@@ -81,7 +85,7 @@ const RETRY_DELAY = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/;
 const RETRY_AFTER = /"retry_?after(_ms)?(?:_seconds)?"\s*:\s*"?(\d+(?:\.\d+)?)/i;
 
 function delayInBody(body: unknown): number | undefined {
-  return body === undefined ? undefined : delayInJson(JSON.stringify(body) ?? "");
+  return body === undefined ? undefined : delayInJson(String(JSON.stringify(body)));
 }
 
 function delayInJson(json: string): number | undefined {
@@ -103,7 +107,7 @@ const AMOUNTS = new RegExp(AMOUNT, "gi");
 const DURATION = new RegExp(`^(?:${AMOUNT}\\s?)+$`, "i");
 /** "try again in 3.5s" · "Please retry in 20 seconds" · "wait 1 minute and 5 seconds" · "resets in 2h" */
 const ADVICE = new RegExp(
-  String.raw`(?:try again|retry|wait|resets?)(?: (?:after|in|for))?:? (?:about |at least )?(${AMOUNT}(?:(?:,? |,? and )?${AMOUNT}){0,3})`,
+  `(?:try again|retry|wait|resets?)(?: (?:after|in|for))?:? (?:about |at least )?(${AMOUNT}(?:(?:,? |,? and )?${AMOUNT}){0,3})`,
   "i",
 );
 /** Advice follows within the beginning of a text. Characters. */

@@ -11,11 +11,11 @@ afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
 });
 
-async function start(): Promise<{ agent: AcpAgent; model: ModelServer; id: string }> {
+async function start(capabilities?: Json): Promise<{ agent: AcpAgent; model: ModelServer; id: string }> {
   const model = await startModelServer();
   const agent = new AcpAgent({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-12345678" });
   running.push(agent, model);
-  await agent.initialize();
+  await agent.initialize(capabilities);
   return { agent, model, id: await agent.newSession() };
 }
 
@@ -90,4 +90,24 @@ test("a compression drops the shown part of a stopped answer", async () => {
   for (const { body } of model.requests) expect(JSON.stringify(body)).not.toContain("The first half");
   expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("[COMPRESSED: ");
   expect(await replayed(agent, id)).toContainEqual(["agent_message_chunk", "The first half\n\n[Stopped.]"]);
+});
+
+test("a wait before a retry is shown with its reason and times, and a cancel ends it at once", async () => {
+  const { agent, model, id } = await start({ session: { notices: {} } });
+  model.script({ ...fail(429, "slow down"), headers: { "retry-after": "60" } }, say("hello"));
+  const turn = agent.prompt(id, "go");
+  while (agent.of("notice").length === 0) await agent.nextUpdate();
+  const [notice] = agent.of("notice");
+  expect(notice?.["title"]).toMatch(/limits requests to m \(429\): slow down\. Next try in 6\d s\.$/);
+  const retry = { id: expect.any(String), reason: expect.stringContaining("slow down"), waitedMs: expect.any(Number) };
+  expect(notice?.["_meta"]).toMatchObject({ hermes: { retry } });
+  agent.notify("session/cancel", { sessionId: id });
+  expect((await turn).result).toEqual({ stopReason: "cancelled" });
+  expect(model.requests).toHaveLength(1);
+});
+
+test("a hint beyond the time for retries ends the turn, and says when the provider works again", async () => {
+  const { agent, model, id } = await start();
+  model.script({ ...fail(429, "slow down"), headers: { "retry-after": "7200" } });
+  expect((await agent.prompt(id, "go")).error).toMatchObject({ message: expect.stringContaining("Try again in 2 h.") });
 });

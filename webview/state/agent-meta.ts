@@ -2,7 +2,12 @@
  * Fields that our agent adds to ACP records in `_meta.hermes`. Another agent may put anything there, so each reader checks
  * its field. The readers do without zod, which would make the panel's bundle a third larger.
  */
-import type { HermesAnchor, HermesCompressionMeta, HermesUsageMeta } from "../../agent-core/protocol/conversation.ts";
+import type {
+  HermesAnchor,
+  HermesCompressionMeta,
+  HermesRetryMeta,
+  HermesUsageMeta,
+} from "../../agent-core/protocol/conversation.ts";
 
 export type Meta = Readonly<Record<string, unknown>> | null | undefined;
 
@@ -29,6 +34,15 @@ export type ContextPressure = HermesUsageMeta["contextPressure"];
 export function pressureIn(meta: Meta): ContextPressure {
   const level = hermesField(meta, "contextPressure");
   return level === "high" || level === "full" ? level : "low";
+}
+
+/** A wait before a retry of a model call. */
+export type RetryUpdate = HermesRetryMeta["retry"];
+
+export function retryIn(meta: Meta): RetryUpdate | undefined {
+  const { id, reason, delayMs, waitedMs } = fieldsOf(hermesField(meta, "retry"));
+  if (typeof id !== "string" || typeof reason !== "string") return undefined;
+  return typeof delayMs === "number" && typeof waitedMs === "number" ? { id, reason, delayMs, waitedMs } : undefined;
 }
 
 /** Messages that the agent replaced by a summary, and the tokens that this saved. */

@@ -18,7 +18,7 @@ import type {
   WorkspaceFacts,
 } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesEarlier } from "../../agent-core/protocol/sessions.ts";
-import type { CompressionUpdate, ContextPressure } from "./agent-meta.ts";
+import type { CompressionUpdate, ContextPressure, RetryUpdate } from "./agent-meta.ts";
 import type { StreamedText } from "./streamed-text.ts";
 
 /** A message or a thought. A growing one is `PanelState.open`; a finished one is in `entries`. */
@@ -63,6 +63,8 @@ export type NoticeEntry = {
   readonly key: string;
   readonly severity: "info" | "warning" | "error";
   readonly text: string;
+  /** The wait before a retry. `until`: clock, milliseconds. */
+  readonly retry?: RetryUpdate & { readonly until: number };
 };
 
 /** Last line of a turn that was stopped or failed. */

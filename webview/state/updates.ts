@@ -1,10 +1,11 @@
 /** Applies the agent's updates: the table has a handler for each kind of ACP session update. */
 import type { ContentChunk, SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
-import { compressionIn, positionIn, pressureIn } from "./agent-meta.ts";
+import { compressionIn, positionIn, pressureIn, type RetryUpdate, retryIn } from "./agent-meta.ts";
 import { modelName, withMode } from "./config.ts";
 import { contentText } from "./content-text.ts";
 import { beginWithEarlier, earlierOf } from "./earlier.ts";
+import { withChanged } from "./entry-list.ts";
 import { applyRewind } from "./restore.ts";
 import { announce, emptyState, type NoticeEntry, type PanelState, type TextEntry } from "./state.ts";
 import { addSummary, placeCutSummary } from "./summaries.ts";
@@ -46,7 +47,9 @@ const handlers: Handlers = {
   }),
   notice: (state, update, at) => {
     const text = update.description ? `${update.title}: ${update.description}` : update.title;
-    return addEntry(state, { type: "notice", severity: severityOf(update.severity), text }, at);
+    const retry = retryIn(update._meta);
+    const entry = { type: "notice", severity: severityOf(update.severity), text } as const;
+    return retry === undefined ? addEntry(state, entry, at) : showRetry(state, { ...entry, retry }, at);
   },
   compaction_update: (state, update, at) => {
     if (update.status === "completed") {
@@ -67,6 +70,17 @@ export function applyUpdate(state: PanelState, update: SessionUpdate, at: number
     ? (handlers[update.sessionUpdate] as (state: PanelState, update: SessionUpdate, at: number) => PanelState)
     : undefined;
   return handle ? handle(state, update, at) : state;
+}
+
+type RetryNotice = Omit<NoticeEntry, "key" | "retry"> & { readonly retry: RetryUpdate };
+
+/** Adds the line of a wait, or updates it when it is the last one. */
+function showRetry(state: PanelState, { retry, ...notice }: RetryNotice, at: number): PanelState {
+  const entry = { ...notice, retry: { ...retry, until: at + retry.delayMs } };
+  const last = state.entries.at(-1);
+  if (state.open !== undefined || last?.type !== "notice" || last.retry?.id !== retry.id)
+    return addEntry(state, entry, at);
+  return { ...state, entries: withChanged(state.entries, state.entries.length - 1, { ...entry, key: last.key }) };
 }
 
 /** Announces another model. */

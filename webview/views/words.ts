@@ -11,6 +11,29 @@ export function formatDuration(milliseconds: number): string {
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
+/**
+ * Line about a wait before a retry. `isOver`: other entries follow, or the turn has ended. `now`: clock, milliseconds.
+ */
+export function retryLine({ reason, until, delayMs, waitedMs }: RetryTimes, isOver: boolean, now: number): string {
+  if (isOver) return `${reason} Waited ${wholeSeconds(waitedMs + delayMs)}.`;
+  const left = until - now;
+  const next = left > 0 ? `Next try in ${wholeSeconds(left)}.` : "Trying again.";
+  const waited = waitedMs + Math.min(delayMs, delayMs - left);
+  return waited < 1_000 ? `${reason} ${next}` : `${reason} ${next} Waited ${wholeSeconds(waited)} so far.`;
+}
+
+type RetryTimes = {
+  readonly reason: string;
+  readonly until: number;
+  readonly delayMs: number;
+  readonly waitedMs: number;
+};
+
+function wholeSeconds(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000);
+  return seconds < 60 ? `${seconds} s` : formatDuration(seconds * 1_000);
+}
+
 /** `850`, `12k`, `1.2M`. */
 export function formatCount(count: number): string {
   if (count < 1_000) return String(count);

@@ -62,3 +62,28 @@ test.each([
   const update: SessionUpdate = { sessionUpdate: "usage_update", used: 7, size: 10, ...(meta && { _meta: meta }) };
   expect(play(update).usage).toEqual({ used: 7, size: 10, cost: undefined, pressure });
 });
+
+test("the waits of one call are one line, and other entries start another", () => {
+  const wait = (id: string, waitedMs: number): SessionUpdate => ({
+    sessionUpdate: "notice",
+    severity: "info",
+    title: `waited ${waitedMs}`,
+    _meta: { hermes: { retry: { id, reason: "busy.", delayMs: 4_000, waitedMs } } },
+  });
+  const answer: SessionUpdate = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "hm" } };
+  const { entries } = play(wait("a", 0), wait("a", 4_000), wait("b", 0), answer, wait("b", 4_000));
+  expect(entries.map((entry) => (entry.type === "notice" ? [entry.text, entry.retry?.until] : entry.type))).toEqual([
+    ["waited 4000", 4_000],
+    ["waited 0", 4_000],
+    "answer",
+    ["waited 4000", 4_000],
+  ]);
+  expect(new Set(entries.map(({ key }) => key)).size).toBe(4);
+  const other = {
+    sessionUpdate: "notice",
+    severity: "info",
+    title: "t",
+    _meta: { hermes: { retry: { id: 1 } } },
+  } as const;
+  expect(play(other).entries).toMatchObject([{ type: "notice", text: "t" }]);
+});

@@ -1,15 +1,16 @@
 /** Row of an entry: its number for screen readers, the keyboard focus, and the view of its kind. */
+import { useComputed } from "@preact/signals";
 import { memo } from "preact/compat";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { MarkdownView } from "../../markdown/markdown-view.tsx";
 import { thoughtId } from "../../state/rows.ts";
-import type { Entry, SummaryEntry, TextEntry } from "../../state/state.ts";
+import type { Entry, NoticeEntry, SummaryEntry, TextEntry } from "../../state/state.ts";
 import { appendText, emptyText } from "../../state/streamed-text.ts";
 import { Fold } from "../fold.tsx";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
 import { ToolCard } from "../tool-card.tsx";
-import { formatCount, formatDuration } from "../words.ts";
+import { formatCount, formatDuration, retryLine } from "../words.ts";
 import { RestoreLine } from "./restore-card.tsx";
 import { UserMessage } from "./user-message.tsx";
 
@@ -91,7 +92,10 @@ const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) 
     case "notice":
       return (
         <div class={`entry notice notice-${entry.severity}`}>
-          <Icon name={entry.severity} /> <span dir="auto">{entry.text}</span>
+          <Icon name={entry.severity} />{" "}
+          <span dir="auto">
+            {entry.retry === undefined ? entry.text : <RetryText entry={entry} retry={entry.retry} />}
+          </span>
         </div>
       );
     case "restored":
@@ -106,6 +110,31 @@ const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) 
       );
   }
 });
+
+/** Interval of the countdown. Milliseconds. */
+const TICK_MS = 1_000;
+
+function RetryText({
+  entry,
+  retry,
+}: {
+  readonly entry: NoticeEntry;
+  readonly retry: NonNullable<NoticeEntry["retry"]>;
+}) {
+  const { store } = usePanel();
+  const isOver = useComputed(() => {
+    const { running, entries, open } = store.shown.value;
+    return !running || open !== undefined || entries.at(-1)?.key !== entry.key;
+  }).value;
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (isOver) return undefined;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, [isOver, retry.until]);
+  return <>{retryLine(retry, isOver, now)}</>;
+}
 
 function Thought({ entry }: { readonly entry: TextEntry }) {
   const panel = usePanel();
