@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -149,5 +150,52 @@ test("the first update of a call has its title, kind and locations, every later 
   expect(edit.map(({ status, content }) => [status, content !== undefined])).toEqual([
     ["in_progress", true],
     ["completed", false],
+  ]);
+});
+
+test("a command arrives whole in a client that joins command and arguments with a shell", async () => {
+  const { agent, model } = await start();
+  const terminals = new Map<string, { readonly output: string; readonly exitCode: number | null }>();
+  const files: string[] = [];
+  agent
+    .on("terminal/create", ({ command, args, cwd }) => {
+      files.push(...(args as string[]));
+      const line = [command, ...(args as string[])].join(" ");
+      const { stdout, stderr, status } = spawnSync(line, { shell: true, cwd: String(cwd), encoding: "utf8" });
+      terminals.set("t", { output: stdout + stderr, exitCode: status });
+      return { terminalId: "t" };
+    })
+    .on("terminal/wait_for_exit", () => ({ exitCode: terminals.get("t")?.exitCode, signal: null }))
+    .on("terminal/output", () => ({ output: terminals.get("t")?.output, truncated: false }))
+    .on("terminal/release", () => ({}));
+  await agent.initialize({ terminal: true });
+  const sessionId = await agent.newSession();
+  await agent.request("session/set_mode", { sessionId, modeId: "auto" });
+  const command = `echo "from-terminal  'x'" && ls a.txt; mkdir sub && echo "$HOME" '$0'; exit 3`;
+  model.script(callTools(call("terminal", { command })), say("done"));
+  await agent.prompt(sessionId, "go");
+  expect(lastResult(model)).toContain(`from-terminal  'x'\na.txt\n${agent.home} $0\n`);
+  expect(lastResult(model)).toContain("exit code 3");
+  expect(files.filter((file) => existsSync(file))).toEqual([]);
+});
+
+test("a command over 128 kB runs, on a terminal too", async () => {
+  const { agent, model } = await start();
+  agent.on("session/request_permission", () => ({ outcome: { outcome: "selected", optionId: "once" } }));
+  await agent.initialize();
+  const sessionId = await agent.newSession();
+  const command = `cat > big.txt <<'END'\n${"it's \n".repeat(60_000)}END\nwc -c big.txt; export KEPT=yes`;
+  model.script(
+    callTools(call("terminal", { command })),
+    callTools(call("terminal", { command: "echo kept=$KEPT; rm big.txt" })),
+    callTools(call("terminal", { command, pty: true })),
+    say("done"),
+  );
+  await agent.prompt(sessionId, "go");
+  const results = model.requests.at(-1)?.body.messages.filter(({ role }) => role === "tool") ?? [];
+  expect(results.map(({ content }) => String(content).slice(0, 200))).toEqual([
+    expect.stringContaining("360000 big.txt"),
+    expect.stringContaining("kept=yes"),
+    expect.stringContaining("360000 big.txt"),
   ]);
 });

@@ -90,7 +90,7 @@ test("the agent uses the client's files and terminals when offered, and reads un
       ({ path, content }) => void unsaved.set(String(path).split("/").at(-1) ?? "", String(content)),
     )
     .on("terminal/create", (params) => {
-      commands.push(params);
+      commands.push({ ...params, line: readFileSync(String((params["args"] as string[])[0]), "utf8") });
       return { terminalId: "t1" };
     })
     .on("terminal/wait_for_exit", () => ({ exitCode: 0, signal: null }))
@@ -100,7 +100,7 @@ test("the agent uses the client's files and terminals when offered, and reads un
   await agent.prompt(await agent.newSession(), 'replace "two unsaved" with 2 in a.txt then run cat a.txt');
   expect(unsaved.get("a.txt")).toBe("one\n2\nthree\n");
   expect(readFileSync(join(agent.cwd, "a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
-  expect(commands).toMatchObject([{ cwd: agent.cwd, args: ["-c", "cat a.txt"] }]);
+  expect(commands).toMatchObject([{ cwd: agent.cwd, command: "/bin/sh", line: "exec /bin/bash -c 'cat a.txt'\n" }]);
   expect(agent.text()).toContain("from the client");
 });
 

@@ -11,6 +11,8 @@ import type { CommandRequest } from "./terminals.ts";
 type Shell = { readonly kind: "bash" | "sh" | "powershell"; readonly path: string };
 
 const BASHES = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
+/** Longer commands are read from a file: Linux allows 131,072 bytes for an argument (MAX_ARG_STRLEN), with quotes. */
+const MAX_ARGUMENT_BYTES = 60_000;
 /** Kind of terminal for programs on a pseudo-terminal of ours. */
 const PTY_TERM = "xterm-256color";
 
@@ -34,8 +36,12 @@ async function plan({ states, variables }: LocalBackend, request: CommandRequest
   const program = findShell();
   const kept =
     program.kind === "powershell" ? undefined : await states.keep(shell, { keeps: keepsShell, confined: sandboxed });
+  const isLong = Buffer.byteLength(command) > MAX_ARGUMENT_BYTES;
+  const file = isLong ? await kept?.storeCommand(command) : undefined;
   const line =
-    kept === undefined ? powershellLine(program, command, variables) : shellLine(program, command, kept.preamble);
+    kept === undefined
+      ? powershellLine(program, command, variables)
+      : shellLine(program, file === undefined ? { command } : { file }, kept.preamble);
   const wrapped = pty && !givesPty ? onPty(line) : { ...line, env: {} };
   return {
     launch: {
@@ -50,7 +56,7 @@ async function plan({ states, variables }: LocalBackend, request: CommandRequest
       ...(!sandboxed && { userShell: forUserShell(program, command, variables) }),
       onOutput,
     },
-    ...(kept !== undefined && { shellFiles: kept.files }),
+    ...(kept !== undefined && { shellFiles: { ...kept.files, read: [...kept.files.read, ...(file ? [file] : [])] } }),
     shellAfter: async () => kept?.after(),
     killElsewhere: undefined,
   };
@@ -67,9 +73,15 @@ type Line = {
   readonly env: Readonly<Record<string, string>>;
 };
 
-function shellLine({ kind, path }: Shell, command: string, preamble: string): Line {
-  if (kind === "bash") return { program: path, args: ["-c", command], env: { BASH_ENV: preamble } };
-  return { program: path, args: ["-c", '. "$1"; shift; eval "$1"', "sh", preamble, command], env: {} };
+/** `file` holds a command that is too long for an argument. */
+type CommandText = { readonly command: string } | { readonly file: string };
+
+function shellLine({ kind, path }: Shell, text: CommandText, preamble: string): Line {
+  if (kind === "bash") {
+    return { program: path, args: "file" in text ? [text.file] : ["-c", text.command], env: { BASH_ENV: preamble } };
+  }
+  const [script, argument] = "file" in text ? ['. "$1"', text.file] : ['eval "$1"', text.command];
+  return { program: path, args: ["-c", `. "$1"; shift; ${script}`, "sh", preamble, argument], env: {} };
 }
 
 function powershellLine({ path }: Shell, command: string, { withheld, passed }: CommandVariables): Line {

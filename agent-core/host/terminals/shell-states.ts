@@ -21,6 +21,8 @@ export type KeptShell = {
   readonly files: { readonly read: readonly string[]; readonly written: readonly string[] };
   /** Variables for the command's environment. */
   readonly env: Readonly<Record<string, string>>;
+  /** Stores a command that is too long for an argument until its end. Resolves to the file that the shell reads. */
+  storeCommand(command: string): Promise<string>;
   /** State at the command's end; undefined when a signal killed the shell or another program replaced it. */
   after(): Promise<ShellState | undefined>;
 };
@@ -50,6 +52,7 @@ export class ShellStates {
     const from = confined ? (shell.confined ?? shell.variables) : shell.variables;
     const preamble = join(folder, "preamble");
     const userFile = process.env["BASH_ENV"];
+    const commandFile = join(folder, `${this.#count}.command`);
     return {
       preamble,
       files: { read: [preamble, ...(from === undefined || from === shell.confined ? [] : [from])], written: [written] },
@@ -62,7 +65,12 @@ export class ShellStates {
         ...(from !== undefined && { [START_FROM]: from }),
         ...(userFile !== undefined && userFile !== "" && { [USER_BASH_ENV]: userFile }),
       },
+      async storeCommand(command) {
+        await writeFile(commandFile, command, { mode: 0o600 });
+        return commandFile;
+      },
       after: async () => {
+        await rm(commandFile, { force: true });
         const left = keeps ? await readState(to) : undefined;
         if (left === undefined) return undefined;
         const { folder: last, changed } = left;
