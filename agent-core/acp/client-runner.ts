@@ -1,8 +1,5 @@
 /** Starts programs through the client, so that the user watches them in the editor's own terminal. */
-import { randomUUID } from "node:crypto";
-import { rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute } from "node:path";
 import {
   type AgentContext,
   type CreateTerminalRequest,
@@ -11,7 +8,7 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import type { Launch, Runner, Started } from "../host/terminals/backend.ts";
 import { readOutputFile, readOutputPart } from "../host/terminals/output-file.ts";
-import { quote } from "../host/terminals/preamble.ts";
+import { launchScript } from "../host/terminals/preamble.ts";
 import type { CommandExit, CommandOutput, OutputPart, WriteOutcome } from "../host/terminals/terminals.ts";
 import type { ProcessTree } from "../platform/children/process-tree.ts";
 import { call, readMeta } from "../protocol/method.ts";
@@ -46,27 +43,26 @@ async function start(
   signal.throwIfAborted();
   const { cwd, env, title, input, hasPty, outputFile, userShell } = launch;
   const hermes: HermesTerminalMeta = { outputFile, title, input, hasPty, ...(userShell && { userShell }) };
-  const { command, args, removeFile } = isOurs ? ownLine(launch) : await fileLine(launch);
+  const script = isOurs ? undefined : await launchScript(launch);
+  const removeScript = async (): Promise<void> => script?.remove();
   const create: CreateTerminalRequest = {
     sessionId,
-    command,
-    args: [...args],
+    command: script?.program ?? launch.program,
+    args: [...(script?.args ?? launch.args)],
     cwd,
     env: Object.entries(env).map(([name, value]) => ({ name, value })),
     outputByteLimit: OUTPUT_BYTE_LIMIT,
     _meta: { hermes },
   };
   const created = client.request(methods.client.terminal.create, create);
-  const { terminalId, _meta: meta } = await created.catch(async (error: unknown) => {
-    await removeFile();
-    throw error;
-  });
+  created.catch(removeScript);
+  const { terminalId, _meta: meta } = await created;
   const terminal: TerminalOutputRequest = { sessionId, terminalId };
   const ending = client.request(methods.client.terminal.waitForExit, terminal);
   const exit = ending.then(
     ({ exitCode, signal: ended }): CommandExit => ({ exitCode: exitCode ?? null, signal: ended ?? null }),
   );
-  void exit.then(removeFile, removeFile);
+  void exit.then(removeScript, removeScript);
   exit.catch(() => undefined); // callers get the error; it must not count as unhandled when nobody waits
   return {
     terminalId,
@@ -84,24 +80,6 @@ async function start(
       await client.request(methods.client.terminal.release, terminal);
     },
   };
-}
-
-type CommandLine = {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly removeFile: () => Promise<void>;
-};
-
-function ownLine({ program, args }: Launch): CommandLine {
-  return { command: program, args, removeFile: async () => undefined };
-}
-
-/** Some clients join command and arguments with a shell. The arguments are in a file, where no shell splits them. */
-async function fileLine(launch: Launch): Promise<CommandLine> {
-  if (process.platform === "win32") return ownLine(launch);
-  const file = join(tmpdir(), `hermes-command-${randomUUID()}`);
-  await writeFile(file, `exec ${[launch.program, ...launch.args].map(quote).join(" ")}\n`, { mode: 0o600 });
-  return { command: "/bin/sh", args: [file], removeFile: () => rm(file, { force: true }) };
 }
 
 const CANNOT_WRITE: WriteOutcome = {

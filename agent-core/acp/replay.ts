@@ -4,7 +4,7 @@ import type { SessionUpdate, ToolKind } from "@zed-industries/agent-client-proto
 import type { Message, ToolMessage } from "../messages/message.ts";
 import type { HermesEarlier, HermesEarlierMeta, HermesEarlierPage } from "../protocol/sessions.ts";
 import { droppedCount, type TranscriptEntry } from "../sessions/conversation.ts";
-import { type EntryOf, parseLine } from "../sessions/entry.ts";
+import { type EntryOf, parseLine, type TextDiff } from "../sessions/entry.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { answerText, shownCount } from "../sessions/shown-message.ts";
 import { chunk, compressionUpdate, planUpdate, resultContent, userUpdates } from "./conversation-updates.ts";
@@ -25,10 +25,13 @@ const TOOL_KINDS: ReadonlySet<string> = new Set<ToolKind>([
   "other",
 ]);
 
+/** Display of the tool calls of a session. */
+type StoredCalls = Pick<StoredSession, "toolEntry" | "diffsOf">;
+
 /** Lazy: a long session has many updates, and each reads its tool entry from the disk. `said`: default: everything. */
 export function* replay(stored: StoredSession, said = stored.conversation.transcript): Generator<SessionUpdate> {
-  const { records, conversation, todos, toolEntry } = stored;
-  yield* replaySaid(said, toolEntry);
+  const { records, conversation, todos } = stored;
+  yield* replaySaid(said, stored);
   const { compression } = conversation;
   // The conversation holds the journal's entry itself.
   const entry = records.find((candidate) => candidate.type === "compression" && candidate === compression);
@@ -39,28 +42,29 @@ export function* replay(stored: StoredSession, said = stored.conversation.transc
 }
 
 /** Updates of the messages, each call with its result. */
-export function* replaySaid(
-  said: readonly TranscriptEntry[],
-  toolEntry: StoredSession["toolEntry"],
-): Generator<SessionUpdate> {
+export function* replaySaid(said: readonly TranscriptEntry[], calls: StoredCalls): Generator<SessionUpdate> {
   /** Arguments of the calls that still wait for their result. */
   const open = new Map<string, string>();
   for (const one of said) {
     const { message, position } = one;
-    if (message.role !== "tool") yield* cutOff(open, toolEntry);
+    if (message.role !== "tool") yield* cutOff(open, calls);
     if (message.role === "assistant")
       for (const { id, function: call } of message.tool_calls ?? []) open.set(id, call.arguments);
-    if (message.role === "tool") yield resultUpdate(message, open, toolEntry);
+    if (message.role === "tool") yield resultUpdate(message, open, calls);
     else yield* messageUpdates(message, position);
   }
-  yield* cutOff(open, toolEntry);
+  yield* cutOff(open, calls);
 }
 
 /** Calls of a turn that ended with its process: their results were never stored. */
-function* cutOff(open: Map<string, string>, toolEntry: StoredSession["toolEntry"]): Generator<SessionUpdate> {
+function* cutOff(open: Map<string, string>, { toolEntry, diffsOf }: StoredCalls): Generator<SessionUpdate> {
   for (const [id, input] of open) {
     const entry = toolEntry(id);
-    yield toolUpdate(id, entry === undefined ? `Error: ${CUT_OFF}` : CUT_OFF, { entry, input });
+    yield toolUpdate(id, entry === undefined ? `Error: ${CUT_OFF}` : CUT_OFF, {
+      entry,
+      diffs: diffsIn(entry, diffsOf),
+      input,
+    });
   }
   open.clear();
 }
@@ -68,11 +72,16 @@ function* cutOff(open: Map<string, string>, toolEntry: StoredSession["toolEntry"
 function resultUpdate(
   { tool_call_id: id, content }: ToolMessage,
   open: Map<string, string>,
-  toolEntry: StoredSession["toolEntry"],
+  { toolEntry, diffsOf }: StoredCalls,
 ): SessionUpdate {
   const input = open.get(id);
   open.delete(id);
-  return toolUpdate(id, content, { entry: toolEntry(id), input });
+  const entry = toolEntry(id);
+  return toolUpdate(id, content, { entry, diffs: diffsIn(entry, diffsOf), input });
+}
+
+function diffsIn(entry: EntryOf<"tool"> | undefined, diffsOf: StoredCalls["diffsOf"]): readonly TextDiff[] {
+  return entry === undefined ? [] : diffsOf(entry);
 }
 
 function messageUpdates(message: Exclude<Message, ToolMessage>, position: number): readonly SessionUpdate[] {
@@ -93,15 +102,16 @@ function messageUpdates(message: Exclude<Message, ToolMessage>, position: number
 
 type Call = {
   readonly entry: EntryOf<"tool"> | undefined;
+  readonly diffs: readonly TextDiff[];
   /** JSON. */
   readonly input: string | undefined;
 };
 
-function toolUpdate(toolCallId: string, text: string, { entry, input }: Call): SessionUpdate {
+function toolUpdate(toolCallId: string, text: string, { entry, diffs, input }: Call): SessionUpdate {
   const result = {
     ok: entry?.ok ?? !text.startsWith("Error: "),
     text,
-    diffs: entry?.diffs ?? [],
+    diffs,
     problems: entry?.problems ?? [],
   };
   return {
@@ -185,14 +195,14 @@ export type PageRequest = {
 /** Pages of a conversation, for a client that loads a session from its end. A page has whole turns. */
 export class ReplayPages {
   readonly #said: () => readonly TranscriptEntry[];
-  readonly #toolEntry: StoredSession["toolEntry"];
+  readonly #calls: StoredCalls;
   /** The client has got everything from here on as live updates. */
   readonly #end: number;
 
   /** `said` reads the current conversation; `stored` is the session at its opening. */
   constructor(said: () => readonly TranscriptEntry[], stored: StoredSession | undefined) {
     this.#said = said;
-    this.#toolEntry = stored?.toolEntry ?? (() => undefined);
+    this.#calls = stored ?? { toolEntry: () => undefined, diffsOf: () => [] };
     this.#end = stored?.conversation.next ?? 0;
   }
 
@@ -200,7 +210,7 @@ export class ReplayPages {
   async page({ before, messages, signal }: PageRequest): Promise<HermesEarlierPage> {
     const { said, earlier } = pageBefore(this.#said(), Math.min(before, this.#end), messages);
     const updates: SessionUpdate[] = [];
-    for (const update of replaySaid(said, this.#toolEntry)) {
+    for (const update of replaySaid(said, this.#calls)) {
       updates.push(update);
       if (updates.length % YIELD_AFTER !== 0) continue;
       await setImmediate();

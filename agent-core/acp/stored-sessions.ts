@@ -61,7 +61,7 @@ export class StoredSessions {
 
   /** `unsaved`: lines that are not in the journal yet. */
   async read(id: string, unsaved?: Buffer): Promise<StoredSession> {
-    const read = await readJournal(this.#pathOf(id), unsaved);
+    const read = await readJournal(this.#pathOf(id), unsaved, (hash) => this.#objects.textOf(hash));
     if (!read.ok) throw sessionUnusable(id, read.message);
     return read.session;
   }

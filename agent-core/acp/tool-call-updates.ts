@@ -16,6 +16,8 @@ const ANNOUNCE_AFTER_MS = 150;
 const OUTPUT_INTERVAL_MS = 250;
 /** Length of the shown end of live output. Characters. */
 const OUTPUT_TAIL_CHARS = 4_000;
+/** The diff of an edit shows longer arguments. Characters of JSON. */
+const MAX_EDIT_INPUT_CHARS = 20_000;
 /** Text of a call that never ran because its answer ended early. */
 const DROPPED = "Not run: the answer was cut off.";
 
@@ -82,7 +84,11 @@ export class ToolCallUpdates {
     const call = this.#callOf(callId);
     clearTimeout(call.announcing);
     const places = locations.map((location) => ({ ...location }));
-    const facts = { toolCallId: callId, name, title, kind, status: call.status, locations: places, rawInput: input };
+    const isShownByDiff = kind === "edit" && JSON.stringify(input).length > MAX_EDIT_INPUT_CHARS;
+    const facts = {
+      ...{ toolCallId: callId, name, title, kind, status: call.status, locations: places },
+      ...(!isShownByDiff && { rawInput: input }),
+    };
     this.#send(
       call.isSent ? { sessionUpdate: "tool_call_update", ...facts } : { sessionUpdate: "tool_call", ...facts },
     );

@@ -65,6 +65,7 @@ export class AIAgent {
     });
     this.#turns = new TurnRunner({
       ...{ sessionId: this.sessionId, setup, record, shell: this.#shell, context: this.#context, contextFor, notify },
+      storeDiff: (diff) => this.checkpoints?.storeDiff(diff) ?? { ...diff },
       beginTurn: () => this.checkpoints?.beginTurn(),
     });
   }

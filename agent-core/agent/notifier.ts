@@ -1,6 +1,8 @@
 /** Emits the agent's notifications. A callback that throws never ends a turn. */
 
+import type { EntryOf, StoredDiff } from "../sessions/entry.ts";
 import type { NewEntry } from "../sessions/journal.ts";
+import type { FileDiff } from "../tools/tool.ts";
 import type { AgentCallbacks, ToolProgressEvent } from "./callbacks.ts";
 
 type Notifications = Required<Omit<AgentCallbacks, "clarify" | "approval">>;
@@ -40,15 +42,22 @@ export function notifier(callbacks: AgentCallbacks, onDefect: (message: string) 
 type ToolProgress = (event: ToolProgressEvent) => void;
 type Started = Extract<ToolProgressEvent, { type: "started" }>;
 
-/** Wraps `emit` so that each finished call is written to the journal first. A resumed session replays these entries. */
-export function journalledProgress(emit: ToolProgress, journal: (entry: NewEntry) => void): ToolProgress {
+/**
+ * Wraps `emit` so that each finished call is written to the journal first. A resumed session replays these entries.
+ * `storeDiff` gives a diff as the journal stores it.
+ */
+export function journalledProgress(
+  emit: ToolProgress,
+  journal: (entry: NewEntry) => void,
+  storeDiff: (diff: FileDiff) => StoredDiff,
+): ToolProgress {
   const open = new Map<string, Started>();
   return (event) => {
     if (event.type === "started") open.set(event.callId, event);
     if (event.type === "finished") {
       const started = open.get(event.callId);
       open.delete(event.callId);
-      if (started) journal(entryOf(started, event));
+      if (started) journal({ ...entryOf(started, event), diffs: (event.result.diffs ?? []).map(storeDiff) });
     }
     emit(event);
   };
@@ -57,7 +66,7 @@ export function journalledProgress(emit: ToolProgress, journal: (entry: NewEntry
 function entryOf(
   { callId, name, title, kind, locations }: Started,
   { result, durationMs }: Extract<ToolProgressEvent, { type: "finished" }>,
-): NewEntry {
+): Omit<EntryOf<"tool">, "at" | "diffs"> {
   return {
     type: "tool",
     callId,
@@ -65,7 +74,6 @@ function entryOf(
     title,
     kind,
     locations: locations.map((location) => ({ ...location })),
-    diffs: (result.diffs ?? []).map((diff) => ({ ...diff })),
     ...(result.problems && { problems: [...result.problems] }),
     ok: result.ok,
     durationMs: Math.round(durationMs),

@@ -1,8 +1,9 @@
 /** Runs the turns of an agent, one at a time: gives the loop its ports, and writes down the result of each turn. */
 import { randomUUID } from "node:crypto";
 import type { ContentPart, Message, UserMessage } from "../messages/message.ts";
+import type { StoredDiff } from "../sessions/entry.ts";
 import { writeSpillFile } from "../sessions/session-files.ts";
-import type { Tool, ToolContext } from "../tools/tool.ts";
+import type { FileDiff, Tool, ToolContext } from "../tools/tool.ts";
 import type { AgentSetup } from "./agent-setup.ts";
 import type { AgentShell } from "./agent-shell.ts";
 import { PartialAnswer } from "./answer-reader.ts";
@@ -33,6 +34,8 @@ export type RunnerOptions = {
   readonly context: ContextKeeper;
   readonly contextFor: (callId: string, signal: AbortSignal) => ToolContext;
   readonly notify: Notifier;
+  /** Gives a diff as the journal stores it. */
+  readonly storeDiff: (diff: FileDiff) => StoredDiff;
   /** Called before the first request of each turn. */
   readonly beginTurn: () => void;
 };
@@ -59,7 +62,7 @@ export class TurnRunner {
         notify.step(event);
         notify.contextPressure(context.pressure);
       },
-      toolProgress: journalledProgress(notify.toolProgress, (entry) => record.journal(entry)),
+      toolProgress: journalledProgress(notify.toolProgress, (entry) => record.journal(entry), options.storeDiff),
     };
   }
 

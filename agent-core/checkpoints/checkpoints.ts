@@ -1,12 +1,13 @@
 /** Checkpoints of a session: a Host that logs file changes, the preview of a restore, and the restore itself. */
 import { randomUUID } from "node:crypto";
 import type { Host } from "../host/host.ts";
+import type { StoredDiff, TextDiff } from "../sessions/entry.ts";
 import { ChangeLog, type ChangeLogOptions } from "./change-log.ts";
 import { checkpointedFiles } from "./checkpointed-files.ts";
 import { checkpointedTerminals } from "./checkpointed-terminals.ts";
 import { CommandWatch } from "./command-watch.ts";
 import { gitBlobs } from "./git-blobs.ts";
-import { ObjectStore } from "./object-store.ts";
+import { hashOf, ObjectStore } from "./object-store.ts";
 import { type RestoredFile, restoreFiles } from "./restore.ts";
 import { changesAfter, type PlannedFile, planFile, type Target, targetsAt, targetsBefore } from "./restore-plan.ts";
 import { WorkspaceScan } from "./workspace-scan.ts";
@@ -29,6 +30,9 @@ export type CheckpointsOptions = ChangeLogOptions & {
   readonly onDefect: (message: string) => void;
 };
 
+/** The journal keeps the texts of smaller diffs itself. Characters. */
+const MAX_JOURNAL_CHARS = 8_000;
+
 /** Result of a restore; `id` is for its undo. */
 export type Restored = { readonly id: string; readonly files: readonly RestoredFile[] };
 
@@ -38,6 +42,8 @@ export class Checkpoints {
   readonly #store: ObjectStore;
   readonly #watch: CommandWatch;
   #nextScan: NodeJS.Timeout | undefined;
+  /** Settles when the texts of all diffs are stored. */
+  #storing: Promise<unknown> = Promise.resolve();
 
   constructor(options: CheckpointsOptions) {
     const { roots, objects, maxFiles, tell } = options;
@@ -129,10 +135,27 @@ export class Checkpoints {
     return this.#restore(targetsBefore(this.#log.changes, restore), this.#log.position, signal);
   }
 
+  /** Gives the diff for the journal. The texts of a large diff are stored in the background. */
+  storeDiff({ path, oldText, newText }: TextDiff): StoredDiff {
+    if ((oldText?.length ?? 0) + (newText?.length ?? 0) <= MAX_JOURNAL_CHARS) return { path, oldText, newText };
+    return { path, oldHash: this.#storeText(oldText), newHash: this.#storeText(newText) };
+  }
+
   /** Ends the background work. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
     clearTimeout(this.#nextScan);
-    return this.#watch.close();
+    await Promise.all([this.#watch.close(), this.#storing]);
+  }
+
+  /** Returns the hash of the text. */
+  #storeText(text: string | null): string | null {
+    if (text === null) return null;
+    const content = Buffer.from(text);
+    const stored = this.#store.put(content).catch((error: unknown) => {
+      this.#options.onDefect(`could not store the text of an edit: ${String(error)}`); // the replay shows no diff
+    });
+    this.#storing = Promise.all([this.#storing, stored]);
+    return hashOf(content);
   }
 
   async #restore(targets: readonly Target[], position: number, signal: AbortSignal): Promise<Restored> {

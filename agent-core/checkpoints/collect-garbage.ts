@@ -19,7 +19,8 @@ const KEPT_MS = 30 * DAY_MS;
 const GRACE_MS = DAY_MS;
 const INTERVAL_MS = DAY_MS;
 const STAMP = "swept";
-const MENTION = '"type":"file-change"';
+/** Parts of the lines that name objects: changes of files, and diffs of edits. */
+const MENTIONS = ['"type":"file-change"', '"newHash":'];
 
 export type GarbageOptions = {
   readonly store: ObjectStore;
@@ -59,7 +60,8 @@ export async function hashesIn(journal: string): Promise<ReadonlySet<string>> {
   const hashes = new Set<string>();
   try {
     for await (const lines of readLines(journal)) {
-      for (const { bytes } of lines) if (bytes.includes(MENTION)) for (const hash of hashesOf(bytes)) hashes.add(hash);
+      for (const { bytes } of lines)
+        if (MENTIONS.some((mention) => bytes.includes(mention))) for (const hash of hashesOf(bytes)) hashes.add(hash);
     }
   } catch {
     // The journal is gone or unreadable.
@@ -69,9 +71,14 @@ export async function hashesIn(journal: string): Promise<ReadonlySet<string>> {
 
 function hashesOf(line: Buffer): readonly string[] {
   const entry = parseEntry(line.toString("utf8"));
-  if (entry?.type !== "file-change" || entry.before === null || entry.before === "unknown") return [];
-  const { hash, unsaved } = entry.before;
-  return [hash, unsaved].filter((kept) => kept != null);
+  const hashes: (string | null | undefined)[] = [];
+  if (entry?.type === "tool") {
+    for (const diff of entry.diffs) if ("newHash" in diff) hashes.push(diff.oldHash, diff.newHash);
+  }
+  if (entry?.type === "file-change" && entry.before !== null && entry.before !== "unknown") {
+    hashes.push(entry.before.hash, entry.before.unsaved);
+  }
+  return hashes.filter((hash) => hash != null);
 }
 
 /** Removes the objects that only the deleted session needs. `hashes` are those of its journal. */

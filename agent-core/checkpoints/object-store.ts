@@ -3,10 +3,11 @@
  * home.
  */
 import { createHash, randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { deflateRaw, inflateRaw } from "node:zlib";
+import { deflateRaw, inflateRaw, inflateRawSync } from "node:zlib";
 
 /** First byte of an object: encoding of the rest. */
 const PLAIN = 0;
@@ -49,6 +50,17 @@ export class ObjectStore {
     try {
       const content = await unpacked(await readFile(this.pathOf(hash)));
       return hashOf(content) === hash ? content : undefined;
+    } catch {
+      return undefined; // the object is missing or damaged
+    }
+  }
+
+  /** Content as text, read synchronously; undefined for a missing or damaged object. */
+  textOf(hash: string): string | undefined {
+    try {
+      const stored = readFileSync(this.pathOf(hash));
+      const content = stored[0] === DEFLATED ? inflateRawSync(stored.subarray(1)) : stored.subarray(1);
+      return hashOf(content) === hash ? content.toString("utf8") : undefined;
     } catch {
       return undefined; // the object is missing or damaged
     }

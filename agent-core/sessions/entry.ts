@@ -41,7 +41,10 @@ const MAX_TIME = 8.64e15;
 /** An invalid time becomes 0, so that the entry itself stays readable. */
 const at = z.number().min(-MAX_TIME).max(MAX_TIME).catch(0);
 
-const fileDiff = z.object({ path: z.string(), oldText: z.string().nullable(), newText: z.string().nullable() });
+const textDiff = z.object({ path: z.string(), oldText: z.string().nullable(), newText: z.string().nullable() });
+
+/** The texts of a large diff are in the checkpoints' store, by their SHA-256. Null: no file. */
+const hashDiff = z.object({ path: z.string(), oldHash: z.string().nullable(), newHash: z.string().nullable() });
 
 const fileState = z.object({
   /** SHA-256 of the file's bytes, or of a link's target. It names a copy in the checkpoints' store. Null: no file. */
@@ -125,7 +128,7 @@ const entrySchema = z.discriminatedUnion("type", [
     title: z.string(),
     kind: z.string(),
     locations: z.array(z.object({ path: z.string(), line: z.number().exactOptional() })),
-    diffs: z.array(fileDiff),
+    diffs: z.array(z.union([textDiff, hashDiff])),
     problems: z
       .array(z.object({ path: z.string(), line: z.number(), severity: z.enum(["error", "warning"]), text: z.string() }))
       .exactOptional(),
@@ -169,6 +172,11 @@ const entrySchema = z.discriminatedUnion("type", [
 ]);
 
 export type JournalEntry = z.infer<typeof entrySchema>;
+
+export type TextDiff = z.infer<typeof textDiff>;
+
+/** Diff of an edit as a journal stores it. */
+export type StoredDiff = TextDiff | z.infer<typeof hashDiff>;
 
 /** State of a file at one moment. */
 export type FileState = z.infer<typeof fileState>;

@@ -38,7 +38,8 @@ export function exportName({ id, title }: Pick<StoredSession, "id" | "title">, f
 
 async function asJson(session: StoredSession): Promise<string> {
   const { id, cwd, title, model, systemPrompt, conversation, todos } = session;
-  const entries = await readEntries(session.path, session.unsaved);
+  const stored = await readEntries(session.path, session.unsaved);
+  const entries = stored.map((entry) => (entry.type === "tool" ? { ...entry, diffs: session.diffsOf(entry) } : entry));
   const messages = conversation.transcript.map(({ position, message }) => ({ position, ...message }));
   const whole = { version: JSON_VERSION, id, cwd, title, model, systemPrompt, messages, todos, entries };
   // Each string is masked alone: a match over the whole JSON could swallow its syntax.

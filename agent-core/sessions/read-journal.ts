@@ -4,7 +4,16 @@ import { basename } from "node:path";
 import { hasCode } from "../platform/errors.ts";
 import { Conversation, type StoredMessage } from "./conversation.ts";
 import { entriesIn, recoverEntries } from "./damaged-line.ts";
-import { checkEntry, type EntryOf, JOURNAL_VERSION, type JournalEntry, parseEntry, parseLine } from "./entry.ts";
+import {
+  checkEntry,
+  type EntryOf,
+  JOURNAL_VERSION,
+  type JournalEntry,
+  parseEntry,
+  parseLine,
+  type StoredDiff,
+  type TextDiff,
+} from "./entry.ts";
 import { type Line, type LinePlace, LineReader, linesOf, readLines } from "./journal-lines.ts";
 
 export type StoredSession = {
@@ -30,6 +39,8 @@ export type StoredSession = {
   readonly records: readonly RecordEntry[];
   /** The display of a tool call. Undefined when the journal lacks it or has changed. */
   readonly toolEntry: (callId: string) => EntryOf<"tool"> | undefined;
+  /** The diffs of a tool call with their texts. A diff whose text is lost is left out. */
+  readonly diffsOf: (entry: Pick<EntryOf<"tool">, "diffs">) => readonly TextDiff[];
   /** Count of unreadable lines. A torn last line does not count. */
   readonly damagedLines: number;
   /** Lines that are not in the journal yet. All fields above include them. */
@@ -45,12 +56,19 @@ export type ReadSession =
   | { readonly ok: true; readonly session: StoredSession }
   | { readonly ok: false; readonly message: string };
 
+/** Text by its SHA-256, from the checkpoints' store; undefined when the store has lost it. */
+export type StoredText = (hash: string) => string | undefined;
+
 /**
  * Reads the journal at `path`, then the lines of `unsaved`, which still wait for the disk. The failure message is one
  * line for people.
  */
-export async function readJournal(path: string, unsaved?: Buffer): Promise<ReadSession> {
-  const reading = new Reading(path, unsaved);
+export async function readJournal(
+  path: string,
+  unsaved?: Buffer,
+  storedText: StoredText = () => undefined,
+): Promise<ReadSession> {
+  const reading = new Reading(path, unsaved, storedText);
   try {
     for await (const lines of readLines(path)) {
       for (const line of lines) reading.add(line);
@@ -91,6 +109,7 @@ class Reading {
   readonly #records: RecordEntry[] = [];
   readonly #tools = new Map<string, LinePlace | EntryOf<"tool">>();
   readonly #unsaved: Buffer | undefined;
+  readonly #storedText: StoredText;
   /** The last entry of each kind where only the last one counts. */
   readonly #last: { -readonly [Type in JournalEntry["type"]]?: EntryOf<Type> } = {};
   #head: EntryOf<"session"> | undefined;
@@ -98,8 +117,9 @@ class Reading {
   #lines = 0;
   #damaged = 0;
 
-  constructor(path: string, unsaved: Buffer | undefined) {
+  constructor(path: string, unsaved: Buffer | undefined, storedText: StoredText) {
     this.#path = path;
+    this.#storedText = storedText;
     this.#unsaved = unsaved;
     this.#lineReader = new LineReader(path);
   }
@@ -148,6 +168,8 @@ class Reading {
       todos: last.todos?.items ?? [],
       records: this.#records,
       toolEntry: (callId) => this.#toolAt(this.#tools.get(callId)),
+      diffsOf: ({ diffs }) =>
+        diffs.map((diff) => withTexts(diff, this.#storedText)).filter((diff) => diff !== undefined),
       damagedLines: this.#damaged,
       unsaved: this.#unsaved,
     };
@@ -233,6 +255,13 @@ class Reading {
       this.#take(saved.json, { start: start + bytes.indexOf(saved.text), length });
     }
   }
+}
+
+function withTexts(diff: StoredDiff, storedText: StoredText): TextDiff | undefined {
+  if ("oldText" in diff) return diff;
+  const { path, oldHash, newHash } = diff;
+  const [oldText, newText] = [oldHash, newHash].map((hash) => (hash === null ? null : storedText(hash)));
+  return oldText === undefined || newText === undefined ? undefined : { path, oldText, newText };
 }
 
 function toolCallOf(json: unknown): string | undefined {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
@@ -198,4 +198,53 @@ test("a command over 128 kB runs, on a terminal too", async () => {
     expect.stringContaining("kept=yes"),
     expect.stringContaining("360000 big.txt"),
   ]);
+});
+
+/** A session with ten edits of one line each in a file of 300 kB. */
+async function editedSession(): Promise<{
+  readonly agent: AcpAgent;
+  readonly sessionId: string;
+  readonly journal: string;
+}> {
+  const { agent, model } = await start();
+  const lines = Array.from({ length: 10_000 }, (_, index) => `line ${index} of thirty chars..`);
+  writeFileSync(join(agent.cwd, "big.txt"), `${lines.join("\n")}\n`);
+  await agent.initialize();
+  const sessionId = await agent.newSession();
+  const patches = Array.from({ length: 10 }, (_, index) =>
+    callTools(
+      call("patch", { path: "big.txt", old_string: `line ${index + 1}00 of`, new_string: `LINE ${index + 1}00 of` }),
+    ),
+  );
+  model.script(callTools(call("read_file", { path: "big.txt" })), ...patches, say("done"));
+  await agent.prompt(sessionId, "edit it");
+  return { agent, sessionId, journal: join(agent.home, "vscode", "sessions", `${sessionId}.jsonl`) };
+}
+
+/** Diffs of all calls that a load replays. */
+async function replayedDiffs(agent: AcpAgent, sessionId: string): Promise<readonly Json[]> {
+  agent.updates.length = 0;
+  await agent.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] });
+  return agent.of("tool_call").flatMap(({ content }) => (content as Json[]).filter(({ type }) => type === "diff"));
+}
+
+test("an edit of a large file sends its diff once, and the journal names the texts by their hashes", async () => {
+  const { agent, sessionId, journal } = await editedSession();
+  const diffs = agent.updates.filter((update) => JSON.stringify(update).includes('"type":"diff"'));
+  expect(diffs).toHaveLength(10);
+  expect(statSync(journal).size).toBeLessThan(60_000);
+  const shown = diffs.flatMap(({ content }) => content as Json[]);
+  expect(await replayedDiffs(agent, sessionId)).toEqual(shown);
+
+  const place = { cwd: agent.cwd, mcpServers: [] };
+  const fork = await agent.request("session/fork", { sessionId, ...place });
+  expect(await replayedDiffs(agent, String(fork.result?.["sessionId"]))).toEqual(shown);
+  const exported = await agent.request("_hermes/session/export", { sessionId, format: "json" });
+  const { entries } = JSON.parse(String(exported.result?.["text"])) as { entries: Json[] };
+  const stored = entries.flatMap((entry) => (entry["type"] === "tool" ? (entry["diffs"] as Json[]) : []));
+  expect(stored).toEqual(shown.map(({ type: _, ...diff }) => diff));
+
+  rmSync(join(agent.home, "vscode", "checkpoints"), { recursive: true });
+  expect(await replayedDiffs(agent, sessionId)).toEqual([]);
+  expect(agent.of("tool_call").map(({ title }) => title)).toContain("Edit big.txt");
 });

@@ -3,7 +3,11 @@
  * reads the script through BASH_ENV; so messages, exit code, traps, `exit`, `set -e` and syntax errors are those of a plain
  * `bash -c`. Shells exchange values in private files that the agent never reads.
  */
-import type { CommandVariables } from "./backend.ts";
+import { randomUUID } from "node:crypto";
+import { rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { CommandVariables, Launch } from "./backend.ts";
 
 /** The shell writes `<value>.folder` and `<value>.variables` at its end; without a value it stores nothing. */
 export const SAVE_TO = "HERMES_SHELL_TO";
@@ -86,4 +90,17 @@ fi`;
 /** Quotes text as one word of a POSIX shell's command line. */
 export function quote(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+export type LaunchScript = Pick<Launch, "program" | "args"> & { remove(): Promise<void> };
+
+/**
+ * Starts the program of a launch with a file as the only argument, for clients that join program and arguments with a
+ * shell. Undefined on Windows.
+ */
+export async function launchScript({ program, args }: Launch): Promise<LaunchScript | undefined> {
+  if (process.platform === "win32") return undefined;
+  const file = join(tmpdir(), `hermes-command-${randomUUID()}`);
+  await writeFile(file, `exec ${[program, ...args].map(quote).join(" ")}\n`, { mode: 0o600 });
+  return { program: "/bin/sh", args: [file], remove: () => rm(file, { force: true }) };
 }

@@ -59,6 +59,17 @@ test("objects without a session are removed after a day", async () => {
   expect(await Promise.all([told, untold, young].map((hash) => store.has(hash)))).toEqual([true, false, true]);
 });
 
+test("objects with the texts of a diff are kept", async () => {
+  const [oldHash, newHash] = [await object("before", 5), await object("after", 5)];
+  const diffs = [{ path: "/w/a.txt", oldHash, newHash }];
+  const call = { type: "tool", callId: "c", name: "patch", title: "Edit a.txt", kind: "edit", locations: [] };
+  const path = journal("a", [], 5);
+  writeFileSync(path, `${JSON.stringify({ ...call, diffs, ok: true, durationMs: 1, at: 0 })}\n`);
+  await sweep();
+  expect([store.textOf(oldHash), store.textOf(newHash)]).toEqual(["before", "after"]);
+  expect(await hashesIn(path)).toEqual(new Set([oldHash, newHash]));
+});
+
 test("objects of sessions unused for 30 days are removed, those of open sessions never", async () => {
   const old = await object("old", 40);
   const open = await object("open", 40);
