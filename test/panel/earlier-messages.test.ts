@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { writeLongSession } from "../support/long-session.ts";
-import { openPanel, type Panel, panelPictureOfFailure } from "../support/panel/open-panel.ts";
+import { openPanel, usePanel } from "../support/panel/open-panel.ts";
 
 /** Its tail, and three pages before it. */
 const MESSAGES = 700;
@@ -46,34 +46,29 @@ const show = (events: readonly object[]): string => `(() => {
 
 // A long session is opened by its end; what is earlier comes a page at a time, and nothing that one reads moves.
 describe("earlier messages of a long session", () => {
-  let panel: Panel;
+  const panel = usePanel(() =>
+    openPanel({
+      prepare: (place) => writeLongSession({ ...place, id: "20261101_120000_bbbbbbbb", messages: MESSAGES }),
+    }),
+  );
 
   beforeAll(async () => {
-    panel = await openPanel({
-      prepare: (place) => writeLongSession({ ...place, id: "20261101_120000_bbbbbbbb", messages: MESSAGES }),
-    });
-    await panel.runCommand("Hermes: Show Sessions");
-    await panel.page.locator(".history-name", { hasText: "A long session" }).click();
+    await panel().runCommand("Hermes: Show Sessions");
+    await panel().page.locator(".history-name", { hasText: "A long session" }).click();
     await answer(QUESTIONS).waitFor();
   });
 
-  panelPictureOfFailure(() => panel);
-
-  afterAll(async () => {
-    await panel.close();
-  });
-
-  const log = () => panel.page.getByRole("log");
-  const said = (text: string) => panel.page.locator(".row", { hasText: text });
+  const log = () => panel().page.getByRole("log");
+  const said = (text: string) => panel().page.locator(".row", { hasText: text });
   const answer = (number: number) => said(`Answer ${number}:`);
-  const earlier = () => panel.page.getByRole("button", { name: /earlier message/i });
+  const earlier = () => panel().page.getByRole("button", { name: /earlier message/i });
   const wheel = async (pixels: number): Promise<void> => {
     await log().hover();
-    await panel.page.mouse.wheel(0, pixels);
+    await panel().page.mouse.wheel(0, pixels);
   };
   /** Numbers of the questions that are in the page, in order. */
   const questions = async (): Promise<number[]> => {
-    const texts = await panel.page.locator(".user .bubble").allTextContents();
+    const texts = await panel().page.locator(".user .bubble").allTextContents();
     return texts.map((text) => Number(/^Question (\d+):/.exec(text)?.[1]));
   };
   /** Place of the row that shows this text, and of how many. */
@@ -81,7 +76,7 @@ describe("earlier messages of a long session", () => {
     said(text).evaluate((row) => [row.getAttribute("aria-posinset"), row.getAttribute("aria-setsize")]);
 
   test("opened, it shows its end and knows how much is earlier", async () => {
-    expect(await panel.page.locator('.row[aria-setsize="-1"]').count()).toBeGreaterThan(0);
+    expect(await panel().page.locator('.row[aria-setsize="-1"]').count()).toBeGreaterThan(0);
     // Far above what is in view, and there for the keyboard and a screen reader.
     await expect.poll(() => earlier().textContent()).toContain(EARLIER);
   });
@@ -105,7 +100,7 @@ describe("earlier messages of a long session", () => {
     const watch = await log().evaluate(() => (globalThis as unknown as { watch: unknown }).watch);
     expect(watch).toEqual({ jumps: [], pages: expect.any(Number) });
     expect((watch as { pages: number }).pages).toBeGreaterThan(1);
-    await panel.page.getByText("Beginning of the conversation").waitFor();
+    await panel().page.getByText("Beginning of the conversation").waitFor();
   });
 
   test("its beginning says so", async () => {
@@ -115,21 +110,21 @@ describe("earlier messages of a long session", () => {
         return log().evaluate((list) => list.scrollTop);
       })
       .toBe(0);
-    await panel.pictures("earlier-beginning");
+    await panel().pictures("earlier-beginning");
   });
 
   test("what was loaded is still there after the stored sessions were shown", async () => {
-    await panel.runCommand("Hermes: Show Sessions");
-    await panel.page.getByRole("button", { name: "Back to the conversation" }).click();
+    await panel().runCommand("Hermes: Show Sessions");
+    await panel().page.getByRole("button", { name: "Back to the conversation" }).click();
     await expect.poll(questions).toContain(1);
   });
 
   test("after a reload of the window it is its end again, and what is earlier can be asked for by keyboard", async () => {
-    await panel.reload();
+    await panel().reload();
     await answer(QUESTIONS).waitFor();
     await expect.poll(() => earlier().textContent()).toContain(EARLIER);
     await earlier().focus();
-    await panel.page.keyboard.press("Enter");
+    await panel().page.keyboard.press("Enter");
     await expect.poll(() => earlier().textContent()).not.toContain("250");
     expect(await questions()).not.toContain(1);
   });
@@ -146,10 +141,10 @@ describe("earlier messages of a long session", () => {
       update({ sessionUpdate: "user_message_chunk", ...text("Where is the limit kept?") }),
       update({ sessionUpdate: "agent_message_chunk", ...text("In `src/part.ts`, with a **note** on why.") }),
     );
-    await panel.page.getByText("Loading earlier messages…").waitFor();
-    await panel.pictures("earlier-loading");
+    await panel().page.getByText("Loading earlier messages…").waitFor();
+    await panel().pictures("earlier-loading");
     await receive({ kind: "earlier-failed", before, message: "The agent does not answer." });
-    await panel.page.getByRole("button", { name: "Retry earlier messages" }).waitFor();
-    await panel.pictures("earlier-failed");
+    await panel().page.getByRole("button", { name: "Retry earlier messages" }).waitFor();
+    await panel().pictures("earlier-failed");
   });
 });

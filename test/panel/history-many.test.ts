@@ -1,7 +1,7 @@
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openPanel, type Panel, panelPictureOfFailure } from "../support/panel/open-panel.ts";
+import { describe, expect, test } from "vitest";
+import { openPanel, usePanel } from "../support/panel/open-panel.ts";
 import { sweep } from "../support/scale.ts";
 
 const SESSIONS = sweep(2_000, 800);
@@ -56,23 +56,13 @@ function writeSessions({ home }: { readonly home: string }): void {
 
 // The list of many sessions is shown while their index is built, goes on as it is scrolled, and stays smooth.
 describe("many sessions in the panel", () => {
-  let panel: Panel;
+  const panel = usePanel(() => openPanel({ prepare: writeSessions }));
 
-  beforeAll(async () => {
-    panel = await openPanel({ prepare: writeSessions });
-  });
-
-  panelPictureOfFailure(() => panel);
-
-  afterAll(async () => {
-    await panel.close();
-  });
-
-  const page = () => panel.page.getByRole("region", { name: "Sessions" });
+  const page = () => panel().page.getByRole("region", { name: "Sessions" });
   const rows = () => page().getByRole("listitem");
 
   test("the list is there while the index is built, and whole afterwards", async () => {
-    await panel.runCommand("Hermes: Show Sessions");
+    await panel().runCommand("Hermes: Show Sessions");
     await page().getByRole("checkbox", { name: "All folders" }).check();
     await expect.poll(() => rows().count()).toBeGreaterThan(0);
     await expect.poll(() => page().getByText("The index is being built").count(), { timeout: 60_000 }).toBe(0);
@@ -96,7 +86,7 @@ describe("many sessions in the panel", () => {
     await expect.poll(() => rows().count()).toBeGreaterThanOrEqual(50);
     // The button goes away and comes back with each page.
     await page().locator(".history-rows").hover();
-    await panel.page.mouse.wheel(0, 10_000);
+    await panel().page.mouse.wheel(0, 10_000);
     await expect.poll(() => rows().count()).toBeGreaterThan(50);
   });
 });

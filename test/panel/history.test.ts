@@ -1,85 +1,75 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openPanel, type Panel, panelPictureOfFailure } from "../support/panel/open-panel.ts";
+import { describe, expect, test } from "vitest";
+import { openPanel, usePanel } from "../support/panel/open-panel.ts";
 
 // Stored sessions: found, opened, renamed, forked and deleted in the panel; and what was said can be said otherwise.
 /** It takes a second to stop it. */
 const STUBBORN = "run `trap '' TERM; sleep 600`";
 
 describe("sessions in the panel", () => {
-  let panel: Panel;
+  const panel = usePanel(() => openPanel());
 
-  beforeAll(async () => {
-    panel = await openPanel();
-  });
-
-  panelPictureOfFailure(() => panel);
-
-  afterAll(async () => {
-    await panel.close();
-  });
-
-  const page = () => panel.page.getByRole("region", { name: "Sessions" });
+  const page = () => panel().page.getByRole("region", { name: "Sessions" });
   const rows = () => page().getByRole("listitem");
   const names = () => page().locator(".history-title").allTextContents();
-  const bubbles = () => panel.bubbles();
-  const locks = () => readdirSync(join(panel.home, "vscode", "sessions")).filter((name) => name.endsWith(".lock"));
+  const bubbles = () => panel().bubbles();
+  const locks = () => readdirSync(join(panel().home, "vscode", "sessions")).filter((name) => name.endsWith(".lock"));
   const say = async (text: string, answer: string): Promise<void> => {
-    await panel.send(text);
-    await panel.page.getByText(answer).last().waitFor();
-    await panel.idle();
+    await panel().send(text);
+    await panel().page.getByText(answer).last().waitFor();
+    await panel().idle();
   };
 
   test("a message is changed and sent again, and what followed it is gone", async () => {
     await say("read a.txt", "three");
     await say("list the files", "a.txt");
-    await panel.page.locator(".user").first().hover();
-    await panel.pictures("message-actions");
-    await panel.page.getByRole("button", { name: "Edit message and send it again" }).first().click();
-    const field = panel.page.getByRole("textbox", { name: "Message to send again" });
-    await panel.pictures("message-edit");
+    await panel().page.locator(".user").first().hover();
+    await panel().pictures("message-actions");
+    await panel().page.getByRole("button", { name: "Edit message and send it again" }).first().click();
+    const field = panel().page.getByRole("textbox", { name: "Message to send again" });
+    await panel().pictures("message-edit");
     await field.fill("list the files");
     await field.press("Enter");
     await expect.poll(bubbles).toEqual(["list the files"]);
-    await panel.reload();
+    await panel().reload();
     await expect.poll(bubbles).toEqual(["list the files"]);
   });
 
   test("a fork begins with what was said before a message, which waits in the composer", async () => {
     await say("read a.txt", "three");
-    await panel.page.locator(".user").last().hover();
-    await panel.page.getByRole("button", { name: "Fork the session before this message" }).last().click();
-    await expect.poll(() => panel.composer.inputValue()).toBe("read a.txt");
+    await panel().page.locator(".user").last().hover();
+    await panel().page.getByRole("button", { name: "Fork the session before this message" }).last().click();
+    await expect.poll(() => panel().composer.inputValue()).toBe("read a.txt");
     await expect.poll(bubbles).toEqual(["list the files"]);
-    await panel.composer.press("Enter");
+    await panel().composer.press("Enter");
     await expect.poll(bubbles).toEqual(["list the files", "read a.txt"]);
   });
 
   test("what is sent while a new session takes the place of a running turn is said in the new one", async () => {
-    await panel.send(STUBBORN);
-    await panel.toolCalls("in_progress").last().waitFor();
-    await panel.composer.fill("search two");
-    await panel.runCommand("Hermes: New Session");
-    await panel.composer.press("Enter");
+    await panel().send(STUBBORN);
+    await panel().toolCalls("in_progress").last().waitFor();
+    await panel().composer.fill("search two");
+    await panel().runCommand("Hermes: New Session");
+    await panel().composer.press("Enter");
     // Which of the two VS Code carries out first is open: it is said in the new session, or waits there to be.
-    const unsent = () => panel.composer.inputValue();
+    const unsent = () => panel().composer.inputValue();
     await expect.poll(async () => [...(await bubbles()), await unsent()].filter(Boolean)).toEqual(["search two"]);
-    if ((await unsent()) !== "") await panel.composer.press("Enter");
+    if ((await unsent()) !== "") await panel().composer.press("Enter");
     await expect.poll(bubbles).toEqual(["search two"]);
-    await panel.page.getByText("a.txt").last().waitFor();
-    await panel.idle();
+    await panel().page.getByText("a.txt").last().waitFor();
+    await panel().idle();
   });
 
   test("the list shows what was used last, and opens it", async () => {
     // The turn of the session that was left is over: only the open one is locked.
     await expect.poll(locks).toHaveLength(1);
     await say("read a.txt", "three");
-    await panel.runCommand("Hermes: Show Sessions");
+    await panel().runCommand("Hermes: Show Sessions");
     await expect.poll(() => rows().count()).toBe(3);
     expect((await names())[0]).toContain("search two");
     await rows().nth(1).hover();
-    await panel.pictures("history");
+    await panel().pictures("history");
     await page().locator(".history-name").nth(1).click();
     await page().waitFor({ state: "detached" });
     await expect.poll(bubbles).toEqual(["list the files", "read a.txt", STUBBORN]);
@@ -88,74 +78,74 @@ describe("sessions in the panel", () => {
   });
 
   test("the keyboard alone moves in the list, and Escape leads back", async () => {
-    const { keyboard } = panel.page;
-    await panel.runCommand("Hermes: Show Sessions");
+    const { keyboard } = panel().page;
+    await panel().runCommand("Hermes: Show Sessions");
     await expect.poll(() => rows().count()).toBe(3);
     // The list takes the focus by itself, once the palette has given it back.
-    await expect.poll(() => panel.page.locator("input[type=search]:focus").count()).toBe(1);
+    await expect.poll(() => panel().page.locator("input[type=search]:focus").count()).toBe(1);
     await keyboard.press("ArrowDown");
-    await panel.page.locator(".history-name:focus").waitFor();
+    await panel().page.locator(".history-name:focus").waitFor();
     await keyboard.press("ArrowDown");
-    await expect.poll(() => panel.page.locator(":focus .history-title").textContent()).toBe((await names())[1]);
+    await expect.poll(() => panel().page.locator(":focus .history-title").textContent()).toBe((await names())[1]);
     await keyboard.press("ArrowUp");
-    await expect.poll(() => panel.page.locator(":focus .history-title").textContent()).toBe((await names())[0]);
+    await expect.poll(() => panel().page.locator(":focus .history-title").textContent()).toBe((await names())[0]);
     await keyboard.press("Escape");
     await page().waitFor({ state: "detached" });
   });
 
   test("a session is renamed in its place, found by its new name and by what was said in it", async () => {
-    await panel.runCommand("Hermes: Show Sessions");
+    await panel().runCommand("Hermes: Show Sessions");
     await expect.poll(() => rows().count()).toBe(3);
     await page().locator(".history-name").first().press("F2");
     await page().getByRole("textbox", { name: "Title of the session" }).fill("Where is two");
-    await panel.page.keyboard.press("Enter");
+    await panel().page.keyboard.press("Enter");
     await expect.poll(async () => (await names())[0]).toBe("Where is two");
     await page().getByRole("searchbox").fill("where two");
     await expect.poll(async () => [(await names())[0], (await names()).length]).toEqual(["Where is two", 2]);
     await page().getByRole("searchbox").fill("list fil"); // not typed to its end
     await page().locator("mark").first().waitFor();
-    await panel.pictures("history-search");
+    await panel().pictures("history-search");
     await page().getByRole("button", { name: "Back to the conversation" }).click();
   });
 
   test("a session is deleted after a question", async () => {
-    await panel.runCommand("Hermes: Show Sessions");
+    await panel().runCommand("Hermes: Show Sessions");
     await expect.poll(() => rows().count()).toBe(3);
     const [first, second, third] = await names();
     await page().locator(".history-name").nth(2).press("Delete");
-    await panel.pictures("history-delete");
+    await panel().pictures("history-delete");
     await page().getByRole("button", { name: "Delete", exact: true }).click();
     await expect.poll(names).toEqual([first, second]);
     expect([first, second]).not.toContain(third);
     // The focus moves to the neighbour, so that keyboard users can continue.
-    await expect.poll(() => panel.page.locator(":focus .history-title").textContent()).toBe(second);
+    await expect.poll(() => panel().page.locator(":focus .history-title").textContent()).toBe(second);
   });
 
   test("the session that is open is deleted, and Escape leads to a new one", async () => {
     const [first, second] = await names();
     await page().locator(`.history-row[data-row]:has-text("${second}") .history-name`).press("Delete");
-    await panel.page.getByRole("button", { name: "Keep", exact: true }).press("Shift+Tab");
-    await panel.page.keyboard.press("Enter");
+    await panel().page.getByRole("button", { name: "Keep", exact: true }).press("Shift+Tab");
+    await panel().page.keyboard.press("Enter");
     await expect.poll(names).toEqual([first]);
-    await panel.page.locator("input[type=search]:focus").waitFor();
-    await panel.page.keyboard.press("Escape");
+    await panel().page.locator("input[type=search]:focus").waitFor();
+    await panel().page.keyboard.press("Escape");
     await page().waitFor({ state: "detached" });
     await expect.poll(bubbles).toEqual([]);
   });
 
   test("what waits in the queue when a new session is begun waits in its composer, before what is typed there", async () => {
-    await panel.runCommand("Hermes: New Session");
-    await panel.send(STUBBORN);
-    await panel.toolCalls("in_progress").last().waitFor();
-    await panel.send("list the files");
-    await panel.page.locator("[data-row]").waitFor();
-    await panel.composer.fill("search two");
-    await panel.runCommand("Hermes: New Session");
-    await expect.poll(() => panel.composer.inputValue()).toBe("list the files\n\nsearch two");
-    await panel.composer.fill("read a.txt");
+    await panel().runCommand("Hermes: New Session");
+    await panel().send(STUBBORN);
+    await panel().toolCalls("in_progress").last().waitFor();
+    await panel().send("list the files");
+    await panel().page.locator("[data-row]").waitFor();
+    await panel().composer.fill("search two");
+    await panel().runCommand("Hermes: New Session");
+    await expect.poll(() => panel().composer.inputValue()).toBe("list the files\n\nsearch two");
+    await panel().composer.fill("read a.txt");
     // A panel that is drawn anew gets everything again, and leaves what was typed since.
-    await panel.hideAndShow();
-    await expect.poll(() => panel.composer.inputValue()).toBe("read a.txt");
-    await panel.composer.fill("");
+    await panel().hideAndShow();
+    await expect.poll(() => panel().composer.inputValue()).toBe("read a.txt");
+    await panel().composer.fill("");
   });
 });

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { writeLongSession } from "../support/long-session.ts";
-import { openPanel, type Panel, panelPictureOfFailure } from "../support/panel/open-panel.ts";
+import { openPanel, usePanel } from "../support/panel/open-panel.ts";
 
 const MESSAGES = 10_000;
 const QUESTIONS = MESSAGES / 4;
@@ -11,29 +11,21 @@ const FAR = 2_000_000;
 
 // A conversation of thousands of messages: its end at once, all of it within reach, a few rows in the page.
 describe("a very long conversation", () => {
-  let panel: Panel;
-
-  beforeAll(async () => {
-    panel = await openPanel({
+  const panel = usePanel(() =>
+    openPanel({
       prepare: (place) => writeLongSession({ ...place, id: "20261101_120000_aaaaaaaa", messages: MESSAGES }),
-    });
-  });
+    }),
+  );
 
-  panelPictureOfFailure(() => panel);
-
-  afterAll(async () => {
-    await panel.close();
-  });
-
-  const log = () => panel.page.getByRole("log");
-  const said = (text: string) => panel.page.locator(".row", { hasText: text });
+  const log = () => panel().page.getByRole("log");
+  const said = (text: string) => panel().page.locator(".row", { hasText: text });
   const question = (number: number) => said(`Question ${number}:`);
   const answer = (number: number) => said(`Answer ${number}:`);
-  const jump = () => panel.page.getByRole("button", { name: "Jump to the latest" });
-  const bubbles = () => panel.bubbles();
+  const jump = () => panel().page.getByRole("button", { name: "Jump to the latest" });
+  const bubbles = () => panel().bubbles();
   const wheel = async (pixels: number): Promise<void> => {
     await log().hover();
-    await panel.page.mouse.wheel(0, pixels);
+    await panel().page.mouse.wheel(0, pixels);
   };
   /** Settles when the list stands still: rows are measured as they come into view. */
   const rest = async (): Promise<void> => {
@@ -63,29 +55,29 @@ describe("a very long conversation", () => {
   };
 
   test("opened from the history, it shows its end, and little else is in the page", async () => {
-    await panel.runCommand("Hermes: Show Sessions");
-    const name = panel.page.locator(".history-name", { hasText: "A long session" });
+    await panel().runCommand("Hermes: Show Sessions");
+    const name = panel().page.locator(".history-name", { hasText: "A long session" });
     await name.waitFor();
     await name.click();
     await answer(QUESTIONS).waitFor();
     await expect.poll(() => isInView(answer(QUESTIONS))).toBe(true);
-    expect(await panel.page.locator("*").count()).toBeLessThan(MAX_NODES);
-    await panel.pictures("long-end");
+    expect(await panel().page.locator("*").count()).toBeLessThan(MAX_NODES);
+    await panel().pictures("long-end");
   });
 
   test("Home leads to the first message, which says its place to a screen reader, and End back", async () => {
     await log().focus();
-    await panel.page.keyboard.press("Home");
-    await expect.poll(() => panel.page.locator(".row:focus").getAttribute("aria-posinset")).toBe("1");
+    await panel().page.keyboard.press("Home");
+    await expect.poll(() => panel().page.locator(".row:focus").getAttribute("aria-posinset")).toBe("1");
     await expect.poll(() => isInView(question(1))).toBe(true);
     expect(await question(1).getAttribute("aria-setsize")).toBe(String(MESSAGES));
     await jump().waitFor();
-    await panel.pictures("long-start");
+    await panel().pictures("long-start");
     await question(1).focus();
-    await panel.page.keyboard.press("Alt+ArrowDown");
-    await expect.poll(() => panel.page.locator(".row:focus").getAttribute("aria-posinset")).toBe("2");
-    await panel.page.keyboard.press("End");
-    await expect.poll(() => panel.page.locator(".row:focus").getAttribute("aria-posinset")).toBe(String(MESSAGES));
+    await panel().page.keyboard.press("Alt+ArrowDown");
+    await expect.poll(() => panel().page.locator(".row:focus").getAttribute("aria-posinset")).toBe("2");
+    await panel().page.keyboard.press("End");
+    await expect.poll(() => panel().page.locator(".row:focus").getAttribute("aria-posinset")).toBe(String(MESSAGES));
     await expect.poll(() => isInView(answer(QUESTIONS))).toBe(true);
     await jump().waitFor({ state: "detached" });
   });
@@ -98,7 +90,7 @@ describe("a very long conversation", () => {
       })
       .toBe(1);
     await expect.poll(() => isInView(question(1))).toBe(true);
-    expect(await panel.page.locator("*").count()).toBeLessThan(MAX_NODES);
+    expect(await panel().page.locator("*").count()).toBeLessThan(MAX_NODES);
     await jump().click();
     await expect.poll(() => isInView(answer(QUESTIONS))).toBe(true);
     await jump().waitFor({ state: "detached" });
@@ -106,29 +98,29 @@ describe("a very long conversation", () => {
 
   test("a card that was opened is open, and a half-written change is there, after both were out of the page", async () => {
     await log().focus();
-    await panel.page.keyboard.press("Home");
-    const card = panel.page.locator('[data-tool-call="call-1"]');
+    await panel().page.keyboard.press("Home");
+    const card = panel().page.locator('[data-tool-call="call-1"]');
     await card.getByRole("button").first().click();
     await card.getByText("const value0").waitFor();
     await question(1).hover();
     await question(1).getByRole("button", { name: "Edit message and send it again" }).click();
-    await panel.page.getByRole("textbox", { name: "Message to send again" }).fill("list the files, but");
-    await panel.composer.focus();
+    await panel().page.getByRole("textbox", { name: "Message to send again" }).fill("list the files, but");
+    await panel().composer.focus();
     await jump().click();
     await card.waitFor({ state: "detached" });
-    expect(await panel.page.getByRole("textbox", { name: "Message to send again" }).count()).toBe(0);
+    expect(await panel().page.getByRole("textbox", { name: "Message to send again" }).count()).toBe(0);
     await log().focus();
-    await panel.page.keyboard.press("Home");
+    await panel().page.keyboard.press("Home");
     await card.getByText("const value0").waitFor();
-    const field = panel.page.getByRole("textbox", { name: "Message to send again" });
+    const field = panel().page.getByRole("textbox", { name: "Message to send again" });
     await expect.poll(() => field.inputValue()).toBe("list the files, but");
-    await panel.pictures("long-edit");
+    await panel().pictures("long-edit");
     await field.press("Escape");
   });
 
   test("the place where one reads is kept while the stored sessions are shown", async () => {
     await log().focus();
-    await panel.page.keyboard.press("Home");
+    await panel().page.keyboard.press("Home");
     await expect.poll(() => isInView(question(1))).toBe(true);
     // A scrollable card under the pointer takes the first turn of the wheel.
     await expect
@@ -138,21 +130,23 @@ describe("a very long conversation", () => {
       })
       .toBe(0);
     await rest();
-    const keys = await panel.page.locator(".row").evaluateAll((rows) => {
-      const inView = rows.filter((row) => row.getBoundingClientRect().top > 200);
-      return inView.map((row) => row.getAttribute("data-entry"));
-    });
-    const row = panel.page.locator(`[data-entry="${keys[0]}"]`);
+    const keys = await panel()
+      .page.locator(".row")
+      .evaluateAll((rows) => {
+        const inView = rows.filter((row) => row.getBoundingClientRect().top > 200);
+        return inView.map((row) => row.getAttribute("data-entry"));
+      });
+    const row = panel().page.locator(`[data-entry="${keys[0]}"]`);
     const before = (await row.boundingBox())?.y ?? Number.NaN;
-    await panel.runCommand("Hermes: Show Sessions");
-    await panel.page.getByRole("button", { name: "Back to the conversation" }).click();
+    await panel().runCommand("Hermes: Show Sessions");
+    await panel().page.getByRole("button", { name: "Back to the conversation" }).click();
     await expect.poll(async () => Math.abs(((await row.boundingBox())?.y ?? 0) - before)).toBeLessThan(2);
   });
 
   test("what has the focus keeps it when it leaves the window", async () => {
     await log().focus();
-    await panel.page.keyboard.press("Home");
-    const summary = panel.page.locator('[data-tool-call="call-1"] .fold-summary');
+    await panel().page.keyboard.press("Home");
+    const summary = panel().page.locator('[data-tool-call="call-1"] .fold-summary');
     await summary.focus();
     await wheelAway(60_000, summary);
     await expect.poll(() => summary.evaluate((element) => element.matches(":focus"))).toBe(true);
@@ -160,7 +154,7 @@ describe("a very long conversation", () => {
 
   test("what is selected is copied whole, with the entries in its middle that are not in the page", async () => {
     await log().focus();
-    await panel.page.keyboard.press("Home");
+    await panel().page.keyboard.press("Home");
     await question(1)
       .locator(".bubble")
       .click({ position: { x: 12, y: 12 } });
@@ -169,36 +163,36 @@ describe("a very long conversation", () => {
     await question(end)
       .locator(".bubble")
       .click({ modifiers: ["Shift"], position: { x: 60, y: 12 } });
-    await panel.page.keyboard.press("ControlOrMeta+c");
-    await panel.composer.focus();
-    await panel.page.keyboard.press("ControlOrMeta+v");
-    await expect.poll(() => panel.composer.inputValue()).toContain(`Answer ${end - 1}:`);
-    const copied = await panel.composer.inputValue();
-    await panel.composer.fill("");
+    await panel().page.keyboard.press("ControlOrMeta+c");
+    await panel().composer.focus();
+    await panel().page.keyboard.press("ControlOrMeta+v");
+    await expect.poll(() => panel().composer.inputValue()).toContain(`Answer ${end - 1}:`);
+    const copied = await panel().composer.inputValue();
+    await panel().composer.fill("");
     expect(end).toBeGreaterThan(20);
     for (let number = 2; number < end; number += 1) expect(copied).toContain(`Answer ${number}:`);
   });
 
   test("it is forked from one of its first messages", async () => {
     await log().focus();
-    await panel.page.keyboard.press("Home");
+    await panel().page.keyboard.press("Home");
     await question(2).hover();
     await question(2).getByRole("button", { name: "Fork the session before this message" }).click();
-    await expect.poll(() => panel.composer.inputValue()).toBe("Question 2: what does part 2 do?");
+    await expect.poll(() => panel().composer.inputValue()).toBe("Question 2: what does part 2 do?");
     await expect.poll(bubbles).toEqual(["Question 1: what does part 1 do?"]);
-    await panel.composer.fill("");
+    await panel().composer.fill("");
   });
 
   test("its first message is changed and sent again, and all that followed is gone", async () => {
-    await panel.runCommand("Hermes: Show Sessions");
+    await panel().runCommand("Hermes: Show Sessions");
     // Not its fork, which is called "A long session (2)".
-    await panel.page.locator(".history-name", { hasText: "A long session", hasNotText: "(2)" }).click();
+    await panel().page.locator(".history-name", { hasText: "A long session", hasNotText: "(2)" }).click();
     await answer(QUESTIONS).waitFor();
     await log().focus();
-    await panel.page.keyboard.press("Home");
+    await panel().page.keyboard.press("Home");
     await question(1).hover();
     await question(1).getByRole("button", { name: "Edit message and send it again" }).click();
-    const field = panel.page.getByRole("textbox", { name: "Message to send again" });
+    const field = panel().page.getByRole("textbox", { name: "Message to send again" });
     await field.fill("list the files");
     await field.press("Enter");
     await expect.poll(bubbles).toEqual(["list the files"]);

@@ -1,30 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
-import { openPanel, type Panel, panelPictureOfFailure } from "../support/panel/open-panel.ts";
+import { describe, expect, test } from "vitest";
+import { say } from "../support/model-server/model-server.ts";
+import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel.ts";
 
 // From nothing to a model, as somebody does who opens the panel for the first time.
 describe("first run, keys and the model picker", () => {
-  let model: ModelServer;
-  let panel: Panel;
-
-  beforeAll(async () => {
-    model = await startModelServer();
-    model.lookUps.set("/models", { data: [{ id: "qwen3:8b" }, { id: "gpt-4.1" }, { id: "gpt-5" }] });
-    panel = await openPanel({ model: "none", localServers: `lmstudio=${new URL(model.baseUrl).port}` });
+  const model = useModelServer();
+  const panel = usePanel(() => {
+    model().lookUps.set("/models", { data: [{ id: "qwen3:8b" }, { id: "gpt-4.1" }, { id: "gpt-5" }] });
+    return openPanel({ model: "none", localServers: `lmstudio=${new URL(model().baseUrl).port}` });
   });
 
-  panelPictureOfFailure(() => panel);
-
-  afterAll(async () => {
-    await panel.close();
-    await model.stop();
-  });
-
-  const picker = () => panel.page.getByRole("button", { name: /^Model: / });
-  const card = (name: RegExp) => panel.page.getByRole("button", { name });
+  const picker = () => panel().page.getByRole("button", { name: /^Model: / });
+  const card = (name: RegExp) => panel().page.getByRole("button", { name });
 
   test("the page offers what answers here, offline, and keys", async () => {
-    await panel.page.getByText("Choose a model. You can").waitFor();
+    await panel().page.getByText("Choose a model. You can").waitFor();
     // A page waits 200 ms for the server, which may stand still for longer: then the next one has it.
     const offersServer = (): Promise<boolean> =>
       card(/^Use LM Studio/)
@@ -33,64 +23,66 @@ describe("first run, keys and the model picker", () => {
           () => true,
           () => false,
         );
-    while (!(await offersServer())) await panel.runCommand("Hermes: New Session");
+    while (!(await offersServer())) await panel().runCommand("Hermes: New Session");
     await card(/^Try it offline/).waitFor();
     for (const provider of [/^OpenAI/, /^OpenRouter/, /^Anthropic/, /^Other endpoint/]) await card(provider).waitFor();
-    await panel.pictures("first-run");
+    await panel().pictures("first-run");
   });
 
   test("one click on the offline card is enough for an answer, and the page is gone", async () => {
     await card(/^Try it offline/).click();
-    await panel.page.getByText("Choose a model. You can").waitFor({ state: "detached" });
+    await panel().page.getByText("Choose a model. You can").waitFor({ state: "detached" });
     await expect.poll(() => picker().textContent()).toContain("Offline");
-    await panel.send("read a.txt");
-    await panel.page.getByText("1|one").first().waitFor();
-    await panel.runCommand("Hermes: New Session");
-    await panel.page.getByText("You are using the built-in offline interpreter").waitFor();
+    await panel().send("read a.txt");
+    await panel().page.getByText("1|one").first().waitFor();
+    await panel().runCommand("Hermes: New Session");
+    await panel().page.getByText("You are using the built-in offline interpreter").waitFor();
     expect(await picker().textContent()).toContain("Offline");
   });
 
   test("the picker is searched and used by keyboard alone", async () => {
     await picker().focus();
-    await panel.page.keyboard.press("Enter");
-    const search = panel.page.getByRole("combobox", { name: "Search: Model" });
+    await panel().page.keyboard.press("Enter");
+    const search = panel().page.getByRole("combobox", { name: "Search: Model" });
     await search.waitFor();
-    await panel.pictures("model-picker");
-    await panel.page.keyboard.type("qwen");
-    await expect.poll(() => panel.page.getByRole("listbox").getByRole("option").count()).toBe(1);
-    await panel.page.keyboard.press("Enter");
+    await panel().pictures("model-picker");
+    await panel().page.keyboard.type("qwen");
+    await expect.poll(() => panel().page.getByRole("listbox").getByRole("option").count()).toBe(1);
+    await panel().page.keyboard.press("Enter");
     await expect.poll(() => picker().textContent()).toContain("qwen3:8b");
     await search.waitFor({ state: "detached" });
-    model.script(say("hello from the local one"));
-    await panel.send("hi");
-    await panel.page.getByText("hello from the local one").first().waitFor();
+    model().script(say("hello from the local one"));
+    await panel().send("hi");
+    await panel().page.getByText("hello from the local one").first().waitFor();
   });
 
   test("a reasoning model has its effort beside it", async () => {
-    await panel.page.getByLabel("Reasoning effort").selectOption("low");
-    model.script(say("thought little"));
-    await panel.send("think");
-    await panel.page.getByText("thought little").first().waitFor();
-    expect(model.requests.at(-1)?.body).toMatchObject({ model: "qwen3:8b", reasoning_effort: "low" });
+    await panel().page.getByLabel("Reasoning effort").selectOption("low");
+    model().script(say("thought little"));
+    await panel().send("think");
+    await panel().page.getByText("thought little").first().waitFor();
+    expect(model().requests.at(-1)?.body).toMatchObject({ model: "qwen3:8b", reasoning_effort: "low" });
   });
 
   test("a slash offers the commands, and /model takes a part of a name", async () => {
-    await panel.composer.fill("/");
-    await panel.page.getByRole("option", { name: /^\/model/ }).waitFor();
-    await panel.pictures("slash");
-    await panel.send("/model gpt-4.1");
+    await panel().composer.fill("/");
+    await panel()
+      .page.getByRole("option", { name: /^\/model/ })
+      .waitFor();
+    await panel().pictures("slash");
+    await panel().send("/model gpt-4.1");
     await expect.poll(() => picker().textContent()).toContain("gpt-4.1");
   });
 
   test("the session's choice is there after a reload, and a new session begins with the last one", async () => {
-    await panel.runCommand("Hermes: New Session");
-    await panel.page.getByText("Reads and edits files and runs commands").waitFor();
+    await panel().runCommand("Hermes: New Session");
+    await panel().page.getByText("Reads and edits files and runs commands").waitFor();
     await expect.poll(() => picker().textContent()).toContain("gpt-4.1");
-    model.script(say("hello again"));
-    await panel.send("hi");
-    await panel.page.getByText("hello again").first().waitFor();
-    await panel.reload();
-    await panel.page.getByText("hello again").first().waitFor();
+    model().script(say("hello again"));
+    await panel().send("hi");
+    await panel().page.getByText("hello again").first().waitFor();
+    await panel().reload();
+    await panel().page.getByText("hello again").first().waitFor();
     await expect.poll(() => picker().textContent(), { timeout: 20_000 }).toContain("gpt-4.1");
   });
 });

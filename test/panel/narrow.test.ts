@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
-import { openPanel, type Panel, panelPictureOfFailure } from "../support/panel/open-panel.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { call, say } from "../support/model-server/model-server.ts";
+import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel.ts";
 import { TOO_WIDE } from "../support/panel/too-wide.ts";
 
 const ANSWER = `The **average** divided by zero; \`max(1, n)\` mends it:
@@ -49,64 +49,55 @@ const THEMES = ["light", "dark", "high-contrast", "high-contrast-light"] as cons
 
 // The panel as narrow as a side bar can be, in every kind of theme.
 describe("a narrow panel", () => {
-  let panel: Panel;
-  let model: ModelServer;
+  const model = useModelServer();
+  const panel = usePanel(() => openPanel({ model: model() }));
 
   beforeAll(async () => {
-    model = await startModelServer();
-    panel = await openPanel({ model });
-    await panel.page.getByRole("combobox", { name: "Mode" }).selectOption("auto");
+    await panel().page.getByRole("combobox", { name: "Mode" }).selectOption("auto");
   });
 
-  panelPictureOfFailure(() => panel);
-
-  afterAll(async () => {
-    await panel.close();
-    await model.stop();
-  });
-
-  const inPanel = (script: string) => panel.page.locator("body").evaluate(script) as Promise<readonly string[]>;
+  const inPanel = (script: string) => panel().page.locator("body").evaluate(script) as Promise<readonly string[]>;
 
   const fits = async (name: string): Promise<void> => {
     for (const theme of THEMES) {
-      await panel.setTheme(theme);
+      await panel().setTheme(theme);
       for (const width of [320, 200]) {
-        await panel.setWidth(width);
+        await panel().setWidth(width);
         expect(await inPanel(TOO_WIDE), `${name}, ${theme}, ${width} px`).toEqual([]);
         expect(await inPanel(LYING_OVER), `${name}, ${theme}, ${width} px`).toEqual([]);
       }
     }
-    await panel.pictures(`narrow-${name}`);
+    await panel().pictures(`narrow-${name}`);
   };
 
   test("shows an answer with code, a table and lists", async () => {
-    model.script(say(ANSWER));
-    await panel.send("why is the average wrong?");
-    await panel.page.getByText("Nothing else has changed.").first().waitFor();
-    await panel.idle();
+    model().script(say(ANSWER));
+    await panel().send("why is the average wrong?");
+    await panel().page.getByText("Nothing else has changed.").first().waitFor();
+    await panel().idle();
     await fits("answer");
   });
 
   test("shows code in a block in the block's own colour", async () => {
-    const code = panel.page.locator(".markdown pre > code");
+    const code = panel().page.locator(".markdown pre > code");
     for (const theme of THEMES) {
-      await panel.setTheme(theme);
+      await panel().setTheme(theme);
       await expect.poll(() => code.first().evaluate(COLOURS), { message: theme }).toBe(1);
     }
   });
 
   test("shows edits, a command that failed, and what runs in the background", async () => {
     const asker = 'printf "Your name? "; read -r name';
-    model.script(
+    model().script(
       { parts: [call("patch", { path: "a.txt", old_string: "two", new_string: "TWO" })] },
       { parts: [call("terminal", { command: "ls does-not-exist-anywhere; exit 3" })] },
       { parts: [call("terminal", { command: "echo 'ready on port 8080'; tail -f /dev/null", background: true })] },
       { parts: [call("terminal", { command: asker, background: true })] },
       say("All of it runs."),
     );
-    await panel.send("start it");
-    await panel.page.getByText("All of it runs.").first().waitFor();
-    const strip = panel.page.getByRole("region", { name: "Background processes" });
+    await panel().send("start it");
+    await panel().page.getByText("All of it runs.").first().waitFor();
+    const strip = panel().page.getByRole("region", { name: "Background processes" });
     await strip
       .getByText(/^Waits for input/)
       .first()
@@ -114,7 +105,7 @@ describe("a narrow panel", () => {
     await fits("processes-folded");
     await strip.getByRole("button").first().click();
     await strip.locator('[data-process="p1"]').getByRole("button").first().click();
-    await panel.page.keyboard.press("Tab");
+    await panel().page.keyboard.press("Tab");
     await fits("processes-open");
   });
 });

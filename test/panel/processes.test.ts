@@ -1,34 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
-import { openPanel, type Panel, panelPictureOfFailure } from "../support/panel/open-panel.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { call, say } from "../support/model-server/model-server.ts";
+import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel.ts";
 
 // Background processes above the composer: shown, given input, and stopped.
 describe("background processes in the panel", () => {
-  let panel: Panel;
-  let model: ModelServer;
+  const model = useModelServer();
+  const panel = usePanel(() => openPanel({ model: model() }));
 
   beforeAll(async () => {
-    model = await startModelServer();
-    panel = await openPanel({ model });
-    await panel.page.getByRole("combobox", { name: "Mode" }).selectOption("auto");
+    await panel().page.getByRole("combobox", { name: "Mode" }).selectOption("auto");
   });
 
-  panelPictureOfFailure(() => panel);
-
-  afterAll(async () => {
-    await panel.close();
-    await model.stop();
-  });
-
-  const strip = () => panel.page.getByRole("region", { name: "Background processes" });
+  const strip = () => panel().page.getByRole("region", { name: "Background processes" });
   const head = () => strip().getByRole("button").first();
   const row = (id: string) => strip().locator(`[data-process="${id}"]`);
-  const focused = () => panel.page.locator(":focus").getAttribute("aria-label");
+  const focused = () => panel().page.locator(":focus").getAttribute("aria-label");
   const runInBackground = async (...commands: readonly string[]): Promise<void> => {
     const parts = commands.map((command) => call("terminal", { command, background: true }));
-    model.script({ parts }, say("It runs."));
-    await panel.send("start it");
-    await panel.idle();
+    model().script({ parts }, say("It runs."));
+    await panel().send("start it");
+    await panel().idle();
   };
 
   const SERVER = "echo 'ready on port 8080'; tail -f /dev/null";
@@ -38,10 +29,10 @@ describe("background processes in the panel", () => {
     await runInBackground(SERVER);
     await strip().locator(".process-beside").getByText("ready on port 8080", { exact: true }).waitFor();
     expect(await head().getAttribute("aria-expanded")).toBe("false");
-    await panel.pictures("processes-folded");
+    await panel().pictures("processes-folded");
     await head().click();
     await row("p1").locator(".terminal-output").getByText("ready on port 8080").waitFor();
-    await panel.pictures("processes-open");
+    await panel().pictures("processes-open");
   });
 
   test("one that waits for input is noticed, and answered in its own line", async () => {
@@ -50,11 +41,11 @@ describe("background processes in the panel", () => {
     await strip()
       .getByText(/^Waits for input: printf/)
       .waitFor();
-    await panel.pictures("processes-waiting");
+    await panel().pictures("processes-waiting");
     await strip().getByRole("button", { name: "Reply" }).click();
     await expect.poll(focused).toBe(`Input for ${ASKER}`);
-    await panel.page.keyboard.type("Ada");
-    await panel.pictures("processes-reply");
+    await panel().page.keyboard.type("Ada");
+    await panel().pictures("processes-reply");
     await row("p2").getByRole("textbox").press("Enter");
     await row("p2").locator(".terminal-output").getByText("Hello, Ada.").waitFor();
     const secret = row("p2").locator('input[type="password"]');
@@ -69,15 +60,15 @@ describe("background processes in the panel", () => {
     await row("p1").getByRole("button", { name: /^Stop/ }).press("Enter");
     await expect.poll(() => row("p1").getAttribute("data-state")).toBe("ended");
     await row("p1").getByText("ended by signal SIGTERM, stopped by the user").first().waitFor();
-    await expect.poll(() => panel.page.locator(":focus").getAttribute("title")).toBe(SERVER);
-    await panel.pictures("processes-ended");
+    await expect.poll(() => panel().page.locator(":focus").getAttribute("title")).toBe(SERVER);
+    await panel().pictures("processes-ended");
   });
 
   test("the agent hears of all that with the next message, and the strip is gone", async () => {
-    model.script(say("I see."));
-    await panel.send("and now?");
+    model().script(say("I see."));
+    await panel().send("and now?");
     await strip().waitFor({ state: "detached" });
-    const messages = JSON.stringify(model.requests.at(-1)?.body.messages);
+    const messages = JSON.stringify(model().requests.at(-1)?.body.messages);
     expect(messages).toContain("[the user has typed into p2]");
     expect(messages).toContain("[p2 has ended: exit code 3");
     expect(messages).toContain("stopped by the user");

@@ -1,34 +1,24 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openPanel, type Panel, panelPictureOfFailure } from "../support/panel/open-panel.ts";
+import { describe, expect, test } from "vitest";
+import { openPanel, usePanel } from "../support/panel/open-panel.ts";
 
 // Messages that the user types during a turn: queued visibly, sent into the turn, or replacing it.
 describe("messages typed while a turn runs", () => {
-  let panel: Panel;
+  const panel = usePanel(() => openPanel());
 
-  beforeAll(async () => {
-    panel = await openPanel();
-  });
-
-  panelPictureOfFailure(() => panel);
-
-  afterAll(async () => {
-    await panel.close();
-  });
-
-  const queue = () => panel.page.getByRole("list", { name: "Queued messages" });
+  const queue = () => panel().page.getByRole("list", { name: "Queued messages" });
   const field = () => queue().getByRole("textbox", { name: "Queued message" });
   const order = () => queue().locator("li .tool-title").allTextContents();
-  const focused = () => panel.page.locator(":focus").getAttribute("aria-label");
+  const focused = () => panel().page.locator(":focus").getAttribute("aria-label");
   const type = async (text: string): Promise<void> => {
-    await panel.composer.fill(text);
-    await panel.composer.press("Enter");
+    await panel().composer.fill(text);
+    await panel().composer.press("Enter");
   };
   /** Starts a command that ends as soon as `file` is there. */
   const startWaitingFor = async (file: string): Promise<void> => {
-    await panel.send(`run until test -e ${file}; do sleep 0.1; done`);
-    await panel.page.getByText(`until test -e ${file}`).first().waitFor();
+    await panel().send(`run until test -e ${file}; do sleep 0.1; done`);
+    await panel().page.getByText(`until test -e ${file}`).first().waitFor();
   };
 
   test("it waits in sight, can be changed and taken away", async () => {
@@ -36,10 +26,10 @@ describe("messages typed while a turn runs", () => {
     await type("read a.txt");
     await type("list the files");
     await queue().getByText("read a.txt").waitFor();
-    await panel.pictures("queue");
+    await panel().pictures("queue");
     await queue().getByRole("button", { name: "Edit queued message" }).first().click();
     await field().fill("read b.txt");
-    await panel.pictures("queue-edit");
+    await panel().pictures("queue-edit");
     await field().press("Enter");
     await queue().getByText("read b.txt").waitFor();
     await queue().getByRole("button", { name: "Remove queued message" }).first().click();
@@ -47,10 +37,10 @@ describe("messages typed while a turn runs", () => {
   });
 
   test("the keyboard alone moves it, changes it, leaves it as it was, and takes it away", async () => {
-    const { keyboard } = panel.page;
+    const { keyboard } = panel().page;
     await type("read a.txt");
     await expect.poll(order).toEqual(["list the files", "read a.txt"]);
-    await panel.composer.press("ArrowUp");
+    await panel().composer.press("ArrowUp");
     await keyboard.press("ArrowUp");
     await expect.poll(order).toEqual(["read a.txt", "list the files"]);
     await expect.poll(focused).toBe("Move queued message, 1 of 2");
@@ -80,18 +70,18 @@ describe("messages typed while a turn runs", () => {
   test("sent now it goes into the running turn, after the command", async () => {
     await queue().getByRole("button", { name: "Send queued message now" }).click();
     await queue().locator(".codicon-loading").waitFor();
-    writeFileSync(join(panel.workspace, "first"), "");
+    writeFileSync(join(panel().workspace, "first"), "");
     await queue().waitFor({ state: "detached" });
-    await panel.page.getByText("list the files").first().waitFor();
-    await panel.page.getByText("a.txt").last().waitFor();
+    await panel().page.getByText("list the files").first().waitFor();
+    await panel().page.getByText("a.txt").last().waitFor();
   });
 
   test("Ctrl+Enter sends what is typed into the running turn", async () => {
     await startWaitingFor("now");
-    await panel.composer.fill("list the files");
-    await panel.composer.press("Control+Enter");
+    await panel().composer.fill("list the files");
+    await panel().composer.press("Control+Enter");
     await queue().locator(".codicon-loading").waitFor();
-    writeFileSync(join(panel.workspace, "now"), "");
+    writeFileSync(join(panel().workspace, "now"), "");
     await queue().waitFor({ state: "detached" });
   });
 
@@ -100,12 +90,12 @@ describe("messages typed while a turn runs", () => {
     await type("read nothing.txt");
     await queue().getByRole("button", { name: "Edit queued message" }).click();
     await field().fill("read a.txt");
-    writeFileSync(join(panel.workspace, "edited"), "");
-    await panel.page.getByRole("button", { name: "Send", exact: true }).waitFor();
+    writeFileSync(join(panel().workspace, "edited"), "");
+    await panel().page.getByRole("button", { name: "Send", exact: true }).waitFor();
     expect(await field().inputValue()).toBe("read a.txt");
     await field().press("Enter");
     await queue().waitFor({ state: "detached" });
-    await panel.page.getByText("1|one").last().waitFor();
+    await panel().page.getByText("1|one").last().waitFor();
   });
 
   test("it can take the place of the running turn", async () => {
@@ -113,15 +103,15 @@ describe("messages typed while a turn runs", () => {
     await type("read a.txt");
     await queue().getByRole("button", { name: "Stop and send queued message" }).click();
     await queue().waitFor({ state: "detached" });
-    await panel.page.getByText("1|one").last().waitFor();
-    expect(existsSync(join(panel.workspace, "second"))).toBe(false);
+    await panel().page.getByText("1|one").last().waitFor();
+    expect(existsSync(join(panel().workspace, "second"))).toBe(false);
   });
 
   test("after a stop it stays for the user to send", async () => {
     await startWaitingFor("third");
     await type("read a.txt");
     await queue().getByText("read a.txt").waitFor();
-    await panel.page.getByRole("button", { name: "Stop", exact: true }).click();
+    await panel().page.getByRole("button", { name: "Stop", exact: true }).click();
     await queue().getByRole("button", { name: "Send queued message now" }).waitFor();
     await expect.poll(() => queue().getByRole("button", { name: "Stop and send queued message" }).count()).toBe(0);
     await queue().getByRole("button", { name: "Send queued message now" }).click();

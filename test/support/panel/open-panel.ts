@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
-import { afterEach, inject } from "vitest";
+import { afterAll, afterEach, beforeAll, inject } from "vitest";
 import { picturesFolder, projectFolder, resultsFolder } from "../../../scripts/project.ts";
-import type { ModelServer } from "../model-server/model-server.ts";
+import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
 import { PanelPage } from "./panel-page.ts";
 import { applyTheme, type Theme } from "./panel-theme.ts";
 import { ThinVSCode, type ThinWarning, type WindowMemory } from "./thin-vscode.ts";
@@ -232,13 +232,38 @@ export class Panel {
   }
 }
 
-/** A picture of the panel after each test of this file that failed: test-results/screens/FAILED-….png. */
-export function panelPictureOfFailure(panel: () => Panel): void {
+/**
+ * Panel of a `describe` block: opened before its tests and closed after them. A failed test leaves a picture of it in
+ * test-results/screens/FAILED-….png.
+ */
+export function usePanel(open: () => Promise<Panel>): () => Panel {
+  let panel: Panel | undefined;
+  beforeAll(async () => {
+    panel = await open();
+  });
   afterEach(async ({ task }) => {
     if (task.result?.state !== "fail") return;
     const name = task.name.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase();
-    await panel().page.screenshot({ path: join(resultsFolder, "screens", `FAILED-${name}.png`) });
+    await panel?.page.screenshot({ path: join(resultsFolder, "screens", `FAILED-${name}.png`) });
   });
+  afterAll(() => panel?.close());
+  return () => {
+    if (panel === undefined) throw new Error("The panel is open only while the tests run.");
+    return panel;
+  };
+}
+
+/** Model server of a `describe` block, from before its tests to after them. */
+export function useModelServer(): () => ModelServer {
+  let model: ModelServer | undefined;
+  beforeAll(async () => {
+    model = await startModelServer();
+  });
+  afterAll(() => model?.stop());
+  return () => {
+    if (model === undefined) throw new Error("The model server runs only while the tests run.");
+    return model;
+  };
 }
 
 /** Loads the bundle anew: its modules keep state, as in a window of VS Code. `unload` is called at its end. */
