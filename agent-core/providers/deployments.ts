@@ -102,28 +102,12 @@ export const anthropic: Deployment = {
 /** The editor's own models, under the user's account there. The editor also chooses the default. */
 export const editor: Deployment = { name: "editor", title: "VS Code", mode: "editor_model", hosts: [] };
 
-export const ollama: Deployment = {
-  name: "ollama",
-  title: "Ollama",
-  mode: "chat_completions",
-  baseUrl: "http://127.0.0.1:11434/v1",
-  hosts: ["127.0.0.1:11434", "localhost:11434"],
-};
+export const ollama = localServer("ollama", "Ollama", 11_434);
 
-export const lmstudio: Deployment = {
-  name: "lmstudio",
-  title: "LM Studio",
-  mode: "chat_completions",
-  baseUrl: "http://127.0.0.1:1234/v1",
-  hosts: ["127.0.0.1:1234", "localhost:1234"],
-};
+export const lmstudio = localServer("lmstudio", "LM Studio", 1_234);
 
 export const llamacpp: Deployment = {
-  name: "llamacpp",
-  title: "llama.cpp",
-  mode: "chat_completions",
-  baseUrl: "http://127.0.0.1:8080/v1",
-  hosts: ["127.0.0.1:8080", "localhost:8080"],
+  ...localServer("llamacpp", "llama.cpp", 8_080),
   // The server has one model and ignores the name in the request.
   defaultModel: "default",
 };
@@ -152,6 +136,17 @@ export const deployments: readonly Deployment[] = [
   custom,
   offline,
 ];
+
+/** A server on this machine, at the port that it uses without configuration. */
+function localServer(name: string, title: string, port: number): Deployment {
+  return {
+    name,
+    title,
+    mode: "chat_completions",
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    hosts: [`127.0.0.1:${port}`, `localhost:${port}`],
+  };
+}
 
 /** The deployment at an address; `custom` for an unknown one. */
 export function deploymentAt(baseUrl: string): Deployment {
