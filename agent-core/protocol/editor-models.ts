@@ -1,5 +1,6 @@
 /** Language models of the editor, which the agent reaches through its client. Only where `languageModels` is declared. */
 import * as z from "zod";
+import { nothing } from "./method.ts";
 
 export const HermesModelList = z.object({
   models: z
@@ -77,8 +78,6 @@ export const HermesChatDelta = z.object({
     .readonly(),
 });
 export type HermesChatDelta = z.infer<typeof HermesChatDelta>;
-
-const nothing = z.unknown();
 
 export const editorModelMethods = {
   /** Agent → client: the models that the editor offers. */

@@ -1,5 +1,6 @@
 /** Whole files through the client: guarded writes, moves and deletions, and files that the user saves. */
 import * as z from "zod";
+import { nothing } from "./method.ts";
 
 /** Text that a file must hold; `absent`: there must be no file. */
 export const ExpectedText = z.discriminatedUnion("kind", [
@@ -77,8 +78,6 @@ export type HermesReviewed = z.infer<typeof HermesReviewed>;
 
 /** A response of a client that says what became of the change. */
 export const writeResponse = z.object({ _meta: z.object({ hermes: HermesWriteResult }) });
-const nothing = z.unknown();
-
 /** JSON-RPC error code of a refused change; `message` says what differs, `data` is `HermesConflict`. */
 export const WRITE_CONFLICT = -32010;
 

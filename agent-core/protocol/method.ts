@@ -3,7 +3,7 @@
  * both directions; the caller and the handler use the same entry.
  */
 import type { SendRequestOptions } from "@zed-industries/agent-client-protocol";
-import type * as z from "zod";
+import * as z from "zod";
 
 export type RequestMethod<Params extends z.ZodType = z.ZodType, Result extends z.ZodType = z.ZodType> = {
   readonly name: string;
@@ -15,6 +15,12 @@ export type NotificationMethod<Params extends z.ZodType = z.ZodType> = {
   readonly name: string;
   readonly params: Params;
 };
+
+/** Parameters or a result without content. Any value is accepted, as other implementations send `null` or `{}`. */
+export const nothing = z.unknown();
+
+/** Parameters of a method about a session as a whole. */
+export const inSession = z.object({ sessionId: z.string() });
 
 /** The other side of a connection: `ClientContext` for a client, `AgentContext` for the agent. */
 export type Peer = {

@@ -1,5 +1,6 @@
 /** Problems that the client's language servers find after an edit. Only where `problems` is declared. */
 import * as z from "zod";
+import { nothing } from "./method.ts";
 
 export const HermesProblem = z.object({
   /** 1-based. */
@@ -27,11 +28,7 @@ export const HermesProblemsWatch = z.object({ sessionId: z.string(), watchId: z.
 export type HermesProblemsWatch = z.infer<typeof HermesProblemsWatch>;
 
 /** `paths`: the edited files, absolute. */
-export const HermesProblemsRequest = z.object({
-  sessionId: z.string(),
-  watchId: z.string(),
-  paths: z.array(z.string()).readonly(),
-});
+export const HermesProblemsRequest = HermesProblemsWatch.extend({ paths: z.array(z.string()).readonly() });
 export type HermesProblemsRequest = z.infer<typeof HermesProblemsRequest>;
 
 /** The edited files, and others whose problems have changed since the edit. */
@@ -48,8 +45,6 @@ export type HermesNewProblem = {
 
 /** `_meta.hermes` of the text in a tool call that names the new problems of its edit. */
 export type HermesProblemsMeta = { readonly problems: readonly HermesNewProblem[] };
-
-const nothing = z.unknown();
 
 /** Requests of the agent around an edit. */
 export const problemMethods = {

@@ -1,5 +1,6 @@
 /** Background commands of a session. */
 import * as z from "zod";
+import { inSession, nothing } from "./method.ts";
 
 export const HermesProcess = z.object({
   id: z.string(),
@@ -20,33 +21,26 @@ export type HermesProcess = z.infer<typeof HermesProcess>;
 export const HermesProcesses = z.object({ processes: z.array(HermesProcess).readonly() });
 export type HermesProcesses = z.infer<typeof HermesProcesses>;
 
-export const HermesProcessesChanged = z.object({
-  sessionId: z.string(),
-  processes: z.array(HermesProcess).readonly(),
-});
+export const HermesProcessesChanged = HermesProcesses.extend({ sessionId: z.string() });
 export type HermesProcessesChanged = z.infer<typeof HermesProcessesChanged>;
 
-const inSession = z.object({ sessionId: z.string() });
-
-export const HermesProcessId = z.object({ sessionId: z.string(), id: z.string() });
+export const HermesProcessId = inSession.extend({ id: z.string() });
 export type HermesProcessId = z.infer<typeof HermesProcessId>;
 
 /** `from`: first byte of the output; default: a position close to its end. */
-const outputParams = z.object({ sessionId: z.string(), id: z.string(), from: z.int().min(0).exactOptional() });
+const outputParams = HermesProcessId.extend({ from: z.int().min(0).exactOptional() });
 
 /** Whole characters, with escape sequences. `nextByte` is the `from` of the next request. */
 export const HermesProcessOutput = z.object({ text: z.string(), nextByte: z.number(), totalBytes: z.number() });
 export type HermesProcessOutput = z.infer<typeof HermesProcessOutput>;
 
 /** `text`: typed characters with their line break. `\u0003` interrupts, a final `\u0004` ends the input. */
-export const HermesProcessInput = z.object({ sessionId: z.string(), id: z.string(), text: z.string() });
+export const HermesProcessInput = HermesProcessId.extend({ text: z.string() });
 export type HermesProcessInput = z.infer<typeof HermesProcessInput>;
 
 /** `reason`: why the process did not take the input. */
 export const HermesInputResult = z.object({ reason: z.string().exactOptional() });
 export type HermesInputResult = z.infer<typeof HermesInputResult>;
-
-const nothing = z.unknown();
 
 export const processMethods = {
   list: { name: "_hermes/process/list", params: inSession, result: HermesProcesses },
@@ -58,6 +52,3 @@ export const processMethods = {
   /** Agent → client. Only where `processes` is declared. */
   changed: { name: "_hermes/process/changed", params: HermesProcessesChanged },
 };
-
-/** Matches a last line of output that asks for a secret: the input after it is not shown. */
-export const ASKS_FOR_SECRET = /pass(?:word|phrase|code)|secret|token|\bpin\b/i;

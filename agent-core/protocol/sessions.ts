@@ -1,6 +1,7 @@
 /** Stored and open sessions: start, list, search, import, pages of history, rewind. */
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import { nothing } from "./method.ts";
 
 /** `_meta.hermes` of `session/new` and `session/load`. */
 export const HermesSessionMeta = z.object({
@@ -161,8 +162,6 @@ const forkResult = z.looseObject({ sessionId: z.string() });
 
 /** A method of ACP that its library does not name yet. */
 export const forkMethod = { name: "session/fork", params: forkParams, result: forkResult };
-
-const nothing = z.unknown();
 
 export const sessionMethods = {
   rename: { name: "_hermes/session/rename", params: HermesRename, result: nothing },

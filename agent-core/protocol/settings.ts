@@ -1,5 +1,6 @@
 /** Grants, providers, keys and the environment. */
 import * as z from "zod";
+import { inSession, nothing } from "./method.ts";
 
 export const HermesGrants = z.object({
   /** Grants for always come first. `description` names the allowed action and its scope in plain words. */
@@ -75,9 +76,6 @@ export const HermesEnvironment = z.object({
   variables: z.record(z.string().regex(/^[A-Z][A-Z0-9_]*$/), z.string().nullable()),
 });
 export type HermesEnvironment = z.infer<typeof HermesEnvironment>;
-
-const nothing = z.unknown();
-const inSession = z.object({ sessionId: z.string() });
 
 /** Requests of the client. */
 export const settingsMethods = {

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { OutputListener } from "../../agent-core/platform/children/output-flow.ts";
 import { type Child, startChild } from "../../agent-core/platform/children/start-child.ts";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
-import { ASKS_FOR_SECRET } from "../../agent-core/protocol/processes.ts";
+import { ASKS_FOR_SECRET } from "../../agent-core/protocol/secret-prompt.ts";
 import { Screen, type ScreenInput } from "./screen.ts";
 import { type CommandSink, refuse, type ShownCommand, type TerminalRequest } from "./shown-command.ts";
 
