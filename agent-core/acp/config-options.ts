@@ -47,8 +47,8 @@ export function modelChoice(provider: string, model: ListedModel): SessionConfig
   return { value, name: model.name ?? model.id, description: modelLine(model.id, model.facts) };
 }
 
-function modelLine(id: string, told: ModelFacts | undefined): string | null {
-  const { contextWindow, price, reasoning } = modelInfo(id, told);
+function modelLine(id: string, reported: ModelFacts | undefined): string | null {
+  const { contextWindow, price, reasoning } = modelInfo(id, reported);
   const parts = [
     `${shortCount(contextWindow)} tokens`,
     ...(reasoning ? ["reasons"] : []),

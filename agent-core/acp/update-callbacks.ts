@@ -51,7 +51,7 @@ export function updateCallbacks(sink: UpdateSink): Updates {
         sink.send({ sessionUpdate: "session_info_update", _meta: { hermes } });
       },
       steered: ({ message, position }) => {
-        // The id tells it from an echo of the prompt.
+        // The id distinguishes it from an echo of the prompt.
         const messageId = randomUUID();
         for (const update of userUpdates(message, position)) sink.send({ ...update, messageId });
       },

@@ -303,7 +303,7 @@ type SessionPorts = {
   readonly position: () => number;
   readonly journal: (entry: NewEntry) => void;
   /** Shows a problem to the user. */
-  readonly tell: (problem: string) => void;
+  readonly notifyUser: (problem: string) => void;
 };
 
 /** Undefined without a journal, because restores need its entries. */

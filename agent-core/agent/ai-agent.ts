@@ -51,7 +51,7 @@ export class AIAgent {
     this.checkpoints = sessionCheckpoints(options, setup, {
       position: () => record.conversation.next,
       journal: (entry) => record.journal(entry),
-      tell: (message) => notify.status({ severity: "warning", message }),
+      notifyUser: (message) => notify.status({ severity: "warning", message }),
     });
     const contextFor = (callId: string, signal: AbortSignal): ToolContext => ({
       ...this.#toolContext(callId, signal),

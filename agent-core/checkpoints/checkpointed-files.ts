@@ -1,7 +1,7 @@
 /** Files for the tools of one call: copies a file before each change, and logs the change after it. */
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
-import type { FileFailure, FileMove, FileWrite, FileWritten, HostFiles } from "../host/host.ts";
+import type { FileFailure, FileWrite, FileWritten, HostFiles } from "../host/host.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { FileState } from "../sessions/entry.ts";
 import { type ChangeLog, isSameContent } from "./change-log.ts";
@@ -18,19 +18,14 @@ export type CheckpointedFiles = {
   readonly source: string;
   /** Settles when the changes of earlier commands are logged. */
   readonly settled: () => Promise<void>;
-  /** Gets a line for people when no earlier copy could be kept. */
-  readonly tell: (problem: string) => void;
+  /** Called with a line for the user when no earlier copy could be kept. */
+  readonly notifyUser: (problem: string) => void;
 };
 
 type Outcome = FileWritten | FileFailure | undefined;
 
 export function checkpointedFiles(options: CheckpointedFiles): HostFiles {
-  const { files } = options;
-  return {
-    ...files,
-    guardedWrite: (write, signal) => loggedWrite(options, write, signal),
-    rename: (move, signal) => loggedMove(options, move, signal),
-  };
+  return { ...options.files, guardedWrite: loggedWrite(options), rename: loggedMove(options) };
 }
 
 /** Content of a file before a change, and the copy of it that is kept. */
@@ -47,67 +42,63 @@ type Change = {
   readonly folders: readonly string[];
 };
 
-async function loggedWrite(
-  options: CheckpointedFiles,
-  write: FileWrite,
-  signal: AbortSignal,
-): Promise<FileWritten | FileFailure> {
-  await options.settled();
-  const { expected, after } = write;
-  const path = await (after === null ? entryName : fileName)(write.path, options.roots);
-  const folders = expected === null ? await missingFolders(path) : [];
-  let changing: Change | undefined;
-  const keep: FileWrite["keep"] = async (before) => {
-    const kept = await keepCopy(options, write.path, before ?? { kind: "absent" });
-    changing = { path, before: expected, after, kept, folders };
-  };
-  let written: Outcome;
-  try {
-    written = await options.files.guardedWrite({ ...write, keep }, signal);
-  } finally {
-    // Also after a failure: the file may have changed before it. A conflict is found before any change.
-    const isUnchanged = written?.ok === false && written.reason === "conflict";
-    if (changing !== undefined && !isUnchanged) await log(options, changing, written, signal);
-  }
-  if (!written.ok || written.restore === undefined) return written;
-  const { restore } = written;
-  const back = {
-    path,
-    before: null,
-    after: expected,
-    kept: { found: { kind: "absent" }, state: null },
-    folders: [],
-  } as const;
-  return {
-    ...written,
-    async restore() {
-      const restored = await restore();
-      await log(options, back, restored, new AbortController().signal);
-      return restored;
-    },
+function loggedWrite(options: CheckpointedFiles): HostFiles["guardedWrite"] {
+  return async (write, signal) => {
+    await options.settled();
+    const { expected, after } = write;
+    const path = await (after === null ? entryName : fileName)(write.path, options.roots);
+    const folders = expected === null ? await missingFolders(path) : [];
+    let changing: Change | undefined;
+    const keep: FileWrite["keep"] = async (before) => {
+      const kept = await keepCopy(options, write.path, before ?? { kind: "absent" });
+      changing = { path, before: expected, after, kept, folders };
+    };
+    let written: Outcome;
+    try {
+      written = await options.files.guardedWrite({ ...write, keep }, signal);
+    } finally {
+      // Also after a failure: the file may have changed before it. A conflict is found before any change.
+      const isUnchanged = written?.ok === false && written.reason === "conflict";
+      if (changing !== undefined && !isUnchanged) await log(options, changing, written, signal);
+    }
+    if (!written.ok || written.restore === undefined) return written;
+    const { restore } = written;
+    const back = {
+      path,
+      before: null,
+      after: expected,
+      kept: { found: { kind: "absent" }, state: null },
+      folders: [],
+    } as const;
+    return {
+      ...written,
+      async restore() {
+        const restored = await restore();
+        await log(options, back, restored, new AbortController().signal);
+        return restored;
+      },
+    };
   };
 }
 
-async function loggedMove(
-  options: CheckpointedFiles,
-  move: FileMove,
-  signal: AbortSignal,
-): Promise<FileWritten | FileFailure> {
-  await options.settled();
-  const { files, roots } = options;
-  const { from, to, expected } = move;
-  const [oldPath, newPath] = [await entryName(from, roots), await fileName(to, roots)];
-  const changes: readonly Change[] = [
-    { ...(await foundAt(options, oldPath)), before: expected, after: null },
-    { ...(await foundAt(options, newPath)), before: null, after: expected },
-  ];
-  let moved: Outcome;
-  try {
-    moved = await files.rename(move, signal);
-    return moved;
-  } finally {
-    for (const change of changes) await log(options, change, moved, signal);
-  }
+function loggedMove(options: CheckpointedFiles): HostFiles["rename"] {
+  return async (move, signal) => {
+    await options.settled();
+    const { files, roots } = options;
+    const { from, to, expected } = move;
+    const [oldPath, newPath] = [await entryName(from, roots), await fileName(to, roots)];
+    const changes: readonly Change[] = [
+      { ...(await foundAt(options, oldPath)), before: expected, after: null },
+      { ...(await foundAt(options, newPath)), before: null, after: expected },
+    ];
+    let moved: Outcome;
+    try {
+      moved = await files.rename(move, signal);
+      return moved;
+    } finally {
+      for (const change of changes) await log(options, change, moved, signal);
+    }
+  };
 }
 
 async function foundAt(options: CheckpointedFiles, path: string): Promise<Pick<Change, "path" | "kept" | "folders">> {
@@ -117,7 +108,7 @@ async function foundAt(options: CheckpointedFiles, path: string): Promise<Pick<C
 }
 
 /** `path` is for the message that no copy could be kept. */
-async function keepCopy({ store, tell }: CheckpointedFiles, path: string, found: DiskState): Promise<Kept> {
+async function keepCopy({ store, notifyUser }: CheckpointedFiles, path: string, found: DiskState): Promise<Kept> {
   const content = contentOf(found);
   if (found.kind === "absent") return { found, state: null };
   if (content === undefined || content.length > MAX_KEPT_BYTES) return { found, state: "unknown" };
@@ -126,7 +117,7 @@ async function keepCopy({ store, tell }: CheckpointedFiles, path: string, found:
     await store.put(content);
     return { found, state };
   } catch (error) {
-    tell(`could not copy ${path} before its change, so the change cannot be reverted: ${messageOf(error)}`);
+    notifyUser(`could not copy ${path} before its change, so the change cannot be reverted: ${messageOf(error)}`);
     return { found, state: "unknown" };
   }
 }
@@ -143,7 +134,7 @@ async function log(options: CheckpointedFiles, change: Change, written: Outcome,
 
 /** State of the disk, with the text that the editor held over it. */
 async function stateBefore(
-  { store, tell }: CheckpointedFiles,
+  { store, notifyUser }: CheckpointedFiles,
   { path, before, kept }: Change,
   written: Outcome,
 ): Promise<Kept["state"]> {
@@ -154,7 +145,7 @@ async function stateBefore(
   const onDisk = found.kind === "file" ? textOf(found.bytes) : undefined;
   if (shown === null || shown === onDisk) return state;
   const unsaved = await store.put(Buffer.from(shown)).catch((error: unknown) => {
-    tell(`could not copy the unsaved text of ${path} before its change: ${messageOf(error)}`);
+    notifyUser(`could not copy the unsaved text of ${path} before its change: ${messageOf(error)}`);
     return undefined;
   });
   if (unsaved === undefined) return "unknown";

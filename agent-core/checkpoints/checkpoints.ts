@@ -26,7 +26,7 @@ export type CheckpointsOptions = ChangeLogOptions & {
   readonly lookDelayMs?: number;
   readonly onlyReads: (command: string, folder: string) => boolean;
   /** Called with a line for people. */
-  readonly tell: (problem: string) => void;
+  readonly notifyUser: (problem: string) => void;
   readonly onDefect: (message: string) => void;
 };
 
@@ -46,7 +46,7 @@ export class Checkpoints {
   #storing: Promise<unknown> = Promise.resolve();
 
   constructor(options: CheckpointsOptions) {
-    const { roots, objects, maxFiles, tell } = options;
+    const { roots, objects, maxFiles, notifyUser } = options;
     this.#options = options;
     this.#log = new ChangeLog(options);
     this.#store = new ObjectStore(objects);
@@ -55,7 +55,7 @@ export class Checkpoints {
       store: this.#store,
       git: gitBlobs(roots),
       log: this.#log,
-      tell,
+      notifyUser,
     });
   }
 
@@ -71,7 +71,7 @@ export class Checkpoints {
 
   /** Host for one tool call, which copies and logs all changes. */
   hostFor(source: string): Host {
-    const { host, roots, onlyReads, onDefect, tell } = this.#options;
+    const { host, roots, onlyReads, onDefect, notifyUser } = this.#options;
     return {
       ...host,
       files: checkpointedFiles({
@@ -81,7 +81,7 @@ export class Checkpoints {
         roots,
         source,
         settled: () => this.#watch.settled(),
-        tell,
+        notifyUser,
       }),
       terminals: checkpointedTerminals({ terminals: host.terminals, watch: this.#watch, source, onlyReads, onDefect }),
     };

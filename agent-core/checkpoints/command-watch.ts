@@ -23,8 +23,8 @@ export type CommandWatchOptions = {
   readonly store: ObjectStore;
   readonly git: GitBlobs;
   readonly log: ChangeLog;
-  /** Called once with a line for people when a workspace cannot be watched. */
-  readonly tell: (problem: string) => void;
+  /** Called once with a line for the user when a workspace cannot be watched. */
+  readonly notifyUser: (problem: string) => void;
 };
 
 export class CommandWatch {
@@ -106,7 +106,7 @@ export class CommandWatch {
     const scan = await this.#options.scan.scan();
     if (scan !== undefined) return scan;
     this.#isOff = true;
-    this.#options.tell(
+    this.#options.notifyUser(
       "This workspace is too large to watch commands in it: only the agent's own edits can be reverted.",
     );
     return undefined;
@@ -154,7 +154,7 @@ export class CommandWatch {
     for (const path of changed.slice(0, MAX_CHANGES)) await this.#logFile(path, { before, after }, source);
     const rest = changed.length - MAX_CHANGES;
     if (rest > 0) {
-      this.#options.tell(`A command changed ${changed.length} files; ${rest} of them cannot be reverted.`);
+      this.#options.notifyUser(`A command changed ${changed.length} files; ${rest} of them cannot be reverted.`);
     }
     await this.#copy(after, before);
   }

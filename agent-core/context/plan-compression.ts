@@ -206,12 +206,13 @@ function shortenOutputs(items: readonly TranscriptEntry[]): readonly Shortened[]
       if (message.role !== "tool" || message.content.length <= LONG_OUTPUT_CHARS) return [];
       const isRepeated = seen.has(message.content);
       seen.add(message.content);
-      return [{ position, content: isRepeated ? REPEATED : stub(message.content) }];
+      return [{ position, content: isRepeated ? REPEATED : shortenOutput(message.content) }];
     })
     .toReversed();
 }
 
-function stub(content: string): string {
+/** Beginning of an output, with a note about the rest. */
+function shortenOutput(content: string): string {
   const kept = content.slice(0, KEPT_CHARS).toWellFormed();
   const lines = content.split("\n").length;
   return `${kept}\n[… of ${lines} lines the rest was left out to make room; get it again if it is needed]`;

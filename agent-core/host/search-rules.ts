@@ -24,7 +24,7 @@ export function nameMatcher(pattern: string, root: string): (path: string) => bo
   return (path) => inRoot(path).toLowerCase().includes(wanted);
 }
 
-/** Glob for programs that tell upper from lower case: `*.ts` becomes `*.[tT][sS]`. */
+/** Glob for programs that distinguish upper and lower case: `*.ts` becomes `*.[tT][sS]`. */
 export function anyCaseGlob(glob: string): string {
   return glob.replace(/\[[^\]]*\]|\p{L}/gu, (part) => {
     const [lower, upper] = [part.toLowerCase(), part.toUpperCase()];

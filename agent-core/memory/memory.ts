@@ -95,7 +95,7 @@ const HEADS: Readonly<Record<MemoryTarget, string>> = {
 export type SnapshotOptions = {
   /** Gives the reason why an entry must not reach the model. */
   readonly isBad: (text: string) => string | undefined;
-  /** Called with a line about an unreadable file; the prompt tells the model that entries are missing. */
+  /** Called with a line about an unreadable file; the prompt says that entries are missing. */
   readonly onDefect: (message: string) => void;
 };
 

@@ -150,7 +150,7 @@ function presentFile(shown: string, text: string): string | undefined {
   return wrapData(TAG, shown, cutText(body, shown));
 }
 
-/** Keeps most of the beginning and some of the end. `path` tells the model the file with the whole text. */
+/** Keeps most of the beginning and some of the end. `path` is the file with the whole text, for the model. */
 function cutText(text: string, path: string): string {
   if (text.length <= MAX_CHARS) return text;
   const head = text.slice(0, MAX_CHARS * HEAD).toWellFormed();

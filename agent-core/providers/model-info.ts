@@ -122,13 +122,13 @@ const families: readonly Family[] = [
 ];
 
 /**
- * Facts by name, with or without its maker (`openai/gpt-4.1`). Unknown models get cautious values. `told`: facts from
+ * Facts by name, with or without its maker (`openai/gpt-4.1`). Unknown models get cautious values. `reported`: facts from
  * the endpoint.
  */
-export function modelInfo(model: string, told: ModelFacts = {}): ModelInfo {
+export function modelInfo(model: string, reported: ModelFacts = {}): ModelInfo {
   const name = model.toLowerCase();
   const known = families.find(([pattern]) => pattern.test(name))?.[1];
-  return { ...UNKNOWN, ...known, ...told };
+  return { ...UNKNOWN, ...known, ...reported };
 }
 
 /**

@@ -112,8 +112,8 @@ export class Journal {
   }
 
   /** Replaces the listeners. A failure is reported to the new ones again. */
-  setListeners(told: Pick<JournalOptions, "onFailure" | "onRecovery" | "onFullDisk">): void {
-    this.#options = { ...this.#options, ...told };
+  setListeners(listeners: Pick<JournalOptions, "onFailure" | "onRecovery" | "onFullDisk">): void {
+    this.#options = { ...this.#options, ...listeners };
     this.#isFailing = false;
     this.#flush();
   }

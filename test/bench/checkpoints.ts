@@ -29,7 +29,7 @@ export async function measureCheckpoints(): Promise<readonly Row[]> {
     onlyReads: () => false,
     position: () => 1,
     journal: () => undefined,
-    tell: console.error,
+    notifyUser: console.error,
     onDefect: console.error,
   });
   try {

@@ -147,7 +147,7 @@ export class CheckpointBench {
       onlyReads: (command) => command.startsWith("cat "),
       position: () => this.position,
       journal: (entry) => this.journal.push({ ...entry, at: 0 } as JournalEntry),
-      tell: (problem) => this.told.push(problem),
+      notifyUser: (problem) => this.told.push(problem),
       onDefect: (problem) => this.defects.push(problem),
       ...options,
     });

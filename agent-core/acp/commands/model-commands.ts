@@ -77,7 +77,7 @@ function outcome(found: readonly ModelChoice[]): FoundModel {
 
 function unlisted(name: string, groups: readonly ModelGroup[]): FoundModel {
   const choice = parseChoice(name);
-  const withoutList = groups.filter(({ isListed: told }) => !told);
+  const withoutList = groups.filter(({ isListed }) => !isListed);
   const group = withoutList.find(({ provider }) => provider === choice?.provider);
   if (choice !== undefined && group !== undefined) return { kind: "one", choice };
   const [first] = withoutList;

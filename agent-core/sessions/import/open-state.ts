@@ -109,7 +109,7 @@ function unreadable(path: string, error: unknown): string {
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 const SMALLEST_PAGE_BYTES = 512;
-/** Checksums use the byte order of the writing machine. The lowest bit of the magic number tells which. */
+/** Checksums use the byte order of the writing machine. The lowest bit of the magic number names that order. */
 const MAGIC_LITTLE = 0x377f0682;
 const MAGIC_BIG = 0x377f0683;
 /** Bytes of the database header with the write and read version. 1 means a database without a log. */

@@ -7,7 +7,7 @@ import type { FromIndex, IndexPlace, ToIndex } from "./questions.ts";
 const port = parentPort;
 if (port === null) throw new Error("The session index runs only in a worker thread.");
 
-const tell = (message: FromIndex): void => port.postMessage(message);
+const send = (message: FromIndex): void => port.postMessage(message);
 module.enableCompileCache?.(); // for this thread too; Node 22.0 lacks the function
 // A chunk of its own beside the WebAssembly file. SQLite compiles while the other modules load.
 const { loadSqlite } = await import("./open-database.ts");
@@ -18,8 +18,8 @@ const place = workerData as IndexPlace; // set by session-index.ts
 const imports = new Map<number, AbortController>();
 const store = new IndexStore({
   ...place,
-  log: (line) => tell({ type: "log", line }),
-  building: (building) => tell({ type: "building", building }),
+  log: (line) => send({ type: "log", line }),
+  building: (building) => send({ type: "building", building }),
 });
 
 port.on("message", (message: ToIndex) => {
@@ -44,22 +44,22 @@ async function answer({ id, name, args }: Extract<ToIndex, { type: "ask" }>): Pr
   // The asking side checks the types of a name and its arguments together.
   const question = questions[name] as (...given: unknown[]) => never;
   try {
-    tell({ type: "answer", id, answer: await store.ask((database) => question(database, ...args)) });
+    send({ type: "answer", id, answer: await store.ask((database) => question(database, ...args)) });
   } catch (error) {
-    tell({ type: "failure", id, message: messageOf(error) });
+    send({ type: "failure", id, message: messageOf(error) });
   }
 }
 
 async function bringOver({ id, from, open, again }: Extract<ToIndex, { type: "import" }>): Promise<void> {
   const running = new AbortController();
   imports.set(id, running);
-  const progress = (done: number, total: number): void => tell({ type: "importing", id, done, total });
+  const progress = (done: number, total: number): void => send({ type: "importing", id, done, total });
   try {
     const { importSessions } = await import("../import/import-sessions.ts");
     const { signal } = running;
-    tell({ type: "imported", id, report: await importSessions({ from, ...place, open, again, progress, signal }) });
+    send({ type: "imported", id, report: await importSessions({ from, ...place, open, again, progress, signal }) });
   } catch (error) {
-    tell({ type: "failure", id, message: messageOf(error) });
+    send({ type: "failure", id, message: messageOf(error) });
   } finally {
     imports.delete(id);
   }

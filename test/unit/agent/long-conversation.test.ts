@@ -54,7 +54,7 @@ function agentOn(
   path: string,
   events: CompressedEvent[],
   conversation: AgentOptions = {},
-  tell: (message: string) => void = () => undefined,
+  notifyUser: (message: string) => void = () => undefined,
 ): AIAgent {
   const journal = new Journal({
     path,
@@ -80,7 +80,7 @@ function agentOn(
     sessionId: "20261121_120000_0000abcd",
     title: "named",
     ...conversation,
-    callbacks: { compressed: (event) => events.push(event), status: ({ message }) => tell(message) },
+    callbacks: { compressed: (event) => events.push(event), status: ({ message }) => notifyUser(message) },
   });
 }
 
