@@ -39,7 +39,7 @@ suite("checkpoints", () => {
       onlyReads: () => false,
       position: () => position,
       journal: (entry) => void (entry satisfies Omit<JournalEntry, "at">),
-      tell: problem,
+      notifyUser: problem,
       onDefect: problem,
     });
   });
