@@ -36,7 +36,7 @@ function homeOfMany(): string {
   for (let number = 0; number < SESSIONS; number += 1) {
     const id = `20261120_120000_${number.toString(16).padStart(8, "0")}`;
     const entries = [
-      { type: "session", version: 1, id, cwd: "/work", at: 1_000 + number },
+      { type: "session", version: 1, id, cwd: "/project", at: 1_000 + number },
       { type: "message", message: { role: "user", content: `about subject${number}` }, at: 1_000 + number },
       { type: "message", message: { role: "assistant", content: "well said" }, at: 1_000 + number },
     ];
@@ -58,7 +58,7 @@ test("during an index build turns run, lists show indexed sessions, and the clie
   expect((await agent.prompt(id, "read a.txt")).result).toEqual({ stopReason: "end_turn" });
   await agent.prompt(id, "/resume nothing like it");
   await expect.poll(() => isBuilt(agent), { timeout: BUILD_TIMEOUT_MS }).toBe(true);
-  const after = await agent.request("session/list", { cwd: "/work" });
+  const after = await agent.request("session/list", { cwd: "/project" });
   expect(after.result?.["_meta"]).toBeUndefined();
   const sessions = after.result?.["sessions"] as Json[];
   expect(sessions).toHaveLength(PAGE);

@@ -25,7 +25,7 @@ export function writeLongJournal(path: string, id: string, size: JournalSize): v
   const write = (entries: readonly JournalEntry[]): void => {
     bytes += writeSync(file, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
   };
-  write([{ type: "session", version: 1, id, cwd: "/work", at: 0 }]);
+  write([{ type: "session", version: 1, id, cwd: "/project", at: 0 }]);
   write([{ type: "system-prompt", text: words.repeat(12), at: 0 }]);
   for (let turn = 1; !isDone(); turn += 1) {
     write(turnAt(messages, turn, texts));
@@ -39,11 +39,11 @@ type Texts = { readonly before: string; readonly after: string; readonly result:
 
 function turnAt(position: number, at: number, { before, after, result }: Texts): readonly JournalEntry[] {
   const [edit, read] = [`call_${at}_0`, `call_${at}_1`];
-  const locations = [{ path: "/work/a.ts" }];
+  const locations = [{ path: "/project/a.ts" }];
   const tool = { type: "tool" as const, kind: "edit", locations, ok: true, durationMs: 12, at };
-  const diffs = [{ path: "/work/a.ts", oldText: before, newText: after }];
+  const diffs = [{ path: "/project/a.ts", oldText: before, newText: after }];
   const hashes = { before: { hash: "a".repeat(64), mode: 420 }, after: { hash: "b".repeat(64), mode: 420 } };
-  const change = { type: "file-change", path: "/work/a.ts", by: "edit", source: edit, ...hashes } as const;
+  const change = { type: "file-change", path: "/project/a.ts", by: "edit", source: edit, ...hashes } as const;
   const tokens = { inputTokens: 1_000, outputTokens: 100, cachedInputTokens: 900, reasoningTokens: 0 };
   return [
     { type: "message", position, message: { role: "user", content: `turn ${at} ${words}` }, at },

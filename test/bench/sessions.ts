@@ -120,7 +120,7 @@ async function build(index: SessionIndex, done: Promise<void>): Promise<readonly
 /** Four messages and a sync each. */
 async function storeTurns(journals: string): Promise<number> {
   const path = join(journals, `${OWN}.jsonl`);
-  const journal = new Journal({ path, sessionId: OWN, cwd: "/work", now: Date.now, onFailure: console.error });
+  const journal = new Journal({ path, sessionId: OWN, cwd: "/project", now: Date.now, onFailure: console.error });
   const values: number[] = [];
   for (let turn = 0; turn < TURNS; turn += 1) {
     values.push(
@@ -138,7 +138,7 @@ function writeSessions(journals: string): void {
   mkdirSync(journals, { recursive: true });
   for (let number = 0; number < SESSIONS; number += 1) {
     const id = `20261119_120000_${number.toString(16).padStart(8, "0")}`;
-    const lines = [{ type: "session", version: 1, id, cwd: "/work", at: number }];
+    const lines = [{ type: "session", version: 1, id, cwd: "/project", at: number }];
     const messages = Array.from({ length: MESSAGES }, () => ({ type: "message", message: message(), at: number }));
     writeFileSync(join(journals, `${id}.jsonl`), [...lines, ...messages, ""].map(asLine).join("\n"));
   }

@@ -13,7 +13,7 @@ const ROUNDS = 15;
 const HOSTILE_ROUNDS = 5;
 
 const home = "/home/someone";
-const scope = { cwd: "/work/p", roots: ["/work/p"], home, hermesHome: `${home}/.hermes`, resolvePath };
+const scope = { cwd: "/project/p", roots: ["/project/p"], home, hermesHome: `${home}/.hermes`, resolvePath };
 
 export function measureVerdicts(): readonly Row[] {
   const commands = CORPORA.flatMap(readCorpus).map(({ command }) => command);

@@ -7,7 +7,13 @@ import { seeded } from "./support/random.ts";
 import { disguised, quoted } from "./support/scripts.ts";
 
 const home = "/home/someone";
-const scope: CommandScope = { cwd: "/work/p", roots: ["/work/p"], home, hermesHome: `${home}/.hermes`, resolvePath };
+const scope: CommandScope = {
+  cwd: "/project/p",
+  roots: ["/project/p"],
+  home,
+  hermesHome: `${home}/.hermes`,
+  resolvePath,
+};
 const CORPORA = ["everyday", "dangerous", "risky", "obfuscated", "decoded", "pairs"];
 
 describe.each(CORPORA)("the corpus %s", (name) => {

@@ -4,7 +4,7 @@ import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
 import { hostileCommands, LONGEST_READ } from "./support/hostile.ts";
 
 const home = "/home/someone";
-const scope = { cwd: "/work/p", roots: ["/work/p"], home, hermesHome: `${home}/.hermes`, resolvePath };
+const scope = { cwd: "/project/p", roots: ["/project/p"], home, hermesHome: `${home}/.hermes`, resolvePath };
 const judge = (command: string) => judgeCommand(command, scope);
 
 test("a NUL character is refused in every mode", () => {

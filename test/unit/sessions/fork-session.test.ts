@@ -6,9 +6,9 @@ import { expect, test } from "vitest";
 import { forkSession } from "../../../agent-core/sessions/fork-session.ts";
 import { readJournal } from "../../../agent-core/sessions/read-journal.ts";
 
-const FORK = { id: "20261120_120000_00000002", cwd: "/work", at: 1_000 };
+const FORK = { id: "20261120_120000_00000002", cwd: "/project", at: 1_000 };
 const PARENT = "20261120_120000_00000001";
-const head = `{"type":"session","version":1,"id":"${PARENT}","cwd":"/work","at":1}`;
+const head = `{"type":"session","version":1,"id":"${PARENT}","cwd":"/project","at":1}`;
 const message = (position: number): string =>
   `{"type":"message","position":${position},"message":{"role":"user","content":"words ${position}"},"at":2}`;
 

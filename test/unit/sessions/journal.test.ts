@@ -12,7 +12,7 @@ const open = (): Journal =>
   new Journal({
     path,
     sessionId: "20261120_120000_0000abcd",
-    cwd: "/work",
+    cwd: "/project",
     now: () => 1000,
     onFailure: (message) => failures.push(message),
   });
@@ -44,7 +44,7 @@ test("what was appended is read back in order", async () => {
   const read = await readJournal(path);
   expect(read).toMatchObject({
     ok: true,
-    session: { id: "20261120_120000_0000abcd", cwd: "/work", mode: "plan", damagedLines: 0 },
+    session: { id: "20261120_120000_0000abcd", cwd: "/project", mode: "plan", damagedLines: 0 },
   });
   expect(await storedTexts()).toEqual(["one", "two"]);
 });

@@ -9,7 +9,7 @@ import { readEntries, readJournal, type StoredSession } from "../../../agent-cor
 import { seeded } from "../approval/support/random.ts";
 
 const ID = "20261120_120000_0000abcd";
-const HEAD = { type: "session", version: 1, id: ID, cwd: "/work", at: 1 };
+const HEAD = { type: "session", version: 1, id: ID, cwd: "/project", at: 1 };
 let folder: string;
 let path: string;
 
@@ -103,7 +103,7 @@ test.for([
 
 test("a line of 64 MB is read and written like any other", { timeout: 60_000 }, async () => {
   const long = "x".repeat(67_108_864);
-  const journal = new Journal({ path, sessionId: ID, cwd: "/work", now: () => 1, onFailure: expect.unreachable });
+  const journal = new Journal({ path, sessionId: ID, cwd: "/project", now: () => 1, onFailure: expect.unreachable });
   for (const content of ["one", long, "two"]) journal.append({ type: "message", message: { role: "user", content } });
   journal.close();
   const [first, second, third] = await contents();
@@ -151,7 +151,7 @@ const compression = (dropped: [number, number][], summary: string): NewEntry => 
 
 /** Eight messages, of which the first three gave way to a summary and the fourth was shortened. */
 function compressedSession(): void {
-  const journal = new Journal({ path, sessionId: ID, cwd: "/work", now: () => 1, onFailure: expect.unreachable });
+  const journal = new Journal({ path, sessionId: ID, cwd: "/project", now: () => 1, onFailure: expect.unreachable });
   for (let position = 0; position < 8; position += 1) {
     const content = `message ${position}`;
     const isTool = position === 3;
@@ -219,7 +219,7 @@ test("nothing is added to a journal that has grown since it was read, until it i
   const options = {
     path,
     sessionId: ID,
-    cwd: "/work",
+    cwd: "/project",
     now: () => 1,
     onFailure: (message: string) => told.push(message),
   };

@@ -21,7 +21,7 @@ afterEach(() => sessions.close());
 function store(id: string, texts: readonly string[], title?: string): void {
   const path = join(journals, `${id}.jsonl`);
   const now = (): number => Date.UTC(2026, 10, 19, 8, 30);
-  const journal = new Journal({ path, sessionId: id, cwd: "/work", now, onFailure: expect.unreachable });
+  const journal = new Journal({ path, sessionId: id, cwd: "/project", now, onFailure: expect.unreachable });
   for (const content of texts) journal.append({ type: "message", message: { role: "user", content } });
   if (title !== undefined) journal.append({ type: "title", title });
   journal.close();
@@ -44,7 +44,9 @@ test("without arguments: the latest sessions, without the own one", async () => 
   expect((await search({})).text).toBe("There is no earlier session.");
   store(OLD, ["one", "two"], "Mend the parser");
   store(toolBench().context.sessionId, ["own"]);
-  expect((await search({})).text).toBe(`session ${OLD} · 2026-11-19 08:30 UTC · Mend the parser · /work · 2 messages`);
+  expect((await search({})).text).toBe(
+    `session ${OLD} · 2026-11-19 08:30 UTC · Mend the parser · /project · 2 messages`,
+  );
 });
 
 test("with a query: the hit among the messages around it", async () => {

@@ -110,7 +110,7 @@ test.each([
 });
 
 test("web addresses and files are links, and HTML stays text", () => {
-  expect(["https://example.com", "mailto:a@b.c", "src/a.ts#L3", "/work/a.ts:7"].map(linkKind)).toEqual([
+  expect(["https://example.com", "mailto:a@b.c", "src/a.ts#L3", "/project/a.ts:7"].map(linkKind)).toEqual([
     "web",
     "web",
     "file",

@@ -65,7 +65,11 @@ test("a session comes over whole: messages, calls, results, reasoning, images, t
   });
   const { id, cwd, title, conversation, entries } = await stored();
   const hash = createHash("sha256").update(CONVERSATION.id).digest("hex").slice(0, 8);
-  expect({ id, cwd, title }).toEqual({ id: `20260402_112233_${hash}`, cwd: "/work/parser", title: "Mend the parser" });
+  expect({ id, cwd, title }).toEqual({
+    id: `20260402_112233_${hash}`,
+    cwd: "/project/parser",
+    title: "Mend the parser",
+  });
   expect(entries[0]).toMatchObject({ source: "import", original: CONVERSATION.id, at: 1_775_128_953_000 });
   const call = { id: "call_1", type: "function", function: { name: "terminal", arguments: '{"command":"time make"}' } };
   expect(conversation.messages).toEqual([
@@ -175,7 +179,7 @@ test("only what was imported is noted when it is deleted", async () => {
   await importState();
   const id = "20261120_120000_00000001";
   const path = join(journals, `${id}.jsonl`);
-  writeFileSync(path, `${JSON.stringify({ type: "session", version: 1, id, cwd: "/work", at: 1 })}\n`);
+  writeFileSync(path, `${JSON.stringify({ type: "session", version: 1, id, cwd: "/project", at: 1 })}\n`);
   await deleteSession(path, join(journals, `${id}.files`));
   expect(existsSync(join(journals, "deleted-imports"))).toBe(false);
 });

@@ -87,7 +87,7 @@ function summed(bytes: Buffer, [first, second]: readonly [number, number]): [num
 export const CONVERSATION: ForeignSession = {
   id: "20260402_112233_ab12cd",
   title: "Mend the parser",
-  config: { cwd: "/work/parser" },
+  config: { cwd: "/project/parser" },
   messages: [
     { role: "session_meta", content: "{}" },
     { role: "user", content: "why is it slow?" },

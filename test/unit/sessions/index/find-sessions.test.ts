@@ -17,7 +17,7 @@ afterEach(() => database.close());
 function store(sessions: readonly (readonly [said: string, title?: string])[]): void {
   const writer = new EntryWriter(database);
   for (const [number, [said, title]] of sessions.entries()) {
-    const head = { type: "session", version: 1, id: idOf(number), cwd: "/work", at: number } as const;
+    const head = { type: "session", version: 1, id: idOf(number), cwd: "/project", at: number } as const;
     const prompt = { type: "message", message: { role: "user", content: said }, at: number } as const;
     const named = title === undefined ? [] : [{ type: "title", title, at: number } as const];
     writer.add(idOf(number), [head, prompt, ...named], 1);

@@ -38,7 +38,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function write(number: number, texts: readonly string[]): void {
   const at = 1_000 + number;
-  const head = { type: "session", version: 1, id: idOf(number), cwd: "/work", at };
+  const head = { type: "session", version: 1, id: idOf(number), cwd: "/project", at };
   const messages = texts.map((content) => ({ type: "message", message: { role: "user", content }, at }));
   const path = join(journals, `${idOf(number)}.jsonl`);
   writeFileSync(path, `${[head, ...messages].map((entry) => JSON.stringify(entry)).join("\n")}\n`);

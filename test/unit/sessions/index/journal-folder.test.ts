@@ -33,7 +33,7 @@ function rest(): void {
 }
 
 function journalOf(id: string): Journal {
-  const journal = new Journal({ path: pathOf(id), sessionId: id, cwd: "/work", now: Date.now, onFailure: throwIt });
+  const journal = new Journal({ path: pathOf(id), sessionId: id, cwd: "/project", now: Date.now, onFailure: throwIt });
   openJournals.push(journal);
   return journal;
 }

@@ -25,7 +25,7 @@ beforeAll(async () => {
   for (let number = 0; number < SESSIONS; number += 1) {
     const id = `20261120_120000_${String(number).padStart(8, "0")}`;
     const texts = Array.from({ length: MESSAGES }, () => Array.from({ length: 1 + random.below(60) }, word));
-    const head = { type: "session", version: 1, id, cwd: "/work", at: number } as const;
+    const head = { type: "session", version: 1, id, cwd: "/project", at: number } as const;
     const messages = texts.map((words, position) => {
       const at = random.below(1_000_000);
       said.push({ session: id, position, at, words });

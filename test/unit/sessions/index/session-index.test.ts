@@ -34,7 +34,7 @@ function index(): SessionIndex {
   return made;
 }
 
-function write(id: string, entries: readonly NewEntry[], cwd = "/work"): void {
+function write(id: string, entries: readonly NewEntry[], cwd = "/project"): void {
   const onFailure = (message: string): never => {
     throw new Error(message);
   };
@@ -82,9 +82,9 @@ test("sessions are listed with what their journals say, the last used first, and
   const made = index();
   expect((await made.ask("list", { limit: 50 })).value).toMatchObject([
     { id: idOf(2), cwd: "/other", title: null, model: "m", shownCount: 1, inputTokens: 12, outputTokens: 5 },
-    { id: idOf(1), cwd: "/work", title: "First", shownCount: 1 },
+    { id: idOf(1), cwd: "/project", title: "First", shownCount: 1 },
   ]);
-  expect(await listed(made, "/work")).toEqual(["1"]);
+  expect(await listed(made, "/project")).toEqual(["1"]);
 });
 
 test.for([
@@ -163,7 +163,7 @@ test("damaged lines and journals of a later version are left out, the rest stays
   write(idOf(1), [user("before"), user("after")]);
   const lines = readFileSync(pathOf(idOf(1)), "utf8").split("\n");
   writeFileSync(pathOf(idOf(1)), [lines[0], lines[1], '{"type":"mess\u0001ge"}', lines[2], ""].join("\n"));
-  const head = { type: "session", version: 99, id: idOf(2), cwd: "/work", at: 1 };
+  const head = { type: "session", version: 99, id: idOf(2), cwd: "/project", at: 1 };
   writeFileSync(pathOf(idOf(2)), `${JSON.stringify(head)}\n${JSON.stringify({ ...user("after"), at: 2 })}\n`);
   const made = index();
   expect(await found(made, "after")).toEqual(["1:1"]);

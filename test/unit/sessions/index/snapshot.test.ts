@@ -38,7 +38,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 function add(texts: readonly string[]): void {
   database.run("BEGIN");
   const writer = new EntryWriter(database);
-  const head = { type: "session", version: 1, id: ID, cwd: "/work", at: 1 } as const;
+  const head = { type: "session", version: 1, id: ID, cwd: "/project", at: 1 } as const;
   const messages = texts.map((content) => ({ type: "message", message: { role: "user", content }, at: 1 }) as const);
   writer.add(ID, [head, ...messages], 1);
   writer.free();

@@ -239,12 +239,12 @@ test("advice grows plainer with each refusal in a row, and begins anew after an 
 
 test("every file that may be changed is named for the approval", () => {
   const patch = "*** Update File: a/b.txt\n*** Move to: c.txt\n-x\n+y\n*** Delete File: /etc/passwd\n";
-  const preparation = tool.prepare({ mode: "patch", patch }, "/work");
+  const preparation = tool.prepare({ mode: "patch", patch }, "/project");
   expect(preparation).toMatchObject({
     ok: true,
     call: {
       title: "Edit a/b.txt and 1 more",
-      effect: { kind: "edit", paths: ["/work/a/b.txt", "/work/b.txt", "/work/c.txt", "/etc/passwd"] },
+      effect: { kind: "edit", paths: ["/project/a/b.txt", "/project/b.txt", "/project/c.txt", "/etc/passwd"] },
     },
   });
 });
