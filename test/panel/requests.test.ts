@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openPanel, type Panel, panelPictureOfFailure } from "../support/panel/open-panel.ts";
+import { describe, expect, test } from "vitest";
+import { openPanel, usePanel } from "../support/panel/open-panel.ts";
 
-/** In the page: is the first choice still disabled while keys come? */
+/** Runs in the page: types for 600 ms, and says whether the first choice is still disabled. */
 const TYPE_FOR_600_MS = `(async () => {
   const start = performance.now();
   while (performance.now() - start < 600) {
@@ -15,66 +15,56 @@ const TYPE_FOR_600_MS = `(async () => {
 
 // Permissions and questions in the panel: no keyboard by accident, and the whole call in plain sight.
 describe("cards of requests", () => {
-  let panel: Panel;
+  const panel = usePanel(() => openPanel());
 
-  beforeAll(async () => {
-    panel = await openPanel();
-  });
-
-  panelPictureOfFailure(() => panel);
-
-  afterAll(async () => {
-    await panel.close();
-  });
-
-  const card = () => panel.page.getByRole("alertdialog");
-  const focused = () => panel.page.locator(":focus").getAttribute("aria-label");
+  const card = () => panel().page.getByRole("alertdialog");
+  const focused = () => panel().page.locator(":focus").getAttribute("aria-label");
 
   test("a question takes no key from the composer, and keys typed while it comes do not arm it", async () => {
-    await panel.send("ask me Drop the table? choices Yes or No");
+    await panel().send("ask me Drop the table? choices Yes or No");
     await card().waitFor();
-    await panel.page.keyboard.type("line3", { delay: 30 });
-    expect(await panel.composer.inputValue()).toBe("line3");
-    await panel.pictures("question");
-    await panel.composer.fill("");
+    await panel().page.keyboard.type("line3", { delay: 30 });
+    expect(await panel().composer.inputValue()).toBe("line3");
+    await panel().pictures("question");
+    await panel().composer.fill("");
     await card().getByRole("button", { name: "Yes" }).click(); // waits until it is armed
-    await panel.page.getByText("The user answered: Yes").first().waitFor();
+    await panel().page.getByText("The user answered: Yes").first().waitFor();
     await expect.poll(focused).toBe("Message Hermes");
   });
 
   test("typing keeps the buttons of a new card disabled", async () => {
-    await panel.send("ask me Sure? choices Yes or No");
+    await panel().send("ask me Sure? choices Yes or No");
     await card().waitFor();
     // The page itself types and measures, so that a load of the machine makes no pause between two keys.
-    const isDisabled = await panel.page.evaluate(TYPE_FOR_600_MS);
+    const isDisabled = await panel().page.evaluate(TYPE_FOR_600_MS);
     expect(isDisabled).toBe(true);
     await card().getByRole("button", { name: "Skip" }).click();
     await card().waitFor({ state: "detached" });
-    await panel.idle();
+    await panel().idle();
   });
 
   test("a permission shows hidden characters and the scope of its lasting answers, and leads back to the composer", async () => {
-    await panel.send("run rm 'a\u202e.txt' a.txt");
+    await panel().send("run rm 'a\u202e.txt' a.txt");
     await card().getByText("⟨U+202E⟩").first().waitFor();
-    await panel.pictures("permission");
-    expect(panel.warnings).toEqual([]);
+    await panel().pictures("permission");
+    expect(panel().warnings).toEqual([]);
     await card().getByRole("button", { name: "No, because…" }).click();
     await card().getByLabel("Why not").fill("keep it");
     await card().getByRole("button", { name: "Send" }).click();
-    await panel.page.getByText("keep it").first().waitFor();
+    await panel().page.getByText("keep it").first().waitFor();
     await expect.poll(focused).toBe("Message Hermes");
-    await panel.idle();
+    await panel().idle();
   });
 
   test("a hidden panel's request is a notification, which answers without the panel", async () => {
-    await panel.send("run sleep 0.3; rm a.txt");
-    await panel.hide();
+    await panel().send("run sleep 0.3; rm a.txt");
+    await panel().hide();
     await expect
-      .poll(() => panel.warnings.map(({ text }) => text))
+      .poll(() => panel().warnings.map(({ text }) => text))
       .toEqual(["Hermes asks to run: sleep 0.3; rm a.txt"]);
-    expect(panel.warnings[0]?.titles).toEqual(["Review", "Allow once", "Reject"]);
-    panel.warnings[0]?.choose("Allow once");
-    await expect.poll(() => existsSync(join(panel.workspace, "a.txt"))).toBe(false);
-    await panel.hideAndShow();
+    expect(panel().warnings[0]?.titles).toEqual(["Review", "Allow once", "Reject"]);
+    panel().warnings[0]?.choose("Allow once");
+    await expect.poll(() => existsSync(join(panel().workspace, "a.txt"))).toBe(false);
+    await panel().hideAndShow();
   });
 });
