@@ -1,7 +1,7 @@
 /** A user's choice of a model: provider and name, one id for both, and the endpoints to choose from. */
 
-import type { Place } from "./catalogue/ask-endpoint.ts";
 import { type Deployment, deployments, offline } from "./deployments.ts";
+import type { Place } from "./endpoint-request.ts";
 import { type ModelSettings, type Resolution, type ResolvedModel, resolveModel } from "./resolve.ts";
 
 export type ModelChoice = { readonly provider: string; readonly model: string };

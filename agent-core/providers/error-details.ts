@@ -106,8 +106,6 @@ export const FROM_PROVIDER = "from-provider";
 
 /** Messages that add nothing to their cause. */
 const EMPTY_MESSAGES = /^(connection error|fetch failed)?\.?$/i;
-/** Words of the libraries for an error without a body. */
-const NO_BODY = "status code (no body)";
 
 /** Depth limit, since a chain of causes may be circular. */
 const MAX_CAUSES = 5;
@@ -154,7 +152,7 @@ function detailOf(first: OneError | undefined, last: OneError | undefined): stri
     return `${path.join(".") || "chunk"}: ${message}`;
   }
   const own = first?.error?.message || first?.message.replace(/^\d{3} /, "") || "";
-  if (own === NO_BODY) return "";
+  if (own === "" && first?.status !== undefined) return ""; // a response without a body
   const inner = first?.error?.metadata?.raw ?? (last === first ? "" : last?.message);
   if (!inner) return own || undefined;
   return EMPTY_MESSAGES.test(own) ? inner : `${own.replace(/\.$/, "")}: ${inner}`;

@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../platform/clock.ts";
 import { Deadline } from "../platform/deadline.ts";
+import { connections } from "../platform/http/connections.ts";
 import { classify, faultOf } from "./classify.ts";
 import type { ResolvedModel } from "./resolve.ts";
 import { table } from "./wire/table.gen.ts";
@@ -37,9 +38,9 @@ export function streamModel(
  */
 export async function warmUpModel({ mode, endpoint }: ResolvedModel, signal: AbortSignal): Promise<void> {
   try {
-    const wire = await loaderOf(mode)();
+    await loaderOf(mode)();
     await nextTurn(undefined, { signal });
-    await wire.warmUp?.(endpoint);
+    if (endpoint.baseUrl !== undefined) await connections().route(new URL(endpoint.baseUrl));
   } catch {
     // The first request fails in the same way, and reports it.
   }
@@ -61,7 +62,7 @@ export async function* guardStream(
 ): AsyncGenerator<ModelEvent> {
   signal.throwIfAborted();
   // The wire's own signal also ends it when the caller stops listening. A combined signal (AbortSignal.any) would leak:
-  // it lives as long as a listener, and the SDKs never remove theirs.
+  // it lives as long as a listener.
   const stop = new AbortController();
   const read = new GuardedRead({ signal, stop, limits });
   let events: AsyncIterator<ModelEvent> | undefined;

@@ -48,9 +48,6 @@ export async function httpFetch(input: string | URL, init: HttpInit = {}): Promi
   }
 }
 
-/** `httpFetch` in the type of the model libraries. They use only what it has: text bodies, and a response's plain members. */
-export const standardFetch = httpFetch as unknown as typeof fetch;
-
 type Sent = HttpInit & { readonly headers: Readonly<Record<string, string>> };
 
 /** A second attempt is for a connection that the server closed while it was idle, and for the system's certificates. */

@@ -1,6 +1,7 @@
 /** Connections to HTTPS servers through a proxy: a CONNECT request opens a tunnel, and TLS runs within it. */
-import * as http from "node:http";
+import type * as Http from "node:http";
 import * as https from "node:https";
+import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
 import {
   CONNECT_TIMEOUT_MS,
@@ -10,6 +11,9 @@ import {
   proxyRefusal,
   proxyUnreachable,
 } from "./network-settings.ts";
+
+/** As in connections.ts. */
+const http = createRequire(import.meta.url)("node:http") as typeof Http;
 
 const OK = 200;
 

@@ -1,9 +1,10 @@
 /** Checks a key at its endpoint: by a lookup that requires it, or by the shortest possible request. */
 import type { Deployment } from "../deployments.ts";
+import type { Place } from "../endpoint-request.ts";
 import type { Fault } from "../fault.ts";
 import { streamModel } from "../stream-model.ts";
 import type { Endpoint } from "../wire/wire.ts";
-import { askEndpoint, type Place } from "./ask-endpoint.ts";
+import { askEndpoint } from "./ask-endpoint.ts";
 import { type ListedModel, listModels } from "./listing.ts";
 
 export type KeyCheck =

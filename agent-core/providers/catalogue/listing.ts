@@ -1,8 +1,9 @@
 /** Reads an endpoint's list of models in all its variants. */
 import * as z from "zod";
+import type { Place } from "../endpoint-request.ts";
 import type { Fault } from "../fault.ts";
 import type { ModelFacts, ModelPrice } from "../model-info.ts";
-import { askEndpoint, modelsUrl, type Place } from "./ask-endpoint.ts";
+import { askEndpoint, modelsUrl } from "./ask-endpoint.ts";
 
 export type ListedModel = {
   readonly id: string;

@@ -1,4 +1,5 @@
 /** Anthropic's Messages API, and the endpoints that are compatible with it. */
+import { endpointUrl, requestEndpoint } from "../endpoint-request.ts";
 import { type FoldState, finishFold, startFold, step } from "./anthropic-messages-fold.ts";
 import { anthropicMessagesBody } from "./anthropic-messages-request.ts";
 import { foldResponse } from "./fold-response.ts";
@@ -7,20 +8,14 @@ import { defineWire, type ModelEvent, type ModelRequest, omitParameters } from "
 /** Some compatible endpoints end with this, like OpenAI. It is ignored. */
 const DONE = "[DONE]";
 
-export const wire = defineWire({ mode: "anthropic_messages", stream, warmUp });
+const mode = "anthropic_messages";
 
-async function warmUp(): Promise<void> {
-  await import("./anthropic-client.ts");
-}
+export const wire = defineWire({ mode, stream });
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-  // Loaded on first use, because many sessions never need the SDK.
-  const { postMessages } = await import("./anthropic-client.ts");
-  const response = await postMessages(
-    request.endpoint,
-    omitParameters(anthropicMessagesBody(request), request),
-    signal,
-  );
+  const place = { mode, endpoint: request.endpoint } as const;
+  const body = omitParameters(anthropicMessagesBody(request), request);
+  const response = await requestEndpoint(place, endpointUrl(place, "/messages"), { signal, body });
   yield* foldResponse<FoldState>(response, {
     start: startFold(request.messages),
     step: (state, data) => (state.isOver || data === DONE ? { state, events: [] } : step(state, JSON.parse(data))),

@@ -1,20 +1,24 @@
 /** OpenAI's chat completions and compatible endpoints. */
+import type { OpenAI } from "openai";
 import { quirksOf } from "../deployments.ts";
+import { endpointUrl, requestEndpoint } from "../endpoint-request.ts";
 import { type FoldState, finishFold, startFold, step, streamDone } from "./chat-completions-fold.ts";
 import { chatCompletionsBody } from "./chat-completions-request.ts";
 import { foldResponse } from "./fold-response.ts";
-import { openaiClient, warmUpOpenai } from "./openai-client.ts";
 import { defineWire, type ModelEvent, type ModelRequest, omitParameters } from "./wire.ts";
 
 /** Data of the last event. */
 const DONE = "[DONE]";
 
-export const wire = defineWire({ mode: "chat_completions", stream, warmUp: warmUpOpenai });
+const mode = "chat_completions";
+
+export const wire = defineWire({ mode, stream });
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-  const client = await openaiClient(request.endpoint);
-  const body = omitParameters(chatCompletionsBody(request, quirksOf(request.endpoint)), request);
-  const response = await client.chat.completions.create(body, { signal }).asResponse();
+  const place = { mode, endpoint: request.endpoint } as const;
+  const full: OpenAI.ChatCompletionCreateParamsStreaming = chatCompletionsBody(request, quirksOf(request.endpoint));
+  const body = omitParameters(full, request);
+  const response = await requestEndpoint(place, endpointUrl(place, "/chat/completions"), { signal, body });
   yield* foldResponse<FoldState>(response, {
     start: startFold(request.messages),
     step: (state, data) => (data === DONE ? streamDone(state) : step(state, JSON.parse(data))),

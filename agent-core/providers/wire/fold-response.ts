@@ -1,4 +1,5 @@
 /** Converts an HTTP response to model events with the fold of a wire. */
+import type { HttpResponse } from "../../platform/http/http-response.ts";
 import { readServerSentEvents } from "./server-sent-events.ts";
 import type { ModelEvent } from "./wire.ts";
 
@@ -14,7 +15,10 @@ export type ResponseFold<State> = {
 };
 
 /** Throws the fold's errors, and an error for a web page, which means a wrong address. */
-export async function* foldResponse<State>(response: Response, fold: ResponseFold<State>): AsyncGenerator<ModelEvent> {
+export async function* foldResponse<State>(
+  response: HttpResponse,
+  fold: ResponseFold<State>,
+): AsyncGenerator<ModelEvent> {
   let state = fold.start;
   for await (const batch of batchesOf(response, (data) => fold.isLast(data, state))) {
     const events: ModelEvent[] = [];
@@ -34,11 +38,14 @@ export async function* foldResponse<State>(response: Response, fold: ResponseFol
 }
 
 /** A response without streaming is one document and counts as one event. `isLast` is checked after its batch. */
-async function* batchesOf(response: Response, isLast: (data: string) => boolean): AsyncGenerator<readonly string[]> {
+async function* batchesOf(
+  response: HttpResponse,
+  isLast: (data: string) => boolean,
+): AsyncGenerator<readonly string[]> {
   const type = response.headers.get("content-type") ?? "";
   if (type.includes("text/html")) throw new SyntaxError("a web page instead of a stream; is the base URL right?");
   if (type.includes("application/json")) yield [await response.text()];
-  else if (response.body !== null) yield* readServerSentEvents(response.body, isLast);
+  else yield* readServerSentEvents(response.body, isLast);
 }
 
 /** Joins neighbouring deltas of one kind. A fast model sends hundreds in one packet, and each event has a cost. */

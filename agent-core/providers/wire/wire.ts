@@ -84,8 +84,6 @@ export type ModelEvent =
 export type Wire = {
   readonly mode: ApiMode;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
-  /** Loads what the first request to the endpoint needs; sends nothing. */
-  warmUp?(endpoint: Endpoint): Promise<void>;
 };
 
 /** Declares a wire. A script collects all exports named `wire` in a table. */

@@ -1,6 +1,8 @@
 import { Anthropic } from "@anthropic-ai/sdk";
 import { describe, expect, test } from "vitest";
+import { HttpHeaders } from "../../../agent-core/platform/http/http-response.ts";
 import { classify } from "../../../agent-core/providers/classify.ts";
+import { ProviderError } from "../../../agent-core/providers/endpoint-request.ts";
 import type { Fault, FaultKind } from "../../../agent-core/providers/fault.ts";
 
 const request = {
@@ -8,10 +10,10 @@ const request = {
   model: "claude-sonnet-5-5",
 };
 
-/** The error that the library makes of a response: the provider's own object is nested in the body's. */
+/** The error of a response: the provider's own object is nested in the body's. */
 function apiError(status: number, type: string, message: string, headers: Record<string, string> = {}): Error {
   const body = { type: "error", error: { type, message }, request_id: "req_011CSHoEeqs5C35K2UUqR7Fy" };
-  return Anthropic.APIError.generate(status, body, undefined, new Headers(headers));
+  return new ProviderError({ status, headers: new HttpHeaders(headers) }, JSON.stringify(body));
 }
 
 function faultOf(error: unknown): Fault {

@@ -1,7 +1,9 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { HttpHeaders } from "../../../agent-core/platform/http/http-response.ts";
 import { classify } from "../../../agent-core/providers/classify.ts";
+import { ProviderError } from "../../../agent-core/providers/endpoint-request.ts";
 import type { Fault, FaultKind } from "../../../agent-core/providers/fault.ts";
 import { streamModel } from "../../../agent-core/providers/stream-model.ts";
 import { requestTo } from "../../conformance/wire.ts";
@@ -13,14 +15,15 @@ const request = {
   model: "gpt-4.1",
 };
 
-/** The error that the library makes of a response. */
+/** The error of a response: with an error object, a text, or nothing. */
 function apiError(
   status: number,
   error: object | undefined,
   headers: Record<string, string> = {},
   text?: string,
 ): Error {
-  return OpenAI.APIError.generate(status, error && { error }, text, new Headers(headers));
+  const body = error === undefined ? (text ?? "") : JSON.stringify({ error });
+  return new ProviderError({ status, headers: new HttpHeaders(headers) }, body);
 }
 
 function faultOf(error: unknown): Fault {

@@ -1,0 +1,80 @@
+/**
+ * One HTTP request to a model endpoint, with its key. The vendors' libraries are not used for that: their first request
+ * takes 60 ms and 20 MB, and each has its own rules for keys, errors and the environment.
+ */
+import { httpFetch } from "../platform/http/http-fetch.ts";
+import type { HttpHeaders, HttpResponse } from "../platform/http/http-response.ts";
+import { anthropic, deploymentAt } from "./deployments.ts";
+import type { ApiMode, Endpoint } from "./wire/wire.ts";
+
+export type Place = { readonly mode: ApiMode; readonly endpoint: Endpoint };
+
+/** Version of Anthropic's API that its library sends. */
+const ANTHROPIC_VERSION = "2026-10-21";
+/** Version for compatible endpoints. It covers everything that we send. */
+const COMPATIBLE_VERSION = "2023-06-01";
+
+/** Response with a status from 400 on. `message` is the text of a body that is no JSON. */
+export class ProviderError extends Error {
+  readonly status: number;
+  readonly headers: Pick<HttpHeaders, "get" | "entries">;
+  /** The body as JSON; undefined for any other. */
+  readonly error: unknown;
+
+  constructor({ status, headers }: Pick<HttpResponse, "status" | "headers">, body: string) {
+    const error = parsed(body);
+    super(error === undefined ? body.trim() : "");
+    this.status = status;
+    this.headers = headers;
+    this.error = error;
+  }
+}
+
+/** Sends GET, or POST with `body`. Rejects with a ProviderError, or with the error of the connection. */
+export async function requestEndpoint(
+  { mode, endpoint }: Place,
+  url: string,
+  { signal, body }: { readonly signal: AbortSignal; readonly body?: unknown },
+): Promise<HttpResponse> {
+  const response = await httpFetch(url, {
+    method: body === undefined ? "GET" : "POST",
+    headers: {
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      ...(mode === "anthropic_messages" ? anthropicHeaders(endpoint) : keyHeader(endpoint)),
+    },
+    signal,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  if (response.status < 400) return response;
+  throw new ProviderError(response, await response.text());
+}
+
+/** Address of a path in the endpoint's API. Users write Anthropic's base URL with and without the version. */
+export function endpointUrl({ mode, endpoint: { baseUrl = "" } }: Place, path: string): string {
+  const base = baseUrl.replace(/\/+$/, "");
+  return mode === "anthropic_messages" ? `${base.replace(/\/v1$/, "")}/v1${path}` : `${base}${path}`;
+}
+
+function keyHeader({ apiKey }: Endpoint): Readonly<Record<string, string>> {
+  return apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+}
+
+/** Anthropic reads `x-api-key`; some compatible endpoints read a bearer token instead. */
+function anthropicHeaders(endpoint: Endpoint): Readonly<Record<string, string>> {
+  const { baseUrl = "", apiKey } = endpoint;
+  const isOwn = deploymentAt(baseUrl) === anthropic;
+  return {
+    "anthropic-version": isOwn ? ANTHROPIC_VERSION : COMPATIBLE_VERSION,
+    ...(apiKey !== undefined && { "x-api-key": apiKey }),
+    ...(!isOwn && keyHeader(endpoint)),
+  };
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
