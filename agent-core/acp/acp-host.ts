@@ -4,7 +4,7 @@ import { type AgentContext, type ClientCapabilities, RequestError } from "@zed-i
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import { confine } from "../approval/confinement.ts";
 import { resolvePath } from "../approval/resolve-path.ts";
-import { withheldFolder } from "../config/home.ts";
+import { spillFolder, withheldFolder } from "../config/home.ts";
 import type { EditedFile, FileProblems, Host, HostProblems, ProblemWatch } from "../host/host.ts";
 import type { Backend } from "../host/terminals/backend.ts";
 import { childRunner } from "../host/terminals/child-runner.ts";
@@ -22,20 +22,17 @@ export type SessionHostOptions = Omit<AcpHostOptions, "roots" | "backend"> & {
   readonly home: string;
 };
 
-/** Runs commands where the configuration says. `problems`: reasons why a requested sandbox is missing. */
+/** Runs commands where the configuration says. */
 export function sessionHost(
   { terminal, variables }: Pick<ConfiguredAgent, "terminal" | "variables">,
   { cwd, otherFolders }: Pick<SessionParams, "cwd" | "otherFolders">,
   { home, ...options }: SessionHostOptions,
-): { readonly host: Host; readonly problems: readonly string[] } {
-  const problems: string[] = [];
+): Host {
   const roots = [cwd, ...otherFolders] as const;
   const scope = { cwd, roots, home: homedir(), hermesHome: home, resolvePath };
-  const backend = configuredBackend(terminal, roots, variables, {
-    confine: () => confine(scope, withheldFolder(home)),
-    onProblem: (problem) => problems.push(problem),
-  });
-  return { host: acpHost({ ...options, roots, backend }), problems };
+  const folders = { withheld: withheldFolder(home), outputs: spillFolder(home, options.sessionId) };
+  const backend = configuredBackend(terminal, roots, variables, (caches) => confine(scope, { ...folders, caches }));
+  return acpHost({ ...options, roots, backend });
 }
 
 type AcpHostOptions = {

@@ -41,8 +41,11 @@ async function start(
   signal: AbortSignal,
 ): Promise<Started> {
   signal.throwIfAborted();
-  const { cwd, env, title, input, hasPty, outputFile, userShell } = launch;
-  const hermes: HermesTerminalMeta = { outputFile, title, input, hasPty, ...(userShell && { userShell }) };
+  const { cwd, env, hasWholeEnvironment = false, title, input, hasPty, outputFile, userShell } = launch;
+  const hermes: HermesTerminalMeta = {
+    ...{ outputFile, title, input, hasPty, hasWholeEnvironment },
+    ...(userShell && { userShell }),
+  };
   const script = isOurs ? undefined : await launchScript(launch);
   const removeScript = async (): Promise<void> => script?.remove();
   const create: CreateTerminalRequest = {
@@ -50,7 +53,7 @@ async function start(
     command: script?.program ?? launch.program,
     args: [...(script?.args ?? launch.args)],
     cwd,
-    env: Object.entries(env).map(([name, value]) => ({ name, value })),
+    env: script !== undefined && hasWholeEnvironment ? [] : Object.entries(env).map(([name, value]) => ({ name, value })),
     outputByteLimit: OUTPUT_BYTE_LIMIT,
     _meta: { hermes },
   };

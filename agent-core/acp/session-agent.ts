@@ -64,7 +64,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     hasForms: capabilities.elicitation?.form != null,
     showsGrants: hermesCapabilities(capabilities).grants === true,
   };
-  const { host, problems } = sessionHost(configured, params, { client, capabilities, sessionId: id, local, home });
+  const host = sessionHost(configured, params, { client, capabilities, sessionId: id, local, home });
   const agent = new AIAgent({
     ...configured.options,
     ...settingsOf(model.resolved),
@@ -86,7 +86,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
       approval: (request, signal) => askPermission(user, request, signal),
     },
   });
-  const warnings = [...configured.warnings, ...problems, ...model.warnings, ...interruption(agent)];
+  const warnings = [...configured.warnings, ...model.warnings, ...interruption(agent)];
   return { agent, journal, warnings };
 }
 

@@ -4,6 +4,7 @@ import * as z from "zod";
 import type { Grants } from "../approval/grants.ts";
 import { type ApprovalMode, decide, type Effect } from "../approval/policy.ts";
 import { resolvePath } from "../approval/resolve-path.ts";
+import type { SandboxKind } from "../host/terminals/terminals.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import type { RecordedAnswer } from "../sessions/outcomes.ts";
 import type { ToolContext } from "../tools/tool.ts";
@@ -11,16 +12,17 @@ import type { Auxiliary } from "./auxiliary.ts";
 import type { AgentCallbacks, ApprovalAnswer, ApprovalRequest } from "./callbacks.ts";
 
 /** The policy's decision on an effect, before the user is asked. */
-export type PolicyDecision =
+export type PolicyDecision = { readonly sandbox?: SandboxKind } & (
   /** `granted`: the user has granted it earlier. */
-  | { readonly kind: "allow"; readonly sandboxed?: boolean; readonly granted?: boolean }
+  | { readonly kind: "allow"; readonly granted?: boolean }
   | { readonly kind: "deny"; readonly text: string }
   | {
       readonly kind: "ask";
       readonly reasons: readonly string[];
       /** Scope of the grant that is offered, and a function that keeps it; undefined when none may be given. */
       readonly grant: { readonly description: string; keep(scope: "session" | "always"): void } | undefined;
-    };
+    }
+);
 
 /** Decides by the session's current mode, workspace and grants. */
 export type Policy = { decide(effect: Effect): PolicyDecision };
@@ -114,10 +116,9 @@ export function sessionPolicy({
     decide(effect) {
       const decision = decide(effect, { mode: mode(), scope, trusted: trusted(), grants, asks, sandbox });
       if (decision.kind !== "ask") return decision;
-      const { grant, reasons } = decision;
+      const { grant } = decision;
       return {
-        kind: "ask",
-        reasons,
+        ...decision,
         grant: grant && { description: grant.description, keep: (lasting) => grants.keep(grant, lasting) },
       };
     },

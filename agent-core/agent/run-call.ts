@@ -109,8 +109,7 @@ async function authorizeAndRun(
   const decision = services.policy.decide(prepared.effect);
   if (decision.kind === "deny") return failed(decision.text);
   if (decision.kind === "allow" && decision.granted) services.recordAnswer(allowed(resolved, "grant"));
-  const sandboxed = decision.kind === "allow" && decision.sandboxed === true;
-  const context = { ...services.contextFor(call.id, signal), sandboxed };
+  const context = { ...services.contextFor(call.id, signal), sandbox: decision.sandbox };
   const staged = await prepared.stage(context);
   if (!staged.ok) return failed(staged.text);
   signal.throwIfAborted();

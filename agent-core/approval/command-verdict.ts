@@ -3,7 +3,7 @@ import { messageOf } from "../platform/errors.ts";
 import type { CommandScope } from "./command-scope.ts";
 import { findTextDefect, parseCommand } from "./parse-command.ts";
 import { UNKNOWN } from "./shell/arg.ts";
-import { type CommandPart, type Level, Recorder, TooMuchToJudge, worst } from "./shell/recorder.ts";
+import { type CommandPart, type Level, type Reach, Recorder, TooMuchToJudge, worst } from "./shell/recorder.ts";
 import { initialState, NO_INPUT, type Walk } from "./shell/shell-state.ts";
 import { walkWords } from "./shell/walk-command.ts";
 import { walkBody, walkScript } from "./shell/walk-script.ts";
@@ -20,8 +20,10 @@ export type CommandVerdict = {
   readonly readOnly: boolean;
   /** False when a part could not be parsed. The command may be worse than `level`, and never runs unasked. */
   readonly isFullyParsed: boolean;
-  /** A sandbox without network confines every effect and provides all that the command needs. */
+  /** A sandbox confines every effect. */
   readonly isContained: boolean;
+  /** Reach that the command needs. */
+  readonly reach: Reach;
   /** Those of `reasons` that ask even in `auto` mode: protected paths, and effects that are not known before it runs. */
   readonly alwaysAskReasons: readonly string[];
   /** Effects outside of every simple command, which no grant covers: redirections into files, sensitive variables. */
@@ -99,6 +101,7 @@ function verdictOf(record: Recorder): CommandVerdict {
     readOnly,
     isFullyParsed: record.isWhole,
     isContained: record.isContained,
+    reach: record.widestReach,
     alwaysAskReasons: always.slice(0, MAX_REASONS),
     outsideCommands: { ...record.outsideCommands },
     parts: record.parts(),

@@ -1,36 +1,52 @@
-/** Confinement of a command in the sandbox: workspace folders writable, protected files read-only, secrets hidden. */
+/** Confinement of a command in the sandbox: workspace writable, protected files read-only, homes and secrets hidden. */
 
-import type { Stats } from "node:fs";
-import { cp, lstat, mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { type Dirent, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, type Stats } from "node:fs";
+import { cp, mkdir, rename, rm, rmdir } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import type { Bind } from "../host/terminals/sandbox/bwrap.ts";
 import type { Confinement } from "../host/terminals/sandbox/sandboxed-backend.ts";
-import { type CommandScope, partsBelow } from "./command-scope.ts";
+import { type CommandScope, homeOf, partsBelow } from "./command-scope.ts";
 import { nameReason } from "./protected-paths.ts";
+import { HOMES, PRIVATE_CACHES, toolchainPlaces } from "./read-places.ts";
 import { secretPlaces } from "./secret-paths.ts";
 
 /** Mounts of protected files. Files beyond this number are only inspected after the command. */
 const MAX_GUARDS = 300;
 
+/** Folders of Hermes' own for confinements. */
+export type ConfinementFolders = {
+  /** Gets the protected files that a command made. */
+  readonly withheld: string;
+  /** Gets the private copies of caches. */
+  readonly caches: string;
+  /** Long outputs of the session's tools, which the model is told to read. */
+  readonly outputs: string;
+};
+
 /**
  * Confinement for the workspace as it is now. A protected file that does not exist cannot be mounted read-only: a
  * command may make it, and `inspect` then moves it into a folder below `withheld`.
  */
-export async function confine(scope: CommandScope, withheld: string): Promise<Confinement> {
+export async function confine(scope: CommandScope, { withheld, caches, outputs }: ConfinementFolders): Promise<Confinement> {
   const roots = scope.roots.map((root) => scope.resolvePath(root));
-  const made = await Promise.all(roots.map(makeGitParts));
-  const before = await allGuarded(roots);
+  const gits = roots.map((root) => gitFolderOf(root, scope)).filter((git) => git !== undefined);
+  const made = [...new Set(gits)].flatMap(makeGitParts);
+  const before = allGuarded(roots);
   return {
     binds: [
-      ...(await hidden(scope)),
+      ...hiddenHomes(scope),
+      ...toolchainBinds(scope, caches),
+      ...(existsSync(outputs) ? [{ kind: "read-only", path: outputs } as const] : []),
+      ...hiddenSecrets(scope),
+      ...roots.flatMap((root) => repositoryBinds(root, scope)),
       ...roots.map((path): Bind => ({ kind: "writable", path })),
       ...before.slice(0, MAX_GUARDS).flatMap(bindOf),
     ],
     async inspect(mode) {
       const known = new Set(before.map(({ identity }) => identity));
-      const fresh = (await allGuarded(roots)).filter(({ identity }) => !known.has(identity));
+      const fresh = allGuarded(roots).filter(({ identity }) => !known.has(identity));
       // Removes the folders that were made for the mounts, where they are still empty.
-      await Promise.all(made.flat().map((path) => rmdir(path).catch(() => undefined)));
+      await Promise.all(made.map((path) => rmdir(path).catch(() => undefined)));
       const paths = outermost(fresh).map(({ path }) => path);
       if (mode === "revert") return takeAway(paths, withheld);
       return paths.map((path) => `${path} is protected and was made or replaced while a command ran in the sandbox`);
@@ -38,8 +54,8 @@ export async function confine(scope: CommandScope, withheld: string): Promise<Co
   };
 }
 
-async function allGuarded(roots: readonly string[]): Promise<readonly GuardedFile[]> {
-  return (await Promise.all(roots.map(guardedFiles))).flat();
+function allGuarded(roots: readonly string[]): readonly GuardedFile[] {
+  return roots.flatMap(guardedFiles);
 }
 
 /** A git folder is mounted onto itself: a command cannot move it away together with its read-only files. */
@@ -49,29 +65,99 @@ function bindOf({ path, kind }: GuardedFile): readonly Bind[] {
   return [{ kind: isRepository ? "writable" : "read-only", path }];
 }
 
-/** Makes the protected folders that the `.git` of a repository lacks, so that they can be mounted. */
-async function makeGitParts(root: string): Promise<readonly string[]> {
-  const git = join(root, ".git");
-  if (!(await lstat(git).catch(() => undefined))?.isDirectory()) return [];
+/** Makes the protected folders that a git folder lacks, so that they can be mounted. */
+function makeGitParts(git: string): readonly string[] {
   const folders = GIT_PARTS.filter((part) => part !== "config").map((part) => join(git, part));
-  const made = await Promise.all(
-    folders.map((path) =>
-      mkdir(path).then(
-        () => path,
-        () => undefined,
-      ),
-    ),
-  );
-  return made.filter((path) => path !== undefined);
+  return folders.filter((path) => {
+    if (existsSync(path)) return false;
+    try {
+      mkdirSync(path);
+      return true;
+    } catch {
+      return false; // a read-only disk
+    }
+  });
 }
 
-async function hidden(scope: CommandScope): Promise<readonly Bind[]> {
+/** The user's home, those of others, and our own. */
+function hiddenHomes(scope: CommandScope): readonly Bind[] {
+  const homes = [...new Set([...HOMES, scope.home, scope.hermesHome].map((path) => scope.resolvePath(path)))];
+  const outer = homes.filter((path) => !homes.some((other) => other !== path && partsBelow(other, path)));
+  return outer.flatMap(hide);
+}
+
+/** Toolchains are read-only. A program that needs its cache gets a private one, because programs run what is in it. */
+function toolchainBinds(scope: CommandScope, caches: string): readonly Bind[] {
+  const home = homeOf(scope);
+  const privates = PRIVATE_CACHES.map((name) => join(home, name)).filter(existsSync);
+  const shown = toolchainPlaces(scope).map((path) => scope.resolvePath(path));
+  const outer = [...new Set(shown)]
+    .filter((path) => existsSync(path) && !privates.includes(path))
+    .filter((path, _, all) => !all.some((other) => other !== path && partsBelow(other, path)));
+  return [
+    ...outer.map((path): Bind => ({ kind: "read-only", path })),
+    ...privates.map((path): Bind => {
+      const from = join(caches, basename(path));
+      mkdirSync(from, { recursive: true, mode: 0o700 });
+      return { kind: "writable", path, from };
+    }),
+  ];
+}
+
+/** Secrets that no hidden home covers: in toolchains, and those of the system. */
+function hiddenSecrets(scope: CommandScope): readonly Bind[] {
+  const home = homeOf(scope);
+  const shown = toolchainPlaces(scope).filter((path) => partsBelow(home, path));
   const places = [...new Set(secretPlaces(scope).map((place) => scope.resolvePath(place)))];
-  const stats = await Promise.all(places.map((path) => lstat(path).catch(() => undefined)));
-  return places.flatMap((path, index): Bind[] => {
-    const stat = stats[index];
-    return stat === undefined ? [] : [{ kind: "hidden", path, what: stat.isDirectory() ? "folder" : "file" }];
-  });
+  const hermesHome = scope.resolvePath(scope.hermesHome);
+  return places
+    .filter((path) => path !== hermesHome)
+    .filter((path) => !partsBelow(home, path) || shown.some((place) => partsBelow(place, path)))
+    .flatMap(hide);
+}
+
+function hide(path: string): readonly Bind[] {
+  const stat = statOf(path);
+  return stat === undefined ? [] : [{ kind: "hidden", path, what: stat.isDirectory() ? "folder" : "file" }];
+}
+
+function statOf(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+/**
+ * The repository around a workspace folder is read-only, except for its git folder; that of a linked worktree lies
+ * elsewhere. git's settings and hooks stay read-only.
+ */
+function repositoryBinds(root: string, scope: CommandScope): readonly Bind[] {
+  const top = repositoryOf(root, homeOf(scope));
+  const git = gitFolderOf(root, scope);
+  const around: readonly Bind[] = top === undefined || top === root ? [] : [{ kind: "read-only", path: top }];
+  if (git === undefined || git === join(root, ".git")) return around;
+  const parts = GIT_PARTS.map((part) => join(git, part)).filter((path) => existsSync(path));
+  return [...around, { kind: "writable", path: git }, ...parts.map((path): Bind => ({ kind: "read-only", path }))];
+}
+
+/** Nearest folder from `folder` upwards with a `.git`, below the home; undefined without one. */
+function repositoryOf(folder: string, home: string): string | undefined {
+  if (folder === home || dirname(folder) === folder) return undefined;
+  return existsSync(join(folder, ".git")) ? folder : repositoryOf(dirname(folder), home);
+}
+
+/** Git folder with the settings; undefined without one, and for a worktree that its repository does not list. */
+function gitFolderOf(root: string, scope: CommandScope): string | undefined {
+  const top = repositoryOf(root, homeOf(scope));
+  if (top === undefined) return undefined;
+  const git = join(top, ".git");
+  if (statOf(git)?.isDirectory()) return git;
+  try {
+    const worktree = /^gitdir: (.+)\n?$/.exec(readFileSync(git, "utf8"))?.[1] ?? "";
+    const common = /^(.*\/\.git)\/worktrees\/[^/]+$/.exec(scope.resolvePath(resolve(top, worktree)))?.[1];
+    const back = readFileSync(join(resolve(top, worktree), "gitdir"), "utf8").trim();
+    return common !== undefined && scope.resolvePath(back) === git ? common : undefined;
+  } catch {
+    return undefined; // a broken worktree
+  }
 }
 
 function outermost(files: readonly GuardedFile[]): readonly GuardedFile[] {
@@ -116,13 +202,13 @@ const FOREIGN = new Set(["node_modules", ".venv", "venv", "target", "vendor", "_
 const GIT_PARTS = ["config", "hooks", "info", "modules"];
 
 /** Protected files and folders below `folder` (absolute), without installed packages. A `.git` precedes its parts. */
-async function guardedFiles(folder: string): Promise<readonly GuardedFile[]> {
+function guardedFiles(folder: string): readonly GuardedFile[] {
   const found: GuardedFile[] = [];
   let layer: readonly (readonly string[])[] = [[]];
   let folders = 0;
   for (let depth = 0; depth < MAX_DEPTH && layer.length > 0 && folders < MAX_FOLDERS; depth += 1) {
     folders += layer.length;
-    const looked = await Promise.all(layer.map((parts) => lookInto(folder, parts)));
+    const looked = layer.map((parts) => lookInto(folder, parts));
     found.push(...looked.flatMap((look) => look.guarded));
     layer = looked.flatMap((look) => look.folders).slice(0, MAX_FOLDERS - folders);
   }
@@ -131,10 +217,10 @@ async function guardedFiles(folder: string): Promise<readonly GuardedFile[]> {
 
 type Look = { readonly guarded: readonly GuardedFile[]; readonly folders: readonly (readonly string[])[] };
 
-async function lookInto(root: string, parts: readonly string[]): Promise<Look> {
-  const entries = await readdir(join(root, ...parts), { withFileTypes: true }).catch(() => []);
+function lookInto(root: string, parts: readonly string[]): Look {
+  const entries = entriesOf(join(root, ...parts));
   const names = entries.filter(({ name }) => nameReason([...parts, name]) !== undefined).map(({ name }) => name);
-  const guarded = await Promise.all(names.map((name) => guard(join(root, ...parts, name), name)));
+  const guarded = names.map((name) => guard(join(root, ...parts, name), name));
   const folders = entries.filter((entry) => entry.isDirectory() && !FOREIGN.has(entry.name));
   return {
     guarded: guarded.flat(),
@@ -142,10 +228,20 @@ async function lookInto(root: string, parts: readonly string[]): Promise<Look> {
   };
 }
 
-async function guard(path: string, name: string): Promise<readonly GuardedFile[]> {
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return []; // it is gone, or may not be read
+  }
+}
+
+function guard(path: string, name: string): readonly GuardedFile[] {
   const paths = name.toLowerCase() === ".git" ? [path, ...GIT_PARTS.map((part) => join(path, part))] : [path];
-  const stats = await Promise.all(paths.map((each) => lstat(each).catch(() => undefined)));
-  return stats.flatMap((stat, index) => (stat === undefined ? [] : [guarded(paths[index] ?? path, stat)]));
+  return paths.flatMap((each) => {
+    const stat = statOf(each);
+    return stat === undefined ? [] : [guarded(each, stat)];
+  });
 }
 
 function guarded(path: string, stat: Stats): GuardedFile {

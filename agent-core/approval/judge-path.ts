@@ -4,6 +4,7 @@ import { catastrophicReason, deviceOf } from "./catastrophic-paths.ts";
 import type { CommandEffect } from "./command-effect.ts";
 import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.ts";
 import { protectedPatternReason, protectedReason } from "./protected-paths.ts";
+import { readPlace } from "./read-places.ts";
 import { secretReason } from "./secret-paths.ts";
 import { type Arg, shown, UNKNOWN } from "./shell/arg.ts";
 import type { Recorder } from "./shell/recorder.ts";
@@ -77,10 +78,16 @@ function judgeRead(effect: PathEffect, target: string, { scope, record }: PathJu
   for (const name of names) {
     const reason = secretReason(name, scope);
     if (reason !== undefined) {
+      record.reach("outside");
       record.askAlways(`Reads ${shown(effect.path)}: ${reason}`);
       return;
     }
   }
+  const place = readPlace(target, scope);
+  if (place === undefined) return;
+  const reason = `Reads ${shown(effect.path)}: ${place.reason}`;
+  if (place.isHidden) record.reach("outside");
+  record.add({ level: "ask", reason, always: false, grant: "exact", contained: !place.isHidden });
 }
 
 function judgeWrite(effect: PathEffect, target: string, { scope, record }: PathJudge): void {
@@ -99,7 +106,9 @@ function judgeWrite(effect: PathEffect, target: string, { scope, record }: PathJ
     return;
   }
   const reason = effect.path.glob ? protectedPatternReason(target, scope) : protectedReason(target, scope);
-  if (reason !== undefined) record.askAlways(`Writes to ${shown(effect.path)}: ${reason}`);
+  if (reason === undefined) return;
+  record.reach("outside");
+  record.askAlways(`Writes to ${shown(effect.path)}: ${reason}`);
 }
 
 type Removal = Extract<PathEffect, { kind: "delete" | "permissions" }>;
@@ -124,6 +133,7 @@ function judgeRemoval(effect: Removal, target: string, { scope, record }: PathJu
   }
   const reason = path.glob ? protectedPatternReason(target, scope) : protectedReason(target, scope);
   if (reason !== undefined) {
+    record.reach("outside");
     record.askAlways(`${what}: ${reason}`);
     return;
   }

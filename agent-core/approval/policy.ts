@@ -1,19 +1,26 @@
 /** Approval policy: decides in which mode an effect runs, asks or is denied. */
+import type { SandboxKind } from "../host/terminals/terminals.ts";
 import { commandGrant } from "./command-grant.ts";
 import type { CommandScope } from "./command-scope.ts";
 import { type CommandVerdict, judgeCommand } from "./command-verdict.ts";
 import type { Grant, GrantLookup, GrantOffer } from "./grants.ts";
 import { protectedReason } from "./protected-paths.ts";
+import { isHiddenFolder, outsideReason } from "./read-places.ts";
 import { secretReason } from "./secret-paths.ts";
-import type { CommandPart } from "./shell/recorder.ts";
+import { type CommandPart, type Reach, widerReach } from "./shell/recorder.ts";
 
 /** Effect of a tool call, as far as the approval policy needs it. Paths are absolute. */
 export type Effect =
   | { readonly kind: "none" }
   | { readonly kind: "read"; readonly paths: readonly string[] }
   | { readonly kind: "edit"; readonly paths: readonly string[] }
-  /** `unsandboxed`: the command must not run in a sandbox. */
-  | { readonly kind: "command"; readonly command: string; readonly cwd: string; readonly unsandboxed?: boolean };
+  | {
+      readonly kind: "command";
+      readonly command: string;
+      readonly cwd: string;
+      /** The call asks for the network, or for no sandbox at all. Default: as the command needs. */
+      readonly reach?: Reach | undefined;
+    };
 
 /**
  * `ask`: edits and all commands that do more than read ask; `code`: edits land, risky commands ask; `plan`: reading
@@ -33,23 +40,30 @@ export type PolicyContext = {
   readonly sandbox?: boolean;
 };
 
-export type Decision =
-  /** `sandboxed`: only in the sandbox. `granted`: a lasting answer of the user covers the effect. */
-  | { readonly kind: "allow"; readonly sandboxed?: true; readonly granted?: true }
+/** `sandbox`: the command runs only in this one. */
+export type Decision = { readonly sandbox?: SandboxKind } & (
+  /** `granted`: a lasting answer of the user covers the effect. */
+  | { readonly kind: "allow"; readonly granted?: true }
   /** `text` is for the model: the reason, and what to do instead. */
   | { readonly kind: "deny"; readonly text: string }
   /** `grant`: the offer that a lasting answer accepts; undefined when no answer may last. */
-  | { readonly kind: "ask"; readonly reasons: readonly string[]; readonly grant: GrantOffer | undefined };
+  | {
+      readonly kind: "ask";
+      readonly reasons: readonly string[];
+      readonly grant: GrantOffer | undefined;
+    }
+);
 
 const ALLOW: Decision = { kind: "allow" };
 const GRANTED: Decision = { kind: "allow", granted: true };
-const SANDBOXED: Decision = { kind: "allow", sandboxed: true };
 const UNSANDBOXED = "Runs outside the sandbox, with the network and with your own access to files";
+const NETWORKED = "Uses the network, from inside the sandbox";
 
 /** Decides on an effect. Never asks the user itself, and never throws. */
 export function decide(effect: Effect, context: PolicyContext): Decision {
   const decision = judge(effect, context);
-  return decision.kind === "ask" && context.asks === false ? ALLOW : decision;
+  if (decision.kind !== "ask" || context.asks !== false) return decision;
+  return decision.sandbox === undefined ? ALLOW : { ...ALLOW, sandbox: decision.sandbox };
 }
 
 function judge(effect: Effect, context: PolicyContext): Decision {
@@ -66,13 +80,16 @@ function judge(effect: Effect, context: PolicyContext): Decision {
 }
 
 function decideRead(paths: readonly string[], context: PolicyContext): Decision {
-  const secrets = reasonsOf(paths, (path) => secretReason(path, context.scope));
-  if (secrets.length === 0) return ALLOW;
-  return askUnlessGranted(
-    secrets.map(({ path, reason }) => `Reads ${path}: ${reason}`),
-    pathGrant("reading", secrets),
-    context,
-  );
+  const { scope, trusted } = context;
+  const asking = reasonsOf(paths, (path) => secretReason(path, scope) ?? outsideReason(path, scope));
+  if (asking.length === 0) return ALLOW;
+  const reasons = asking.map(({ path, reason }) => `Reads ${path}: ${reason}`);
+  if (!trusted) {
+    return deny(
+      `The user has not trusted this workspace, so nothing but its own files is read. ${reasons[0] ?? ""}. Answer without it.`,
+    );
+  }
+  return askUnlessGranted(reasons, pathGrant("reading", asking), context);
 }
 
 function decideEdit(paths: readonly string[], context: PolicyContext): Decision {
@@ -112,12 +129,12 @@ function pathGrant(verb: "reading" | "editing", paths: readonly PathReason[]): G
 
 type CommandEffect = Extract<Effect, { kind: "command" }>;
 
-function decideCommand({ command, unsandboxed }: CommandEffect, context: PolicyContext): Decision {
+function decideCommand(effect: CommandEffect, context: PolicyContext): Decision {
   const { mode, trusted, scope, asks, sandbox } = context;
   if (!trusted) {
     return deny("The user has not trusted this workspace, so no command runs in it. Answer with what you can read.");
   }
-  const verdict = judgeCommand(command, scope);
+  const verdict = judgeCommand(effect.command, scope);
   if (verdict.level === "block") {
     return deny(`This command is blocked in every mode: ${verdict.reasons[0] ?? ""}. Do not try it another way.`);
   }
@@ -128,13 +145,40 @@ function decideCommand({ command, unsandboxed }: CommandEffect, context: PolicyC
     );
   }
   const onlyReads = verdict.level === "safe" && verdict.readOnly;
-  if (onlyReads) return ALLOW;
-  if (mode === "plan") {
+  if (mode === "plan" && !onlyReads) {
     return deny("Plan mode is read-only: only commands that purely read run. Put this one into your plan instead.");
   }
-  if (!sandbox) return decideByMode(verdict, context);
-  if (!unsandboxed && verdict.isContained && mode !== "ask") return SANDBOXED;
-  return decideUnsandboxed(verdict, unsandboxed === true, context);
+  if (sandbox) return decideInSandbox(verdict, effect, context);
+  return onlyReads ? ALLOW : decideByMode(verdict, context);
+}
+
+/** Each command runs in the sandbox as far as it can; a command that needs more asks. */
+function decideInSandbox(verdict: CommandVerdict, { reach: requested, cwd }: CommandEffect, context: PolicyContext): Decision {
+  const needed = widerReach(verdict.reach, isHiddenFolder(cwd, context.scope) ? "outside" : "inside");
+  const reach = widerReach(needed, requested ?? "inside");
+  switch (reach) {
+    case "inside":
+      return { ...decideInside(verdict, context), sandbox: "isolated" };
+    case "network":
+      return { ...decideBeyond(verdict, NETWORKED, context), sandbox: "networked" };
+    case "outside":
+      // A command that a sandbox holds leaves it only on the user's word.
+      return decideBeyond(verdict, UNSANDBOXED, needed === "outside" ? context : { ...context, mode: "ask" });
+  }
+}
+
+function decideInside(verdict: CommandVerdict, context: PolicyContext): Decision {
+  if (verdict.level === "safe" && verdict.readOnly) return ALLOW;
+  return verdict.isContained && context.mode !== "ask" ? ALLOW : decideByMode(verdict, context);
+}
+
+/** `reason` says how the command goes beyond the sandbox. */
+function decideBeyond(verdict: CommandVerdict, reason: string, context: PolicyContext): Decision {
+  const decision =
+    context.mode === "auto"
+      ? decideByMode(verdict, context)
+      : askForParts(verdict, (part) => part.level !== "safe" || !part.readOnly || part.reach !== "inside", context);
+  return decision.kind === "ask" ? { ...decision, reasons: [...decision.reasons, reason] } : decision;
 }
 
 function decideByMode(verdict: CommandVerdict, context: PolicyContext): Decision {
@@ -150,21 +194,13 @@ function decideByMode(verdict: CommandVerdict, context: PolicyContext): Decision
   }
 }
 
-/** A question about a command that does not run in the available sandbox names that, too. */
-function decideUnsandboxed(verdict: CommandVerdict, requestedUnsandboxed: boolean, context: PolicyContext): Decision {
-  const decision =
-    requestedUnsandboxed && verdict.isContained && context.mode === "code"
-      ? askForParts(verdict, (part) => part.level !== "safe" || !part.readOnly, context)
-      : decideByMode(verdict, context);
-  return decision.kind === "ask" ? { ...decision, reasons: [...decision.reasons, UNSANDBOXED] } : decision;
-}
-
 function askForParts(verdict: CommandVerdict, needs: (part: CommandPart) => boolean, context: PolicyContext): Decision {
-  const reasons = verdict.reasons.length > 0 ? verdict.reasons : ["The command changes something"];
+  const { reasons } = verdict;
   // In `ask` mode every change asks, and no command's grant covers a redirection (`> file`).
   const covered = context.mode !== "ask" || !verdict.outsideCommands.changes;
   const grant = covered ? commandGrant(verdict, needs, context.scope) : undefined;
-  return askUnlessGranted(reasons, grant, context);
+  const changes = verdict.readOnly ? [] : ["The command changes something"];
+  return askUnlessGranted(reasons.length > 0 ? reasons : changes, grant, context);
 }
 
 function askUnlessGranted(

@@ -53,7 +53,7 @@ const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is not the name o
 
 const terminalDefaults = {
   backend: "local",
-  sandbox: "off" as const,
+  sandbox: "auto" as const,
   timeout: 180,
   env_passthrough: [],
   docker_image: DOCKER_IMAGE,
@@ -66,8 +66,8 @@ export const terminalSection = z
   .object({
     /** `local`, `ssh` or `docker`; with any other name every command is refused. */
     backend: z.string().default(terminalDefaults.backend),
-    /** `auto`: commands of this machine run in a sandbox if the machine has one (Linux, bwrap). */
-    sandbox: z.enum(["auto", "off"]).default(terminalDefaults.sandbox),
+    /** `auto`: commands of this machine run in a sandbox if the machine has one; `on`: they run nowhere else. */
+    sandbox: z.enum(["auto", "on", "off"]).default(terminalDefaults.sandbox),
     /** Timeout of a command whose call has none. Seconds. */
     timeout: z.number().positive().default(terminalDefaults.timeout),
     /** Variables that commands get, even keys of the agent and variables of the home's `.env`. */

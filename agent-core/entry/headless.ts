@@ -11,6 +11,7 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import { agentApp } from "../acp/serve.ts";
 import { nodeHost } from "../host/node-host.ts";
+import { takeEnvironment } from "../host/terminals/command-environment.ts";
 import { messageOf } from "../platform/errors.ts";
 import { call } from "../protocol/method.ts";
 import { sessionMethods } from "../protocol/sessions.ts";
@@ -64,7 +65,7 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
   const local = nodeHost();
   const { app, dispose } = agentApp({
     version: VERSION,
-    environment: process.env,
+    environment: takeEnvironment(),
     local,
     log: (line) => process.stderr.write(`${line}\n`),
   });

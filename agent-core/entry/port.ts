@@ -3,6 +3,7 @@ import type { MessagePort } from "node:worker_threads";
 import * as z from "zod";
 import { serve } from "../acp/serve.ts";
 import { nodeHost } from "../host/node-host.ts";
+import { takeEnvironment } from "../host/terminals/command-environment.ts";
 import { portStream } from "../protocol/port-stream.ts";
 import { VERSION } from "./version.ts";
 
@@ -14,7 +15,7 @@ export async function servePort(port: MessagePort, startData: unknown): Promise<
   const local = nodeHost(startDataSchema.parse(startData ?? {}));
   const service = serve(portStream(port), {
     version: VERSION,
-    environment: process.env,
+    environment: takeEnvironment(),
     local,
     log: (line) => process.stderr.write(`${line}\n`),
   });

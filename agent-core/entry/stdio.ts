@@ -2,6 +2,7 @@
 import "./stdout-is-the-protocol.ts";
 import { serve } from "../acp/serve.ts";
 import { nodeHost } from "../host/node-host.ts";
+import { takeEnvironment } from "../host/terminals/command-environment.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { messageOf } from "../platform/errors.ts";
 import { gatheredOutput } from "./gathered-output.ts";
@@ -55,7 +56,7 @@ async function serveStdio(): Promise<number> {
   });
   const service = serve(
     { readable: ReadableStream.from(incoming), writable: messages },
-    { version: VERSION, environment: process.env, local, log },
+    { version: VERSION, environment: takeEnvironment(), local, log },
   );
   const { signal, closed } = service.connection;
   const ended = closed.then(() => (process.stdin.readableEnded ? undefined : signal.reason));

@@ -20,6 +20,8 @@ export const HermesTerminalMeta = z.object({
   input: z.enum(["none", "open"]),
   /** The program opens a pseudo-terminal itself: the client passes keys on unchanged and gets their echo back. */
   hasPty: z.boolean(),
+  /** The request's `env` is the whole environment: the program inherits nothing from the client. */
+  hasWholeEnvironment: z.boolean().exactOptional(),
   /** Form of the command for the user's own shell; missing for another machine or the sandbox. */
   userShell: HermesUserShell.exactOptional(),
 });

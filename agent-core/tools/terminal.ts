@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import * as z from "zod";
-import type { RunningCommand, ShellState } from "../host/terminals/terminals.ts";
+import type { RunningCommand, SandboxKind, ShellState } from "../host/terminals/terminals.ts";
 import { nearFiles } from "./nearest-names.ts";
 import { absolutePath, shortTitle } from "./resolve-path.ts";
 import { exitNote } from "./terminal/exit-note.ts";
@@ -13,8 +13,13 @@ const MAX_TIMEOUT_SECONDS = 600;
 /** A background command is awaited this long, so that its result reports a failure at the start. */
 const BACKGROUND_WAIT_SECONDS = 1;
 
-const SANDBOX_NOTE =
-  "sandboxed: no network, writes only in the workspace, secrets hidden; if that made the command fail, call again with unsandboxed";
+const SANDBOX_NOTES: Readonly<Record<SandboxKind, string>> = {
+  isolated:
+    "sandboxed: no network, writes only in the workspace, home and other processes hidden; if that made the command fail, call again with network, or else with unsandboxed",
+  networked:
+    "sandboxed with network: writes only in the workspace, home and other processes hidden; if that made the command fail, call again with unsandboxed",
+};
+const BACKGROUND_NOTE = "sandboxed: nothing outside reaches its servers; if one must, call again with network";
 
 const input = z.object({
   command: z
@@ -31,6 +36,7 @@ const input = z.object({
     .describe("Seconds; default 180, or the user's setting"),
   workdir: z.string().min(1).optional().describe("Folder for this call only"),
   pty: z.boolean().default(false).describe("Run on a pseudo-terminal"),
+  network: z.boolean().default(false).describe("It downloads, or serves others on this machine; asks the user"),
   unsandboxed: z.boolean().default(false).describe("Only after the sandbox made the command fail; asks the user"),
   watch: z
     .array(z.string().min(1))
@@ -51,11 +57,11 @@ export const tool = defineTool({
     "Run a shell command. Folder and exported variables persist between calls. Returns output and exit code; of long output both ends, and a file with all of it. A command that waits for input becomes a process that you can write to.",
   input,
   title: ({ command }) => shortTitle(command),
-  effect: ({ command, workdir, unsandboxed }, _, shell) => ({
+  effect: ({ command, workdir, network, unsandboxed }, _, shell) => ({
     kind: "command",
     command,
     cwd: absolutePath(workdir ?? ".", shell.folder),
-    unsandboxed,
+    ...((network || unsandboxed) && { reach: unsandboxed ? "outside" : "network" }),
   }),
   run,
 });
@@ -100,7 +106,7 @@ async function folderProblem(folder: string, { workdir }: Input, context: ToolCo
 }
 
 function start({ command, background, pty }: Input, shell: ShellState, context: ToolContext): Promise<RunningCommand> {
-  const { host, callId, spillFolder, signal, show, sandboxed = false } = context;
+  const { host, callId, spillFolder, signal, show, sandbox } = context;
   const live = new LiveText();
   const takesInput = (background || host.terminals.seesWaiting) && !readsAnyPipe(command);
   return host.terminals.start(
@@ -110,7 +116,7 @@ function start({ command, background, pty }: Input, shell: ShellState, context: 
       keepsShell: !background,
       input: takesInput ? "open" : "none",
       pty,
-      sandboxed,
+      sandbox,
       // Some models reuse the ids of their calls.
       outputFile: join(spillFolder, `terminal-${callId.replace(/[^\w-]/g, "_")}-${randomUUID().slice(0, 8)}.log`),
       onOutput: (piece) => show({ type: "output", text: live.push(piece) }),
@@ -131,7 +137,7 @@ async function follow(started: Started, context: ToolContext): Promise<Followed>
     const why =
       ending.kind === "asks"
         ? `waits for input as ${id}: answer with process write, or end it with process kill`
-        : `runs in the background as ${id}: see process`;
+        : `runs in the background as ${id}: see process${context.sandbox === "isolated" ? `; ${BACKGROUND_NOTE}` : ""}`;
     return { result: await resultOf(running, why, true), isKept: true };
   }
   await running.kill();
@@ -152,7 +158,7 @@ async function ended(
   if (moved !== undefined) notes.push(`the shell is in ${moved} now; file tools still start from ${context.cwd}`);
   const leftBehind = await running.hasSurvivors();
   notes.push(...(await running.inspected()));
-  if (context.sandboxed) notes.push(exit.exitCode === 0 ? "sandboxed" : SANDBOX_NOTE);
+  if (context.sandbox) notes.push(exit.exitCode === 0 ? "sandboxed" : SANDBOX_NOTES[context.sandbox]);
   const isLong = (await running.output()).tail !== "";
   if (leftBehind || isLong) {
     const process = await register(started, context);

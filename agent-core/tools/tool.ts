@@ -5,6 +5,7 @@
 import type * as z from "zod";
 import type { Effect } from "../approval/policy.ts";
 import type { Host, ReportedProblem } from "../host/host.ts";
+import type { SandboxKind } from "../host/terminals/terminals.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { ToolSchema } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
@@ -69,8 +70,8 @@ export type ToolContext = {
   readonly processes: Processes;
   /** Timeout of commands without one of their own. Seconds. */
   readonly commandSeconds: number;
-  /** Commands of the call run in the sandbox: the approval covers no other place. */
-  readonly sandboxed?: boolean;
+  /** Commands of the call run in this sandbox: the approval covers no other place. */
+  readonly sandbox?: SandboxKind | undefined;
   /** Id of the tool call. */
   readonly callId: string;
   /** Folder of the session for spilled output, absolute; may not exist yet. */

@@ -61,12 +61,12 @@ export async function startInChildTerminal(
 /** Rejects with an error of the protocol when the start fails. */
 async function startAgentChild(
   { command, args = [], cwd, env = [] }: CreateTerminalRequest,
-  { input, outputFile }: TerminalRequest,
+  { input, outputFile, hasWholeEnvironment }: TerminalRequest,
   onOutput: OutputListener,
 ): Promise<Child> {
   const variables = Object.fromEntries(env.map(({ name, value }) => [name, value]));
-  const request = { program: command, args, cwd: cwd ?? undefined, env: variables, input, outputFile, onOutput };
-  const child = await startChild(request).catch(refuse);
+  const request = { program: command, args, cwd: cwd ?? undefined, input, outputFile, onOutput };
+  const child = await startChild({ ...request, env: variables, inherits: !hasWholeEnvironment }).catch(refuse);
   return { ...child, exit: child.exit.catch(refuse) };
 }
 

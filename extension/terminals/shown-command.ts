@@ -41,14 +41,16 @@ export type TerminalRequest = {
   readonly input: "none" | "open";
   /** The program opens a pseudo-terminal itself. */
   readonly hasPty: boolean;
+  /** The request's variables are the whole environment. */
+  readonly hasWholeEnvironment: boolean;
   /** Line for a shell of the user; undefined when the command cannot run there. */
   readonly userShell: HermesUserShell | undefined;
 };
 
 export function terminalRequest(request: CreateTerminalRequest): TerminalRequest {
   const ours = readMeta(HermesTerminalMeta, request._meta);
-  if (ours !== undefined) return { ...ours, userShell: ours.userShell };
-  return { outputFile: undefined, title: commandLine(request), input: "none", hasPty: false, userShell: undefined };
+  if (ours !== undefined) return { ...ours, hasWholeEnvironment: ours.hasWholeEnvironment === true, userShell: ours.userShell };
+  return { outputFile: undefined, title: commandLine(request), input: "none", hasPty: false, hasWholeEnvironment: false, userShell: undefined };
 }
 
 /** Command line for the user: of `sh -c LINE`, the line. */

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { Json } from "../support/acp-client.ts";
+import { findProgram } from "../../agent-core/host/find-program.ts";
 import { AcpProcess } from "../support/acp-process.ts";
 import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 import { hasSandbox } from "../support/programs.ts";
@@ -15,8 +16,12 @@ afterEach(async () => {
 
 type Started = { readonly agent: AcpProcess; readonly model: ModelServer; readonly id: string; readonly asked: Json[] };
 
-/** A session with `terminal.sandbox: auto` whose user says yes to everything; a PATH can be given. */
-async function start(environment: Readonly<Record<string, string>> = {}, capabilities: Json = {}): Promise<Started> {
+/** A session whose user says yes to everything; a PATH can be given. */
+async function start(
+  environment: Readonly<Record<string, string>> = {},
+  capabilities: Json = {},
+  config = "",
+): Promise<Started> {
   const model = await startModelServer();
   const agent = new AcpProcess({
     HERMES_BASE_URL: model.baseUrl,
@@ -25,7 +30,7 @@ async function start(environment: Readonly<Record<string, string>> = {}, capabil
     ...environment,
   });
   running.push(agent, model);
-  writeFileSync(join(agent.home, "config.yaml"), "terminal:\n  sandbox: auto\n");
+  writeFileSync(join(agent.home, "config.yaml"), config);
   mkdirSync(join(agent.cwd, ".vscode"));
   const asked: Json[] = [];
   agent.on("session/request_permission", (params) => {
@@ -55,7 +60,7 @@ function program(agent: AcpProcess, text: string): void {
 test.runIf(isSandboxed)(
   "a program that nobody knows runs unasked in the sandbox, and reaches nothing outside of it",
   async () => {
-    const it = await start();
+    const it = await start({}, {}, "agent: {}\n");
     const outside = join(mkdtempSync(join(tmpdir(), "hermes-outside-")), "x");
     program(
       it.agent,
@@ -65,7 +70,7 @@ test.runIf(isSandboxed)(
     expect(it.asked).toEqual([]);
     expect(result).toContain("code 3");
     expect(result).toMatch(/\[exit code 1.*; sandboxed: no network/);
-    expect(result).not.toContain("sandbox: auto");
+    expect(result).not.toContain("agent:");
     expect([existsSync(join(it.agent.cwd, "made.txt")), existsSync(outside)]).toEqual([true, false]);
     expect(readdirSync(join(it.agent.cwd, ".vscode"))).toEqual([]);
   },
@@ -111,22 +116,41 @@ test.runIf(isSandboxed)("an editor's terminal is given a command line that holds
     .on("terminal/release", () => ({}));
   await run(it, { command: "./tool.sh" }, { command: "git status" });
   expect(created).toHaveLength(2);
-  expect(created[0]?.["command"]).toMatch(/\/bwrap$/);
-  expect(created[0]?.["args"]).toEqual(expect.arrayContaining(["--unshare-all", "--cap-drop", "./tool.sh"]));
-  expect(created[1]?.["args"]).toEqual(["-c", "git status"]);
+  for (const [index, line] of ["./tool.sh", "git status"].entries()) {
+    expect(created[index]?.["command"]).toBe("/usr/bin/env");
+    const words = ["-u", "HERMES_API_KEY", findProgram("bwrap"), "--unshare-all", "--cap-drop", line];
+    expect(created[index]?.["args"]).toEqual(expect.arrayContaining(words));
+  }
 });
 
-test("without a sandbox there is one notice, and commands ask as usual", async () => {
+/** PATH on which bwrap may not create namespaces. */
+function pathWithoutSandbox(): string {
   const bin = mkdtempSync(join(tmpdir(), "hermes-bin-"));
-  writeFileSync(join(bin, "bwrap"), "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n", {
-    mode: 0o755,
-  });
-  const it = await start({ PATH: `${bin}:${process.env["PATH"]}` });
+  const script = "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n";
+  writeFileSync(join(bin, "bwrap"), script, { mode: 0o755 });
+  return `${bin}:${process.env["PATH"]}`;
+}
+
+test("without a sandbox commands ask as usual", async () => {
+  const it = await start({ PATH: pathWithoutSandbox() });
   program(it.agent, "echo ran");
   await run(it, { command: "./tool.sh" }, { command: "./tool.sh" });
   expect(it.asked).toHaveLength(2);
   expect(JSON.stringify(it.asked)).not.toContain("outside the sandbox");
-  const said = it.agent.updates.filter((update) => JSON.stringify(update).includes("terminal.sandbox is auto"));
-  expect(said).toHaveLength(1);
-  expect(JSON.stringify(said)).toContain("No permissions to create new namespace");
+});
+
+test("terminal.sandbox: on refuses commands where there is no sandbox, and says how to get one", async () => {
+  const it = await start({ PATH: pathWithoutSandbox() }, {}, "terminal:\n  sandbox: on\n");
+  const [result] = await run(it, { command: "ls" });
+  expect(result).toContain("No command runs, because terminal.sandbox is on");
+  expect(result).toContain("No permissions to create new namespace");
+  expect(result).toContain("kernel.apparmor_restrict_unprivileged_userns=0");
+});
+
+test.runIf(isSandboxed)("no command sees keys and tokens: not in its environment, and none of a process", async () => {
+  const it = await start({ GITHUB_TOKEN: "token-1", AWS_SECRET_ACCESS_KEY: "token-2" });
+  program(it.agent, "env; cat /proc/[0-9]*/environ | tr '\\0' '\\n'; ps eww -e");
+  const [result] = await run(it, { command: "./tool.sh" });
+  expect(result).toContain("PATH=");
+  for (const secret of ["sk-1", "token-1", "token-2"]) expect(result).not.toContain(secret);
 });

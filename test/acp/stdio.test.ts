@@ -100,7 +100,8 @@ test("the agent uses the client's files and terminals when offered, and reads un
   await agent.prompt(await agent.newSession(), 'replace "two unsaved" with 2 in a.txt then run cat a.txt');
   expect(unsaved.get("a.txt")).toBe("one\n2\nthree\n");
   expect(readFileSync(join(agent.cwd, "a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
-  expect(commands).toMatchObject([{ cwd: agent.cwd, command: "/bin/sh", line: "exec /bin/bash -c 'cat a.txt'\n" }]);
+  const line = expect.stringMatching(/^exec \/usr\/bin\/env -i .* \/bin\/bash -c 'cat a.txt'\n$/);
+  expect(commands).toMatchObject([{ cwd: agent.cwd, command: "/bin/sh", line }]);
   expect(agent.text()).toContain("from the client");
 });
 

@@ -215,7 +215,7 @@ test("the agent's keys are not in a command's environment, unless config.yaml pa
   );
   await agent.prompt(sessionId, "go");
   const [first, , third] = results(model);
-  const passed = "ANTHROPIC_API_KEY=sk-anthropic\nFROM_FILE=it's a file\nMY_OWN=mine\n";
+  const passed = "ANTHROPIC_API_KEY=sk-anthropic\nFROM_FILE=it's a file\n";
   expect(first).toMatch(new RegExp(`^${passed}\\[exit code 0`));
   expect(third).toMatch(new RegExp(`^${passed}OPENAI_API_KEY=set-by-hand\n\\[exit code 0`));
 });
@@ -280,7 +280,7 @@ test("an editor's own terminals run background commands too", async () => {
   await agent.prompt(sessionId, "go");
   const [started, logged, written, killed] = results(model);
   expect(started).toContain("runs in the background as p1");
-  expect(created).toMatchObject([{ args: ["-c", "npm run dev"], cwd: agent.cwd }]);
+  expect(created).toMatchObject([{ args: expect.arrayContaining(["-c", "npm run dev"]), cwd: agent.cwd }]);
   expect(logged).toContain("from the editor");
   expect(written).toContain("Ask the user to type it there");
   expect(ended).toEqual(["t1"]);

@@ -1,7 +1,7 @@
 /** Optional programs of this machine: tests that need a missing one are skipped, but fail in CI. */
 import { globSync } from "node:fs";
 import { findProgram } from "../../agent-core/host/find-program.ts";
-import { findSandbox } from "../../agent-core/host/terminals/sandbox/bwrap.ts";
+import { findSandbox } from "../../agent-core/host/terminals/sandbox/find-sandbox.ts";
 import { vscodeRipgrep } from "../../extension/agent/vscode-ripgrep.ts";
 import { vscodeTestFolder } from "../../scripts/project.ts";
 import { isCI, missingTestPrograms, type TestProgram } from "../../scripts/system-programs.ts";
@@ -23,9 +23,9 @@ export function hasSandbox(): boolean {
   if (!hasPrograms("bwrap")) return false;
   const found = findSandbox();
   if (found.ok) return true;
-  if (isCI) throw new Error(found.problem);
+  if (isCI) throw new Error(found.reason);
   // biome-ignore lint/suspicious/noConsole: a reader of the report must know why the tests are skipped.
-  console.warn(`Skipping the tests that need a sandbox: ${found.problem}`);
+  console.warn(`Skipping the tests that need a sandbox: ${found.reason}`);
   return false;
 }
 

@@ -7,6 +7,12 @@ export type Level = "safe" | "ask" | "block";
 /** Form in which a lasting grant may name a command: its first words, all its words, or not at all. */
 export type GrantForm = "prefix" | "exact" | "never";
 
+/**
+ * Reach of a command: inside a sandbox without network, with the network, or `outside`: it needs the user's keys, other
+ * processes, devices, or files that a sandbox hides.
+ */
+export type Reach = "inside" | "network" | "outside";
+
 /** One simple command of the whole. */
 export type CommandPart = {
   /** The command's words; undefined when one of them is not known. */
@@ -16,6 +22,7 @@ export type CommandPart = {
   readonly level: Level;
   readonly readOnly: boolean;
   readonly grant: GrantForm;
+  readonly reach: Reach;
 };
 
 /** Commands and substitutions that one verdict examines; a person decides on a command with more. */
@@ -37,7 +44,13 @@ export type Finding = {
   readonly contained?: boolean;
 };
 
-type OpenPart = { words: readonly string[] | undefined; program: string; findings: Finding[]; changes: boolean };
+type OpenPart = {
+  words: readonly string[] | undefined;
+  program: string;
+  findings: Finding[];
+  changes: boolean;
+  reach: Reach;
+};
 
 /** Thrown when a command expands into more than can be judged in time. */
 export class TooMuchToJudge extends Error {
@@ -60,7 +73,7 @@ export class Recorder {
   private escalating = 0;
   private changes = false;
   private whole = true as boolean;
-  private isNetworked = false as boolean;
+  private widest: Reach = "inside";
   private isDecoding = false as boolean;
 
   /** Adds a finding to the current command. Inside `escalateOnly` only blocks count. */
@@ -87,9 +100,12 @@ export class Recorder {
     this.add({ level: "ask", reason, always: true, grant: "never", contained: true });
   }
 
-  /** The current command needs the network, other processes or the system, which a sandbox does not provide. */
-  needsNetwork(): void {
-    if (this.escalating === 0) this.isNetworked = true;
+  /** The current command needs at least this reach. */
+  reach(needed: Reach): void {
+    if (this.escalating > 0) return;
+    this.widest = widerReach(this.widest, needed);
+    const part = this.open.at(-1);
+    if (part) part.reach = widerReach(part.reach, needed);
   }
 
   /** Asks in every mode and is never granted: a protected file, or an effect that is not known before it runs. */
@@ -126,7 +142,11 @@ export class Recorder {
   part<Result>(program: string, words: readonly Arg[], examine: () => Result): Result {
     this.countStep();
     const known = words.every((word) => isKnown(word) && !word.splits);
-    const part = { words: known ? words.map((word) => word.text) : undefined, program, findings: [], changes: false };
+    const part: OpenPart = {
+      ...{ findings: [], changes: false, reach: "inside" },
+      words: known ? words.map((word) => word.text) : undefined,
+      program,
+    };
     this.open.push(part);
     if (this.escalating === 0) this.closed.push(part);
     try {
@@ -181,9 +201,14 @@ export class Recorder {
     return this.whole && !isHidden;
   }
 
-  /** True when a sandbox confines every effect of the command and provides all that it needs. */
+  /** True when a sandbox confines every effect of the command. */
   get isContained(): boolean {
-    return this.isWhole && !this.isNetworked && this.findings.every(({ contained }) => contained === true);
+    return this.isWhole && this.findings.every(({ contained }) => contained === true);
+  }
+
+  /** Reach that the whole command needs. */
+  get widestReach(): Reach {
+    return this.widest;
   }
 
   get readOnly(): boolean {
@@ -191,14 +216,21 @@ export class Recorder {
   }
 
   parts(): readonly CommandPart[] {
-    return this.closed.map(({ words, program, findings, changes }) => ({
+    return this.closed.map(({ words, program, findings, changes, reach }) => ({
       words,
       program,
       level: worst(findings),
       readOnly: !changes,
       grant: narrowest(findings),
+      reach,
     }));
   }
+}
+
+/** The wider one of two reaches. */
+export function widerReach(first: Reach, second: Reach): Reach {
+  const order: readonly Reach[] = ["inside", "network", "outside"];
+  return order.indexOf(first) > order.indexOf(second) ? first : second;
 }
 
 /** The worst level of the findings. */

@@ -2,8 +2,9 @@
 import type { Assignment, Command, Redirect, Redirection, Word } from "unbash";
 import { askForCode, type Call, type CommandEffect, type Input, type Program } from "../command-effect.ts";
 import { judgePath } from "../judge-path.ts";
-import { needsNetwork, programs } from "../rules/programs.ts";
+import { programs } from "../rules/programs.ts";
 import { plainReaders } from "../rules/text-rules.ts";
+import { reachOf } from "../sandbox-reach.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { assign } from "./assignments.ts";
 import { builtins, declarations, persistent } from "./builtins.ts";
@@ -196,10 +197,10 @@ function runProgram(call: Call, setting: Setting, walk: Walk): Output {
 
 function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): Output {
   const { record } = walk;
-  if (needsNetwork(call)) record.needsNetwork();
   if (isDecodingText(call)) record.markDecoding();
   const before = record.findings.length;
   const output = runEffects(program(call), setting, walk);
+  record.reach(reachOf(call, record.findings.slice(before)));
   // Unknown words may be options that no rule has examined.
   const mayBeOptions = call.args.some((arg) => arg.splits && arg.text.startsWith(UNKNOWN));
   if (mayBeOptions && !plainReaders.has(call.name) && record.findings.length === before) {

@@ -1,6 +1,6 @@
 /** Backends plan commands: each command becomes a program of this machine. Runners start that program. */
 import type { ProcessTree } from "../../platform/children/process-tree.ts";
-import type { CommandExit, CommandOutput, CommandRequest, OutputPart, ShellState, WriteOutcome } from "./terminals.ts";
+import type { CommandExit, CommandOutput, CommandRequest, OutputPart, SandboxState, ShellState, WriteOutcome } from "./terminals.ts";
 
 /** Command that is ready to start. */
 export type Plan = {
@@ -20,6 +20,8 @@ export type Backend = {
   readonly place: string | undefined;
   /** See `HostTerminals.sandboxes`. */
   readonly sandboxes?: boolean;
+  /** See `HostTerminals.sandboxState`. */
+  readonly sandboxState?: SandboxState;
   /** See `HostTerminals.open`. */
   open(cwd: string, signal: AbortSignal): Promise<string>;
   /** `givesPty`: the runner has pseudo-terminals. Rejects with a sentence for people. */
@@ -35,6 +37,8 @@ export type Launch = {
   /** Absolute folder of this machine. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** True when `env` is the whole environment; else the program inherits the variables of this process, too. */
+  readonly hasWholeEnvironment?: boolean;
   /** Command line for the user. */
   readonly title: string;
   readonly input: "none" | "open";

@@ -7,25 +7,22 @@ import type { Backend, CommandVariables } from "./backend.ts";
 import { dockerTransport } from "./docker-transport.ts";
 import { localBackend } from "./local-backend.ts";
 import { remoteBackend } from "./remote-backend.ts";
-import { findSandbox } from "./sandbox/bwrap.ts";
+import { type FoundSandbox, findSandbox } from "./sandbox/find-sandbox.ts";
 import { type SandboxOptions, sandboxedBackend } from "./sandbox/sandboxed-backend.ts";
 import { sshTransport } from "./ssh-transport.ts";
-
-/** `onProblem` gets a sentence for people when the machine has no sandbox. */
-export type SandboxSetup = Pick<SandboxOptions, "confine"> & { readonly onProblem: (message: string) => void };
 
 /** `roots` are the absolute workspace folders. A backend that is configured wrongly refuses every command. */
 export function configuredBackend(
   config: TerminalConfig,
   roots: readonly [string, ...string[]],
   variables: CommandVariables,
-  sandbox?: SandboxSetup,
+  confine?: SandboxOptions["confine"],
 ): Backend {
   switch (config.backend) {
     case "local":
-      return config.sandbox === "auto" && sandbox !== undefined
-        ? sandboxedWherePossible(localBackend(variables), roots, sandbox)
-        : localBackend(variables);
+      return confine === undefined
+        ? localBackend(variables)
+        : localSandbox(config.sandbox, localBackend(variables), roots, confine);
     case "docker":
       return remoteBackend(
         dockerTransport({
@@ -64,17 +61,30 @@ export function configuredBackend(
   }
 }
 
-function sandboxedWherePossible(
+function localSandbox(
+  wanted: TerminalConfig["sandbox"],
   backend: Backend,
   roots: readonly string[],
-  { confine, onProblem }: SandboxSetup,
+  confine: SandboxOptions["confine"],
 ): Backend {
+  const found = usableSandbox(wanted, roots);
+  if (found.ok) return sandboxedBackend(backend, { sandbox: found.sandbox, confine });
+  const { reason, advice } = found;
+  const sandboxState = { isOn: false, reason, advice } as const;
+  if (wanted !== "on") return { ...backend, sandboxState };
+  const refusal = `No command runs, because terminal.sandbox is on, but ${reason}. To mend it, ${advice}, or set terminal.sandbox in config.yaml to auto.`;
+  return { ...backend, sandboxState, plan: () => Promise.reject(new Error(refusal)) };
+}
+
+/** Sandbox for the workspace, or the reason why there is none. */
+export function usableSandbox(wanted: TerminalConfig["sandbox"], roots: readonly string[]): FoundSandbox {
+  if (wanted === "off") {
+    const advice = "set terminal.sandbox in config.yaml to auto";
+    return { ok: false, reason: "terminal.sandbox is off in config.yaml", advice };
+  }
   const found = findSandbox();
-  const isTooWide = roots.some((root) => isInside(root, homedir()));
-  if (found.ok && !isTooWide) return sandboxedBackend(backend, { bwrap: found.bwrap, confine });
-  const problem = found.ok ? "the workspace contains your home folder" : found.problem;
-  onProblem(`terminal.sandbox is auto, but ${problem}: commands run without a sandbox, and ask for approval as usual.`);
-  return backend;
+  if (!found.ok || !roots.some((root) => isInside(root, homedir()))) return found;
+  return { ok: false, reason: "the workspace contains your home folder", advice: "open a folder below it" };
 }
 
 function isInside(folder: string, path: string): boolean {

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { findProgram } from "../find-program.ts";
 import { type Backend, type CommandVariables, OWN_VARIABLES, type Plan, type UserShell } from "./backend.ts";
+import { commandEnvironment } from "./command-environment.ts";
 import { quote } from "./preamble.ts";
 import { ShellStates } from "./shell-states.ts";
 import type { CommandRequest } from "./terminals.ts";
@@ -30,12 +31,12 @@ export function localBackend(variables: CommandVariables = OWN_VARIABLES): Backe
 type LocalBackend = { readonly states: ShellStates; readonly variables: CommandVariables };
 
 async function plan({ states, variables }: LocalBackend, request: CommandRequest, givesPty: boolean): Promise<Plan> {
-  const { command, shell, keepsShell, input, pty, outputFile, onOutput, sandboxed = false } = request;
+  const { command, shell, keepsShell, input, pty, outputFile, onOutput, sandbox } = request;
   const found = await stat(shell.folder).catch(() => undefined);
   if (!found?.isDirectory()) throw new Error(`The folder ${shell.folder} does not exist.`);
   const program = findShell();
   const kept =
-    program.kind === "powershell" ? undefined : await states.keep(shell, { keeps: keepsShell, confined: sandboxed });
+    program.kind === "powershell" ? undefined : await states.keep(shell, { keeps: keepsShell, confined: sandbox !== undefined });
   const isLong = Buffer.byteLength(command) > MAX_ARGUMENT_BYTES;
   const file = isLong ? await kept?.storeCommand(command) : undefined;
   const line =
@@ -48,12 +49,13 @@ async function plan({ states, variables }: LocalBackend, request: CommandRequest
       program: wrapped.program,
       args: wrapped.args,
       cwd: shell.folder,
-      env: { ...line.env, ...kept?.env, ...wrapped.env },
+      env: { ...commandEnvironment(variables, sandbox), ...line.env, ...kept?.env, ...wrapped.env },
+      hasWholeEnvironment: true,
       title: command,
       input: pty ? "open" : input,
       hasPty: pty,
       outputFile,
-      ...(!sandboxed && { userShell: forUserShell(program, command, variables) }),
+      ...(sandbox === undefined && { userShell: forUserShell(program, command, variables) }),
       onOutput,
     },
     ...(kept !== undefined && { shellFiles: { ...kept.files, read: [...kept.files.read, ...(file ? [file] : [])] } }),

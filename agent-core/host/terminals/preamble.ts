@@ -98,9 +98,13 @@ export type LaunchScript = Pick<Launch, "program" | "args"> & { remove(): Promis
  * Starts the program of a launch with a file as the only argument, for clients that join program and arguments with a
  * shell. Undefined on Windows.
  */
-export async function launchScript({ program, args }: Launch): Promise<LaunchScript | undefined> {
+export async function launchScript(launch: Launch): Promise<LaunchScript | undefined> {
   if (process.platform === "win32") return undefined;
+  const { program, args, env, hasWholeEnvironment } = launch;
   const file = join(tmpdir(), `hermes-command-${randomUUID()}`);
-  await writeFile(file, `exec ${[program, ...args].map(quote).join(" ")}\n`, { mode: 0o600 });
+  const variables = Object.entries(env).map(([name, value]) => quote(`${name}=${value}`));
+  // The client's own variables end here. It knows the kind of its terminal.
+  const start = hasWholeEnvironment ? ["/usr/bin/env", "-i", 'TERM="$TERM"', ...variables] : [];
+  await writeFile(file, `exec ${[...start, ...[program, ...args].map(quote)].join(" ")}\n`, { mode: 0o600 });
   return { program: "/bin/sh", args: [file], remove: () => rm(file, { force: true }) };
 }

@@ -12,6 +12,7 @@ export function sessionTerminals(backend: Backend, runner: Runner): HostTerminal
   return {
     place: backend.place,
     sandboxes: backend.sandboxes === true,
+    sandboxState: backend.sandboxState,
     seesWaiting: seesWaiting && backend.place === undefined,
     open: (cwd, signal) => backend.open(cwd, signal),
     async start(request, signal) {
@@ -41,7 +42,7 @@ async function startCommand(
   signal: AbortSignal,
 ): Promise<RunningCommand> {
   signal.throwIfAborted();
-  if (request.sandboxed && !backend.sandboxes) throw new Error("No sandbox is available to run the command in.");
+  if (request.sandbox !== undefined && !backend.sandboxes) throw new Error("No sandbox is available to run the command in.");
   const { launch, killElsewhere, shellAfter, inspect } = await backend.plan(request, runner.givesPty, signal);
   signal.throwIfAborted();
   const started = await runner.start(launch, signal);

@@ -10,6 +10,14 @@ export type ShellState = {
   readonly confined?: string | undefined;
 };
 
+/** `advice`: how to enable the sandbox. */
+export type SandboxState =
+  | { readonly isOn: true; readonly program: string }
+  | { readonly isOn: false; readonly reason: string; readonly advice: string };
+
+/** Sandbox of a command: without or with the network. */
+export type SandboxKind = "isolated" | "networked";
+
 export type CommandRequest = {
   /** One shell command line, run by bash, else sh; PowerShell on Windows. */
   readonly command: string;
@@ -21,8 +29,8 @@ export type CommandRequest = {
   readonly input: "none" | "open";
   /** Runs the command on a pseudo-terminal. */
   readonly pty: boolean;
-  /** Runs the command in the sandbox; needs `HostTerminals.sandboxes`. */
-  readonly sandboxed?: boolean;
+  /** Runs the command in this sandbox; needs `HostTerminals.sandboxes`. */
+  readonly sandbox?: SandboxKind | undefined;
   /** Absolute path on this machine; receives every byte of the output as it arrives. */
   readonly outputFile: string;
   /** Called with each piece of output; not called when the client shows the terminal itself. */
@@ -79,6 +87,8 @@ export type HostTerminals = {
   readonly place: string | undefined;
   /** True when commands can run in a sandbox. */
   readonly sandboxes?: boolean;
+  /** Sandbox of the commands, for people. Undefined for another machine. */
+  readonly sandboxState?: SandboxState | undefined;
   /** True when `waitsForInput` can be true. */
   readonly seesWaiting: boolean;
   /**

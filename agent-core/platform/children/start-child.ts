@@ -25,8 +25,9 @@ export type ChildRequest = {
   readonly args: readonly string[];
   /** Absolute folder; default: the folder of this process. */
   readonly cwd: string | undefined;
-  /** Variables in addition to those of this process. */
   readonly env: Readonly<Record<string, string>>;
+  /** False when `env` is the whole environment; else the program gets the variables of this process, too. */
+  readonly inherits?: boolean;
   /** `none`: the program reads an end of file at once. */
   readonly input: "none" | "open";
   /** Absolute path of a file that is replaced by the output; undefined: the output is not stored. */
@@ -105,14 +106,14 @@ const inputKinds = { none: "ignore", open: "pipe" } as const;
 type Descriptor = number | "ignore" | "pipe" | undefined;
 
 function spawnChild(
-  { program, args, cwd, env }: ChildRequest,
+  { program, args, cwd, env, inherits = true }: ChildRequest,
   marker: string,
   [input, output = "pipe", errors = "pipe"]: readonly [Descriptor, Descriptor, Descriptor],
 ): ChildProcess {
   return spawn(program, [...args], {
     ...(cwd !== undefined && { cwd }),
     detached: process.platform !== "win32",
-    env: { ...process.env, ...QUIET_ENVIRONMENT, ...env, [MARKER_VARIABLE]: marker },
+    env: { ...(inherits ? process.env : { TERM: process.env["TERM"] }), ...QUIET_ENVIRONMENT, ...env, [MARKER_VARIABLE]: marker },
     stdio: [input, output, errors],
   });
 }

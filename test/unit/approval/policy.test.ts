@@ -158,6 +158,7 @@ test("decoded code never runs unasked: auto asks, and with approvals off it is d
 const EFFECTS: Readonly<Record<string, Parameters<typeof decide>[0]>> = {
   nothing: { kind: "none" },
   "read a file": { kind: "read", paths: ["/work/p/a.ts"] },
+  "read outside the workspace": { kind: "read", paths: ["/work/other/a.txt"] },
   "read a secret": { kind: "read", paths: ["/work/p/.env"] },
   "edit a file": { kind: "edit", paths: ["/work/p/a.ts"] },
   "edit a protected file": { kind: "edit", paths: ["/work/p/a.ts", "/work/p/.vscode/tasks.json"] },
@@ -172,7 +173,8 @@ const EFFECTS: Readonly<Record<string, Parameters<typeof decide>[0]>> = {
 test.each([
   ["nothing", "allow allow allow allow allow allow"],
   ["read a file", "allow allow allow allow allow allow"],
-  ["read a secret", "ask ask ask ask allow ask"],
+  ["read a secret", "ask ask ask ask allow deny"],
+  ["read outside the workspace", "ask ask ask ask allow deny"],
   ["edit a file", "ask allow deny allow allow deny"],
   ["edit a protected file", "ask ask deny ask allow deny"],
   ["command that reads", "allow allow allow allow allow deny"],

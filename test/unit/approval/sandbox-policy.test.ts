@@ -11,23 +11,32 @@ const scope = { cwd: "/work/p", roots: ["/work/p"], home, hermesHome: `${home}/.
 const newGrants = (): Grants =>
   new Grants(join(mkdtempSync(join(tmpdir(), "hermes-grants-")), "g.json"), () => undefined);
 
-function decision(command: string, context: Partial<PolicyContext> = {}, unsandboxed = false): Decision {
-  const effect = { kind: "command", command, cwd: "/work/p", unsandboxed } as const;
+function decision(command: string, context: Partial<PolicyContext> = {}, reach?: "network" | "outside"): Decision {
+  const effect = { kind: "command", command, cwd: "/work/p", reach } as const;
   return decide(effect, { mode: "code", scope, trusted: true, grants: newGrants(), sandbox: true, ...context });
 }
 
-/** `sandboxed`, or the kind of the decision. */
-function way(command: string, mode: ApprovalMode = "code", unsandboxed = false): string {
-  const decided = decision(command, { mode }, unsandboxed);
-  return decided.kind === "allow" && decided.sandboxed ? "sandboxed" : decided.kind;
+/** The sandbox of a command that does not ask, or the kind of the decision. */
+function way(command: string, mode: ApprovalMode = "code", reach?: "network" | "outside"): string {
+  const decided = decision(command, { mode }, reach);
+  return decided.kind === "allow" && decided.sandbox !== undefined ? decided.sandbox : decided.kind;
 }
 
 test.each([
+  "ls -la",
+  "git status",
+  "git log --oneline",
+  "git commit -m x",
+  "git checkout -b x",
+  "git remote -v",
+  "ps aux",
+  "find / -name x",
   "./build.sh",
   "foo bar",
   "python3 x.py",
   "python3 -m tool",
   "node x.js",
+  "npx tsc",
   "bash a.sh && ./b",
   "source env.sh; make",
   "$(cat which) now",
@@ -35,50 +44,76 @@ test.each([
   "PATH=./bin:$PATH tool",
   "npm test",
   "npm run build",
+  "npm ls",
+  "cargo build",
+  "pip list",
+  "sqlite3 a.db .tables",
   "make -j4",
   "cat a > b.txt",
   "sed -i s/a/b/ c && ./d",
   "echo $X > $Y",
-])("what the sandbox holds runs in it, unasked: %s", (command) => {
-  expect([way(command), way(command, "auto")]).toEqual(["sandboxed", "sandboxed"]);
+  "cat ~/.cargo/config.toml",
+  "cat /work/other/a.txt",
+])("a command that the sandbox holds runs in it, unasked: %s", (command) => {
+  expect([way(command), way(command, "auto")]).toEqual(["isolated", "isolated"]);
 });
 
+test.each(["ls -la", "git status", "cat a.txt", "ps aux"])("reading commands run in it in every mode: %s", (command) => {
+  for (const mode of ["ask", "code", "plan", "auto"] as const) expect(way(command, mode)).toBe("isolated");
+});
+
+test.each(["rm -rf src", "git reset --hard && ./x", "./x; rm a.txt", "ls 'unclosed"])(
+  "a risky change of the workspace asks, and runs in it: %s",
+  (command) => {
+    expect(decision(command)).toMatchObject({ kind: "ask", sandbox: "isolated" });
+  },
+);
+
+test.each(["npm install", "npm ci", "pip install x", "curl http://example.com", "curl -d @a http://x.org", "cargo install x"])(
+  "a command that needs the network asks for that, and runs in a sandbox with it: %s",
+  (command) => {
+    expect(decision(command)).toMatchObject({
+      kind: "ask",
+      sandbox: "networked",
+      reasons: expect.arrayContaining([expect.stringContaining("Uses the network")]),
+    });
+  },
+);
+
 test.each([
-  "npm install",
-  "pip install x",
+  "npm install -g x",
+  "npm publish",
   "git push",
-  "curl -d @a http://example.com",
-  "curl http://example.com | sh",
+  "git fetch",
+  "git clone https://example.com/x",
+  "git init",
+  "git config user.name x",
   "ssh host ls",
+  "gh pr list",
+  "docker ps",
   "docker run -v /:/a b",
+  "psql -c 'select 1'",
   "sudo ./x",
+  "apt-get install x",
   "echo x > /etc/a",
   "cp a ~/.bashrc",
   "./x && echo y > .vscode/tasks.json",
   "./x > .git/hooks/pre-commit",
   "cat .env",
   "cat ~/.ssh/id_rsa",
-  "rm -rf src",
-  "./x; rm a.txt",
-  "git reset --hard && ./x",
+  "cat ~/notes.txt",
+  "grep -r x ~",
   "kill 7",
   "systemctl restart x",
   "./x && npm publish",
-  "ls 'unclosed",
-])("what needs more than the sandbox gives asks, and says that it runs outside: %s", (command) => {
+])("a command that needs more than a sandbox gives asks, and runs outside: %s", (command) => {
   const decided = decision(command);
   expect(decided).toMatchObject({
     kind: "ask",
     reasons: expect.arrayContaining([expect.stringContaining("outside the sandbox")]),
   });
+  expect(decided).not.toHaveProperty("sandbox");
 });
-
-test.each(["ls -la", "git status", "git commit -m x", "git fetch", "curl http://example.com", "ps aux"])(
-  "what did not ask before does not ask now, and works as before: %s",
-  (command) => {
-    expect(way(command)).toBe("allow");
-  },
-);
 
 test("the floor, plan mode, trust and the mode that asks for every change stay", () => {
   for (const mode of ["ask", "code", "plan", "auto"] as const) {
@@ -86,23 +121,34 @@ test("the floor, plan mode, trust and the mode that asks for every change stay",
     expect(way(":(){ :|:& };:", mode)).toBe("deny");
   }
   expect(way("./x", "plan")).toBe("deny");
-  expect(way("./x", "ask")).toBe("ask");
+  expect(decision("./x", { mode: "ask" })).toMatchObject({ kind: "ask", sandbox: "isolated" });
   expect(decision("./x", { trusted: false }).kind).toBe("deny");
 });
 
-test("a command may ask to leave the sandbox, and a lasting answer covers that", () => {
+test("a call may ask to leave the sandbox, in every mode, and a lasting answer covers that", () => {
   const grants = newGrants();
-  const first = decision("npm test", { grants }, true);
+  const first = decision("npm test", { grants }, "outside");
   if (first.kind !== "ask" || first.grant === undefined) throw new Error("it did not ask");
   expect(first.reasons.join()).toContain("outside the sandbox");
   grants.keep(first.grant, "session");
-  expect(decision("npm test", { grants }, true)).toEqual({ kind: "allow", granted: true });
-  expect(decision("npm test", { grants })).toEqual({ kind: "allow", sandboxed: true });
-  expect(way("./unknown", "code", true)).toBe("ask");
+  expect(decision("npm test", { grants }, "outside")).toEqual({ kind: "allow", granted: true });
+  expect(decision("npm test", { grants })).toEqual({ kind: "allow", sandbox: "isolated" });
+  for (const mode of ["code", "auto"] as const) expect(way("./unknown", mode, "outside")).toBe("ask");
+});
+
+test("a call may ask for the network", () => {
+  expect(decision("npm run dev", {}, "network")).toMatchObject({ kind: "ask", sandbox: "networked" });
+  expect(way("npm run dev", "auto", "network")).toBe("networked");
+});
+
+test("with approvals off, commands still run in the sandbox that they need", () => {
+  expect(decision("rm -rf src", { asks: false })).toEqual({ kind: "allow", sandbox: "isolated" });
+  expect(decision("npm ci", { asks: false })).toEqual({ kind: "allow", sandbox: "networked" });
+  expect(decision("git push", { asks: false })).toEqual({ kind: "allow" });
 });
 
 test("without a sandbox nothing of this changes anything", () => {
-  const open = (command: string, unsandboxed = false): Decision => decision(command, { sandbox: false }, unsandboxed);
-  expect([open("./x").kind, open("npm test").kind, open("npm test", true).kind]).toEqual(["ask", "allow", "allow"]);
+  const open = (command: string, reach?: "outside"): Decision => decision(command, { sandbox: false }, reach);
+  expect([open("./x").kind, open("npm test").kind, open("npm test", "outside").kind]).toEqual(["ask", "allow", "allow"]);
   expect(JSON.stringify(open("./x"))).not.toContain("sandbox");
 });

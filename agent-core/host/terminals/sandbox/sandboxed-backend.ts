@@ -1,11 +1,12 @@
 /** Backend of this machine that runs each sandboxed command in a sandbox of its own. */
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Backend, Plan } from "../backend.ts";
 import type { CommandRequest } from "../terminals.ts";
-import { type Bind, bwrapArguments } from "./bwrap.ts";
+import type { Bind } from "./bwrap.ts";
+import type { Sandbox } from "./find-sandbox.ts";
 
 /** Paths that a command in the sandbox may touch, computed at its start. */
 export type Confinement = {
@@ -18,24 +19,35 @@ export type Confinement = {
 };
 
 export type SandboxOptions = {
-  /** Absolute path of a bwrap that works on this machine. */
-  readonly bwrap: string;
-  readonly confine: () => Promise<Confinement>;
+  readonly sandbox: Sandbox;
+  /** `privateFolder`: folder for the private copies of caches. */
+  readonly confine: (privateFolder: string) => Promise<Confinement>;
 };
 
 /** Syntax that leaves processes behind at the shell's end. */
 const LEAVES_BEHIND = /(?<![&>|<])&(?![&>])|\b(?:nohup|setsid|disown|daemon\w*)\b/;
+/** The repository's settings are read-only, so a new branch records no remote branch in them. */
+const GIT_SETTINGS = {
+  GIT_CONFIG_COUNT: "1",
+  GIT_CONFIG_KEY_0: "branch.autoSetupMerge",
+  GIT_CONFIG_VALUE_0: "false",
+};
 
-export function sandboxedBackend(backend: Backend, { bwrap, confine }: SandboxOptions): Backend {
+export function sandboxedBackend(backend: Backend, options: SandboxOptions): Backend {
   let folder: Promise<PrivateFolder> | undefined;
   return {
     ...backend,
     sandboxes: true,
+    sandboxState: { isOn: true, program: options.sandbox.program },
     async plan(request, givesPty, signal) {
-      const plan = await backend.plan(request, givesPty, signal);
-      if (!request.sandboxed) return plan;
+      if (request.sandbox === undefined) return backend.plan(request, givesPty, signal);
       folder ??= createFolder();
-      return intoSandbox(plan, request, { bwrap, confinement: await confine(), own: await folder });
+      const own = await folder;
+      const [plan, confinement] = await Promise.all([
+        backend.plan(request, givesPty, signal),
+        options.confine(own.caches),
+      ]);
+      return intoSandbox(plan, request, { sandbox: options.sandbox, confinement, own });
     },
     async dispose() {
       await backend.dispose();
@@ -47,43 +59,44 @@ export function sandboxedBackend(backend: Backend, { bwrap, confine }: SandboxOp
 }
 
 /** Replaces the folders of temporary files and caches in the sandbox, for the session's life. */
-type PrivateFolder = { readonly path: string; readonly temporary: string; readonly cache: string };
+type PrivateFolder = { readonly path: string; readonly temporary: string; readonly caches: string };
 
 async function createFolder(): Promise<PrivateFolder> {
   const path = await mkdtemp(join(tmpdir(), "hermes-sandbox-"));
-  const own = { path, temporary: join(path, "tmp"), cache: join(path, "cache") };
-  await Promise.all([own.temporary, own.cache].map((folder) => mkdir(folder, { mode: 0o700 })));
+  const own = { path, temporary: join(path, "tmp"), caches: join(path, "caches") };
+  await Promise.all([own.temporary, own.caches].map((folder) => mkdir(folder, { mode: 0o700 })));
   return own;
 }
 
-type Sandbox = {
-  readonly bwrap: string;
-  readonly confinement: Confinement;
-  readonly own: PrivateFolder;
-};
+type Surroundings = { readonly sandbox: Sandbox; readonly confinement: Confinement; readonly own: PrivateFolder };
 
-async function intoSandbox(plan: Plan, { command, keepsShell }: CommandRequest, sandbox: Sandbox): Promise<Plan> {
+function intoSandbox(plan: Plan, { command, keepsShell, sandbox: kind }: CommandRequest, around: Surroundings): Plan {
   const { launch, shellFiles } = plan;
-  const { bwrap, confinement, own } = sandbox;
-  const cache = join(homedir(), ".cache");
+  const { sandbox, confinement, own } = around;
   const binds: readonly Bind[] = [
     ...[...new Set(["/tmp", "/var/tmp", tmpdir()])]
       .filter((path) => existsSync(path))
-      .map((path) => writable(path, own.temporary)),
-    ...(existsSync(cache) ? [writable(cache, own.cache)] : []),
+      .map((path): Bind => ({ kind: "writable", path, from: own.temporary })),
     ...confinement.binds,
     ...(shellFiles?.read ?? []).map((path): Bind => ({ kind: "read-only", path })),
     ...(shellFiles?.written ?? []).map((path): Bind => ({ kind: "writable", path })),
   ];
-  const run = { binds, folder: launch.cwd, outlivesShell: LEAVES_BEHIND.test(command) };
+  const run = {
+    binds,
+    folder: launch.cwd,
+    outlivesShell: LEAVES_BEHIND.test(command),
+    hasNetwork: kind === "networked",
+  };
+  const folders = sandbox.mounts ? {} : { TMPDIR: own.temporary, XDG_CACHE_HOME: own.caches, npm_config_cache: own.caches };
   return {
     ...plan,
-    launch: { ...launch, program: bwrap, args: bwrapArguments(run, launch.program, launch.args), cwd: "/" },
+    launch: {
+      ...launch,
+      program: sandbox.program,
+      args: sandbox.wrap(run, launch.program, launch.args),
+      env: { ...launch.env, ...GIT_SETTINGS, ...folders },
+    },
     // A command that keeps the shell is short.
     inspect: () => confinement.inspect(keepsShell ? "revert" : "report"),
   };
-}
-
-function writable(path: string, from: string): Bind {
-  return { kind: "writable", path, from };
 }

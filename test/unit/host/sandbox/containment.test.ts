@@ -18,10 +18,10 @@ import { confine } from "../../../../agent-core/approval/confinement.ts";
 import { resolvePath } from "../../../../agent-core/approval/resolve-path.ts";
 import { childRunner } from "../../../../agent-core/host/terminals/child-runner.ts";
 import { localBackend } from "../../../../agent-core/host/terminals/local-backend.ts";
-import { findSandbox } from "../../../../agent-core/host/terminals/sandbox/bwrap.ts";
+import { findSandbox } from "../../../../agent-core/host/terminals/sandbox/find-sandbox.ts";
 import { sandboxedBackend } from "../../../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
 import { sessionTerminals } from "../../../../agent-core/host/terminals/session-terminals.ts";
-import type { HostTerminals, RunningCommand, ShellState } from "../../../../agent-core/host/terminals/terminals.ts";
+import type { HostTerminals, RunningCommand, SandboxKind, ShellState } from "../../../../agent-core/host/terminals/terminals.ts";
 import { hasPrograms, hasSandbox } from "../../../support/programs.ts";
 
 const workspace = realpathSync(mkdtempSync(join(tmpdir(), "hermes-workspace-")));
@@ -41,7 +41,10 @@ beforeAll(async () => {
   const found = findSandbox();
   if (!found.ok) return;
   const scope = { cwd: workspace, roots: [workspace], home, hermesHome: ownHome, resolvePath };
-  const backend = sandboxedBackend(localBackend(), { bwrap: found.bwrap, confine: () => confine(scope, withheld) });
+  const backend = sandboxedBackend(localBackend(), {
+    sandbox: found.sandbox,
+    confine: (caches) => confine(scope, { withheld, caches, outputs: join(ownHome, "outputs") }),
+  });
   terminals = sessionTerminals(backend, childRunner());
   spawnSync("git", ["init", "-q", workspace]);
   mkdirSync(join(workspace, ".vscode"));
@@ -74,12 +77,13 @@ type Ran = {
 
 async function run(
   command: string,
-  how: { shell?: ShellState; sandboxed?: boolean; pty?: boolean; keepsShell?: boolean } = {},
+  how: { shell?: ShellState; sandbox?: SandboxKind | undefined; pty?: boolean; keepsShell?: boolean } = {},
 ): Promise<Ran> {
-  const { shell = { folder: workspace, variables: undefined }, sandboxed = true, pty = false, keepsShell = true } = how;
+  const { shell = { folder: workspace, variables: undefined }, pty = false, keepsShell = true } = how;
+  const sandbox = "sandbox" in how ? how.sandbox : "isolated";
   const outputFile = join(home, "output.log");
   const running = await terminals.start(
-    { command, shell, keepsShell, input: "none", pty, sandboxed, outputFile },
+    { command, shell, keepsShell, input: "none", pty, sandbox, outputFile },
     AbortSignal.timeout(20_000),
   );
   const { exitCode } = await running.exit;
@@ -188,7 +192,7 @@ anyTest.runIf(isSandboxed && hasPrograms("python3"))(
     const address = server.address();
     const port = typeof address === "object" ? address?.port : 0;
     const connect = `exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3`;
-    expect((await run(connect, { sandboxed: false })).output).toBe("hello");
+    expect((await run(connect, { sandbox: undefined })).output).toBe("hello");
     const before = connections;
     expect((await run(connect)).output).toContain("refused");
     expect(connections).toBe(before);
@@ -230,7 +234,7 @@ test("folder and variables persist in the sandbox; outside only the folder does"
   expect(inside.output).toBe(`inside\n${workspace}/sub\npath\n`);
   const open = await run("echo [$A]; pwd; case $PATH in *evil*) echo path;; esac; export B=open", {
     shell: first.after,
-    sandboxed: false,
+    sandbox: undefined,
   });
   expect(open.output).toBe(`[]\n${workspace}/sub\n`);
   if (open.after === undefined) throw new Error("the shell was not kept");
@@ -262,7 +266,7 @@ async function start(command: string, keepsShell = true): Promise<RunningCommand
   const shell = { folder: workspace, variables: undefined };
   const outputFile = join(home, "background.log");
   return terminals.start(
-    { command, shell, keepsShell, input: "open", pty: false, sandboxed: true, outputFile },
+    { command, shell, keepsShell, input: "open", pty: false, sandbox: "isolated", outputFile },
     AbortSignal.timeout(20_000),
   );
 }

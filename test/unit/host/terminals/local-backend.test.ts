@@ -34,5 +34,5 @@ test("a client can type the command into the user's shell, without the keys and 
 });
 
 test("a sandboxed command is never typed into the user's shell", async () => {
-  expect(await launchOf({ sandboxed: true })).not.toHaveProperty("userShell");
+  expect(await launchOf({ sandbox: "isolated" })).not.toHaveProperty("userShell");
 });

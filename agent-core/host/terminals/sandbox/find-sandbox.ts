@@ -1,0 +1,70 @@
+/** Sandbox program of this machine: bwrap on Linux, sandbox-exec on macOS. */
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { findProgram } from "../../find-program.ts";
+import { bwrapArguments, type SandboxedRun } from "./bwrap.ts";
+import { seatbeltProfile } from "./seatbelt.ts";
+
+export type Sandbox = {
+  /** Absolute path of the sandbox's program. */
+  readonly program: string;
+  /** Arguments of the sandbox's program that run another program. */
+  wrap(run: SandboxedRun, program: string, args: readonly string[]): readonly string[];
+  /** True when a private folder replaces a folder at its own path; false: programs must be told its path. */
+  readonly mounts: boolean;
+};
+
+export type FoundSandbox =
+  | { readonly ok: true; readonly sandbox: Sandbox }
+  /** Both are one sentence for people, without a final dot. */
+  | { readonly ok: false; readonly reason: string; readonly advice: string };
+
+/** Timeout of the test, which takes some 10 ms where the sandbox works. */
+const TIMEOUT_MS = 20_000;
+const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
+
+/** Results by PATH. */
+const known = new Map<string, FoundSandbox>();
+
+/** Tests the sandbox once for each PATH, by running a command in it. */
+export function findSandbox(path: string = process.env["PATH"] ?? ""): FoundSandbox {
+  const found = known.get(path) ?? tested(candidate(path));
+  known.set(path, found);
+  return found;
+}
+
+function candidate(path: string): FoundSandbox {
+  switch (process.platform) {
+    case "linux": {
+      const program = findProgram("bwrap", path);
+      if (program !== undefined) return { ok: true, sandbox: { program, wrap: bwrapArguments, mounts: true } };
+      const advice = "install bubblewrap with your package manager (for example: sudo apt install bubblewrap)";
+      return { ok: false, reason: "bwrap is not installed", advice };
+    }
+    case "darwin":
+      return existsSync(SANDBOX_EXEC)
+        ? { ok: true, sandbox: { program: SANDBOX_EXEC, wrap: seatbeltArguments, mounts: false } }
+        : { ok: false, reason: `${SANDBOX_EXEC} is missing`, advice: "use a macOS that has it" };
+    default:
+      return { ok: false, reason: "there is no sandbox for this system", advice: "use WSL, a container or Linux" };
+  }
+}
+
+function seatbeltArguments(run: SandboxedRun, program: string, args: readonly string[]): readonly string[] {
+  return ["-p", seatbeltProfile(run), program, ...args];
+}
+
+function tested(found: FoundSandbox): FoundSandbox {
+  if (!found.ok) return found;
+  const { program, wrap } = found.sandbox;
+  const run: SandboxedRun = { binds: [], folder: "/", outlivesShell: false, hasNetwork: false };
+  const { status, stderr, error } = spawnSync(program, wrap(run, "true", []), { encoding: "utf8", timeout: TIMEOUT_MS });
+  if (status === 0) return found;
+  const reason = error?.message ?? (stderr.trim().split("\n").at(-1) || `exit code ${status}`);
+  return {
+    ok: false,
+    reason: `${program} cannot create a sandbox on this machine (${reason})`,
+    advice:
+      "allow user namespaces: set kernel.unprivileged_userns_clone=1, on Ubuntu also kernel.apparmor_restrict_unprivileged_userns=0; in a container, start it with --security-opt seccomp=unconfined",
+  };
+}
