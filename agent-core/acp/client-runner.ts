@@ -7,6 +7,7 @@ import {
   type TerminalOutputRequest,
 } from "@zed-industries/agent-client-protocol";
 import type { Launch, Runner, Started } from "../host/terminals/backend.ts";
+import { firstVariables } from "../host/terminals/command-environment.ts";
 import { readOutputFile, readOutputPart } from "../host/terminals/output-file.ts";
 import { launchScript } from "../host/terminals/preamble.ts";
 import type { CommandExit, CommandOutput, OutputPart, WriteOutcome } from "../host/terminals/terminals.ts";

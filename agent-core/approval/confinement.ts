@@ -27,7 +27,10 @@ export type ConfinementFolders = {
  * Confinement for the workspace as it is now. A protected file that does not exist cannot be mounted read-only: a
  * command may make it, and `inspect` then moves it into a folder below `withheld`.
  */
-export async function confine(scope: CommandScope, { withheld, caches, outputs }: ConfinementFolders): Promise<Confinement> {
+export async function confine(
+  scope: CommandScope,
+  { withheld, caches, outputs }: ConfinementFolders,
+): Promise<Confinement> {
   const roots = scope.roots.map((root) => scope.resolvePath(root));
   const gits = roots.map((root) => gitFolderOf(root, scope)).filter((git) => git !== undefined);
   const made = [...new Set(gits)].flatMap(makeGitParts);

@@ -41,8 +41,9 @@ export type PolicyContext = {
 };
 
 /** `sandbox`: the command runs only in this one. */
-export type Decision = { readonly sandbox?: SandboxKind } & (
-  /** `granted`: a lasting answer of the user covers the effect. */
+export type Decision = {
+  readonly sandbox?: SandboxKind;
+} /** `granted`: a lasting answer of the user covers the effect. */ & (
   | { readonly kind: "allow"; readonly granted?: true }
   /** `text` is for the model: the reason, and what to do instead. */
   | { readonly kind: "deny"; readonly text: string }
@@ -153,7 +154,11 @@ function decideCommand(effect: CommandEffect, context: PolicyContext): Decision 
 }
 
 /** Each command runs in the sandbox as far as it can; a command that needs more asks. */
-function decideInSandbox(verdict: CommandVerdict, { reach: requested, cwd }: CommandEffect, context: PolicyContext): Decision {
+function decideInSandbox(
+  verdict: CommandVerdict,
+  { reach: requested, cwd }: CommandEffect,
+  context: PolicyContext,
+): Decision {
   const needed = widerReach(verdict.reach, isHiddenFolder(cwd, context.scope) ? "outside" : "inside");
   const reach = widerReach(needed, requested ?? "inside");
   switch (reach) {

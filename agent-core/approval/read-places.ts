@@ -69,7 +69,10 @@ export function readPlace(
   known.set(key, places);
   if (places.some((place) => partsBelow(place, real) !== undefined)) return undefined;
   const isHidden = kind === "home" || HOMES.some((homes) => partsBelow(homes, real) !== undefined);
-  return { reason: isHidden ? "it is in a home folder, outside the workspace" : "it is outside the workspace", isHidden };
+  return {
+    reason: isHidden ? "it is in a home folder, outside the workspace" : "it is outside the workspace",
+    isHidden,
+  };
 }
 
 /** Reason why a tool asks before it reads `path` (absolute): it is neither in the workspace nor temporary, nor our output. */

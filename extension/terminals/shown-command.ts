@@ -49,8 +49,16 @@ export type TerminalRequest = {
 
 export function terminalRequest(request: CreateTerminalRequest): TerminalRequest {
   const ours = readMeta(HermesTerminalMeta, request._meta);
-  if (ours !== undefined) return { ...ours, hasWholeEnvironment: ours.hasWholeEnvironment === true, userShell: ours.userShell };
-  return { outputFile: undefined, title: commandLine(request), input: "none", hasPty: false, hasWholeEnvironment: false, userShell: undefined };
+  if (ours !== undefined)
+    return { ...ours, hasWholeEnvironment: ours.hasWholeEnvironment === true, userShell: ours.userShell };
+  return {
+    outputFile: undefined,
+    title: commandLine(request),
+    input: "none",
+    hasPty: false,
+    hasWholeEnvironment: false,
+    userShell: undefined,
+  };
 }
 
 /** Command line for the user: of `sh -c LINE`, the line. */

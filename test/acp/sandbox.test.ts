@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import type { Json } from "../support/acp-client.ts";
 import { findProgram } from "../../agent-core/host/find-program.ts";
+import type { Json } from "../support/acp-client.ts";
 import { AcpProcess } from "../support/acp-process.ts";
 import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 import { hasSandbox } from "../support/programs.ts";

@@ -2,9 +2,8 @@
 import type { Assignment, Command, Redirect, Redirection, Word } from "unbash";
 import { askForCode, type Call, type CommandEffect, type Input, type Program } from "../command-effect.ts";
 import { judgePath } from "../judge-path.ts";
-import { programs } from "../rules/programs.ts";
+import { programs, reachOf } from "../rules/programs.ts";
 import { plainReaders } from "../rules/text-rules.ts";
-import { reachOf } from "../sandbox-reach.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
 import { assign } from "./assignments.ts";
 import { builtins, declarations, persistent } from "./builtins.ts";

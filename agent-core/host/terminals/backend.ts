@@ -1,6 +1,14 @@
 /** Backends plan commands: each command becomes a program of this machine. Runners start that program. */
 import type { ProcessTree } from "../../platform/children/process-tree.ts";
-import type { CommandExit, CommandOutput, CommandRequest, OutputPart, SandboxState, ShellState, WriteOutcome } from "./terminals.ts";
+import type {
+  CommandExit,
+  CommandOutput,
+  CommandRequest,
+  OutputPart,
+  SandboxState,
+  ShellState,
+  WriteOutcome,
+} from "./terminals.ts";
 
 /** Command that is ready to start. */
 export type Plan = {

@@ -42,7 +42,8 @@ async function startCommand(
   signal: AbortSignal,
 ): Promise<RunningCommand> {
   signal.throwIfAborted();
-  if (request.sandbox !== undefined && !backend.sandboxes) throw new Error("No sandbox is available to run the command in.");
+  if (request.sandbox !== undefined && !backend.sandboxes)
+    throw new Error("No sandbox is available to run the command in.");
   const { launch, killElsewhere, shellAfter, inspect } = await backend.plan(request, runner.givesPty, signal);
   signal.throwIfAborted();
   const started = await runner.start(launch, signal);

@@ -113,7 +113,12 @@ function spawnChild(
   return spawn(program, [...args], {
     ...(cwd !== undefined && { cwd }),
     detached: process.platform !== "win32",
-    env: { ...(inherits ? process.env : { TERM: process.env["TERM"] }), ...QUIET_ENVIRONMENT, ...env, [MARKER_VARIABLE]: marker },
+    env: {
+      ...(inherits ? process.env : { TERM: process.env["TERM"] }),
+      ...QUIET_ENVIRONMENT,
+      ...env,
+      [MARKER_VARIABLE]: marker,
+    },
     stdio: [input, output, errors],
   });
 }

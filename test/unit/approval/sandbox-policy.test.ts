@@ -58,9 +58,12 @@ test.each([
   expect([way(command), way(command, "auto")]).toEqual(["isolated", "isolated"]);
 });
 
-test.each(["ls -la", "git status", "cat a.txt", "ps aux"])("reading commands run in it in every mode: %s", (command) => {
-  for (const mode of ["ask", "code", "plan", "auto"] as const) expect(way(command, mode)).toBe("isolated");
-});
+test.each(["ls -la", "git status", "cat a.txt", "ps aux"])(
+  "reading commands run in it in every mode: %s",
+  (command) => {
+    for (const mode of ["ask", "code", "plan", "auto"] as const) expect(way(command, mode)).toBe("isolated");
+  },
+);
 
 test.each(["rm -rf src", "git reset --hard && ./x", "./x; rm a.txt", "ls 'unclosed"])(
   "a risky change of the workspace asks, and runs in it: %s",
@@ -69,16 +72,20 @@ test.each(["rm -rf src", "git reset --hard && ./x", "./x; rm a.txt", "ls 'unclos
   },
 );
 
-test.each(["npm install", "npm ci", "pip install x", "curl http://example.com", "curl -d @a http://x.org", "cargo install x"])(
-  "a command that needs the network asks for that, and runs in a sandbox with it: %s",
-  (command) => {
-    expect(decision(command)).toMatchObject({
-      kind: "ask",
-      sandbox: "networked",
-      reasons: expect.arrayContaining([expect.stringContaining("Uses the network")]),
-    });
-  },
-);
+test.each([
+  "npm install",
+  "npm ci",
+  "pip install x",
+  "curl http://example.com",
+  "curl -d @a http://x.org",
+  "cargo install x",
+])("a command that needs the network asks for that, and runs in a sandbox with it: %s", (command) => {
+  expect(decision(command)).toMatchObject({
+    kind: "ask",
+    sandbox: "networked",
+    reasons: expect.arrayContaining([expect.stringContaining("Uses the network")]),
+  });
+});
 
 test.each([
   "npm install -g x",
@@ -149,6 +156,10 @@ test("with approvals off, commands still run in the sandbox that they need", () 
 
 test("without a sandbox nothing of this changes anything", () => {
   const open = (command: string, reach?: "outside"): Decision => decision(command, { sandbox: false }, reach);
-  expect([open("./x").kind, open("npm test").kind, open("npm test", "outside").kind]).toEqual(["ask", "allow", "allow"]);
+  expect([open("./x").kind, open("npm test").kind, open("npm test", "outside").kind]).toEqual([
+    "ask",
+    "allow",
+    "allow",
+  ]);
   expect(JSON.stringify(open("./x"))).not.toContain("sandbox");
 });

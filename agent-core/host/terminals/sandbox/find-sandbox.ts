@@ -58,7 +58,10 @@ function tested(found: FoundSandbox): FoundSandbox {
   if (!found.ok) return found;
   const { program, wrap } = found.sandbox;
   const run: SandboxedRun = { binds: [], folder: "/", outlivesShell: false, hasNetwork: false };
-  const { status, stderr, error } = spawnSync(program, wrap(run, "true", []), { encoding: "utf8", timeout: TIMEOUT_MS });
+  const { status, stderr, error } = spawnSync(program, wrap(run, "true", []), {
+    encoding: "utf8",
+    timeout: TIMEOUT_MS,
+  });
   if (status === 0) return found;
   const reason = error?.message ?? (stderr.trim().split("\n").at(-1) || `exit code ${status}`);
   return {

@@ -87,7 +87,9 @@ function intoSandbox(plan: Plan, { command, keepsShell, sandbox: kind }: Command
     outlivesShell: LEAVES_BEHIND.test(command),
     hasNetwork: kind === "networked",
   };
-  const folders = sandbox.mounts ? {} : { TMPDIR: own.temporary, XDG_CACHE_HOME: own.caches, npm_config_cache: own.caches };
+  const folders = sandbox.mounts
+    ? {}
+    : { TMPDIR: own.temporary, XDG_CACHE_HOME: own.caches, npm_config_cache: own.caches };
   return {
     ...plan,
     launch: {

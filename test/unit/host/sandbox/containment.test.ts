@@ -21,7 +21,12 @@ import { localBackend } from "../../../../agent-core/host/terminals/local-backen
 import { findSandbox } from "../../../../agent-core/host/terminals/sandbox/find-sandbox.ts";
 import { sandboxedBackend } from "../../../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
 import { sessionTerminals } from "../../../../agent-core/host/terminals/session-terminals.ts";
-import type { HostTerminals, RunningCommand, SandboxKind, ShellState } from "../../../../agent-core/host/terminals/terminals.ts";
+import type {
+  HostTerminals,
+  RunningCommand,
+  SandboxKind,
+  ShellState,
+} from "../../../../agent-core/host/terminals/terminals.ts";
 import { hasPrograms, hasSandbox } from "../../../support/programs.ts";
 
 const workspace = realpathSync(mkdtempSync(join(tmpdir(), "hermes-workspace-")));
