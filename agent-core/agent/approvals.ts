@@ -12,8 +12,7 @@ import type { Auxiliary } from "./auxiliary.ts";
 import type { AgentCallbacks, ApprovalAnswer, ApprovalRequest } from "./callbacks.ts";
 
 /** The policy's decision on an effect, before the user is asked. */
-export type PolicyDecision = { readonly sandbox?: SandboxKind } & /** `granted`: the user has granted it earlier. */
-(
+export type PolicyDecision = { readonly sandbox?: SandboxKind } /** `granted`: the user has granted it earlier. */ & (
   | { readonly kind: "allow"; readonly granted?: boolean }
   | { readonly kind: "deny"; readonly text: string }
   | {

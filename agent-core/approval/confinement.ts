@@ -1,7 +1,7 @@
 /** Confinement of a command in the sandbox: workspace writable, protected files read-only, homes and secrets hidden. */
 
 import { type Dirent, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, type Stats } from "node:fs";
-import { cp, mkdir, rename, rm, rmdir } from "node:fs/promises";
+import { cp, mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Bind } from "../host/terminals/sandbox/bwrap.ts";
 import type { Confinement } from "../host/terminals/sandbox/sandboxed-backend.ts";
@@ -33,7 +33,7 @@ export async function confine(
 ): Promise<Confinement> {
   const roots = scope.roots.map((root) => scope.resolvePath(root));
   const gits = roots.map((root) => gitFolderOf(root, scope)).filter((git) => git !== undefined);
-  const made = [...new Set(gits)].flatMap(makeGitParts);
+  for (const git of new Set(gits)) makeGitParts(git);
   const before = allGuarded(roots);
   return {
     binds: [
@@ -48,8 +48,6 @@ export async function confine(
     async inspect(mode) {
       const known = new Set(before.map(({ identity }) => identity));
       const fresh = allGuarded(roots).filter(({ identity }) => !known.has(identity));
-      // Removes the folders that were made for the mounts, where they are still empty.
-      await Promise.all(made.map((path) => rmdir(path).catch(() => undefined)));
       const paths = outermost(fresh).map(({ path }) => path);
       if (mode === "revert") return takeAway(paths, withheld);
       return paths.map((path) => `${path} is protected and was made or replaced while a command ran in the sandbox`);
@@ -68,18 +66,19 @@ function bindOf({ path, kind }: GuardedFile): readonly Bind[] {
   return [{ kind: isRepository ? "writable" : "read-only", path }];
 }
 
-/** Makes the protected folders that a git folder lacks, so that they can be mounted. */
-function makeGitParts(git: string): readonly string[] {
+/**
+ * Makes the protected folders that a git folder lacks, so that they can be mounted. They stay: another command may have
+ * mounted them.
+ */
+function makeGitParts(git: string): void {
   const folders = GIT_PARTS.filter((part) => part !== "config").map((part) => join(git, part));
-  return folders.filter((path) => {
-    if (existsSync(path)) return false;
+  for (const path of folders.filter((folder) => !existsSync(folder))) {
     try {
       mkdirSync(path);
-      return true;
     } catch {
-      return false; // a read-only disk
+      // A read-only disk, or another command made it.
     }
-  });
+  }
 }
 
 /** The user's home, those of others, and our own. */
@@ -125,7 +124,11 @@ function hide(path: string): readonly Bind[] {
 }
 
 function statOf(path: string): Stats | undefined {
-  return lstatSync(path, { throwIfNoEntry: false });
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // below a file, or in a folder that may not be looked into
+  }
 }
 
 /**

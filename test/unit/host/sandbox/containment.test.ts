@@ -181,7 +181,7 @@ test("a whole repository in a moved folder's place is noticed", async () => {
 test("git's folders that a repository lacks cannot be made in it either", async () => {
   rmSync(join(workspace, ".git/hooks"), { recursive: true });
   expect((await run("mkdir -p .git/hooks && echo x > .git/hooks/pre-commit")).exitCode).not.toBe(0);
-  expect(existsSync(join(workspace, ".git/hooks"))).toBe(false);
+  expect(readdirSync(join(workspace, ".git/hooks"))).toEqual([]);
 });
 
 test("changes of a long command are reported only, because the user works meanwhile", async () => {
@@ -307,4 +307,56 @@ test("a background command takes input, and is interrupted by Ctrl+C", async () 
   const { exitCode, signal } = await running.exit;
   expect(exitCode === 5 || signal === "SIGINT").toBe(true);
   await running.release();
+});
+
+test("the home is hidden, its toolchains can be read, and writing into either fails", async () => {
+  mkdirSync(join(home, ".cargo/bin"), { recursive: true });
+  mkdirSync(join(home, ".cache"), { recursive: true });
+  writeFileSync(join(home, ".cargo/bin/tool"), "#!/bin/sh\necho tool\n", { mode: 0o755 });
+  writeFileSync(join(home, ".cargo/credentials.toml"), "CRATES\n");
+  writeFileSync(join(home, "notes.txt"), "PRIVATE NOTES\n");
+  const ran = await run(
+    `${home}/.cargo/bin/tool; cat ${home}/notes.txt ${home}/.cargo/credentials.toml; echo x > ${home}/new; echo x > ${home}/.cargo/bin/evil; echo c > ${home}/.cache/c && cat ${home}/.cache/c`,
+  );
+  expect(ran.output).toMatch(/^tool\n[^]*No such file[^]*Read-only[^]*Read-only[^]*\nc\n$/);
+  expect(ran.output).not.toMatch(/PRIVATE NOTES|CRATES/);
+  expect(readdirSync(join(home, ".cache"))).toEqual([]);
+});
+
+test("git works in a linked worktree and below the repository's top, whose other files are read-only", async () => {
+  const repository = realpathSync(mkdtempSync(join(tmpdir(), "hermes-repository-")));
+  const git = (...args: string[]) => spawnSync("git", ["-C", repository, ...args], { encoding: "utf8" });
+  git("init", "-q");
+  mkdirSync(join(repository, "sub"));
+  writeFileSync(join(repository, "sub/a.txt"), "a\n");
+  git("add", ".");
+  git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one");
+  git("worktree", "add", "-q", join(repository, "../worktree-of-test"), "-b", "other");
+  const worktree = realpathSync(join(repository, "../worktree-of-test"));
+  for (const root of [join(repository, "sub"), worktree]) {
+    const scope = { cwd: root, roots: [root], home, hermesHome: ownHome, resolvePath };
+    const found = findSandbox();
+    if (!found.ok) throw new Error(found.reason);
+    const backend = sandboxedBackend(localBackend(), {
+      sandbox: found.sandbox,
+      confine: (caches) => confine(scope, { withheld, caches, outputs: join(ownHome, "outputs") }),
+    });
+    const other = sessionTerminals(backend, childRunner());
+    const command = `git status --short; echo b > b.txt; git add b.txt && git -c user.name=a -c user.email=a@b commit -qm two && git log --oneline | wc -l; echo x > ${repository}/top.txt; git config a.b c; echo x > ${repository}/.git/hooks/pre-commit`;
+    const outputFile = join(home, "git.log");
+    const request = {
+      command,
+      shell: { folder: root, variables: undefined },
+      keepsShell: true,
+      pty: false,
+      outputFile,
+    };
+    const running = await other.start({ ...request, input: "none", sandbox: "isolated" }, AbortSignal.timeout(20_000));
+    await running.exit;
+    expect((await running.output()).head).toMatch(/^2\n/);
+    await other.dispose();
+  }
+  expect([existsSync(join(repository, "top.txt")), git("config", "a.b").stdout]).toEqual([false, ""]);
+  expect(existsSync(join(repository, ".git/hooks/pre-commit"))).toBe(false);
+  for (const folder of [repository, worktree]) rmSync(folder, { recursive: true });
 });
