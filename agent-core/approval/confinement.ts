@@ -1,6 +1,16 @@
 /** Confinement of a command in the sandbox: workspace writable, protected files read-only, homes and secrets hidden. */
 
-import { type Dirent, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, type Stats } from "node:fs";
+import {
+  accessSync,
+  constants,
+  type Dirent,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  type Stats,
+} from "node:fs";
 import { cp, mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Bind } from "../host/terminals/sandbox/bwrap.ts";
@@ -113,7 +123,7 @@ function hiddenSecrets(scope: CommandScope): readonly Bind[] {
   const places = [...new Set(secretPlaces(scope).map((place) => scope.resolvePath(place)))];
   const hermesHome = scope.resolvePath(scope.hermesHome);
   return places
-    .filter((path) => path !== hermesHome)
+    .filter((path) => path !== hermesHome && isReadable(path))
     .filter((path) => !partsBelow(home, path) || shown.some((place) => partsBelow(place, path)))
     .flatMap(hide);
 }
@@ -121,6 +131,16 @@ function hiddenSecrets(scope: CommandScope): readonly Bind[] {
 function hide(path: string): readonly Bind[] {
   const stat = statOf(path);
   return stat === undefined ? [] : [{ kind: "hidden", path, what: stat.isDirectory() ? "folder" : "file" }];
+}
+
+/** A file that the user may not read needs no mount. */
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function statOf(path: string): Stats | undefined {
@@ -224,14 +244,36 @@ function guardedFiles(folder: string): readonly GuardedFile[] {
 type Look = { readonly guarded: readonly GuardedFile[]; readonly folders: readonly (readonly string[])[] };
 
 function lookInto(root: string, parts: readonly string[]): Look {
-  const entries = entriesOf(join(root, ...parts));
-  const names = entries.filter(({ name }) => nameReason([...parts, name]) !== undefined).map(({ name }) => name);
-  const guarded = names.map((name) => guard(join(root, ...parts, name), name));
-  const folders = entries.filter((entry) => entry.isDirectory() && !FOREIGN.has(entry.name));
+  const { names, folders } = listing(root, parts);
   return {
-    guarded: guarded.flat(),
-    folders: folders.filter(({ name }) => !names.includes(name)).map(({ name }) => [...parts, name]),
+    guarded: names.flatMap((name) => guard(join(root, ...parts, name), name)),
+    folders: folders.map((name) => [...parts, name]),
   };
+}
+
+/** Names in a folder: protected ones, and those of other folders. */
+type Listing = { readonly names: readonly string[]; readonly folders: readonly string[] };
+
+/** Listings by folder, with the folder's time of change and the time of reading, in milliseconds. */
+const listings = new Map<string, Listing & { readonly changedAt: number; readonly readAt: number }>();
+/** Two changes within this time may leave the same time of change. */
+const CLOCK_TICK_MS = 50;
+const MAX_LISTINGS = 20_000;
+
+/** A folder's time of change cannot be forged, unlike its time of modification. */
+function listing(root: string, parts: readonly string[]): Listing {
+  const folder = join(root, ...parts);
+  const changedAt = statOf(folder)?.ctimeMs ?? 0;
+  const known = listings.get(folder);
+  if (known?.changedAt === changedAt && known.readAt - changedAt > CLOCK_TICK_MS) return known;
+  const readAt = Date.now();
+  const entries = entriesOf(folder);
+  const names = entries.filter(({ name }) => nameReason([...parts, name]) !== undefined).map(({ name }) => name);
+  const folders = entries.filter((entry) => entry.isDirectory() && !FOREIGN.has(entry.name)).map(({ name }) => name);
+  const read = { names, folders: folders.filter((name) => !names.includes(name)) };
+  if (listings.size >= MAX_LISTINGS) listings.clear();
+  listings.set(folder, { ...read, changedAt, readAt });
+  return read;
 }
 
 function entriesOf(folder: string): readonly Dirent[] {

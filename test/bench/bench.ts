@@ -11,6 +11,7 @@ import { measureLongSessions } from "./long-sessions.ts";
 import { measureManyTurns } from "./many-turns.ts";
 import type { Row } from "./measuring.ts";
 import { measurePanel } from "./panel.ts";
+import { measureSandbox } from "./sandbox.ts";
 import { measureSearch } from "./search.ts";
 import { measureSessions } from "./sessions.ts";
 import { measureStart } from "./start.ts";
@@ -30,6 +31,7 @@ const measurements = {
   search: measureSearch,
   checkpoints: measureCheckpoints,
   verdicts: measureVerdicts,
+  sandbox: measureSandbox,
   panel: measurePanel,
   size: measureSize,
 };

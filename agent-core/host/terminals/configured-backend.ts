@@ -1,5 +1,5 @@
 /** The backend that config.yaml asks for. */
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, relative } from "node:path";
 import { type TerminalConfig, UNUSABLE_TERMINAL } from "../../config/sections.ts";
@@ -88,6 +88,7 @@ export function usableSandbox(wanted: TerminalConfig["sandbox"], roots: readonly
 }
 
 function isInside(folder: string, path: string): boolean {
+  if (!existsSync(folder)) return false; // every command reports the missing folder
   const below = relative(realpathSync(folder), realpathSync(path));
   return below !== ".." && !below.startsWith("../");
 }

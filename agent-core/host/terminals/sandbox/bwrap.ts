@@ -40,7 +40,9 @@ export function bwrapArguments(run: SandboxedRun, program: string, args: readonl
     ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
     ...KERNEL.flatMap((path) => ["--ro-bind", path, path]),
     ...(existsSync(SOCKETS) ? ["--tmpfs", SOCKETS] : []),
-    ...[...NEEDED, ...(run.hasNetwork ? RESOLVERS : [])].flatMap((path) => ["--ro-bind-try", path, path]),
+    ...[...NEEDED, ...(run.hasNetwork ? RESOLVERS : [])]
+      .filter((path) => existsSync(path))
+      .flatMap((path) => ["--ro-bind", path, path]),
     ...run.binds.flatMap(bindArguments),
     ...run.binds.flatMap((bind, index) => (isLeftEmpty(bind, run.binds.slice(index + 1)) ? remount(bind) : [])),
     ...["--chdir", run.folder, "--", program, ...args],
