@@ -7,7 +7,6 @@ import {
   type TerminalOutputRequest,
 } from "@zed-industries/agent-client-protocol";
 import type { Launch, Runner, Started } from "../host/terminals/backend.ts";
-import { firstVariables } from "../host/terminals/command-environment.ts";
 import { readOutputFile, readOutputPart } from "../host/terminals/output-file.ts";
 import { launchScript } from "../host/terminals/preamble.ts";
 import type { CommandExit, CommandOutput, OutputPart, WriteOutcome } from "../host/terminals/terminals.ts";
@@ -54,7 +53,8 @@ async function start(
     command: script?.program ?? launch.program,
     args: [...(script?.args ?? launch.args)],
     cwd,
-    env: script !== undefined && hasWholeEnvironment ? [] : Object.entries(env).map(([name, value]) => ({ name, value })),
+    env:
+      script !== undefined && hasWholeEnvironment ? [] : Object.entries(env).map(([name, value]) => ({ name, value })),
     outputByteLimit: OUTPUT_BYTE_LIMIT,
     _meta: { hermes },
   };

@@ -36,7 +36,9 @@ async function plan({ states, variables }: LocalBackend, request: CommandRequest
   if (!found?.isDirectory()) throw new Error(`The folder ${shell.folder} does not exist.`);
   const program = findShell();
   const kept =
-    program.kind === "powershell" ? undefined : await states.keep(shell, { keeps: keepsShell, confined: sandbox !== undefined });
+    program.kind === "powershell"
+      ? undefined
+      : await states.keep(shell, { keeps: keepsShell, confined: sandbox !== undefined });
   const isLong = Buffer.byteLength(command) > MAX_ARGUMENT_BYTES;
   const file = isLong ? await kept?.storeCommand(command) : undefined;
   const line =
