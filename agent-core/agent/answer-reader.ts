@@ -89,13 +89,16 @@ class AnswerReader {
       case "restart":
         this.#restart();
         break;
+      case "recast":
+        this.#recast(event.as);
+        break;
       case "tool-call-delta":
       case "alive":
         break;
     }
   }
 
-  answer({ reason, usage, reasoningDetails: details }: Finish): ModelAnswer {
+  answer({ reason, usage, reasoningDetails: details, origin }: Finish): ModelAnswer {
     // The map has the order of completion; the history needs the order of the stream.
     const calls = [...this.#calls].sort(([first], [second]) => first - second).map(([, call]) => call);
     const message: AssistantMessage = {
@@ -104,8 +107,22 @@ class AnswerReader {
       ...(calls.length > 0 && { tool_calls: calls }),
       ...(this.#reasoning !== "" && { reasoning: this.#reasoning }),
       ...(details !== undefined && details.length > 0 && { reasoning_details: details }),
+      ...(origin !== undefined && { origin }),
     };
     return { ok: true, message, reason, usage };
+  }
+
+  /** Shown text stays shown; the rest of the answer is a message of its own. */
+  #recast(as: "reasoning" | "text"): void {
+    if (as === "reasoning") {
+      this.#reasoning += this.#text;
+      this.#text = "";
+      this.#shownText.beginMessage();
+      return;
+    }
+    this.#text = this.#reasoning + this.#text;
+    this.#shownText.push(this.#reasoning);
+    this.#reasoning = "";
   }
 
   #announce(id: string, name: string): void {
@@ -166,6 +183,13 @@ class ShownText {
 
   restart(): void {
     if (this.#shown !== "") this.#repeated = "";
+  }
+
+  /** Further text is a new message. */
+  beginMessage(): void {
+    if (this.#shown !== "") this.#messageId = randomUUID();
+    this.#shown = "";
+    this.#repeated = undefined;
   }
 }
 

@@ -38,7 +38,7 @@ export type CallServices = {
   subfolderContext(paths: readonly string[]): Promise<string>;
 };
 
-/** A call after its tool and arguments were checked. */
+/** A call after its tool and arguments were checked. `call` holds the arguments that run, repaired if necessary. */
 export type ResolvedCall =
   | {
       readonly ok: true;
@@ -50,19 +50,31 @@ export type ResolvedCall =
   | { readonly ok: false; readonly call: ToolCall; readonly tool: Tool | undefined; readonly text: string };
 
 export function resolveCall(
-  call: ToolCall,
+  written: ToolCall,
   services: Pick<CallServices, "tools" | "withheld" | "cwd" | "shell">,
 ): ResolvedCall {
-  const { name } = call.function;
+  const { name } = written.function;
+  const parsed = parseArguments(written.function.arguments);
+  const call = parsed.ok ? withRepaired(written, parsed.value) : written;
   const tool = services.tools.find((candidate) => candidate.name === name);
   if (tool === undefined) return { ok: false, call, tool, text: unknownToolText(name, services.tools) };
   const withheld = services.withheld(tool);
   if (withheld !== undefined) return { ok: false, call, tool, text: `${name}: ${withheld}` };
-  const parsed = parseArguments(call.function.arguments);
   if (!parsed.ok) return { ok: false, call, tool, text: `${name}: ${parsed.text}` };
   const preparation = tool.prepare(parsed.value, services.cwd, services.shell);
   if (!preparation.ok) return { ok: false, call, tool, text: preparation.text };
   return { ok: true, call, tool, input: parsed.value, prepared: preparation.call };
+}
+
+/** Valid JSON stays as the model wrote it, so that a cached prefix keeps its bytes. */
+function withRepaired(call: ToolCall, input: unknown): ToolCall {
+  const { name, arguments: json } = call.function;
+  try {
+    JSON.parse(json);
+    return call;
+  } catch {
+    return { ...call, function: { name, arguments: JSON.stringify(input) } };
+  }
 }
 
 /** Runs a resolved call and returns its result. Throws the signal's reason when the turn was cancelled. */

@@ -34,19 +34,21 @@ export class ToolBatch {
 
   /**
    * Adds a complete call, and starts it at once when it and all calls before it only read. Returns the call as it
-   * enters the history: with its first id when it ran in an earlier attempt.
+   * enters the history: with repaired arguments, and with its first id when it ran in an earlier attempt.
    */
-  add(call: ToolCall): ToolCall {
-    const ran = this.#earlier.find(({ resolved }) => isSame(resolved.call, call));
+  add(written: ToolCall): ToolCall {
+    const resolved = resolveCall(written, this.#services);
+    const { call } = resolved;
+    const ran = this.#earlier.find((entry) => isSame(entry.resolved.call, call));
     if (ran !== undefined) {
       this.#earlier = this.#earlier.filter((entry) => entry !== ran);
       this.#entries.push(ran);
       return ran.resolved.call;
     }
-    const entry: Entry = { resolved: resolveCall(call, this.#services), started: undefined };
+    const entry: Entry = { resolved, started: undefined };
     this.#entries.push(entry);
     this.#services.notify.toolProgress(startedEvent(entry.resolved));
-    const allRead = this.#entries.every(({ resolved }) => resolved.ok && resolved.tool.readOnly);
+    const allRead = this.#entries.every((added) => added.resolved.ok && added.resolved.tool.readOnly);
     if (allRead && this.#entries.length <= CONCURRENT_CALLS) this.#start(entry);
     return call;
   }

@@ -10,11 +10,13 @@ export type ImagePart = { readonly type: "image_url"; readonly image_url: { read
 
 export type ContentPart = TextPart | ImagePart;
 
-/** Tool call as the model wrote it; `arguments` is the raw JSON text. */
+/** Tool call of a model; `arguments` is JSON text, repaired if the model wrote broken JSON that could be repaired. */
 export type ToolCall = {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
+  /** Opaque fields that the server sent with the call, such as Gemini's signature. Only its `origin` gets them back. */
+  readonly extra?: Readonly<Record<string, unknown>>;
 };
 
 export type SystemMessage = { readonly role: "system"; readonly content: string };
@@ -33,8 +35,10 @@ export type AssistantMessage = {
   readonly tool_calls?: readonly ToolCall[];
   /** Reasoning that the user sees. */
   readonly reasoning?: string;
-  /** Opaque parts for the provider (signatures, encrypted items), which get them back unchanged. */
+  /** Opaque parts (signatures, encrypted items, places of the reasoning). Only `origin` gets them back, unchanged. */
   readonly reasoning_details?: readonly unknown[];
+  /** Server of the opaque parts (`originOf`). Older journals lack it: then every server gets the parts of its API. */
+  readonly origin?: string;
   /** Reason why the answer broke off, as a sentence. People keep such an answer; no model ever gets it. */
   readonly unfinished?: string;
 };

@@ -70,16 +70,21 @@ function mergeUsers(first: UserMessage, second: UserMessage): UserMessage {
   return { role: "user", content: [...contentParts(first), ...contentParts(second)] };
 }
 
-/** `first` has no calls, because results always follow a message with calls. */
+/**
+ * `first` has no calls, because results always follow a message with calls. The opaque parts of another server than the
+ * second message's are dropped.
+ */
 function mergeAssistants(first: AssistantMessage, second: AssistantMessage): AssistantMessage {
-  const reasoning = joinTexts(first.reasoning ?? "", second.reasoning ?? "");
-  const details = [...(first.reasoning_details ?? []), ...(second.reasoning_details ?? [])];
+  const earlier = first.origin === second.origin ? first : { ...first, reasoning: "", reasoning_details: [] };
+  const reasoning = joinTexts(earlier.reasoning ?? "", second.reasoning ?? "");
+  const details = [...(earlier.reasoning_details ?? []), ...(second.reasoning_details ?? [])];
   return {
     role: "assistant",
     content: joinTexts(first.content ?? "", second.content ?? "") || null,
     ...(second.tool_calls && { tool_calls: second.tool_calls }),
     ...(reasoning && { reasoning }),
     ...(details.length > 0 && { reasoning_details: details }),
+    ...(second.origin !== undefined && { origin: second.origin }),
   };
 }
 

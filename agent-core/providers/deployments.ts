@@ -7,6 +7,33 @@ export type ChatQuirks = {
   readonly maxTokensField?: "max_completion_tokens";
   /** True when unknown message fields lead to status 400. */
   readonly refusesUnknownFields?: boolean;
+  /**
+   * Reasoning of a message that has none, in a turn with tools. The service refuses such messages without the field.
+   * Default: no field.
+   */
+  readonly missingReasoning?: "" | " ";
+  /** Signature of a message's first call that has none, for models that refuse calls without one. Default: none. */
+  readonly missingSignature?: { readonly models: RegExp; readonly signature: string };
+  /** True when ids of calls must have nine letters or digits. */
+  readonly nineCharCallIds?: boolean;
+  /** True when the models never write calls or thoughts into their text. */
+  readonly writesNoCalls?: boolean;
+};
+
+/** Service with peculiarities. Users reach it at its own address, or name it as the `dialect` of a proxy's address. */
+export type Dialect = { readonly hosts: readonly string[]; readonly quirks: ChatQuirks };
+
+export const dialects: Readonly<Record<string, Dialect>> = {
+  // Its V3.2 and later refuse a missing field in a turn with tools, and accept an empty one (issue 10193 of Continue).
+  deepseek: { hosts: ["api.deepseek.com"], quirks: { missingReasoning: "" } },
+  // Kimi K2.5 and later take an empty field for a missing one (pull request 4178 of pi).
+  kimi: { hosts: ["api.moonshot.ai", "api.moonshot.cn", "api.kimi.com"], quirks: { missingReasoning: " " } },
+  // Google documents this signature for calls of other models (ai.google.dev/gemini-api/docs/thought-signatures).
+  gemini: {
+    hosts: ["generativelanguage.googleapis.com", "aiplatform.googleapis.com"],
+    quirks: { missingSignature: { models: /gemini-([3-9]|\d\d)/i, signature: "skip_thought_signature_validator" } },
+  },
+  mistral: { hosts: ["api.mistral.ai", "codestral.mistral.ai"], quirks: { nineCharCallIds: true } },
 };
 
 export type Deployment = {
@@ -45,7 +72,7 @@ export const openai: Deployment = {
   // Streams without a verified organisation, unlike its successors.
   defaultModel: "gpt-4.1",
   // Reasoning models refuse max_tokens; all others accept both names.
-  quirks: { maxTokensField: "max_completion_tokens", refusesUnknownFields: true },
+  quirks: { maxTokensField: "max_completion_tokens", refusesUnknownFields: true, writesNoCalls: true },
   keyPage: "https://platform.openai.com/api-keys",
   // From the SDK's type `ChatModel`.
   knownModels: [
@@ -93,6 +120,7 @@ export const anthropic: Deployment = {
   urlVariable: "ANTHROPIC_BASE_URL",
   hosts: ["api.anthropic.com"],
   keyVariable: "ANTHROPIC_API_KEY",
+  quirks: { writesNoCalls: true },
   // The balanced model on Anthropic's models page of November 2026, and a member of the SDK's type `Model`.
   defaultModel: "claude-sonnet-5-5",
   keyPage: "https://platform.claude.com/settings/keys",
@@ -150,13 +178,39 @@ function localServer(name: string, title: string, port: number): Deployment {
 
 /** The deployment at an address; `custom` for an unknown one. */
 export function deploymentAt(baseUrl: string): Deployment {
-  const host = URL.canParse(baseUrl) ? new URL(baseUrl).host : "";
+  const host = hostOf(baseUrl);
   return deployments.find(({ hosts }) => hosts.includes(host)) ?? custom;
 }
 
-/** Quirks belong to the address: a proxy under OpenAI's name may differ from OpenAI. */
-export function quirksOf({ baseUrl }: Endpoint): ChatQuirks {
-  return deploymentAt(baseUrl ?? "").quirks ?? {};
+/**
+ * Quirks belong to the named dialect, else to the address and not to the provider: a proxy under OpenAI's name may
+ * differ from OpenAI.
+ */
+export function quirksOf({ baseUrl = "", dialect }: Endpoint): ChatQuirks {
+  const [, named] = dialectOf(baseUrl, dialect) ?? [];
+  return named?.quirks ?? deploymentAt(baseUrl).quirks ?? {};
+}
+
+/**
+ * Name of the server that alone gets the opaque parts of its answers back: its dialect, its deployment, or the host of
+ * an address that is not known.
+ */
+export function originOf({ baseUrl = "", dialect, provider }: Endpoint): string {
+  const [name] = dialectOf(baseUrl, dialect) ?? [];
+  if (name !== undefined) return name;
+  const known = deploymentAt(baseUrl);
+  if (known !== custom) return known.name;
+  return hostOf(baseUrl) || provider;
+}
+
+function dialectOf(baseUrl: string, dialect: string | undefined): [string, Dialect] | undefined {
+  const host = hostOf(baseUrl);
+  const isAt = ({ hosts }: Dialect): boolean => hosts.some((known) => host === known || host.endsWith(`-${known}`));
+  return Object.entries(dialects).find(([name, entry]) => (dialect === undefined ? isAt(entry) : name === dialect));
+}
+
+function hostOf(baseUrl: string): string {
+  return URL.canParse(baseUrl) ? new URL(baseUrl).host : "";
 }
 
 /** Environment variable of a provider's key, if it needs one. */

@@ -4,6 +4,7 @@ import type { Clock } from "../platform/clock.ts";
 import { Deadline } from "../platform/deadline.ts";
 import { connections } from "../platform/http/connections.ts";
 import { classify, faultOf } from "./classify.ts";
+import { speakDialect } from "./dialect/speak-dialect.ts";
 import type { ResolvedModel } from "./resolve.ts";
 import { table } from "./wire/table.gen.ts";
 import type { ApiMode, ModelEvent, ModelRequest, Wire } from "./wire/wire.ts";
@@ -29,7 +30,7 @@ export function streamModel(
   limits = streamLimits(DEFAULT_IDLE_MS),
 ): AsyncGenerator<ModelEvent> {
   const load = loaderOf(mode);
-  return guardStream(async (wireSignal) => (await load()).stream(request, wireSignal), request, signal, limits);
+  return guardStream(async (wireSignal) => speakDialect(await load(), request, wireSignal), request, signal, limits);
 }
 
 /**

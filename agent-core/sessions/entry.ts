@@ -10,6 +10,7 @@ const toolCall = z.object({
   id: z.string(),
   type: z.literal("function"),
   function: z.object({ name: z.string(), arguments: z.string() }),
+  extra: z.record(z.string(), z.unknown()).exactOptional(),
 });
 
 const contentPart = z.discriminatedUnion("type", [
@@ -30,6 +31,7 @@ const message = z.discriminatedUnion("role", [
     tool_calls: z.array(toolCall).readonly().exactOptional(),
     reasoning: z.string().exactOptional(),
     reasoning_details: z.array(z.unknown()).readonly().exactOptional(),
+    origin: z.string().exactOptional(),
     unfinished: z.string().exactOptional(),
   }),
   z.object({ role: z.literal("tool"), tool_call_id: z.string(), content: z.string() }),

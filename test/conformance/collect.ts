@@ -37,6 +37,10 @@ function lineOf(event: ModelEvent): string {
       return `end ${event.index} ${event.call.id} ${event.call.function.name} ${event.call.function.arguments}`;
     case "alive":
       return "alive";
+    case "recast":
+      return `recast ${event.as}`;
+    case "notice":
+      return `notice ${event.message}`;
     case "finish": {
       const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens } = event.usage ?? {};
       const tokens = event.usage ? `${inputTokens}(${cachedInputTokens}) ${outputTokens}(${reasoningTokens})` : "?";

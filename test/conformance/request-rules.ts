@@ -35,6 +35,8 @@ const chatMessage = z.discriminatedUnion("role", [
     content: z.string().nullable(),
     tool_calls: z.array(chatCall).min(1).optional(),
     reasoning_details: z.array(z.looseObject({ type: z.string().startsWith("reasoning.") })).optional(),
+    reasoning_content: z.string().optional(),
+    reasoning: z.string().optional(),
   }),
   z.strictObject({ role: z.literal("tool"), tool_call_id: z.string(), content: z.string() }),
 ]);

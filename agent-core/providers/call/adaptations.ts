@@ -1,5 +1,6 @@
 /** Request parts that a conversation's models have refused, and that later requests omit. */
-import type { AssistantMessage, ContentPart, Message } from "../../messages/message.ts";
+import type { ContentPart, Message } from "../../messages/message.ts";
+import { withoutOpaqueParts } from "../dialect/speak-dialect.ts";
 import type { ResolvedModel } from "../resolve.ts";
 
 /** Replacement of an image for a model without vision. */
@@ -39,7 +40,7 @@ export class Adaptations {
     const { noImages } = this.#of(model);
     if (!noImages && this.#reasoningFrom === 0) return messages;
     return messages.map((message, index) => {
-      if (message.role === "assistant" && index < this.#reasoningFrom) return withoutReasoning(message);
+      if (message.role === "assistant" && index < this.#reasoningFrom) return withoutOpaqueParts(message);
       if (message.role === "user" && noImages && typeof message.content !== "string") {
         return { ...message, content: message.content.map(withoutImage) };
       }
@@ -53,10 +54,6 @@ export class Adaptations {
     this.#models.set(key, learnt);
     return learnt;
   }
-}
-
-function withoutReasoning({ reasoning_details: _, ...message }: AssistantMessage): AssistantMessage {
-  return message;
 }
 
 function withoutImage(part: ContentPart): ContentPart {

@@ -3,12 +3,15 @@ import * as z from "zod";
 import type { Message } from "../../messages/message.ts";
 import { addPieces, type CallPiece, endCalls, hasHalfCall, noCalls, type PartialCalls } from "./partial-tool-calls.ts";
 import { joinReasoningDetails, readableReasoning } from "./reasoning-details.ts";
+import { addPlaces, detailsOfPlaces, fieldsOfPlaces, noPlaces, type ReasoningPlaces } from "./reasoning-places.ts";
 import { wholeCharacters } from "./text-sections.ts";
 import type { FinishReason, ModelEvent, Usage } from "./wire.ts";
 
 export type FoldState = {
   readonly calls: PartialCalls;
   readonly details: readonly unknown[];
+  /** Places of reasoning and of opaque fields in the answer. */
+  readonly places: ReasoningPlaces;
   /** First half of a surrogate pair. */
   readonly heldText: string;
   readonly heldReasoning: string;
@@ -28,6 +31,7 @@ export function startFold(messages: readonly Message[], newId?: () => string): F
   return {
     calls: noCalls(takenIds, newId),
     details: [],
+    places: noPlaces,
     heldText: "",
     heldReasoning: "",
     usage: undefined,
@@ -104,34 +108,60 @@ export function finishFold(state: FoldState): readonly ModelEvent[] {
       type: "finish",
       reason: reasonOf(state, state.finishReason),
       usage: state.usage,
-      ...(state.details.length > 0 && { reasoningDetails: state.details }),
+      ...reasoningDetailsOf(state),
     },
   ];
+}
+
+/** OpenRouter's own parts hold the reasoning; without them its places do. */
+function reasoningDetailsOf({ details, places }: FoldState): { reasoningDetails?: readonly unknown[] } {
+  const opaque = [...(details.length > 0 ? details : detailsOfPlaces(places)), ...fieldsOfPlaces(places)];
+  return opaque.length > 0 ? { reasoningDetails: opaque } : {};
 }
 
 /** Adds the delta's text to `events` and returns the changed part of the state. */
 function readDelta(state: FoldState, delta: ChunkDelta, events: ModelEvent[]): Partial<FoldState> {
   const pieces = delta.reasoning_details ?? [];
-  const reasoningPiece = delta.reasoning || delta.reasoning_content || readableReasoning(pieces);
+  const content = contentOf(delta.content);
+  const reasoningPiece = delta.reasoning || delta.reasoning_content || content.thinking || readableReasoning(pieces);
   const reasoning = wholeCharacters(state.heldReasoning, reasoningPiece);
-  const text = wholeCharacters(state.heldText, (delta.content ?? "") + (delta.refusal ?? ""));
+  const text = wholeCharacters(state.heldText, content.text + (delta.refusal ?? ""));
   if (reasoning.text !== "") events.push({ type: "reasoning-delta", text: reasoning.text });
   if (text.text !== "") events.push({ type: "text-delta", text: text.text });
   return {
     heldReasoning: reasoning.held,
     heldText: text.held,
     refused: state.refused || Boolean(delta.refusal),
+    places: addPlaces(state.places, delta),
     ...(pieces.length > 0 && { details: joinReasoningDetails(state.details, pieces) }),
   };
 }
 
 function piecesOf(delta: ChunkDelta | undefined): readonly CallPiece[] {
-  return (delta?.tool_calls ?? []).map(({ index, id, function: called }, position) => ({
+  return (delta?.tool_calls ?? []).map(({ index, id, function: called, ...other }, position) => ({
     key: index ?? position,
     id: id || undefined,
     name: called?.name || undefined,
     arguments: argumentsOf(called?.arguments),
+    extra: extraOf(other),
   }));
+}
+
+/** Fields of a call that carry a signature: Google's own, and LiteLLM's. Undefined without any. */
+function extraOf(call: Pick<ChunkCall, "extra_content" | "provider_specific_fields">): CallPiece["extra"] {
+  const given = Object.entries(call).filter(([, value]) => value !== null && value !== undefined);
+  return given.length > 0 ? Object.fromEntries(given) : undefined;
+}
+
+/** Text and reasoning of a content that may be a list of parts. Other parts, such as references, are ignored. */
+function contentOf(content: ChunkDelta["content"]): { readonly text: string; readonly thinking: string } {
+  if (!Array.isArray(content)) return { text: content ?? "", thinking: "" };
+  const textOf = (parts: readonly { text?: string | null | undefined }[]): string =>
+    parts.map((part) => part.text ?? "").join("");
+  return {
+    text: textOf(content.filter(({ type }) => type === "text")),
+    thinking: content.map(({ thinking }) => (typeof thinking === "string" ? thinking : textOf(thinking ?? []))).join(""),
+  };
 }
 
 function argumentsOf(value: string | Record<string, unknown> | null | undefined): string {
@@ -155,14 +185,25 @@ function reasonOf({ calls, refused }: FoldState, reason: string): FinishReason {
 const text = z.string().nullish();
 const count = z.number().nullish();
 
+const textPart = z.looseObject({ text });
+
+/** Magistral: parts `text` and `thinking`; a thinking part holds text parts. */
+const contentPart = z.looseObject({
+  type: z.string(),
+  text,
+  thinking: z.union([z.string(), z.array(textPart)]).nullish(),
+});
+
 const deltaSchema = z.object({
-  content: text,
+  content: z.union([z.string(), z.array(contentPart)]).nullish(),
   refusal: text,
   /** OpenRouter, Ollama, Groq. */
   reasoning: text,
   /** DeepSeek, llama.cpp, vLLM. */
   reasoning_content: text,
   reasoning_details: z.array(z.unknown()).nullish(),
+  /** Gemini: the signature of a text. */
+  extra_content: z.unknown().optional(),
   tool_calls: z
     .array(
       z.object({
@@ -175,6 +216,8 @@ const deltaSchema = z.object({
             arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
           })
           .nullish(),
+        extra_content: z.unknown().optional(),
+        provider_specific_fields: z.unknown().optional(),
       }),
     )
     .nullish(),
@@ -209,6 +252,7 @@ const chunkSchema = z.object({
 
 type Chunk = z.infer<typeof chunkSchema>;
 export type ChunkDelta = z.infer<typeof deltaSchema>;
+type ChunkCall = NonNullable<ChunkDelta["tool_calls"]>[number];
 
 /** Contents of a chunk. `delta` belongs to the first choice. */
 export type ReadChunk = {

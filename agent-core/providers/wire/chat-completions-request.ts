@@ -8,18 +8,30 @@ import type {
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
 import type { ChatQuirks } from "../deployments.ts";
 import { isReasoningDetail } from "./reasoning-details.ts";
-import { sentArguments, sentCallId, sentName } from "./sent-call.ts";
+import { placeReasoning } from "./reasoning-places.ts";
+import { type CallIds, chatCallIds, mistralCallIds, sentArguments, sentCallId, sentName } from "./sent-call.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";
 
-/** OpenAI refuses longer ids. */
-const VALID_ID = /^[\s\S]{1,40}$/;
+/** Mistral's models, also behind other servers: the template checks the ids. */
+const MISTRAL = /(mi[sx]|minis|magis|devs|codes)tral|pixtral/i;
+
+/** Rules for the messages of one request. */
+type MessageRules = {
+  readonly ids: CallIds;
+  readonly refusesUnknownFields: boolean;
+  /** Reasoning of a message without any, in a turn with tools; undefined: no field. */
+  readonly missingReasoning: string | undefined;
+  /** Signature of a message's first call without one; undefined: none. */
+  readonly missingSignature: string | undefined;
+};
 
 /** `quirks`: the endpoint's peculiarities. */
 export function chatCompletionsBody(request: ModelRequest, quirks: ChatQuirks): ChatCompletionCreateParamsStreaming {
   const { model, messages, tools, sampling } = request;
+  const rules = rulesOf(request, quirks);
   return {
     model,
-    messages: messages.map((message) => lowerMessage(message, quirks)),
+    messages: messages.map((message, index) => lowerMessage(message, rules, messages[index - 1]?.role === "tool")),
     stream: true,
     stream_options: { include_usage: true },
     ...(tools.length > 0 && {
@@ -32,7 +44,19 @@ export function chatCompletionsBody(request: ModelRequest, quirks: ChatQuirks): 
   };
 }
 
-function lowerMessage(message: Message, quirks: ChatQuirks): ChatCompletionMessageParam {
+function rulesOf({ model, requiresReasoning }: ModelRequest, quirks: ChatQuirks): MessageRules {
+  const { refusesUnknownFields = false, missingReasoning, missingSignature, nineCharCallIds = false } = quirks;
+  return {
+    ids: nineCharCallIds || MISTRAL.test(model) ? mistralCallIds : chatCallIds,
+    refusesUnknownFields,
+    // One character, because some services take an empty field for a missing one.
+    missingReasoning: missingReasoning ?? (requiresReasoning ? " " : undefined),
+    missingSignature: missingSignature?.models.test(model) ? missingSignature.signature : undefined,
+  };
+}
+
+/** `followsTool`: the message before it is the result of a call. */
+function lowerMessage(message: Message, rules: MessageRules, followsTool: boolean): ChatCompletionMessageParam {
   switch (message.role) {
     case "system":
       return { role: "system", content: message.content };
@@ -40,9 +64,9 @@ function lowerMessage(message: Message, quirks: ChatQuirks): ChatCompletionMessa
       if (typeof message.content === "string") return { role: "user", content: message.content };
       return { role: "user", content: message.content.map(lowerPart) };
     case "assistant":
-      return lowerAssistant(message, quirks);
+      return lowerAssistant(message, rules, followsTool);
     case "tool":
-      return { role: "tool", tool_call_id: sentCallId(message.tool_call_id, VALID_ID), content: message.content };
+      return { role: "tool", tool_call_id: sentCallId(message.tool_call_id, rules.ids), content: message.content };
   }
 }
 
@@ -51,22 +75,46 @@ function lowerPart(part: ContentPart): ChatCompletionContentPart {
   return { type: "image_url", image_url: { url: part.image_url.url } };
 }
 
-/** Sends only the opaque parts that this API gave; plain reasoning is not sent. */
-function lowerAssistant(message: AssistantMessage, quirks: ChatQuirks): ChatCompletionMessageParam {
+/**
+ * Sends only the opaque parts that this API gave. Readable reasoning returns within a turn that called tools: there
+ * DeepSeek and Kimi require it. In other turns they ignore it, and DeepSeek's R1 refuses it.
+ */
+function lowerAssistant(
+  message: AssistantMessage,
+  rules: MessageRules,
+  followsTool: boolean,
+): ChatCompletionMessageParam {
   const { content, tool_calls: calls = [], reasoning_details: details = [] } = message;
-  const ownDetails = quirks.refusesUnknownFields ? [] : details.filter(isReasoningDetail);
+  const opaque = rules.refusesUnknownFields ? [] : details.filter(isReasoningDetail);
+  const isInToolTurn = calls.length > 0 || followsTool;
+  // The API allows null only beside calls.
+  const text = calls.length > 0 ? content : (content ?? "");
+  const placed =
+    isInToolTurn && !rules.refusesUnknownFields ? placeReasoning(message, text) : { content: text, fields: {} };
+  const missing = isInToolTurn && !placed.fields["reasoning_content"] ? rules.missingReasoning : undefined;
   return {
     role: "assistant",
-    // The API allows null only beside calls.
-    content: calls.length > 0 ? content : (content ?? ""),
-    ...(calls.length > 0 && { tool_calls: calls.map(lowerCall) }),
-    ...(ownDetails.length > 0 && { reasoning_details: ownDetails }),
-  };
+    ...placed.fields,
+    ...(missing !== undefined && { reasoning_content: missing }),
+    content: placed.content,
+    ...(calls.length > 0 && { tool_calls: calls.map((call, index) => lowerCall(call, rules, index === 0)) }),
+    ...(opaque.length > 0 && { reasoning_details: opaque }),
+  } as ChatCompletionMessageParam; // the library's type knows neither other fields nor `thinking` parts
 }
 
-function lowerCall({ id, function: { name, arguments: json } }: ToolCall): ChatCompletionMessageFunctionToolCall {
+function lowerCall(
+  { id, function: { name, arguments: json }, extra }: ToolCall,
+  { ids, refusesUnknownFields, missingSignature }: MessageRules,
+  isFirst: boolean,
+): ChatCompletionMessageFunctionToolCall {
   const sent = { name: sentName(name), arguments: sentArguments(json) };
-  return { id: sentCallId(id, VALID_ID), type: "function", function: sent };
+  const made = isFirst && missingSignature !== undefined && { extra_content: { google: { thought_signature: missingSignature } } };
+  return {
+    ...(extra === undefined || refusesUnknownFields ? made : extra),
+    id: sentCallId(id, ids),
+    type: "function",
+    function: sent,
+  };
 }
 
 function lowerSampling(

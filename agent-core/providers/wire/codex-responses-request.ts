@@ -10,14 +10,14 @@ import type {
 import * as z from "zod";
 import type { AssistantMessage, ContentPart, Message, ToolCall } from "../../messages/message.ts";
 import { isOpenAiReasoningModel, knowsMinimalEffort } from "../model-info.ts";
-import { hashOf, sentArguments, sentCallId, sentName } from "./sent-call.ts";
+import { hashOf, responsesCallIds, sentArguments, sentCallId, sentName } from "./sent-call.ts";
 import { SECTION_BREAK } from "./text-sections.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";
 
 /** The API refuses a lower limit. Tokens. */
 const LOWEST_CEILING = 16;
-/** The API refuses other ids, and other providers use any. */
-const VALID_ID = /^[\w-]{1,64}$/;
+/** The API refuses other ids of items. */
+const ITEM_ID = /^[\w-]{1,64}$/;
 
 export function codexResponsesBody({ model, messages, tools, sampling }: ModelRequest): ResponseCreateParamsStreaming {
   const [first] = messages;
@@ -79,7 +79,7 @@ function lower(message: Message, index: number, isReasoning: boolean): readonly 
       return lowerAssistant(message, index, isReasoning);
     case "tool":
       return [
-        { type: "function_call_output", call_id: sentCallId(message.tool_call_id, VALID_ID), output: message.content },
+        { type: "function_call_output", call_id: sentCallId(message.tool_call_id, responsesCallIds), output: message.content },
       ];
   }
 }
@@ -137,14 +137,14 @@ function functionCall(
   return {
     type: "function_call",
     ...(id !== undefined && { id }),
-    call_id: sentCallId(callId, VALID_ID),
+    call_id: sentCallId(callId, responsesCallIds),
     name: sentName(name),
     arguments: sentArguments(json),
   };
 }
 
 function validId(id: string | undefined, prefix: string): string | undefined {
-  return id?.startsWith(prefix) && VALID_ID.test(id) ? id : undefined;
+  return id?.startsWith(prefix) && ITEM_ID.test(id) ? id : undefined;
 }
 
 /**

@@ -3,6 +3,7 @@
  * each call, even if the server does not report them.
  */
 import { randomUUID } from "node:crypto";
+import type { ToolCall } from "../../messages/message.ts";
 import type { ModelEvent } from "./wire.ts";
 
 /** OpenAI refuses ids of more than 40 characters, and a conversation may move there. */
@@ -15,6 +16,8 @@ export type CallPiece = {
   readonly id?: string | undefined;
   readonly name?: string | undefined;
   readonly arguments?: string | undefined;
+  /** Opaque fields of the call. */
+  readonly extra?: Readonly<Record<string, unknown>> | undefined;
 };
 
 type PartialCall = {
@@ -26,6 +29,7 @@ type PartialCall = {
   readonly sentId: string | undefined;
   readonly name: string;
   readonly arguments: string;
+  readonly extra: Readonly<Record<string, unknown>> | undefined;
   readonly phase: "unnamed" | "open" | "ended";
 };
 
@@ -103,6 +107,7 @@ function addPiece(draft: Draft, piece: CallPiece, { takenIds, newId }: PartialCa
     sentId: piece.id,
     name: "",
     arguments: "",
+    extra: undefined,
     phase: "unnamed",
   };
   draft.calls.push(call);
@@ -120,7 +125,7 @@ function beginsAnother(call: PartialCall, { id, name, arguments: text = "" }: Ca
   return (Boolean(id) || text !== "") && isWholeObject(call.arguments);
 }
 
-function extend(draft: Draft, call: PartialCall, { name, arguments: text = "" }: CallPiece): void {
+function extend(draft: Draft, call: PartialCall, { name, arguments: text = "", extra }: CallPiece): void {
   if (call.phase === "ended") {
     if (text.trim() === "") return;
     throw new Error(`The call of ${call.name} went on after its end.`);
@@ -129,6 +134,7 @@ function extend(draft: Draft, call: PartialCall, { name, arguments: text = "" }:
     ...call,
     name: call.name || (name ?? ""),
     arguments: call.arguments + text,
+    extra: extra === undefined ? call.extra : { ...call.extra, ...extra },
     phase: call.name || name ? "open" : "unnamed",
   };
   draft.calls[call.index] = extended;
@@ -147,8 +153,9 @@ function endComplete(draft: Draft, which: (call: PartialCall) => boolean): void 
 function end(draft: Draft, call: PartialCall): void {
   draft.calls[call.index] = { ...call, phase: "ended" };
   if (call.phase === "unnamed") draft.events.push(startOf(call));
-  const { id, index, name } = call;
-  const ended = { id, type: "function", function: { name, arguments: call.arguments.trim() || "{}" } } as const;
+  const { id, index, name, extra } = call;
+  const called = { name, arguments: call.arguments.trim() || "{}" };
+  const ended: ToolCall = { id, type: "function", function: called, ...(extra && { extra }) };
   draft.events.push({ type: "tool-call-end", index, call: ended });
 }
 

@@ -6,9 +6,15 @@ const NAME_CHARS = 64;
 /** Hexadecimal digits of a hash. */
 const HASH_CHARS = 24;
 
-/** An incomplete call becomes an empty object: its error is its result, and some servers parse the JSON. */
+/** Arguments that are no JSON object become an empty one: their error is the result, and some servers parse the JSON. */
 export function sentArguments(json: string): string {
-  return json.startsWith("{") && json.endsWith("}") ? json : "{}";
+  if (!json.startsWith("{") || !json.endsWith("}")) return "{}";
+  try {
+    JSON.parse(json);
+    return json;
+  } catch {
+    return "{}"; // the call failed with these arguments
+  }
 }
 
 /** Replaces characters that the API refuses in names. */
@@ -16,9 +22,21 @@ export function sentName(name: string): string {
   return name.replace(/[^\w-]/g, "_").slice(0, NAME_CHARS) || "_";
 }
 
+/** Ids of calls that an API accepts. `make` turns a hash into one. */
+export type CallIds = { readonly valid: RegExp; make(hash: string): string };
+
+const prefixed = (hash: string): string => `call_${hash}`;
+
+/** OpenAI refuses longer ids. */
+export const chatCallIds: CallIds = { valid: /^[\s\S]{1,40}$/, make: prefixed };
+/** The Responses API refuses other characters too. */
+export const responsesCallIds: CallIds = { valid: /^[\w-]{1,64}$/, make: prefixed };
+/** Mistral's models accept no other ids, wherever they run. */
+export const mistralCallIds: CallIds = { valid: /^[a-zA-Z0-9]{9}$/, make: (hash) => hash.slice(0, 9) };
+
 /** The id itself if valid, else a hash, equal for the call and its result. */
-export function sentCallId(id: string, valid: RegExp): string {
-  return valid.test(id) ? id : `call_${hashOf(id)}`;
+export function sentCallId(id: string, { valid, make }: CallIds): string {
+  return valid.test(id) ? id : make(hashOf(id));
 }
 
 export function hashOf(text: string): string {

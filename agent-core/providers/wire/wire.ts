@@ -34,6 +34,8 @@ export type Endpoint = {
   readonly provider: string;
   readonly baseUrl: string | undefined;
   readonly apiKey: string | undefined;
+  /** Name in `dialects`, for a proxy in front of that service. Default: the dialect of the address. */
+  readonly dialect?: string;
 };
 
 export type ModelRequest = {
@@ -47,6 +49,8 @@ export type ModelRequest = {
   readonly omittedParameters?: readonly string[];
   /** Only for the mode `editor_model`. */
   readonly editorModels?: EditorModels;
+  /** True when the server refused messages without reasoning; then each one of a turn with tools carries some. */
+  readonly requiresReasoning?: boolean;
   /** Lifetime of Anthropic's prompt cache. Default: `5m`; writing with `1h` costs more. */
   readonly cacheTtl?: "5m" | "1h";
 };
@@ -73,11 +77,17 @@ export type ModelEvent =
   | { readonly type: "tool-call-start"; readonly index: number; readonly id: string; readonly name: string }
   | { readonly type: "tool-call-delta"; readonly index: number; readonly text: string }
   | { readonly type: "tool-call-end"; readonly index: number; readonly call: ToolCall }
+  /** All text so far was reasoning, or all reasoning so far was text. */
+  | { readonly type: "recast"; readonly as: "reasoning" | "text" }
+  /** A text for people. */
+  | { readonly type: "notice"; readonly severity: "info" | "warning"; readonly message: string }
   | {
       readonly type: "finish";
       readonly reason: FinishReason;
       readonly usage: Usage | undefined;
       readonly reasoningDetails?: readonly unknown[];
+      /** Server that gets the answer's opaque parts back. */
+      readonly origin?: string;
     }
   | { readonly type: "fault"; readonly fault: Fault };
 

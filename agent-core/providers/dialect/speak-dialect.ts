@@ -1,0 +1,79 @@
+/**
+ * Requests and answers in the dialect of a server: it gets its own opaque parts back and nobody else's, and thoughts and
+ * calls that its model wrote as text become what they are.
+ */
+import * as z from "zod";
+import type { AssistantMessage, Message } from "../../messages/message.ts";
+import { originOf, quirksOf } from "../deployments.ts";
+import { writtenMarksOf } from "../wire/reasoning-places.ts";
+import type { ModelEvent, ModelRequest, Wire } from "../wire/wire.ts";
+import { WRITTEN_CALLS, WrittenParts } from "./written-parts.ts";
+
+/** Modes in which a server's model answers over HTTP. */
+const SERVED: ReadonlySet<Wire["mode"]> = new Set(["chat_completions", "codex_responses", "anthropic_messages"]);
+
+export async function* speakDialect(wire: Wire, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  if (!SERVED.has(wire.mode)) return yield* wire.stream(request, signal);
+  const origin = originOf(request.endpoint);
+  const messages = withoutForeignParts(request.messages, origin);
+  const events = wire.stream({ ...request, messages }, signal);
+  const isPlain = quirksOf(request.endpoint).writesNoCalls ?? false;
+  yield* withOrigin(isPlain ? events : readParts(events, partsOf(request, messages, origin)), origin);
+}
+
+function partsOf({ tools }: ModelRequest, messages: readonly Message[], origin: string): WrittenParts {
+  const own = messages.filter((message) => message.role === "assistant").filter((message) => message.origin === origin);
+  const last = own.at(-1);
+  const marks = last && writtenMarksOf(last);
+  return new WrittenParts({
+    tools,
+    // A model that calls tools the server's own way writes JSON only to show it.
+    allowsBareJson: !own.some((message) => message.tool_calls !== undefined && !hasWrittenCalls(message)),
+    openThought: marks?.open === "" ? marks : undefined,
+  });
+}
+
+async function* readParts(events: AsyncIterable<ModelEvent>, parts: WrittenParts): AsyncGenerator<ModelEvent> {
+  try {
+    for await (const event of events) {
+      const read = event.type === "finish" ? parts.finish(event) : parts.take(event);
+      if (read.length === 0) yield { type: "alive" };
+      yield* read;
+    }
+  } catch (error) {
+    yield* parts.interrupt();
+    throw error;
+  }
+  yield* parts.interrupt();
+}
+
+/** Names the server of an answer that has opaque parts or calls. */
+async function* withOrigin(events: AsyncIterable<ModelEvent>, origin: string): AsyncGenerator<ModelEvent> {
+  let hasCalls = false;
+  for await (const event of events) {
+    hasCalls ||= event.type === "tool-call-end";
+    const isOpaque = event.type === "finish" && (hasCalls || event.reasoningDetails !== undefined);
+    yield isOpaque ? { ...event, origin } : event;
+  }
+}
+
+/** Messages without opaque parts of other servers. The same array when there are none. */
+function withoutForeignParts(messages: readonly Message[], origin: string): readonly Message[] {
+  const isForeign = (message: Message): message is AssistantMessage =>
+    message.role === "assistant" && message.origin !== undefined && message.origin !== origin;
+  if (!messages.some(isForeign)) return messages;
+  return messages.map((message) => (isForeign(message) ? withoutOpaqueParts(message) : message));
+}
+
+/** The message as any server accepts it. */
+export function withoutOpaqueParts({ reasoning_details: _, ...message }: AssistantMessage): AssistantMessage {
+  const { tool_calls: calls } = message;
+  if (calls === undefined || calls.every(({ extra }) => extra === undefined)) return message;
+  return { ...message, tool_calls: calls.map(({ extra: __, ...call }) => call) };
+}
+
+const writtenCalls = z.object({ type: z.literal(WRITTEN_CALLS.type) });
+
+function hasWrittenCalls({ reasoning_details: details = [] }: AssistantMessage): boolean {
+  return details.some((detail) => writtenCalls.safeParse(detail).success);
+}

@@ -1,0 +1,255 @@
+/**
+ * Reads tool calls that a model wrote into its text, in the formats of its training: JSON (Hermes, Qwen, Llama, Phi,
+ * Granite), tags (Qwen3-Coder, MiniMax, DeepSeek V3.2), a name before JSON (Mistral, Kimi, DeepSeek) or pairs (GLM).
+ */
+import { jsonrepair } from "jsonrepair";
+import * as z from "zod";
+import type { ToolSchema } from "../wire/wire.ts";
+
+export type WrittenCall = { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
+
+/** Beginnings of calls in tags or special tokens. */
+export const CALL_MARKS: readonly string[] = [
+  "<tool_call>",
+  "<tool_calls>",
+  "<function_call>",
+  "<function_calls>",
+  "<function=",
+  "<invoke name=",
+  "<minimax:tool_call>",
+  "<seed:tool_call>",
+  "<|tool_call|>",
+  "<|tool_calls_section_begin|>",
+  "<|tool_call_begin|>",
+  "<|python_tag|>",
+  "<｜tool▁calls▁begin｜>",
+  "<｜tool▁call▁begin｜>",
+  "<｜DSML｜function_calls>",
+  "[TOOL_CALLS]",
+];
+
+/** Parts around calls that mean nothing by themselves. */
+const NOISE =
+  /\s+|<\/?(?:tool_calls?|function_calls?|(?:minimax|seed):tool_call)>|<\|\/?[\w ]+\|>|<｜(?!DSML)[^｜<>]*｜>|<\/?｜DSML｜function_calls>|\[\/?(?:TOOL_CALLS|ARGS)\]|\[CALL_ID\]\w*|```[\w-]*|[;,]/y;
+const TAG = /<(?:function=|function name=|invoke name=|｜DSML｜invoke name=)"?([\w.-]+)"?\s*>/y;
+const TAG_END = /(\}|^|<\/(?:｜DSML｜)?parameter>)\s*<\/(?:｜DSML｜)?(?:function|invoke)>/;
+const PARAMETER = /<(?:｜DSML｜)?parameter(?:=| name=)"?([\w.-]+)"?[^>]*>([\s\S]*?)<\/(?:｜DSML｜)?parameter>/g;
+const NAME = /(?:function<｜tool▁sep｜>|functions\.)?([\w.-]+?)(?::\d+)?(?![\w.:-])/y;
+const PAIR = /\s*<arg_key>([\s\S]*?)<\/arg_key>\s*<arg_value>([\s\S]*?)<\/arg_value>/y;
+
+const record = z.record(z.string(), z.unknown());
+const NAME_FIELDS = ["name", "tool", "tool_name", "function"] as const;
+const INPUT_FIELDS = ["arguments", "parameters", "input", "args", "tool_input"] as const;
+/** JSON with other fields is data, such as a package.json. */
+const CALL_FIELDS: ReadonlySet<string> = new Set([...NAME_FIELDS, ...INPUT_FIELDS, "id", "type", "call_id"]);
+
+/**
+ * The calls in `text`, which holds nothing else. Undefined when a part cannot be read, or when it names no offered
+ * tool.
+ */
+export function readWrittenCalls(text: string, tools: readonly ToolSchema[]): readonly WrittenCall[] | undefined {
+  const calls: WrittenCall[] = [];
+  for (let at = skipNoise(text, 0); at < text.length; at = skipNoise(text, at)) {
+    const read = readTag(text, at, tools) ?? readJsonCalls(text, at, tools) ?? readNamed(text, at, tools);
+    if (read === undefined) return undefined;
+    calls.push(...read.calls);
+    at = read.end;
+  }
+  return calls.length > 0 ? calls : undefined;
+}
+
+type Read = { readonly calls: readonly WrittenCall[]; readonly end: number };
+
+function skipNoise(text: string, from: number): number {
+  NOISE.lastIndex = from;
+  let at = from;
+  while (NOISE.test(text)) at = NOISE.lastIndex;
+  return at;
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
+/** `<function=NAME>` with parameters in tags, or with JSON. A missing end tag means the end of the answer. */
+function readTag(text: string, at: number, tools: readonly ToolSchema[]): Read | undefined {
+  const opened = matchAt(TAG, text, at);
+  const tool = toolNamed(opened?.[1], tools);
+  if (opened === null || tool === undefined) return undefined;
+  const start = at + opened[0].length;
+  const ended = TAG_END.exec(text.slice(start));
+  const body = ended === null ? text.slice(start) : text.slice(start, start + ended.index + (ended[1] ?? "").length);
+  const end = ended === null ? text.length : start + ended.index + ended[0].length;
+  if (body.trimStart().startsWith("{")) {
+    const input = record.safeParse(parseLoosely(body.trim())).data;
+    return input && { calls: [{ name: tool.name, input }], end };
+  }
+  const pairs = [...body.matchAll(PARAMETER)].map(([, key = "", value = ""]) => [key, value] as const);
+  if (body.replace(PARAMETER, "").trim() !== "") return undefined;
+  return { calls: [{ name: tool.name, input: inputOfPairs(pairs, tool) }], end };
+}
+
+/** One call as JSON, or a list of calls. */
+function readJsonCalls(text: string, at: number, tools: readonly ToolSchema[]): Read | undefined {
+  const json = jsonAt(text, at);
+  if (json === undefined) return undefined;
+  const value = parseLoosely(json);
+  const calls = (Array.isArray(value) ? value : [value]).map((item) => callOf(item, tools));
+  const read = calls.filter((call) => call !== undefined);
+  return read.length > 0 && read.length === calls.length ? { calls: read, end: at + json.length } : undefined;
+}
+
+function callOf(value: unknown, tools: readonly ToolSchema[]): WrittenCall | undefined {
+  const fields = record.safeParse(value).data;
+  if (fields === undefined) return undefined;
+  if (Object.keys(fields).some((field) => !CALL_FIELDS.has(field))) return undefined;
+  if (typeof fields["function"] === "object") return callOf(fields["function"], tools);
+  const name = NAME_FIELDS.map((field) => fields[field]).find((given) => typeof given === "string");
+  const tool = toolNamed(name, tools);
+  if (tool === undefined) return undefined;
+  const given = INPUT_FIELDS.map((field) => fields[field]).find((input) => input !== undefined && input !== null);
+  const input = record.safeParse(typeof given === "string" ? parseLoosely(given) : given).data;
+  return input && { name: tool.name, input };
+}
+
+/** A name and then JSON or pairs. */
+function readNamed(text: string, at: number, tools: readonly ToolSchema[]): Read | undefined {
+  const named = matchAt(NAME, text, at);
+  const tool = toolNamed(named?.[1], tools);
+  if (named === null || tool === undefined) return undefined;
+  let end = at + named[0].length;
+  const pairs: (readonly [string, string])[] = [];
+  for (let pair = matchAt(PAIR, text, end); pair !== null; pair = matchAt(PAIR, text, end)) {
+    pairs.push([(pair[1] ?? "").trim(), pair[2] ?? ""]);
+    end += pair[0].length;
+  }
+  if (pairs.length > 0) return { calls: [{ name: tool.name, input: inputOfPairs(pairs, tool) }], end };
+  const start = skipNoise(text, end);
+  const json = jsonAt(text, start);
+  if (json === undefined) return undefined;
+  const input = record.safeParse(parseLoosely(json)).data;
+  return input && { calls: [{ name: tool.name, input }], end: start + json.length };
+}
+
+function toolNamed(name: string | undefined, tools: readonly ToolSchema[]): ToolSchema | undefined {
+  return tools.find((tool) => tool.name === name);
+}
+
+const schemaOfInput = z.looseObject({ properties: z.record(z.string(), z.looseObject({ type: z.unknown() })) });
+
+/** Text is a value of another type only where the tool's schema wants no string. */
+function inputOfPairs(pairs: readonly (readonly [string, string])[], { parameters }: ToolSchema): WrittenCall["input"] {
+  const properties = schemaOfInput.safeParse(parameters).data?.properties ?? {};
+  return Object.fromEntries(
+    pairs.map(([key, text]) => {
+      const types = [properties[key]?.type].flat();
+      return [key, types.includes("string") ? text.replace(/^\n|\n$/g, "") : parsedOr(text.trim())];
+    }),
+  );
+}
+
+function parsedOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // the tool reports a value of the wrong type
+  }
+}
+
+/** Complete JSON of an object or a list at `at`; undefined when there is none. */
+function jsonAt(text: string, at: number): string | undefined {
+  if (text[at] !== "{" && text[at] !== "[") return undefined;
+  let depth = 0;
+  let isInString = false;
+  for (let end = at; end < text.length; end += 1) {
+    const character = text[end];
+    if (isInString && character === "\\") end += 1;
+    else if (character === '"') isInString = !isInString;
+    else if (!isInString && (character === "{" || character === "[")) depth += 1;
+    else if (!isInString && (character === "}" || character === "]")) depth -= 1;
+    if (depth === 0 && !isInString) return text.slice(at, end + 1);
+  }
+  return undefined;
+}
+
+/** Undefined for text that even a repair does not make JSON. */
+function parseLoosely(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return repaired(json);
+  }
+}
+
+function repaired(json: string): unknown {
+  try {
+    return JSON.parse(jsonrepair(json));
+  } catch {
+    return undefined; // the text is shown instead
+  }
+}
+
+/** Characters after which a beginning must have named a tool. */
+const LONGEST_START = 400;
+/** Unfinished tag or token at the end of a text. */
+const OPEN_TOKEN = /(?:<[^<>]*|\[[A-Z_]*)$/;
+
+/** Test for the beginning of a written call: it names an offered tool, it may become one, or it is other text. */
+export type CallStarts = (text: string) => "call" | "maybe" | "other";
+
+/** Beginnings of calls inside marks. */
+export function markedStarts(tools: readonly ToolSchema[]): CallStarts {
+  const json = jsonStarts(tools);
+  const other = tools.flatMap(({ name }) => [
+    `<function=${name}>`,
+    `<functionname="${name}">`,
+    `<invokename="${name}">`,
+    `<｜DSML｜invokename="${name}">`,
+    `function${name}`,
+    `functions.${name}`,
+    name,
+  ]);
+  const starts = [...json, '{"arguments":', '{"parameters":', ...other];
+  return (text) => {
+    const head = text.slice(0, LONGEST_START);
+    const body = head.slice(skipNoise(head, 0)).replaceAll(/<｜(?!DSML)[^｜<>]*｜>/g, "");
+    const found = comparedWith(starts, body);
+    const isOpen = found === "other" && body.replace(OPEN_TOKEN, "").trim() === "" && head.length < LONGEST_START;
+    return isOpen ? "maybe" : found;
+  };
+}
+
+/** Beginnings of calls as bare JSON, in a code fence or not. */
+export function bareStarts(tools: readonly ToolSchema[]): CallStarts {
+  const starts = jsonStarts(tools);
+  const fences = ["```", "```json", "```tool_call", "```tool_code"].flatMap((fence) => [`${fence}{`, `${fence}[`]);
+  return (text) => {
+    const head = text.slice(0, LONGEST_START);
+    if (!head.startsWith("`")) return comparedWith(starts, head);
+    const json = head.search(/[{[]/);
+    if (json < 0) return fences.some((fence) => fence.startsWith(compact(head))) ? "maybe" : "other";
+    return fences.includes(compact(head.slice(0, json + 1))) ? comparedWith(starts, head.slice(json)) : "other";
+  };
+}
+
+function jsonStarts(tools: readonly ToolSchema[]): readonly string[] {
+  const objects = tools.flatMap(({ name }) => {
+    const text = JSON.stringify(name);
+    const named = [`{"name":${text}`, `{"tool":${text}`, `{"tool_name":${text}`, `{"function":${text}`];
+    return [...named, `{"function":{"name":${text}`, `{"type":"function","name":${text}`].concat(
+      `{"type":"function","function":{"name":${text}`,
+    );
+  });
+  return [...objects, ...objects.map((start) => `[${start}`)];
+}
+
+function comparedWith(starts: readonly string[], text: string): ReturnType<CallStarts> {
+  const given = compact(text);
+  if (starts.some((start) => given.startsWith(start))) return "call";
+  return starts.some((start) => start.startsWith(given)) ? "maybe" : "other";
+}
+
+function compact(text: string): string {
+  return text.replaceAll(/\s+/g, "");
+}

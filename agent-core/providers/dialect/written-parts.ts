@@ -1,0 +1,274 @@
+/**
+ * Finds thoughts and tool calls that a model wrote into its text. A fold after the wire: text passes at once, except
+ * while it may be the beginning of a mark. A call counts only at the end of an answer without calls of its own.
+ */
+import { newCallId } from "../wire/partial-tool-calls.ts";
+import { type WrittenMarks, writtenThoughtDetail } from "../wire/reasoning-places.ts";
+import type { ModelEvent, ToolSchema } from "../wire/wire.ts";
+import { bareStarts, CALL_MARKS, type CallStarts, markedStarts, readWrittenCalls } from "./written-calls.ts";
+
+/** Marks around thoughts, by the models that write them: Qwen, DeepSeek, MiniMax · others · Gemini · Mistral · Kimi. */
+const THOUGHT_MARKS: readonly WrittenMarks[] = [
+  { open: "<think>", close: "</think>" },
+  { open: "<thinking>", close: "</thinking>" },
+  { open: "<thought>", close: "</thought>" },
+  { open: "[THINK]", close: "[/THINK]" },
+  { open: "◁think▷", close: "◁/think▷" },
+];
+/** End of a thought whose beginning was in the prompt. */
+const LONE_CLOSE = "</think>";
+/** Characters with which a mark begins. */
+const MARK_START = /[<[{`◁]/g;
+/** Detail of a message whose calls were text. */
+export const WRITTEN_CALLS = { type: "chat.written_calls" } as const;
+/** Longest beginning of a line that is remembered. A fence and a blank line fit in it. */
+const LINE_CHARS = 200;
+const QUOTES = new Set(["`", '"', "'"]);
+
+export type WrittenOptions = {
+  /** Offered tools; empty when calls are only text. */
+  readonly tools: readonly ToolSchema[];
+  /** True when bare JSON may be a call. */
+  readonly allowsBareJson: boolean;
+  /** Marks of a thought that begins with the answer, since the prompt holds the opening mark. Default: none. */
+  readonly openThought?: WrittenMarks | undefined;
+};
+
+type Finish = Extract<ModelEvent, { type: "finish" }>;
+/** `start`: nothing but space and thoughts yet. `call`: everything is kept for the end. */
+type Phase = "start" | "thought" | "text" | "call";
+
+export class WrittenParts {
+  readonly #options: WrittenOptions;
+  readonly #starts: { readonly marked: CallStarts; readonly bare: CallStarts };
+  readonly #lines = new LineState();
+  #phase: Phase = "start";
+  #held = "";
+  /** Marks of the current or the last thought. */
+  #marks: WrittenMarks | undefined;
+  /** True while the thought is only presumed. */
+  #isPresumed = false;
+  #hasOwnReasoning = false;
+  #ownCalls = 0;
+
+  constructor(options: WrittenOptions) {
+    this.#options = options;
+    this.#starts = { marked: markedStarts(options.tools), bare: bareStarts(options.tools) };
+    if (options.openThought === undefined) return;
+    this.#phase = "thought";
+    this.#isPresumed = true;
+    this.#marks = options.openThought;
+  }
+
+  take(event: Exclude<ModelEvent, { type: "finish" }>): readonly ModelEvent[] {
+    if (event.type === "text-delta") return this.#text(event.text);
+    if (event.type === "reasoning-delta") return this.#ownReasoning(event);
+    if (event.type === "tool-call-start") this.#ownCalls += 1;
+    return [event];
+  }
+
+  /** Text that waits for its continuation, when the stream breaks. */
+  interrupt(): readonly ModelEvent[] {
+    const held = this.#held;
+    this.#held = "";
+    return this.#phase === "thought" && held !== "" ? [{ type: "reasoning-delta", text: held }] : textDelta(held);
+  }
+
+  finish(event: Finish): readonly ModelEvent[] {
+    const isBlank = this.#phase === "start" && this.#marks !== undefined;
+    const held = isBlank ? "" : this.#held;
+    this.#held = "";
+    if (this.#phase === "thought") return this.#endInThought(held, event);
+    const calls = this.#phase === "call" && this.#ownCalls === 0 ? this.#readCalls(held, event) : undefined;
+    const last = calls ?? textDelta(held);
+    const isCall = calls?.some(({ type }) => type === "tool-call-end") ?? false;
+    return [...last, this.#withMarks(isCall ? writtenEnd(event) : event)];
+  }
+
+  /** Reasoning of the server's own means that the text holds none. */
+  #ownReasoning(event: ModelEvent): readonly ModelEvent[] {
+    this.#hasOwnReasoning = true;
+    if (!this.#isPresumed) return [event];
+    this.#isPresumed = false;
+    this.#marks = undefined;
+    this.#phase = "start";
+    return [event];
+  }
+
+  #text(piece: string): readonly ModelEvent[] {
+    if (this.#phase === "call") {
+      this.#held += piece;
+      return [];
+    }
+    const events: ModelEvent[] = [];
+    let rest: string | undefined = this.#held + piece;
+    this.#held = "";
+    while (rest !== undefined) rest = this.#step(rest, events);
+    return events;
+  }
+
+  /** Reads from the start of `text`. Returns the text after a mark; undefined when all was read or held. */
+  #step(text: string, events: ModelEvent[]): string | undefined {
+    if (this.#phase === "thought") return this.#inThought(text, events);
+    if (this.#phase !== "start") return this.#inText(text, events);
+    const begun = this.#begin(text);
+    if (begun === undefined || this.#begunThought()) return begun;
+    return this.#inText(begun, events);
+  }
+
+  #begunThought(): boolean {
+    return this.#phase === "thought";
+  }
+
+  /** Looks for the opening mark of a thought at the start of the answer. Returns the text after it, or all of it. */
+  #begin(text: string): string | undefined {
+    const trimmed = text.trimStart();
+    const marks = this.#hasOwnReasoning ? undefined : THOUGHT_MARKS.find(({ open }) => trimmed.startsWith(open));
+    if (marks !== undefined) {
+      this.#phase = "thought";
+      this.#marks = marks;
+      return trimmed.slice(marks.open.length);
+    }
+    if (trimmed === "" || (!this.#hasOwnReasoning && THOUGHT_MARKS.some(({ open }) => open.startsWith(trimmed)))) {
+      this.#held = text;
+      return undefined;
+    }
+    this.#phase = "text";
+    return this.#marks === undefined ? text : trimmed;
+  }
+
+  #inThought(text: string, events: ModelEvent[]): string | undefined {
+    const close = this.#marks?.close ?? LONE_CLOSE;
+    const end = text.indexOf(close);
+    if (end < 0) {
+      const kept = text.length - openEnd(text, [close]);
+      if (kept > 0) events.push({ type: "reasoning-delta", text: text.slice(0, kept) });
+      this.#held = text.slice(kept);
+      return undefined;
+    }
+    if (end > 0) events.push({ type: "reasoning-delta", text: text.slice(0, end) });
+    this.#phase = "start";
+    this.#isPresumed = false;
+    return text.slice(end + close.length);
+  }
+
+  #inText(text: string, events: ModelEvent[]): string | undefined {
+    let from = 0;
+    for (const { index: at } of text.matchAll(MARK_START)) {
+      this.#lines.read(text.slice(from, at));
+      from = at;
+      const rest = text.slice(at);
+      if (this.#isLoneClose(rest)) {
+        events.push(...textDelta(text.slice(0, at)), { type: "recast", as: "reasoning" });
+        this.#marks = { open: "", close: LONE_CLOSE };
+        this.#phase = "start";
+        return rest.slice(LONE_CLOSE.length);
+      }
+      const kind = this.#kindOf(rest);
+      if (kind === "other") continue;
+      events.push(...textDelta(text.slice(0, at)));
+      this.#held = rest;
+      if (kind === "call") this.#phase = "call";
+      return undefined;
+    }
+    this.#lines.read(text.slice(from));
+    events.push(...textDelta(text));
+    return undefined;
+  }
+
+  /** A lone end of a thought ends all text before it, once. In code or quotes it is text. */
+  #isLoneClose(rest: string): boolean {
+    const isPossible = this.#marks === undefined && !this.#hasOwnReasoning && !this.#lines.isQuoted;
+    return isPossible && rest.startsWith(LONE_CLOSE);
+  }
+
+  #kindOf(rest: string): ReturnType<CallStarts> {
+    const closes = this.#marks === undefined && !this.#hasOwnReasoning ? [LONE_CLOSE] : [];
+    const marks = this.#options.tools.length > 0 && this.#ownCalls === 0 ? CALL_MARKS : [];
+    const isMark = marks.some((mark) => rest.startsWith(mark));
+    if (this.#lines.isQuoted) return "other";
+    if (isMark) return this.#starts.marked(rest);
+    if ([...marks, ...closes].some((mark) => mark.startsWith(rest))) return "maybe";
+    const mayBeBare = marks.length > 0 && this.#options.allowsBareJson && this.#lines.isAtStart;
+    return mayBeBare ? this.#starts.bare(rest) : "other";
+  }
+
+  /** The calls at the answer's end; the text itself and a notice when it is no readable call. */
+  #readCalls(text: string, { reason }: Finish): readonly ModelEvent[] | undefined {
+    const { tools } = this.#options;
+    const calls = reason === "length" ? undefined : readWrittenCalls(text, tools);
+    if (calls === undefined) {
+      const message = "The model wrote a tool call as text that could not be read, so the call did not run.";
+      return [...textDelta(text), { type: "notice", severity: "warning", message }];
+    }
+    return calls.flatMap(({ name, input }, index): readonly ModelEvent[] => {
+      const call = { id: newCallId(), type: "function", function: { name, arguments: JSON.stringify(input) } } as const;
+      return [
+        { type: "tool-call-start", index, id: call.id, name },
+        { type: "tool-call-end", index, call },
+      ];
+    });
+  }
+
+  /** A presumed thought without an end was the answer. */
+  #endInThought(held: string, event: Finish): readonly ModelEvent[] {
+    const last: readonly ModelEvent[] = held === "" ? [] : [{ type: "reasoning-delta", text: held }];
+    if (!this.#isPresumed) return [...last, this.#withMarks(event)];
+    return [...last, { type: "recast", as: "text" }, event];
+  }
+
+  #withMarks(event: Finish): Finish {
+    if (this.#marks === undefined) return event;
+    const details = event.reasoningDetails ?? [];
+    return { ...event, reasoningDetails: [...details, writtenThoughtDetail(this.#marks)] };
+  }
+}
+
+/** Ends an answer whose calls were written. The mark keeps them apart from calls of the server's own. */
+function writtenEnd(event: Finish): Finish {
+  const reason = event.reason === "stop" ? "tool_calls" : event.reason;
+  return { ...event, reason, reasoningDetails: [...(event.reasoningDetails ?? []), WRITTEN_CALLS] };
+}
+
+function textDelta(text: string): readonly ModelEvent[] {
+  return text === "" ? [] : [{ type: "text-delta", text }];
+}
+
+/** Length of the end of `text` that may be the beginning of a mark. */
+function openEnd(text: string, marks: readonly string[]): number {
+  const longest = Math.min(text.length, Math.max(...marks.map((mark) => mark.length)) - 1);
+  for (let chars = longest; chars > 0; chars -= 1) {
+    if (marks.some((mark) => mark.startsWith(text.slice(-chars)))) return chars;
+  }
+  return 0;
+}
+
+/** Position in the lines of a text: in a code fence, after a quotation mark, or at the start of a line. */
+class LineState {
+  #line = "";
+  #last = "";
+  #fence: string | undefined;
+
+  read(text: string): void {
+    if (text === "") return;
+    const lines = (this.#line + text).split("\n");
+    this.#last = text.at(-1) ?? "";
+    this.#line = (lines.pop() ?? "").slice(0, LINE_CHARS);
+    for (const line of lines) this.#endLine(line);
+  }
+
+  get isQuoted(): boolean {
+    return this.#fence !== undefined || QUOTES.has(this.#last);
+  }
+
+  get isAtStart(): boolean {
+    return this.#line.trim() === "";
+  }
+
+  #endLine(line: string): void {
+    const [, fence] = /^ {0,3}(`{3,}|~{3,})/.exec(line) ?? [];
+    if (fence === undefined) return;
+    if (this.#fence === undefined) this.#fence = fence;
+    else if (line.trim().startsWith(this.#fence)) this.#fence = undefined;
+  }
+}

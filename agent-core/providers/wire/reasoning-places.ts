@@ -1,0 +1,101 @@
+/**
+ * Places of an answer's reasoning in chat completions. The message keeps the reasoning once, as text, and its places as
+ * details, so that the server gets it back where it wrote it.
+ */
+import * as z from "zod";
+import type { AssistantMessage } from "../../messages/message.ts";
+
+/** Fields beside the content, and the parts of a content that is a list. */
+const FIELDS = ["reasoning", "reasoning_content"] as const;
+type Field = (typeof FIELDS)[number];
+
+export type ReasoningPlaces = {
+  readonly fields: ReadonlySet<Field>;
+  /** True for `thinking` parts of the content. */
+  readonly hasParts: boolean;
+  /** Last `extra_content` of the message. */
+  readonly extraContent: unknown;
+};
+
+export const noPlaces: ReasoningPlaces = { fields: new Set(), hasParts: false, extraContent: undefined };
+
+/** Marks around thoughts that the model wrote into its text. `open` is empty when the prompt held it. */
+export type WrittenMarks = { readonly open: string; readonly close: string };
+
+const fieldDetail = z.object({ type: z.literal("chat.reasoning"), field: z.enum(FIELDS) });
+const partDetail = z.object({ type: z.literal("chat.thinking_part") });
+const writtenDetail = z.object({ type: z.literal("chat.written_thought"), open: z.string(), close: z.string() });
+const extraDetail = z.object({ type: z.literal("chat.extra_content"), value: z.unknown().optional() });
+const detailSchema = z.discriminatedUnion("type", [fieldDetail, partDetail, writtenDetail, extraDetail]);
+
+/** The part of a delta that has places. */
+type PlacedDelta = { readonly content?: unknown; readonly extra_content?: unknown } & {
+  readonly [Name in Field]?: unknown;
+};
+
+/** An empty string is a place too: DeepSeek's gateways want the field back even then. */
+export function addPlaces(places: ReasoningPlaces, delta: PlacedDelta): ReasoningPlaces {
+  const added = FIELDS.filter((field) => typeof delta[field] === "string" && !places.fields.has(field));
+  const hasParts =
+    places.hasParts || (Array.isArray(delta.content) && delta.content.some(({ type }) => type === "thinking"));
+  const extraContent = delta.extra_content ?? places.extraContent;
+  if (added.length === 0 && hasParts === places.hasParts && extraContent === places.extraContent) return places;
+  return { fields: new Set([...places.fields, ...added]), hasParts, extraContent };
+}
+
+export function detailsOfPlaces({ fields, hasParts }: ReasoningPlaces): readonly unknown[] {
+  return [
+    ...[...fields].map((field) => ({ type: "chat.reasoning", field })),
+    ...(hasParts ? [{ type: "chat.thinking_part" }] : []),
+  ];
+}
+
+export function fieldsOfPlaces({ extraContent }: ReasoningPlaces): readonly unknown[] {
+  return extraContent === undefined ? [] : [{ type: "chat.extra_content", value: extraContent }];
+}
+
+/** Detail of thoughts that the model wrote into its text. */
+export function writtenThoughtDetail({ open, close }: WrittenMarks): unknown {
+  return { type: "chat.written_thought", open, close };
+}
+
+/** Marks of the thoughts that the model wrote into this message; undefined when it did not. */
+export function writtenMarksOf({ reasoning_details: details = [] }: AssistantMessage): WrittenMarks | undefined {
+  return details.map((detail) => writtenDetail.safeParse(detail).data).find((detail) => detail !== undefined);
+}
+
+/** Content of a request's message, and its fields beside the content. */
+export type PlacedReasoning = { readonly content: unknown; readonly fields: Readonly<Record<string, unknown>> };
+
+/** Puts the reasoning back into its places. `content`: the message's content without reasoning. */
+export function placeReasoning(message: AssistantMessage, content: string | null): PlacedReasoning {
+  const { reasoning = "", reasoning_details: details = [] } = message;
+  let placed: PlacedReasoning = { content, fields: {} };
+  for (const detail of details.map((given) => detailSchema.safeParse(given).data)) {
+    if (detail !== undefined) placed = place(placed, detail, reasoning);
+  }
+  return placed;
+}
+
+function place(
+  { content, fields }: PlacedReasoning,
+  detail: z.infer<typeof detailSchema>,
+  reasoning: string,
+): PlacedReasoning {
+  switch (detail.type) {
+    case "chat.reasoning":
+      return { content, fields: { ...fields, [detail.field]: reasoning } };
+    case "chat.extra_content":
+      return { content, fields: { ...fields, extra_content: detail.value } };
+    case "chat.thinking_part": {
+      if (reasoning === "" || Array.isArray(content)) return { content, fields };
+      const thinking = { type: "thinking", thinking: [{ type: "text", text: reasoning }] };
+      return { content: [thinking, ...(content ? [{ type: "text", text: content }] : [])], fields };
+    }
+    case "chat.written_thought": {
+      if (typeof content === "object" && content !== null) return { content, fields };
+      const { open, close } = detail;
+      return { content: `${open}${reasoning}${close}${content ? `\n\n${content}` : ""}`, fields };
+    }
+  }
+}
