@@ -130,6 +130,7 @@ function modelSettings(entry: ModelEntry, { providers }: Config, environment: En
   const section = entry.provider === undefined ? undefined : providers[entry.provider];
   const baseUrl = entry.base_url ?? section?.base_url;
   const apiMode = entry.api_mode ?? section?.api_mode;
+  const dialect = entry.dialect ?? section?.dialect;
   const apiKey =
     entry.api_key ?? keyIn(entry.key_env, environment) ?? section?.api_key ?? keyIn(section?.key_env, environment);
   return {
@@ -137,6 +138,7 @@ function modelSettings(entry: ModelEntry, { providers }: Config, environment: En
     ...(entry.model !== undefined && { model: entry.model }),
     ...(baseUrl !== undefined && { baseUrl }),
     ...(apiMode !== undefined && { apiMode }),
+    ...(dialect !== undefined && { dialect }),
     ...(apiKey !== undefined && { apiKey }),
   };
 }
@@ -146,19 +148,21 @@ function modelDefaults(config: Config, environment: Environment): Environment {
   const { model } = config;
   if (model === undefined) return {};
   const section: Record<string, string | undefined> = model;
-  const { provider, base_url: url, api_mode: mode, api_key: key } = section;
+  const { provider, base_url: url, api_mode: mode, api_key: key, dialect: named } = section;
   const entry: ModelEntry = {
     ...(provider && { provider }),
     ...(url && { base_url: url }),
     ...(mode && { api_mode: mode }),
+    ...(named && { dialect: named }),
     ...(key && { api_key: key }),
   };
-  const { baseUrl, apiMode, apiKey } = modelSettings(entry, config, environment);
+  const { baseUrl, apiMode, apiKey, dialect } = modelSettings(entry, config, environment);
   return {
     HERMES_MODEL: section["default"] ?? section["name"],
     HERMES_PROVIDER: provider,
     HERMES_BASE_URL: baseUrl,
     HERMES_API_MODE: apiMode,
+    HERMES_DIALECT: dialect,
     HERMES_API_KEY: apiKey,
   };
 }

@@ -15,6 +15,7 @@ const modelSection = z.object({
   provider: z.string().optional(),
   base_url: z.string().optional(),
   api_mode: z.string().optional(),
+  dialect: z.string().optional(),
   api_key: z.string().optional(),
 });
 
@@ -25,6 +26,8 @@ const providerSection = z.object({
   /** Name of the environment variable with the key. */
   key_env: text.optional(),
   api_mode: text.optional(),
+  /** Service behind a proxy's address: `deepseek`, `kimi`, `gemini` or `mistral`. */
+  dialect: text.optional(),
   /** Idle timeout of a stream; default 60. */
   stale_timeout_seconds: seconds.optional(),
 });
@@ -36,6 +39,7 @@ const modelEntry = z.object({
   api_key: text.optional(),
   key_env: text.optional(),
   api_mode: text.optional(),
+  dialect: text.optional(),
 });
 
 /** Model for a task outside the conversation: titles, compression, approvals. */

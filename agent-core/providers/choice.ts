@@ -52,13 +52,14 @@ export function settingsOf({
   endpoint,
   model,
 }: ResolvedModel): ModelSettings & { readonly apiMode: typeof mode } {
-  const { provider, baseUrl, apiKey } = endpoint;
+  const { provider, baseUrl, apiKey, dialect } = endpoint;
   return {
     provider,
     model,
     apiMode: mode,
     ...(baseUrl !== undefined && { baseUrl }),
     ...(apiKey !== undefined && { apiKey }),
+    ...(dialect !== undefined && { dialect }),
   };
 }
 

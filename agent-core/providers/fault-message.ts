@@ -49,6 +49,7 @@ export function faultMessage(facts: FaultFacts): string {
     case "bad-request":
     case "unsupported-parameter":
     case "reasoning-rejected":
+    case "reasoning-missing":
     case "image-rejected":
       return `${who} refused the request to ${model}${code}${said}`;
     case "empty":

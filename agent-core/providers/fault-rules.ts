@@ -25,6 +25,11 @@ const PARAMETER =
 /** Signed or encrypted reasoning of earlier answers, or a reasoning item without its neighbour. */
 const REASONING =
   /thinking.{0,80}(signature|cannot be modified|must remain as they were)|signature.{0,40}thinking|encrypted.{0,20}content.{0,60}(invalid|could not|failed)|of type 'reasoning'.{0,60}without its required|without its required 'reasoning'|reasoning input items|not persisted when .?store|expected .{0,4}thinking.{0,60}found/i;
+/** DeepSeek's and Kimi's refusal of calls without reasoning, directly or through a gateway. */
+const NO_REASONING = /missing.{0,4}reasoning_content|reasoning_content.{0,60}(is missing|must be passed back)/i;
+/** A server that gave a field and refuses it. DeepSeek's R1 does, and gateways in front of strict servers. */
+const OWN_FIELD =
+  /(remove|extra inputs|unknown|unrecognized|unexpected|not permitted|not supported).{0,80}(reasoning_(content|details)|extra_content)\b|messages?\W.{0,40}(reasoning|extra_content).{0,60}(not permitted|not supported|unknown|unexpected)/i;
 const IMAGE =
   /images?.{0,40}(not supported|unsupported|not allowed|is invalid|could not be (processed|decoded)|too large|exceeds)|(not|n't) support.{0,24}(image|vision|multimodal)|support image input|could not process image|image_url.{0,40}(not|only).{0,24}support/i;
 const OVERFLOW =
@@ -63,7 +68,9 @@ const rules: readonly Rule[] = [
   { status: is(429), text: BILLING, kind: "billing" },
   { status: is(429), kind: "rate-limit" },
   // Before the overflow rules, because both kinds of text mention "max_tokens".
+  { status: is(400, 422), text: NO_REASONING, kind: "reasoning-missing" },
   { status: is(400, 422), text: REASONING, kind: "reasoning-rejected" },
+  { status: is(400, 422), text: OWN_FIELD, kind: "reasoning-rejected" },
   { status: is(400, 422), codes: /invalid_encrypted_content/, kind: "reasoning-rejected" },
   { status: is(400, 415, 422), text: IMAGE, kind: "image-rejected" },
   { status: is(400, 422), codes: /unsupported_(parameter|value)|unknown_parameter/, kind: "unsupported-parameter" },

@@ -16,6 +16,8 @@ export type FaultKind =
   | "unsupported-parameter"
   /** The model rejected reasoning of an earlier answer. */
   | "reasoning-rejected"
+  /** The model requires the reasoning of earlier answers, which another server wrote. */
+  | "reasoning-missing"
   /** The model rejected an image. */
   | "image-rejected"
   /** The answer is empty. */

@@ -1,5 +1,14 @@
 /** Resolves settings and environment to a model and its endpoint. */
-import { custom, type Deployment, deploymentAt, deployments, editor, offline, openai } from "./deployments.ts";
+import {
+  custom,
+  type Deployment,
+  deploymentAt,
+  deployments,
+  dialects,
+  editor,
+  offline,
+  openai,
+} from "./deployments.ts";
 import { keyAdvice } from "./fault-message.ts";
 import { isOpenAiReasoningModel } from "./model-info.ts";
 import type { ApiMode, Endpoint } from "./wire/wire.ts";
@@ -11,6 +20,8 @@ export type ModelSettings = {
   readonly baseUrl?: string;
   readonly apiMode?: string;
   readonly apiKey?: string;
+  /** Name in `dialects`. Default: the dialect of the address. */
+  readonly dialect?: string;
 };
 
 export type ResolvedModel = { readonly mode: ApiMode; readonly endpoint: Endpoint; readonly model: string };
@@ -65,7 +76,24 @@ export function resolveModel(
   if (apiKey === undefined && deployment.keyVariable !== undefined && baseUrl === deployment.baseUrl) {
     return { ...refused(`No key is set for ${provider}. ${keyAdvice(provider)}`), missing: "key" };
   }
-  return resolved(mode, { provider, baseUrl, ...(apiKey !== undefined && { apiKey }) }, model);
+  return (
+    unknownDialect(asked.dialect) ??
+    resolved(mode, { provider, baseUrl, ...given({ apiKey, dialect: asked.dialect }) }, model)
+  );
+}
+
+/** Refusal of an unknown dialect. */
+function unknownDialect(dialect: string | undefined): Refusal | undefined {
+  if (dialect === undefined || dialect in dialects) return undefined;
+  const known = Object.keys(dialects).join(", ");
+  return refused(`There is no dialect ${JSON.stringify(dialect)}. Set HERMES_DIALECT to one of: ${known}.`);
+}
+
+/** Fields with a value. */
+function given(
+  fields: { readonly [Name in "apiKey" | "dialect"]: string | undefined },
+): Pick<ModelSettings, "apiKey" | "dialect"> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /** The editor needs neither an address nor a key. */
@@ -83,10 +111,10 @@ export function namesNoModel(environment: Environment): boolean {
 
 function resolved(
   mode: ApiMode,
-  { provider, baseUrl, apiKey }: { readonly provider: string; readonly baseUrl?: string; readonly apiKey?: string },
+  { baseUrl, apiKey, ...more }: Pick<Endpoint, "provider" | "dialect"> & Partial<Pick<Endpoint, "baseUrl" | "apiKey">>,
   model: string,
 ): Resolution {
-  return { ok: true, model: { mode, endpoint: { provider, baseUrl, apiKey }, model } };
+  return { ok: true, model: { mode, endpoint: { ...more, baseUrl, apiKey }, model } };
 }
 
 function refused(message: string): Refusal {
@@ -100,6 +128,7 @@ function withEnvironment(settings: ModelSettings, environment: Environment): Mod
     baseUrl: "HERMES_BASE_URL",
     apiMode: "HERMES_API_MODE",
     apiKey: "HERMES_API_KEY",
+    dialect: "HERMES_DIALECT",
   } as const satisfies Record<keyof ModelSettings, string>;
   const isOther = describesOtherProvider(settings.provider?.trim(), environment);
   const found = Object.entries(variables).map(([field, name]) => {

@@ -6,7 +6,7 @@ import type { ResolvedModel } from "../resolve.ts";
 /** Replacement of an image for a model without vision. */
 const NO_IMAGE = "[An image was here, which this model cannot see.]";
 
-type Refusals = { readonly parameters: Set<string>; noImages: boolean };
+type Refusals = { readonly parameters: Set<string>; noImages: boolean; needsReasoning: boolean };
 
 export class Adaptations {
   readonly #models = new Map<string, Refusals>();
@@ -24,6 +24,15 @@ export class Adaptations {
     if (parameters.has(parameter)) return false;
     parameters.add(parameter);
     return true;
+  }
+
+  /** Adds reasoning to messages without it. */
+  requireReasoning(model: ResolvedModel): void {
+    this.#of(model).needsReasoning = true;
+  }
+
+  requiresReasoning(model: ResolvedModel): boolean {
+    return this.#of(model).needsReasoning;
   }
 
   dropImages(model: ResolvedModel): void {
@@ -50,7 +59,7 @@ export class Adaptations {
 
   #of({ mode, endpoint, model }: ResolvedModel): Refusals {
     const key = `${mode} ${endpoint.baseUrl} ${model}`;
-    const learnt = this.#models.get(key) ?? { parameters: new Set<string>(), noImages: false };
+    const learnt = this.#models.get(key) ?? { parameters: new Set<string>(), noImages: false, needsReasoning: false };
     this.#models.set(key, learnt);
     return learnt;
   }

@@ -142,6 +142,7 @@ class PersistentCall {
       tools,
       sampling,
       omittedParameters: adaptations.parametersOf(current),
+      requiresReasoning: adaptations.requiresReasoning(current),
       ...(editorModels && { editorModels }),
     };
     return streamModel(request, current.mode, this.#signal, limits);
@@ -209,6 +210,9 @@ class PersistentCall {
         return fault.parameter !== undefined && adaptations.dropParameter(chain.current, fault.parameter);
       case "drop-reasoning":
         adaptations.dropReasoningBefore(this.#messages.length);
+        return true;
+      case "add-reasoning":
+        adaptations.requireReasoning(chain.current);
         return true;
       case "drop-images":
         adaptations.dropImages(chain.current);

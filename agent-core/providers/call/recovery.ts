@@ -12,7 +12,14 @@ export type Attempts = {
 };
 
 /** A change of the request or of its key. */
-export type Remedy = "refresh-key" | "drop-parameter" | "drop-reasoning" | "drop-images" | "shorten" | "nudge";
+export type Remedy =
+  | "refresh-key"
+  | "drop-parameter"
+  | "drop-reasoning"
+  | "add-reasoning"
+  | "drop-images"
+  | "shorten"
+  | "nudge";
 
 export type Recovery =
   | { readonly kind: "wait"; readonly delayMs: number }
@@ -29,6 +36,7 @@ const remedies: { readonly [Kind in FaultKind]?: Remedy } = {
   authentication: "refresh-key",
   "unsupported-parameter": "drop-parameter",
   "reasoning-rejected": "drop-reasoning",
+  "reasoning-missing": "add-reasoning",
   "image-rejected": "drop-images",
   "context-overflow": "shorten",
   empty: "nudge",

@@ -12,7 +12,11 @@ import { WRITTEN_CALLS, WrittenParts } from "./written-parts.ts";
 /** Modes in which a server's model answers over HTTP. */
 const SERVED: ReadonlySet<Wire["mode"]> = new Set(["chat_completions", "codex_responses", "anthropic_messages"]);
 
-export async function* speakDialect(wire: Wire, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+export async function* speakDialect(
+  wire: Wire,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent> {
   if (!SERVED.has(wire.mode)) return yield* wire.stream(request, signal);
   const origin = originOf(request.endpoint);
   const messages = withoutForeignParts(request.messages, origin);

@@ -157,18 +157,17 @@ function parsedOr(text: string): unknown {
   }
 }
 
+/** Strings and brackets of JSON. A string may lack its end. */
+const JSON_TOKEN = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|[{}[\]]/g;
+
 /** Complete JSON of an object or a list at `at`; undefined when there is none. */
 function jsonAt(text: string, at: number): string | undefined {
   if (text[at] !== "{" && text[at] !== "[") return undefined;
   let depth = 0;
-  let isInString = false;
-  for (let end = at; end < text.length; end += 1) {
-    const character = text[end];
-    if (isInString && character === "\\") end += 1;
-    else if (character === '"') isInString = !isInString;
-    else if (!isInString && (character === "{" || character === "[")) depth += 1;
-    else if (!isInString && (character === "}" || character === "]")) depth -= 1;
-    if (depth === 0 && !isInString) return text.slice(at, end + 1);
+  for (const { 0: token, index } of text.slice(at).matchAll(JSON_TOKEN)) {
+    if (token === "{" || token === "[") depth += 1;
+    else if (token === "}" || token === "]") depth -= 1;
+    if (depth === 0) return text.slice(at, at + index + 1);
   }
   return undefined;
 }
@@ -215,8 +214,9 @@ export function markedStarts(tools: readonly ToolSchema[]): CallStarts {
     const head = text.slice(0, LONGEST_START);
     const body = head.slice(skipNoise(head, 0)).replaceAll(/<｜(?!DSML)[^｜<>]*｜>/g, "");
     const found = comparedWith(starts, body);
-    const isOpen = found === "other" && body.replace(OPEN_TOKEN, "").trim() === "" && head.length < LONGEST_START;
-    return isOpen ? "maybe" : found;
+    if (found !== "other" || head.length === LONGEST_START) return found;
+    const closed = body.replace(OPEN_TOKEN, "");
+    return closed === body ? "other" : comparedWith(starts, closed);
   };
 }
 

@@ -47,8 +47,8 @@ export class WrittenParts {
   /** Marks of the current or the last thought. */
   #marks: WrittenMarks | undefined;
   /** True while the thought is only presumed. */
-  #isPresumed = false;
-  #hasOwnReasoning = false;
+  #isPresumed = false as boolean;
+  #hasOwnReasoning = false as boolean;
   #ownCalls = 0;
 
   constructor(options: WrittenOptions) {

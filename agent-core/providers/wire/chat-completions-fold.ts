@@ -160,7 +160,9 @@ function contentOf(content: ChunkDelta["content"]): { readonly text: string; rea
     parts.map((part) => part.text ?? "").join("");
   return {
     text: textOf(content.filter(({ type }) => type === "text")),
-    thinking: content.map(({ thinking }) => (typeof thinking === "string" ? thinking : textOf(thinking ?? []))).join(""),
+    thinking: content
+      .map(({ thinking }) => (typeof thinking === "string" ? thinking : textOf(thinking ?? [])))
+      .join(""),
   };
 }
 

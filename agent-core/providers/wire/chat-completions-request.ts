@@ -108,7 +108,8 @@ function lowerCall(
   isFirst: boolean,
 ): ChatCompletionMessageFunctionToolCall {
   const sent = { name: sentName(name), arguments: sentArguments(json) };
-  const made = isFirst && missingSignature !== undefined && { extra_content: { google: { thought_signature: missingSignature } } };
+  const made = isFirst &&
+    missingSignature !== undefined && { extra_content: { google: { thought_signature: missingSignature } } };
   return {
     ...(extra === undefined || refusesUnknownFields ? made : extra),
     id: sentCallId(id, ids),

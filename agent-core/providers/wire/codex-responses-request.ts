@@ -79,7 +79,11 @@ function lower(message: Message, index: number, isReasoning: boolean): readonly 
       return lowerAssistant(message, index, isReasoning);
     case "tool":
       return [
-        { type: "function_call_output", call_id: sentCallId(message.tool_call_id, responsesCallIds), output: message.content },
+        {
+          type: "function_call_output",
+          call_id: sentCallId(message.tool_call_id, responsesCallIds),
+          output: message.content,
+        },
       ];
   }
 }

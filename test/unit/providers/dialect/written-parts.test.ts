@@ -1,0 +1,188 @@
+import { describe, expect, test } from "vitest";
+import { type WrittenOptions, WrittenParts } from "../../../../agent-core/providers/dialect/written-parts.ts";
+import type { ModelEvent, ToolSchema } from "../../../../agent-core/providers/wire/wire.ts";
+import { callsOf, joined } from "../../../conformance/collect.ts";
+
+const tools: readonly ToolSchema[] = [
+  { name: "list", description: "", parameters: { type: "object", properties: { depth: { type: "integer" } } } },
+  {
+    name: "write_file",
+    description: "",
+    parameters: { type: "object", properties: { path: { type: "string" }, content: { type: "string" } } },
+  },
+];
+
+/** Feeds `text` in pieces of `chars`, and ends the answer. */
+function read(text: string, chars = 3, more: Partial<WrittenOptions> = {}): readonly ModelEvent[] {
+  const parts = new WrittenParts({ tools, allowsBareJson: true, ...more });
+  const pieces = text.match(new RegExp(`[^]{1,${chars}}`, "gu")) ?? [];
+  const events = pieces.flatMap((piece) => parts.take({ type: "text-delta", text: piece }));
+  return [...events, ...parts.finish({ type: "finish", reason: "stop", usage: undefined })];
+}
+
+const noticesOf = (events: readonly ModelEvent[]) => events.filter(({ type }) => type === "notice");
+const LIST = ["list", '{"depth":2}'] as const;
+
+describe("calls that a model wrote as text", () => {
+  test.each([
+    ["Hermes and Qwen", '<tool_call>\n{"name": "list", "arguments": {"depth": 2}}\n</tool_call>'],
+    ["Hermes with its fields in the other order", '<tool_call>{"arguments": {"depth": 2}, "name": "list"}</tool_call>'],
+    ["Qwen3-Coder", "<tool_call>\n<function=list>\n<parameter=depth>\n2\n</parameter>\n</function>\n</tool_call>"],
+    ["Qwen3-Coder without its frame", "<function=list>\n<parameter=depth>\n2\n</parameter>\n</function>\n</tool_call>"],
+    ["Llama with its own function tag", '<function=list>{"depth": 2}</function>'],
+    ["Llama after a python tag", '<|python_tag|>{"name": "list", "parameters": {"depth": 2}}'],
+    ["Mistral", '[TOOL_CALLS][{"name": "list", "arguments": {"depth": 2}}]'],
+    ["Mistral since v11", '[TOOL_CALLS]list[CALL_ID]aB3xK9mP2[ARGS]{"depth": 2}'],
+    ["Phi", '<|tool_call|>[{"name": "list", "arguments": {"depth": 2}}]<|/tool_call|>'],
+    ["GLM", "<tool_call>list\n<arg_key>depth</arg_key>\n<arg_value>2</arg_value>\n</tool_call>"],
+    [
+      "MiniMax",
+      '<minimax:tool_call>\n<invoke name="list">\n<parameter name="depth">2</parameter>\n</invoke>\n</minimax:tool_call>',
+    ],
+    [
+      "Kimi",
+      '<|tool_calls_section_begin|><|tool_call_begin|>functions.list:0<|tool_call_argument_begin|>{"depth": 2}<|tool_call_end|><|tool_calls_section_end|>',
+    ],
+    [
+      "DeepSeek R1",
+      '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>list\n```json\n{"depth": 2}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+    ],
+    [
+      "DeepSeek V3.1",
+      '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>list<｜tool▁sep｜>{"depth": 2}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+    ],
+    [
+      "DeepSeek V3.2",
+      '<｜DSML｜function_calls>\n<｜DSML｜invoke name="list">\n<｜DSML｜parameter name="depth" string="false">2</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>',
+    ],
+    ["bare JSON", '{"name": "list", "arguments": {"depth": 2}}'],
+    ["bare JSON in OpenAI's form", '{"type": "function", "function": {"name": "list", "parameters": {"depth": 2}}}'],
+    ["fenced JSON", '```json\n{"name": "list", "arguments": {"depth": 2}}\n```'],
+    ["arguments as text", '<tool_call>{"name": "list", "arguments": "{\\"depth\\": 2}"}</tool_call>'],
+    ["JSON with a mistake", '<tool_call>{"name": "list", "arguments": {"depth": 2,}}</tool_call>'],
+  ])("%s", (_, text) => {
+    for (const chars of [1, 3, 1_000]) {
+      for (const before of ["", "I look.\n\n"]) {
+        const events = read(before + text, chars);
+        expect(callsOf(events)).toEqual([LIST]);
+        expect(joined(events, "text-delta").trim()).toBe(before.trim());
+        expect(events.at(-1)).toMatchObject({ type: "finish", reason: "tool_calls" });
+      }
+    }
+  });
+
+  test("several calls run in their order, and text of the schema stays text", () => {
+    const content = 'const a = "<b>";\nif (a) {}\n';
+    const written = `<tool_call>\n<function=write_file>\n<parameter=path>\n12\n</parameter>\n<parameter=content>\n${content}\n</parameter>\n</function>\n</tool_call>`;
+    const events = read(`${written}\n<tool_call>\n{"name": "list", "arguments": {"depth": 2}}\n</tool_call>`);
+    expect(callsOf(events)).toEqual([["write_file", JSON.stringify({ path: "12", content })], LIST]);
+    expect(new Set(events.map((event) => (event.type === "tool-call-end" ? event.call.id : ""))).size).toBe(3);
+  });
+
+  test.each([
+    ["a tool that is not offered", '<tool_call>{"name": "format_disk", "arguments": {}}</tool_call>'],
+    ["an explanation of a mark", "Hermes writes <tool_call> around a call. That is all."],
+    ["a mark in code", 'Write `<tool_call>{"name": "list", "arguments": {}}</tool_call>`.'],
+    ["a call inside a code fence", 'So:\n```xml\n<tool_call>{"name": "list", "arguments": {}}</tool_call>\n```\n'],
+    ["JSON that is data", 'Done:\n```json\n{"name": "list-view", "version": "1.0.0"}\n```\n'],
+    ["comparisons and generics", 'if (a < b && c[0] < d) return new Map<string, {x: 1}>();\n{ "a": [1] }'],
+  ])("%s is text", (_, text) => {
+    for (const chars of [1, 5, 1_000]) {
+      const events = read(text, chars);
+      expect(joined(events, "text-delta")).toBe(text);
+      expect(callsOf(events)).toEqual([]);
+      expect(noticesOf(events)).toEqual([]);
+    }
+  });
+
+  test.each([
+    ["text after the call", '<tool_call>{"name": "list", "arguments": {}}</tool_call>\nThat is how I would call it.'],
+    ["a call that was cut off", '<tool_call>{"name": "write_file", "arguments": {"path": "a", "content": "half'],
+    ["a package.json with a tool's name", '```json\n{"name": "list", "version": "1.0.0"}\n```'],
+  ])("%s is shown, does not run, and is noted in one line", (_, text) => {
+    const events = read(text);
+    expect(joined(events, "text-delta")).toBe(text);
+    expect(callsOf(events)).toEqual([]);
+    expect(noticesOf(events)).toHaveLength(1);
+  });
+
+  test("without offered tools everything is text", () => {
+    const text = '<tool_call>{"name": "list", "arguments": {}}</tool_call>';
+    expect(joined(read(text, 3, { tools: [] }), "text-delta")).toBe(text);
+  });
+
+  test("a model that calls tools the server's way may show JSON", () => {
+    const text = '```json\n{"name": "list", "arguments": {}}\n```';
+    expect(joined(read(text, 3, { allowsBareJson: false }), "text-delta")).toBe(text);
+  });
+
+  test("beside a call of the server's own, text is text", () => {
+    const parts = new WrittenParts({ tools, allowsBareJson: true });
+    const text = '<tool_call>{"name": "list", "arguments": {}}</tool_call>';
+    const shown = parts.take({ type: "text-delta", text });
+    const start = parts.take({ type: "tool-call-start", index: 0, id: "call_1", name: "list" });
+    const end = parts.finish({ type: "finish", reason: "tool_calls", usage: undefined });
+    expect(joined([...shown, ...start, ...end], "text-delta")).toBe(text);
+    expect(noticesOf(end)).toEqual([]);
+  });
+
+  test("text streams on while nothing can be a mark", () => {
+    const parts = new WrittenParts({ tools, allowsBareJson: true });
+    const shown = ["Now ", "a < b", " and <t", "d> or [", "x] {\n", "```ts\n", "const a", " = {};\n", "```\n"].map(
+      (text) => joined(parts.take({ type: "text-delta", text }), "text-delta"),
+    );
+    expect(shown).toEqual(["Now ", "a < b", " and ", "<td> or ", "[x] {\n", "```ts\n", "const a", " = {};\n", "```\n"]);
+  });
+});
+
+describe("thoughts that a model wrote as text", () => {
+  test.each([
+    ["<think>", "</think>"],
+    ["<thinking>", "</thinking>"],
+    ["<thought>", "</thought>"],
+    ["[THINK]", "[/THINK]"],
+  ])("%s is reasoning, whatever the pieces", (open, close) => {
+    for (const chars of [1, 4, 1_000]) {
+      const events = read(`\n${open}\nHm <b> [x].\n${close}\n\nThe answer.`, chars);
+      expect(joined(events, "reasoning-delta").trim()).toBe("Hm <b> [x].");
+      expect(joined(events, "text-delta")).toBe("The answer.");
+      expect(events.at(-1)).toMatchObject({ reasoningDetails: [{ type: "chat.written_thought", open, close }] });
+    }
+  });
+
+  test("a call after a thought runs", () => {
+    const events = read(
+      '<think>\nI look.\n</think>\n\n<tool_call>\n{"name": "list", "arguments": {"depth": 2}}\n</tool_call>',
+    );
+    expect(callsOf(events)).toEqual([LIST]);
+    expect(joined(events, "text-delta")).toBe("");
+  });
+
+  test("a lone end makes reasoning of the text before it", () => {
+    const events = read("Hm.\n</think>\n\nThe answer.", 4);
+    expect(events.findIndex(({ type }) => type === "recast")).toBeGreaterThan(0);
+    const after = events.slice(events.findIndex(({ type }) => type === "recast"));
+    expect(joined(after, "text-delta")).toBe("The answer.");
+    expect(events.at(-1)).toMatchObject({ reasoningDetails: [{ open: "", close: "</think>" }] });
+  });
+
+  test("a later answer of such a model is reasoning from its first character", () => {
+    const openThought = { open: "", close: "</think>" };
+    const events = read("Hm.\n</think>\n\nThe answer.", 4, { openThought });
+    expect(joined(events, "reasoning-delta")).toBe("Hm.\n");
+    expect(joined(events, "text-delta")).toBe("The answer.");
+    const plain = read("Only an answer.", 4, { openThought });
+    expect(plain.slice(-2)).toMatchObject([{ type: "recast", as: "text" }, { type: "finish" }]);
+  });
+
+  test("an end of a thought in code is text", () => {
+    const text = "The tag `</think>` ends it.\n```\n</think>\n```\n";
+    expect(joined(read(text), "text-delta")).toBe(text);
+  });
+
+  test("an unfinished thought is no answer", () => {
+    const events = read("<think>Hm, and then");
+    expect(joined(events, "reasoning-delta")).toBe("Hm, and then");
+    expect(joined(events, "text-delta")).toBe("");
+  });
+});
