@@ -114,15 +114,10 @@ class AnswerReader {
 
   /** Shown text stays shown; the rest of the answer is a message of its own. */
   #recast(as: "reasoning" | "text"): void {
-    if (as === "reasoning") {
-      this.#reasoning += this.#text;
-      this.#text = "";
-      this.#shownText.beginMessage();
-      return;
-    }
-    this.#text = this.#reasoning + this.#text;
-    this.#shownText.push(this.#reasoning);
-    this.#reasoning = "";
+    this.#reasoning = as === "reasoning" ? this.#reasoning + this.#text : "";
+    if (as === "text") return;
+    this.#text = "";
+    this.#shownText.beginMessage();
   }
 
   #announce(id: string, name: string): void {

@@ -119,6 +119,7 @@ async function collect(
     if (event.type === "text-delta") text += event.text;
     else if (event.type === "tool-call-end") calls.push(event.call);
     else if (event.type === "restart") [text, calls] = ["", []];
+    else if (event.type === "recast" && event.as === "reasoning") text = "";
     else if (event.type === "finish") return { ok: true, text, calls, usage: event.usage };
     else if (event.type === "fault") return { ok: false, fault: event.fault };
   }

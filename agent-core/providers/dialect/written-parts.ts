@@ -46,8 +46,8 @@ export class WrittenParts {
   #held = "";
   /** Marks of the current or the last thought. */
   #marks: WrittenMarks | undefined;
-  /** True while the thought is only presumed. */
-  #isPresumed = false as boolean;
+  /** Text of a thought that is only presumed; undefined otherwise. */
+  #presumed: string | undefined;
   #hasOwnReasoning = false as boolean;
   #ownCalls = 0;
 
@@ -56,7 +56,7 @@ export class WrittenParts {
     this.#starts = { marked: markedStarts(options.tools), bare: bareStarts(options.tools) };
     if (options.openThought === undefined) return;
     this.#phase = "thought";
-    this.#isPresumed = true;
+    this.#presumed = "";
     this.#marks = options.openThought;
   }
 
@@ -88,8 +88,8 @@ export class WrittenParts {
   /** Reasoning of the server's own means that the text holds none. */
   #ownReasoning(event: ModelEvent): readonly ModelEvent[] {
     this.#hasOwnReasoning = true;
-    if (!this.#isPresumed) return [event];
-    this.#isPresumed = false;
+    if (this.#presumed === undefined) return [event];
+    this.#presumed = undefined;
     this.#marks = undefined;
     this.#phase = "start";
     return [event];
@@ -143,12 +143,13 @@ export class WrittenParts {
     if (end < 0) {
       const kept = text.length - openEnd(text, [close]);
       if (kept > 0) events.push({ type: "reasoning-delta", text: text.slice(0, kept) });
+      if (this.#presumed !== undefined) this.#presumed += text.slice(0, kept);
       this.#held = text.slice(kept);
       return undefined;
     }
     if (end > 0) events.push({ type: "reasoning-delta", text: text.slice(0, end) });
     this.#phase = "start";
-    this.#isPresumed = false;
+    this.#presumed = undefined;
     return text.slice(end + close.length);
   }
 
@@ -212,9 +213,9 @@ export class WrittenParts {
 
   /** A presumed thought without an end was the answer. */
   #endInThought(held: string, event: Finish): readonly ModelEvent[] {
-    const last: readonly ModelEvent[] = held === "" ? [] : [{ type: "reasoning-delta", text: held }];
-    if (!this.#isPresumed) return [...last, this.#withMarks(event)];
-    return [...last, { type: "recast", as: "text" }, event];
+    if (this.#presumed !== undefined)
+      return [{ type: "recast", as: "text" }, ...textDelta(this.#presumed + held), event];
+    return [...(held === "" ? [] : [{ type: "reasoning-delta", text: held } as const]), this.#withMarks(event)];
   }
 
   #withMarks(event: Finish): Finish {

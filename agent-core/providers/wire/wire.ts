@@ -77,7 +77,7 @@ export type ModelEvent =
   | { readonly type: "tool-call-start"; readonly index: number; readonly id: string; readonly name: string }
   | { readonly type: "tool-call-delta"; readonly index: number; readonly text: string }
   | { readonly type: "tool-call-end"; readonly index: number; readonly call: ToolCall }
-  /** All text so far was reasoning, or all reasoning so far was text. */
+  /** All text so far was reasoning; or all reasoning so far was text, and follows as text. */
   | { readonly type: "recast"; readonly as: "reasoning" | "text" }
   /** A text for people. */
   | { readonly type: "notice"; readonly severity: "info" | "warning"; readonly message: string }

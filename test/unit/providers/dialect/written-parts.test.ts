@@ -172,7 +172,11 @@ describe("thoughts that a model wrote as text", () => {
     expect(joined(events, "reasoning-delta")).toBe("Hm.\n");
     expect(joined(events, "text-delta")).toBe("The answer.");
     const plain = read("Only an answer.", 4, { openThought });
-    expect(plain.slice(-2)).toMatchObject([{ type: "recast", as: "text" }, { type: "finish" }]);
+    expect(plain.slice(-3)).toMatchObject([
+      { type: "recast", as: "text" },
+      { text: "Only an answer." },
+      { type: "finish" },
+    ]);
   });
 
   test("an end of a thought in code is text", () => {
