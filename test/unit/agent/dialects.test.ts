@@ -6,7 +6,7 @@ import * as z from "zod";
 import { AIAgent, type AIAgentOptions } from "../../../agent-core/index.ts";
 import type { AssistantMessage, Message } from "../../../agent-core/messages/message.ts";
 import { messageIn, parseEntry } from "../../../agent-core/sessions/entry.ts";
-import { type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
+import { call, fail, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 
 const folder = new URL("../../recordings/dialects/", import.meta.url);
 
@@ -110,12 +110,72 @@ test.each(recordings)(
     const baseUrl = model.baseUrl.replace("127.0.0.1", "localhost");
     await agentFor(recording, { ...elsewhere, baseUrl }).runConversation({ userMessage: "hello", conversationHistory });
     const [moved] = sent(3).filter(({ role }) => role === "assistant");
-    expect(Object.keys(moved ?? {}).sort(), "another server gets nothing of it").toEqual([
-      "content",
-      "role",
-      "tool_calls",
-    ]);
+    const fields = new Set(Object.keys(moved ?? {}));
+    expect(fields, "another server gets nothing of it").toEqual(new Set(["role", "content", "tool_calls"]));
     expect(moved?.["content"] ?? undefined).toBe(recording.answer.text);
     expect(JSON.stringify(moved)).not.toContain("extra_content");
   },
 );
+
+const plain: Recording = {
+  source: "",
+  mode: "chat_completions",
+  model: "test-model",
+  answer: {},
+  returns: {},
+  stream: [],
+};
+const readFile = call("read_file", { path: "a.txt" });
+
+test("repaired arguments are stored and sent as they ran", async () => {
+  const raw = '{"path": "a.txt",}';
+  model.script({ parts: [{ type: "call", name: "read_file", input: {}, raw }] }, say("Done."));
+  const { messages } = await agentFor(plain).runConversation({ userMessage: "read it" });
+  const [answered] = messages.filter(isAssistant);
+  expect(answered?.tool_calls?.[0]?.function.arguments).toBe('{"path":"a.txt"}');
+  expect(sent(1).find(({ role }) => role === "assistant")).toMatchObject({
+    tool_calls: [{ function: { arguments: '{"path":"a.txt"}' } }],
+  });
+});
+
+test("a server that asks for missing reasoning gets some, and is asked no second time in vain", async () => {
+  const refusal = fail(400, "The `reasoning_content` in the thinking mode must be passed back to the API.");
+  model.script({ parts: [readFile] }, say("Here."));
+  const { messages } = await agentFor(plain).runConversation({ userMessage: "read it" });
+  model.script(refusal, { parts: [readFile] }, say("There."));
+  const baseUrl = model.baseUrl.replace("127.0.0.1", "localhost");
+  const moved = agentFor(plain, { baseUrl });
+  const result = await moved.runConversation({ userMessage: "again", conversationHistory: messages });
+  expect(result.finalResponse).toBe("There.");
+  expect(model.requests).toHaveLength(5);
+  for (const index of [3, 4]) {
+    const answers = sent(index).filter((message) => message["tool_calls"] !== undefined);
+    expect(answers.every((message) => message["reasoning_content"] === " ")).toBe(true);
+  }
+});
+
+test("a call as text that cannot be read is shown, and one notice says that it did not run", async () => {
+  const text = '<tool_call>{"name": "read_file", "arguments": {"path": "a.t';
+  const notices: string[] = [];
+  model.script(say(text));
+  const agent = agentFor(plain, { callbacks: { status: ({ message }) => void notices.push(message) } });
+  expect(await agent.chat("read it")).toBe(text);
+  expect(notices).toEqual(["The model wrote a tool call as text that could not be read, so the call did not run."]);
+});
+
+test("a thought whose beginning was in the prompt is kept as reasoning", async () => {
+  const shown: string[] = [];
+  const thoughts: string[] = [];
+  model.script(say("Hm.\n</think>\n\nHello."), say("Ho.\n</think>\n\nBye."));
+  const agent = agentFor(plain, {
+    callbacks: { streamDelta: ({ text }) => void shown.push(text), reasoning: ({ text }) => void thoughts.push(text) },
+  });
+  expect(await agent.chat("hi")).toBe("Hello.");
+  const { messages } = await agent.runConversation({ userMessage: "and now?" });
+  expect(messages.filter(isAssistant)).toMatchObject([
+    { content: "Hello.", reasoning: "Hm.\n" },
+    { content: "Bye.", reasoning: "Ho.\n" },
+  ]);
+  expect(shown.join("")).toBe("Hm.\nHello.Bye.");
+  expect(thoughts.join("")).toBe("Ho.\n");
+});

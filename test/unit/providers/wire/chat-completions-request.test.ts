@@ -84,3 +84,69 @@ test("the same history gives the same bytes, and a longer one only adds to them"
   const after = JSON.stringify(body([...history, { role: "assistant", content: "x" }]).messages);
   expect(after.startsWith(before)).toBe(true);
 });
+
+const read = (id: string, more: object = {}) => ({ ...call('{"path":"a"}'), id, ...more });
+
+test("ids are nine letters or digits for Mistral's models, the same for a call and its result", () => {
+  const messages: readonly Message[] = [
+    { role: "assistant", content: null, tool_calls: [read("call_1_0"), read("D681PevKs")] },
+    { role: "tool", tool_call_id: "call_1_0", content: "one" },
+    { role: "tool", tool_call_id: "D681PevKs", content: "two" },
+  ];
+  for (const [baseUrl, model] of [
+    ["https://api.mistral.ai/v1", "any"],
+    [OPENROUTER, "mistralai/mistral-small"],
+  ] as const) {
+    const request = requestTo({ baseUrl }, { messages, model });
+    const [answer, ...results] = chatCompletionsBody(request, quirksOf(request.endpoint)).messages;
+    const ids = (answer as { tool_calls: { id: string }[] }).tool_calls.map(({ id }) => id);
+    expect(ids).toEqual([expect.stringMatching(/^[a-zA-Z0-9]{9}$/), "D681PevKs"]);
+    expect(results.map((result) => result.role === "tool" && result.tool_call_id)).toEqual(ids);
+  }
+});
+
+test("readable reasoning returns to its field in turns with tools, and in no other", () => {
+  const details = { reasoning_details: [{ type: "chat.reasoning", field: "reasoning_content" }] };
+  const messages: readonly Message[] = [
+    { role: "assistant", content: "Hello.", reasoning: "Greet.", ...details },
+    { role: "user", content: "read it" },
+    { role: "assistant", content: null, reasoning: "Look.", tool_calls: [read("c1")], ...details },
+    { role: "tool", tool_call_id: "c1", content: "one" },
+    { role: "assistant", content: "One.", reasoning: "Short.", ...details },
+  ];
+  const sent = body(messages).messages.filter(({ role }) => role === "assistant");
+  expect(sent.map((message) => "reasoning_content" in message && message.reasoning_content)).toEqual([
+    false,
+    "Look.",
+    "Short.",
+  ]);
+});
+
+test.each([
+  ["https://api.deepseek.com", "deepseek-chat", ""],
+  ["https://api.moonshot.ai/v1", "kimi-k2.6", " "],
+] as const)("%s gets reasoning for the calls of another server", (baseUrl, model, reasoning) => {
+  const messages: readonly Message[] = [{ role: "assistant", content: null, tool_calls: [read("c1")] }];
+  const request = requestTo({ baseUrl }, { messages, model });
+  const [sent] = chatCompletionsBody(request, quirksOf(request.endpoint)).messages;
+  expect(sent).toMatchObject({ reasoning_content: reasoning });
+});
+
+test("Gemini gets its own signature for calls of another server, on the first call of a message", () => {
+  const extra = { extra_content: { google: { thought_signature: "own" } } };
+  const messages: readonly Message[] = [
+    { role: "assistant", content: null, tool_calls: [read("c1"), read("c2")] },
+    { role: "assistant", content: null, tool_calls: [read("c3", { extra })] },
+  ];
+  const baseUrl = "https://generativelanguage.googleapis.com/v1beta/openai";
+  const request = requestTo({ baseUrl }, { messages, model: "gemini-3-pro-preview" });
+  const sent = chatCompletionsBody(request, quirksOf(request.endpoint)).messages;
+  const skip = { extra_content: { google: { thought_signature: "skip_thought_signature_validator" } } };
+  expect(sent).toMatchObject([{ tool_calls: [skip, { id: "c2" }] }, { tool_calls: [extra] }]);
+  expect(JSON.stringify(sent).match(/thought_signature/g)).toHaveLength(3);
+});
+
+test("broken arguments in the history are sent as an empty object", () => {
+  const [sent] = body([{ role: "assistant", content: null, tool_calls: [call('{"command":"ls",}')] }]).messages;
+  expect(sent).toMatchObject({ tool_calls: [{ function: { arguments: "{}" } }] });
+});
