@@ -99,6 +99,8 @@ export function sizeOf(event: ModelEvent): number {
       return event.text.length;
     case "tool-call-start":
       return event.name.length;
+    case "alive":
+      return event.heldChars ?? 0;
     default:
       return 0;
   }

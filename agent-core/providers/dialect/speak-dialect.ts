@@ -41,7 +41,7 @@ async function* readParts(events: AsyncIterable<ModelEvent>, parts: WrittenParts
   try {
     for await (const event of events) {
       const read = event.type === "finish" ? parts.finish(event) : parts.take(event);
-      if (read.length === 0) yield { type: "alive" };
+      if (read.length === 0) yield { type: "alive", heldChars: event.type === "text-delta" ? event.text.length : 0 };
       yield* read;
     }
   } catch (error) {

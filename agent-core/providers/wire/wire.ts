@@ -70,8 +70,8 @@ export type FinishReason = "stop" | "tool_calls" | "length" | "refusal";
  * may interleave; `index` identifies them, and `tool-call-end` follows as soon as a call is complete.
  */
 export type ModelEvent =
-  /** A sign of life without content. `streamModel` removes it. */
-  | { readonly type: "alive" }
+  /** A sign of life without content, or with content that is held back. `streamModel` removes it. */
+  | { readonly type: "alive"; readonly heldChars?: number }
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   | { readonly type: "tool-call-start"; readonly index: number; readonly id: string; readonly name: string }
