@@ -54,6 +54,13 @@ export default {
       to: { path: ["^agent-core/(?!protocol/|platform/(ansi|visible-text)\\.ts$)", "^extension/", vscodeModule] },
     },
     {
+      name: "webview-without-schemas",
+      severity: "error",
+      comment: "only types of the protocol: its schemas would bring zod, a quarter of the panel's bundle",
+      from: { path: "^webview/" },
+      to: { path: "^agent-core/protocol/(?!secret-prompt\\.ts$)", dependencyTypesNot: ["type-only"] },
+    },
+    {
       name: "characters-alone",
       severity: "error",
       comment: "the webview imports them, and must not get Node with them",
