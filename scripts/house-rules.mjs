@@ -1,5 +1,5 @@
 // Checks the rules of this repository that no other tool knows: every file is worth its name, comments open with a noun,
-// and ARCHITECTURE.md points to code that exists.
+// ARCHITECTURE.md points to code that exists, and the palette offers the commands that exist.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -41,7 +41,7 @@ const files = execFileSync("git", [
   .filter((file) => /\.(ts|tsx|mjs)$/.test(file) && existsSync(file));
 const texts = new Map(files.map((file) => [file, readFileSync(file, "utf8")]));
 
-const problems = [...smallFileProblems(), ...openingProblems(), ...architectureProblems()];
+const problems = [...smallFileProblems(), ...openingProblems(), ...architectureProblems(), ...commandProblems()];
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;
 
@@ -86,4 +86,17 @@ function architectureProblems() {
     if (new RegExp(`\\b${symbol}\\b`).test(readFileSync(file, "utf8"))) return [];
     return [`ARCHITECTURE.md names ${symbol}, which ${file} does not contain.`];
   });
+}
+
+/** Commands in package.json and in the extension's table are the same set. */
+function commandProblems() {
+  const { contributes } = JSON.parse(readFileSync("package.json", "utf8"));
+  const declared = contributes.commands.map(({ command }) => command);
+  const written = [...texts.get("extension/commands/commands.ts").matchAll(/^ {2}"(hermes\.\w+)":/gm)].map(
+    ([, id]) => id,
+  );
+  return [
+    ...written.filter((id) => !declared.includes(id)).map((id) => `${id} is not declared in package.json.`),
+    ...declared.filter((id) => !written.includes(id)).map((id) => `${id} is not in extension/commands/commands.ts.`),
+  ];
 }

@@ -1,13 +1,14 @@
-/** Changes to a stored session that no agent has open. */
+/** Changes to a stored session that no agent has open, and the list of deleted imports. */
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { basename } from "node:path";
-import { messageOf } from "../platform/errors.ts";
+import { open, readFile, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { hasCode, messageOf } from "../platform/errors.ts";
 import { acquireLock, type LockHolder } from "../platform/locks/file-lock.ts";
-import type { JournalEntry } from "./entry.ts";
-import { noteDeletion } from "./import/deleted-imports.ts";
+import { type JournalEntry, parseEntry } from "./entry.ts";
 import { Journal } from "./journal.ts";
+import { readLines } from "./journal-lines.ts";
 import type { StoredSession } from "./read-journal.ts";
+import { isSessionId } from "./session-files.ts";
 import { titleLine } from "./titles.ts";
 
 /**
@@ -56,4 +57,41 @@ export async function renameSession(session: StoredSession, title: string): Prom
     const reason = messageOf(error);
     throw new Error(`The name cannot be stored: ${reason}`, { cause: error });
   }
+}
+
+/**
+ * List of imported sessions that the user deleted, so that the next import leaves them out. The file lies beside the
+ * journals, has one id per line and only grows. A torn line is skipped.
+ */
+const DELETED_IMPORTS = "deleted-imports";
+
+/** Records the deletion of the session in `journal` (absolute) if it was imported. Rejects with the system's error. */
+async function noteDeletion(journal: string, id: string): Promise<void> {
+  if (!(await wasImported(journal))) return;
+  const file = await open(join(dirname(journal), DELETED_IMPORTS), "a", 0o600);
+  try {
+    // The leading newline ends a torn line.
+    await file.appendFile(`\n${id}\n`);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Ids of deleted imports in the folder `journals` (absolute). Rejects when the list cannot be read. */
+export async function deletedImports(journals: string): Promise<ReadonlySet<string>> {
+  const text = await readFile(join(journals, DELETED_IMPORTS), "utf8").catch((error: unknown) => {
+    if (hasCode(error, "ENOENT")) return ""; // no deletion yet
+    throw error;
+  });
+  return new Set(text.split("\n").filter(isSessionId));
+}
+
+async function wasImported(journal: string): Promise<boolean> {
+  for await (const [head] of readLines(journal)) {
+    if (head === undefined) continue; // the line is longer than one read
+    const entry = parseEntry(head.bytes.toString("utf8"));
+    return entry?.type === "session" && entry.source === "import";
+  }
+  return false;
 }

@@ -5,9 +5,8 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { StreamedText } from "../state/streamed-text.ts";
 import { usePanel } from "../views/panel-context.ts";
 import { codeToolbar, highlight } from "./code-blocks.ts";
-import { linkKind } from "./links.ts";
 import { type MarkdownBlock, MarkdownStream } from "./markdown-stream.ts";
-import { createParser } from "./parser.ts";
+import { createParser, linkKind } from "./parser.ts";
 
 const parser = createParser();
 

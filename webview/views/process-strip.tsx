@@ -4,10 +4,9 @@ import type { HermesProcess } from "../../agent-core/protocol/processes.ts";
 import { ASKS_FOR_SECRET } from "../../agent-core/protocol/secret-prompt.ts";
 import type { TerminalState } from "../state/state.ts";
 import { lastLine, processesOf } from "../state/workspace.ts";
-import { ansiRuns } from "./ansi-runs.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
-import { TerminalView } from "./terminal-view.tsx";
+import { ansiRuns, TerminalView } from "./terminal-view.tsx";
 import { formatDuration } from "./words.ts";
 
 /** Name of the panel's memory for the open strip. */

@@ -1,7 +1,7 @@
-/** Live output of a command in its tool card. */
+/** Live output of a command: in its tool card, and as runs of text with colours. */
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { CONTROL_CHARACTERS, ESCAPE_SEQUENCES } from "../../agent-core/platform/ansi.ts";
 import { wholeText } from "../state/streamed-text.ts";
-import { ansiRuns } from "./ansi-runs.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 
@@ -43,4 +43,72 @@ function ExitBadge({ exitCode, signal }: { readonly exitCode: number | null; rea
   return (
     <span class={`badge ${good ? "badge-good" : "badge-bad"}`}>{signal === null ? ended : `ended by ${signal}`}</span>
   );
+}
+
+export type AnsiRun = {
+  readonly text: string;
+  /** CSS classes: `ansi-red`, `ansi-bold` … */
+  readonly classes: string;
+};
+
+const COLOURS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
+
+/** Private parameters, such as `>4;1m`, set no colour. */
+const COLOUR_PARAMETERS = /^[0-9;:]*$/;
+
+type Style = { readonly colour: string; readonly bold: boolean; readonly dim: boolean };
+
+const PLAIN: Style = { colour: "", bold: false, dim: false };
+
+/** Terminal output as runs of text with colours. All other escape sequences are dropped. */
+export function ansiRuns(output: string): readonly AnsiRun[] {
+  const runs: AnsiRun[] = [];
+  let style = PLAIN;
+  let from = 0;
+  const add = (text: string): void => {
+    if (text !== "") runs.push({ text: visible(text), classes: classesOf(style) });
+  };
+  for (const match of output.matchAll(ESCAPE_SEQUENCES)) {
+    add(output.slice(from, match.index));
+    from = match.index + match[0].length;
+    const [, parameters = "", letter] = match;
+    if (letter === "m" && COLOUR_PARAMETERS.test(parameters)) style = restyle(style, parameters);
+  }
+  add(output.slice(from));
+  return runs;
+}
+
+/** A carriage return starts the line again: its last text remains. */
+function visible(text: string): string {
+  return text
+    .replace(/\r+\n/g, "\n")
+    .replace(/^.*\r(?!\n|$)/gm, "")
+    .replace(CONTROL_CHARACTERS, "");
+}
+
+function restyle(style: Style, parameters: string): Style {
+  const codes = parameters === "" ? [0] : parameters.split(/[;:]/).map(Number);
+  let next = style;
+  for (let index = 0; index < codes.length; index += 1) {
+    const code = codes[index] ?? 0;
+    // 256 colours and true colour have no theme colour: their parameters are skipped.
+    if (code === 38 || code === 48) index += codes[index + 1] === 5 ? 2 : 4;
+    else next = apply(next, code);
+  }
+  return next;
+}
+
+function apply(style: Style, code: number): Style {
+  if (code === 0) return PLAIN;
+  if (code === 1) return { ...style, bold: true };
+  if (code === 2) return { ...style, dim: true };
+  if (code === 22) return { ...style, bold: false, dim: false };
+  if (code === 39) return { ...style, colour: "" };
+  if (code >= 30 && code <= 37) return { ...style, colour: COLOURS[code - 30] ?? "" };
+  if (code >= 90 && code <= 97) return { ...style, colour: `bright-${COLOURS[code - 90] ?? ""}` };
+  return style;
+}
+
+function classesOf({ colour, bold, dim }: Style): string {
+  return [colour && `ansi-${colour}`, bold && "ansi-bold", dim && "ansi-dim"].filter(Boolean).join(" ");
 }

@@ -10,10 +10,9 @@ import type { HermesImported } from "../../protocol/sessions.ts";
 import { type EntryOf, JOURNAL_VERSION, type JournalEntry } from "../entry.ts";
 import { readEntries, readJournal } from "../read-journal.ts";
 import { journalPath } from "../session-files.ts";
-import { appendEntries } from "../stored-session.ts";
+import { appendEntries, deletedImports } from "../stored-session.ts";
 import { titleLine } from "../titles.ts";
 import { sumUsage } from "../usage-ledger.ts";
-import { deletedImports } from "./deleted-imports.ts";
 import {
   type ForeignEntry,
   type ForeignUsage,

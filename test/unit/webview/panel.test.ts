@@ -3,14 +3,13 @@ import { expect, test } from "vitest";
 import type { EventsMessage, PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.ts";
 import { Channel } from "../../../webview/channel.ts";
-import { linkKind } from "../../../webview/markdown/links.ts";
 import { MarkdownStream } from "../../../webview/markdown/markdown-stream.ts";
-import { createParser } from "../../../webview/markdown/parser.ts";
+import { createParser, linkKind } from "../../../webview/markdown/parser.ts";
 import { reduce } from "../../../webview/state/reduce.ts";
 import { emptyState, type PanelState } from "../../../webview/state/state.ts";
 import { appendText, emptyText, wholeText } from "../../../webview/state/streamed-text.ts";
-import { ansiRuns } from "../../../webview/views/ansi-runs.ts";
 import { diffSummary } from "../../../webview/views/diff-view.tsx";
+import { ansiRuns } from "../../../webview/views/terminal-view.tsx";
 
 const update = (it: SessionUpdate): PanelEvent => ({ kind: "update", update: it });
 const play = (events: readonly PanelEvent[]): PanelState =>

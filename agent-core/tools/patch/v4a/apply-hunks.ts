@@ -1,8 +1,11 @@
-/** Applies hunks to a text: each has one place, after the one before it, or all are refused. Pure. */
+/**
+ * Applies hunks to a text: each has one place, after the one before it, or all are refused. A place is within the hunk's
+ * anchors, and found by the same fallbacks as a replacement. Pure.
+ */
+import { equalWindows, findByFallbacks, type LineEdit } from "../find-by-fallbacks.ts";
 import { fitLines, type Margins, usualBreak } from "../fit-lines.ts";
 import { nearestText } from "../nearest-text.ts";
-import { TextLines } from "../text-lines.ts";
-import { findHunk, type HunkPlace, isApplied, isUnique } from "./find-hunk.ts";
+import { indentOf, TextLines } from "../text-lines.ts";
 import type { Hunk } from "./parse-patch.ts";
 
 export type Applied =
@@ -87,4 +90,159 @@ function refusal(
   const near = nearestText(file, wanted);
   const hint = near === undefined ? "Read the file again." : `The nearest text is at line ${near.line}:\n${near.text}`;
   return `${name}: ${found.why} ${hint}`;
+}
+
+/** Places named when there is more than one. */
+const NAMED_PLACES = 5;
+
+/** Lines `first` up to `first + count - 1` of the file take the place of `oldLines`. */
+type HunkPlace = LineEdit & {
+  readonly first: number;
+  readonly count: number;
+  /** Undefined for an exact match. */
+  readonly how: string | undefined;
+  /** True for a match by likeness: it must be the only place. */
+  readonly isSimilarity: boolean;
+};
+
+type FoundHunk =
+  | { readonly ok: true; readonly place: HunkPlace }
+  | { readonly ok: false; readonly why: string; readonly isMissing: boolean };
+
+/** Lines `from` up to `to - 1`: the block that an anchor names. Lines after it come second. */
+type Scope = { readonly from: number; readonly to: number };
+
+type FoundScope = { readonly ok: true; readonly scope: Scope } | Extract<FoundHunk, { ok: false }>;
+
+/** Prefers places from line `from` on, after the hunk before it; a hunk that is not there may be before it. */
+function findHunk(file: TextLines, hunk: Hunk, from: number): FoundHunk {
+  const behind = anchoredScope(file, hunk.anchors, from);
+  // A second hunk may name the same anchor again.
+  const found = behind.ok || !behind.isMissing || from === 0 ? behind : anchoredScope(file, hunk.anchors, 0);
+  if (!found.ok) return found;
+  const edit = editOf(hunk);
+  if (edit.oldLines.length === 0) return insertion(file, hunk, edit, found.scope.from);
+  const least = hunk.anchors.length === 0 ? 0 : found.scope.from;
+  const places = findPlaces(file, edit).filter(({ first }) => first >= least);
+  const meant = hunk.isAtEnd ? places.filter(({ first, count }) => first + count === file.length) : places;
+  if (meant.length === 0) return missing(`its lines are not in the file${whereNot(hunk)}.`);
+  return choose(meant, [
+    ({ first }) => first >= Math.max(from, found.scope.from) && first < found.scope.to,
+    ({ first }) => first >= found.scope.from && first < found.scope.to,
+    ({ first }) => first >= from,
+    () => true,
+  ]);
+}
+
+/** True when the file has the hunk's result exactly once already, and the hunk adds a word. */
+function isApplied(file: TextLines, hunk: Hunk): boolean {
+  const addsWord = hunk.lines.some(({ kind, text }) => kind === "added" && /\w{3}/.test(text));
+  return addsWord && exactPlaces(file, editOf(hunk).newLines).length === 1;
+}
+
+/** True when the hunk names lines, and the file has exactly these lines once. */
+function isUnique(file: TextLines, hunk: Hunk): boolean {
+  return exactPlaces(file, editOf(hunk).oldLines).length === 1;
+}
+
+function editOf({ lines }: Hunk): LineEdit {
+  return {
+    oldLines: lines.flatMap(({ kind, text }) => (kind === "added" ? [] : [text])),
+    newLines: lines.flatMap(({ kind, text }) => (kind === "removed" ? [] : [text])),
+  };
+}
+
+/** The only place that the first fitting preference leaves. A place found by likeness must be the only one. */
+function choose(places: readonly HunkPlace[], preferences: readonly ((place: HunkPlace) => boolean)[]): FoundHunk {
+  const preferred = preferences.map((isMeant) => places.filter(isMeant)).find((some) => some.length > 0) ?? [];
+  const [place] = preferred;
+  const rivals = place?.isSimilarity ? places : preferred;
+  if (place !== undefined && rivals.length === 1) return { ok: true, place };
+  const why = `its lines are at ${namedPlaces(rivals.map(({ first }) => first))}. Give more lines around the change, or an @@ line that names the block around it.`;
+  return { ok: false, why, isMissing: false };
+}
+
+function whereNot({ anchors, isAtEnd }: Hunk): string {
+  if (isAtEnd) return " at its end";
+  return anchors.length === 0 ? "" : " behind its @@ line";
+}
+
+/** The block that the last anchor names. An anchor at several places names none. */
+function anchoredScope(file: TextLines, anchors: readonly string[], from: number): FoundScope {
+  let scope: Scope = { from, to: file.length };
+  for (const anchor of anchors) {
+    const places = anchorPlaces(file, anchor, scope.from);
+    const inner = places.filter((line) => line < scope.to);
+    const [line] = inner.length > 0 ? inner : places;
+    if (line === undefined) {
+      const where = scope.from === 0 ? "" : ` from line ${scope.from + 1} on`;
+      return missing(`its @@ line ${JSON.stringify(anchor)} is not in the file${where}.`);
+    }
+    const rivals = inner.length > 0 ? inner : places;
+    if (rivals.length > 1) {
+      const why = `its @@ line ${JSON.stringify(anchor)} is at ${namedPlaces(rivals)}. Name the block around it with an @@ line before it.`;
+      return { ok: false, why, isMissing: false };
+    }
+    // The anchor's own line may be the first of the hunk.
+    scope = { from: line, to: blockEnd(file, line) };
+  }
+  return { ok: true, scope };
+}
+
+/** Lines that equal the anchor; without any, lines that contain it. */
+function anchorPlaces(file: TextLines, anchor: string, from: number): readonly number[] {
+  const holding = [...file.holding(anchor, from)];
+  const equal = holding.filter((line) => file.at(line).trim() === anchor);
+  return equal.length > 0 ? equal : holding;
+}
+
+/** A hunk without old lines: only an anchor or the file's end names its place. */
+function insertion(file: TextLines, hunk: Hunk, edit: LineEdit, anchorLine: number): FoundHunk {
+  if (hunk.anchors.length > 0 && !hunk.isAtEnd) {
+    return { ok: true, place: { ...edit, first: anchorLine + 1, count: 0, how: undefined, isSimilarity: false } };
+  }
+  if (hunk.isAtEnd || file.length === 0) {
+    return { ok: true, place: { ...edit, first: file.length, count: 0, how: undefined, isSimilarity: false } };
+  }
+  const why = "it only adds lines and does not say where. Give a line before or after them, or an @@ line.";
+  return { ok: false, why, isMissing: false };
+}
+
+function findPlaces(file: TextLines, edit: LineEdit): readonly HunkPlace[] {
+  const exact = exactPlaces(file, edit.oldLines);
+  if (exact.length > 0) return exact.map((window) => ({ ...window, ...edit, how: undefined, isSimilarity: false }));
+  const found = findByFallbacks(file, edit);
+  if (found === undefined) return [];
+  const { how, isSimilarity } = found;
+  return found.windows.map((window) => ({ ...window, ...found.edit, how, isSimilarity }));
+}
+
+function exactPlaces(file: TextLines, lines: readonly string[]) {
+  return equalWindows(file, lines, (line) => line);
+}
+
+function namedPlaces(places: readonly number[]): string {
+  const lines = places.slice(0, NAMED_PLACES).map((line) => line + 1);
+  return `${places.length} places (lines ${lines.join(", ")}${places.length > NAMED_PLACES ? " …" : ""})`;
+}
+
+function missing(why: string): Extract<FoundHunk, { ok: false }> {
+  return { ok: false, why, isMissing: true };
+}
+
+/** Lines as deep as the first that continue its block: an opening bracket, the rest of a long signature. */
+const CONTINUES = /^(?:[{)\]]|\}.*[{:]$)/;
+/** The last line of a block. */
+const CLOSES = /^(?:\}|end\b)/;
+
+/** The first line after the block that line `first` begins: by indentation, with a closing bracket. */
+function blockEnd(file: TextLines, first: number): number {
+  const depth = indentOf(file.at(first)).length;
+  for (let line = first + 1; line < file.length; line += 1) {
+    const text = file.at(line);
+    const content = text.trim();
+    if (content === "" || indentOf(text).length > depth || CONTINUES.test(content)) continue;
+    return CLOSES.test(content) ? line + 1 : line;
+  }
+  return file.length;
 }
