@@ -51,6 +51,8 @@ export class AcpSession {
   readonly #journal: Journal;
   readonly #prompts: PromptRunner;
   readonly #processWatch: ProcessWatch | undefined;
+  /** The session is new, and the client is not our extension, which lists only sessions with messages. */
+  readonly #isKept: boolean;
   /** Aborted by the first prompt. */
   readonly #warming = new AbortController();
   #mode: ApprovalMode;
@@ -103,7 +105,17 @@ export class AcpSession {
       onChange: () => this.#sendOptions(),
     });
     const forCommands = (signal: AbortSignal): CommandSession => this.#forCommands(options, signal);
-    this.#prompts = new PromptRunner({ sessionId: id, agent, model: this.model, journal, endTurn, forCommands });
+    const { keyHint } = identity;
+    this.#prompts = new PromptRunner({
+      sessionId: id,
+      agent,
+      model: this.model,
+      journal,
+      keyHint,
+      endTurn,
+      forCommands,
+    });
+    this.#isKept = stored === undefined && ours.sessionIndex !== true;
     this.#processWatch = ours.processes === true ? watchProcesses(agent, client, id, log) : undefined;
     // After the current response: a client drops updates of a session that it does not know yet.
     setImmediate(() => {
@@ -180,6 +192,11 @@ export class AcpSession {
   /** Lines that are not in the journal yet. */
   get unsaved(): Buffer | undefined {
     return this.#journal.unsaved;
+  }
+
+  /** Stores a new session without messages, for a client that keeps its id. */
+  keep(): void {
+    if (this.#isKept && this.agent.transcript.length === 0) this.#journal.append({ type: "mode", mode: this.#mode });
   }
 
   /** Resolves to the journal if it has lines that could not be saved. */

@@ -8,6 +8,7 @@ import type { Host } from "../host/host.ts";
 import { messageOf } from "../platform/errors.ts";
 import { useNetwork } from "../platform/http/connections.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
+import { invalidParams } from "../protocol/handle.ts";
 import type { HermesImport, HermesImported } from "../protocol/sessions.ts";
 import { discoverEditorModels } from "../providers/catalogue/discovered-models.ts";
 import { deployments } from "../providers/deployments.ts";
@@ -74,7 +75,7 @@ export class AgentServer {
   }
 
   async newSession(client: AgentContext, params: SessionParams): Promise<AcpSession> {
-    await this.#checkFolder(params.cwd);
+    await this.#checkFolders(params);
     return this.#open(client, params, newSessionId(Date.now()));
   }
 
@@ -84,20 +85,26 @@ export class AgentServer {
     params: SessionParams,
     id: string,
   ): Promise<{ readonly session: AcpSession; readonly stored: StoredSession }> {
-    if (!isAbsolute(params.cwd)) throw invalidFolder(params.cwd, "is not an absolute path");
+    checkAbsolute(params);
     return this.#sessionQueue.run(id, async () => {
       await this.#close(id);
       this.stored.checkId(id);
       await this.stored.waitUntilFree(id);
       const stored = await this.readStored(id);
       const notes = storedNotes(stored, params.cwd, await this.#folderProblem(params.cwd));
-      return { session: await this.#open(client, params, id, { stored, notes }), stored };
+      const problems = await Promise.all(params.otherFolders.map((folder) => this.#folderProblem(folder)));
+      const otherFolders = params.otherFolders.filter((_, index) => problems[index] === undefined);
+      const missing = params.otherFolders.flatMap((folder, index) =>
+        problems[index] === undefined ? [] : [`The folder ${folder} ${problems[index]} and was left out.`],
+      );
+      const opening = { stored, notes: [...notes, ...missing] };
+      return { session: await this.#open(client, { ...params, otherFolders }, id, opening), stored };
     });
   }
 
   /** Opens a new session with the messages of another one. */
   async forkSession(client: AgentContext, params: SessionParams, source: ForkSource): Promise<AcpSession> {
-    await this.#checkFolder(params.cwd);
+    await this.#checkFolders(params);
     const fork = await this.stored.fork(source, params.cwd);
     return (await this.loadSession(client, params, fork)).session;
   }
@@ -160,8 +167,9 @@ export class AgentServer {
     [...this.#sessions.values()].findLast(({ agent }) => agent.recordReview(outcome));
   }
 
-  /** Ends every session with its processes. */
+  /** Ends every session with its processes. A client can load a session that was never prompted in its next connection. */
   async dispose(): Promise<void> {
+    for (const session of this.#sessions.values()) session.keep();
     await Promise.all([...this.#sessions.keys()].map((id) => this.closeSession(id)));
     await this.stored.dispose();
   }
@@ -181,12 +189,14 @@ export class AgentServer {
   ): Promise<AcpSession> {
     const configured = await this.configuration.read();
     const { directory } = this.configuration;
-    const model = await startingModel(directory, stored ?? { model: params.model, reasoningEffort: undefined });
+    const choices = stored ?? { model: params.model, reasoningEffort: undefined };
+    const model = await startingModel(directory, choices, this.#client.keyHint);
     const { local, log } = this.options;
     const session = createSession(
       () =>
         new AcpSession({
-          ...{ client, params, id, stored, notes, configured, directory, model, local, log },
+          ...{ client, params, id, stored, configured, directory, model, local, log },
+          notes: [...notes, ...serverNotes(params)],
           identity: this.#client,
           journal: this.#unsaved.get(id),
           home: this.#home,
@@ -204,14 +214,16 @@ export class AgentServer {
     return session;
   }
 
-  async #checkFolder(cwd: string): Promise<void> {
-    if (!isAbsolute(cwd)) throw invalidFolder(cwd, "is not an absolute path");
-    const problem = await this.#folderProblem(cwd);
-    if (problem !== undefined) throw invalidFolder(cwd, problem);
+  async #checkFolders(params: SessionParams): Promise<void> {
+    checkAbsolute(params);
+    for (const { field, folder } of foldersOf(params)) {
+      const problem = await this.#folderProblem(folder);
+      if (problem !== undefined) throw invalidParams(field, `${JSON.stringify(folder)} ${problem}`);
+    }
   }
 
-  async #folderProblem(cwd: string): Promise<string | undefined> {
-    const stat = await this.options.local.files.stat(cwd);
+  async #folderProblem(folder: string): Promise<string | undefined> {
+    const stat = await this.options.local.files.stat(folder);
     if (stat === undefined) return "does not exist";
     return stat.kind === "directory" ? undefined : "is not a folder";
   }
@@ -226,8 +238,25 @@ function createSession(create: () => AcpSession): AcpSession {
   }
 }
 
-function invalidFolder(cwd: string, problem: string): RequestError {
-  return RequestError.invalidParams({ field: "cwd", value: cwd }, `cwd: ${JSON.stringify(cwd)} ${problem}`);
+type NamedFolder = { readonly field: string; readonly folder: string };
+
+function foldersOf({ cwd, otherFolders }: SessionParams): readonly NamedFolder[] {
+  const others = otherFolders.map((folder, index) => ({ field: `additionalDirectories[${index}]`, folder }));
+  return [{ field: "cwd", folder: cwd }, ...others];
+}
+
+/** Throws the protocol's error for a relative folder. */
+function checkAbsolute(params: SessionParams): void {
+  for (const { field, folder } of foldersOf(params)) {
+    if (!isAbsolute(folder)) throw invalidParams(field, `${JSON.stringify(folder)} is not an absolute path`);
+  }
+}
+
+function serverNotes({ mcpServers }: SessionParams): readonly string[] {
+  if (mcpServers.length === 0) return [];
+  return [
+    `Hermes does not connect to MCP servers yet. Their tools are missing in this session: ${mcpServers.join(", ")}.`,
+  ];
 }
 
 /** Warnings about a stored session, one line each. `folderProblem` ends a sentence about the folder. */

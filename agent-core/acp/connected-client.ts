@@ -12,6 +12,8 @@ export class ConnectedClient {
   readonly capabilities: ClientCapabilities;
   /** Name for people: `Zed`, `Visual Studio Code`. */
   readonly title: string | undefined;
+  /** Sentence about another way to set a key. */
+  readonly keyHint: string;
   /** The client's own models, if it offers any. */
   readonly models: ClientModels | undefined;
   /** Undefined for a client that does not keep lists of sessions. */
@@ -24,6 +26,8 @@ export class ConnectedClient {
     this.title = title;
     const ours = hermesCapabilities(capabilities);
     this.models = context !== undefined && ours.languageModels === true ? new ClientModels(context) : undefined;
+    this.keyHint =
+      ours.palette === true ? 'Or run "Hermes: Set API Key".' : "Or run `hermes-acp --setup` in a terminal.";
     this.#listener = ours.sessionIndex === true ? context : undefined;
   }
 

@@ -1,13 +1,17 @@
 /** Converts ACP's content blocks to a user message of the internal format. */
 import { fileURLToPath } from "node:url";
-import type { ContentBlock, EmbeddedResource, ResourceLink } from "@zed-industries/agent-client-protocol";
+import type { ContentBlock, EmbeddedResource, ImageContent, ResourceLink } from "@zed-industries/agent-client-protocol";
 import type { ContentPart } from "../messages/message.ts";
+import { invalidParams } from "../protocol/handle.ts";
 
 /** Limit of embedded text: one attachment must not fill the window. Characters. */
 const EMBEDDED_TEXT_LIMIT = 200_000;
 
-/** Returns parts for a message with images, else a string. */
+/** Returns parts for a message with images, else a string. Throws the protocol's error for an empty or invalid message. */
 export function userMessage(blocks: readonly ContentBlock[]): string | readonly ContentPart[] {
+  if (blocks.every((block) => block.type === "text" && block.text.trim() === "")) {
+    throw invalidParams("prompt", "it has no text and no attachment");
+  }
   const parts = blocks.map(partOf);
   if (parts.some((part) => part.type === "image_url")) return parts;
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n\n");
@@ -18,6 +22,7 @@ function partOf(block: ContentBlock): ContentPart {
     case "text":
       return text(block.text);
     case "image":
+      checkImage(block);
       return { type: "image_url", image_url: { url: `data:${block.mimeType};base64,${block.data}` } };
     case "audio":
       return text(`[An audio attachment (${block.mimeType}) was left out: audio is not supported.]`);
@@ -26,6 +31,16 @@ function partOf(block: ContentBlock): ContentPart {
     case "resource":
       return text(embeddedText(block));
   }
+}
+
+const IMAGE_TYPE = /^image\/[\w.+-]+$/;
+const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
+
+function checkImage({ mimeType, data }: ImageContent): void {
+  if (!IMAGE_TYPE.test(mimeType)) {
+    throw invalidParams("prompt", `an image has the type ${JSON.stringify(mimeType)} instead of image/…`);
+  }
+  if (!BASE64.test(data)) throw invalidParams("prompt", `the data of an image (${mimeType}) is not base64`);
 }
 
 function linkText({ uri, name }: ResourceLink): string {

@@ -18,6 +18,8 @@ export type PromptRunnerOptions = {
   readonly agent: AIAgent;
   readonly model: SessionModel;
   readonly journal: Journal;
+  /** See `ConnectedClient`. */
+  readonly keyHint: string;
   /** Closes the tool calls that never ran. */
   readonly endTurn: () => void;
   /** The part of the session that a command may use; `signal` cancels the command. */
@@ -37,12 +39,16 @@ export class PromptRunner {
     this.#options = options;
   }
 
-  /** Runs a prompt after the earlier ones. Rejects with a `RequestError` when the model cannot be used. */
+  /**
+   * Runs a prompt after the earlier ones. Throws a `RequestError` for a message that cannot be sent, and rejects with one
+   * when the model cannot be used.
+   */
   run(blocks: readonly ContentBlock[], requestSignal: AbortSignal): Promise<PromptResponse> {
+    const message = userMessage(blocks);
     const signal = AbortSignal.any([requestSignal, this.#cancellation.signal]);
     this.#count += 1;
     const prompt = this.#last
-      .then(() => this.#runPrompt(blocks, signal))
+      .then(() => this.#runPrompt(message, signal))
       .finally(() => {
         this.#count -= 1;
       });
@@ -69,9 +75,8 @@ export class PromptRunner {
     await this.#last;
   }
 
-  async #runPrompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
+  async #runPrompt(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
     if (signal.aborted) return { stopReason: "cancelled" };
-    const message = userMessage(blocks);
     const commands = this.#options.forCommands(signal);
     const answer = typeof message === "string" ? await answerOf(message, commands) : undefined;
     if (signal.aborted && answer === CANCELLED) return { stopReason: "cancelled" };
@@ -85,14 +90,14 @@ export class PromptRunner {
   }
 
   async #runTurn(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {
-    const { sessionId, agent, model, journal, endTurn } = this.#options;
+    const { sessionId, agent, model, journal, endTurn, keyHint } = this.#options;
     const problem = journal.claim();
     if (problem !== undefined) throw sessionUnusable(sessionId, problem);
     model.record();
     try {
       const { stopReason, fault } = await agent.runConversation({ userMessage: message, signal });
       if (stopReason !== "error") return { stopReason };
-      if (fault !== undefined) throw faultError(fault);
+      if (fault !== undefined) throw faultError(fault, keyHint);
       throw new Error("The turn failed without a reported cause.");
     } finally {
       endTurn();

@@ -10,9 +10,11 @@ const RESOURCE_NOT_FOUND = -32002;
 /** Limit of a quoted session id. */
 const MAX_ID_CHARS = 100;
 
-export function faultError(fault: Fault): RequestError {
-  const code = fault.kind === "authentication" ? AUTH_REQUIRED : INTERNAL_ERROR;
-  return new RequestError(code, fault.message, {
+/** `keyHint`: see `ConnectedClient`. */
+export function faultError(fault: Fault, keyHint: string): RequestError {
+  const needsKey = fault.kind === "authentication";
+  const message = needsKey ? `${fault.message} ${keyHint}` : fault.message;
+  return new RequestError(needsKey ? AUTH_REQUIRED : INTERNAL_ERROR, message, {
     kind: fault.kind,
     ...(fault.status !== undefined && { status: fault.status }),
     ...(fault.retryAfterMs !== undefined && { retryAfterMs: fault.retryAfterMs }),
@@ -20,8 +22,8 @@ export function faultError(fault: Fault): RequestError {
 }
 
 /** A missing key: editors offer their ways to authenticate. */
-export function authRequired(message: string): RequestError {
-  return new RequestError(AUTH_REQUIRED, message, { kind: "authentication" });
+export function authRequired(message: string, keyHint: string): RequestError {
+  return new RequestError(AUTH_REQUIRED, `${message} ${keyHint}`, { kind: "authentication" });
 }
 
 /** `why` follows a colon. */

@@ -181,15 +181,22 @@ export type StartingModel = {
 /** Choices in the journal, or of the client for a new session. */
 type Choices = { readonly model: string | undefined; readonly reasoningEffort: string | undefined };
 
-/** Model that a session starts with. Throws the protocol's error when the configuration leads to no model. */
-export async function startingModel(directory: ModelDirectory, choices: Choices): Promise<StartingModel> {
+/**
+ * Model that a session starts with. Throws the protocol's error when the configuration leads to no model. `keyHint`: see
+ * `ConnectedClient`.
+ */
+export async function startingModel(
+  directory: ModelDirectory,
+  choices: Choices,
+  keyHint: string,
+): Promise<StartingModel> {
   const effort = choices.reasoningEffort === undefined ? undefined : effortOf(choices.reasoningEffort);
   const chosen = choices.model === undefined ? undefined : parseChoice(choices.model);
   const own = chosen && directory.resolve(chosen);
   if (own?.ok) return { resolved: own.model, chosen, effort, warnings: [] };
   const automatic = await directory.resolveDefault();
   if (!automatic.ok) {
-    if (automatic.missing === "key") throw authRequired(automatic.message);
+    if (automatic.missing === "key") throw authRequired(automatic.message, keyHint);
     throw RequestError.internalError(undefined, automatic.message);
   }
   const warnings = own

@@ -5,7 +5,10 @@ import { HermesSessionMeta } from "../protocol/sessions.ts";
 export type SessionParams = {
   /** Absolute folder. */
   readonly cwd: string;
+  /** Absolute folders. */
   readonly otherFolders: readonly string[];
+  /** Names of MCP servers that the client gives; the agent does not connect to them yet. */
+  readonly mcpServers: readonly string[];
   /** False when the editor says that the user does not trust the workspace. */
   readonly trusted: boolean;
   /** Model of a new session, as `provider:model`; undefined: the configured one. */
@@ -15,12 +18,14 @@ export type SessionParams = {
 export function sessionParams(params: {
   readonly cwd: string;
   readonly additionalDirectories?: readonly string[];
+  readonly mcpServers?: readonly { readonly name: string }[];
   readonly _meta?: unknown;
 }): SessionParams {
   const ours = readMeta(HermesSessionMeta, params._meta);
   return {
     cwd: params.cwd,
     otherFolders: params.additionalDirectories ?? [],
+    mcpServers: (params.mcpServers ?? []).map(({ name }) => name),
     // In an editor without workspace trust, the user's configuration is the consent.
     trusted: ours?.trusted ?? true,
     model: ours?.model,

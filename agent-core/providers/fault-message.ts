@@ -63,7 +63,7 @@ export function faultMessage(facts: FaultFacts): string {
 
 /** Advice for setting this provider's key. */
 export function keyAdvice(provider: string): string {
-  return `Set ${keyVariableOf(provider) ?? "HERMES_API_KEY"}, or run "Hermes: Set API Key" in VS Code.`;
+  return `Set ${keyVariableOf(provider) ?? "HERMES_API_KEY"} in the environment or in ~/.hermes/.env.`;
 }
 
 /** `: detail.`, or the full stop alone. */

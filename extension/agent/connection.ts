@@ -22,6 +22,7 @@ const OURS: HermesClientCapabilities = {
   fileMoves: true,
   putBack: true,
   problems: true,
+  palette: true,
   processes: true,
   compressions: true,
   grants: true,

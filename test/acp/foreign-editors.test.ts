@@ -248,3 +248,79 @@ test("an edit of a large file sends its diff once, and the journal names the tex
   expect(await replayedDiffs(agent, sessionId)).toEqual([]);
   expect(agent.of("tool_call").map(({ title }) => title)).toContain("Edit big.txt");
 });
+
+test("folders, prompts and images that cannot be used are refused with the reason", async () => {
+  const { agent, model } = await start();
+  await agent.initialize();
+  const refused = async (method: string, params: Json, message: string): Promise<void> => {
+    expect((await agent.request(method, params)).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining(message),
+    });
+  };
+  const place = { cwd: agent.cwd, mcpServers: [] };
+  const other = (folder: string): Json => ({ ...place, additionalDirectories: [agent.home, folder] });
+  await refused("session/new", other("lib"), 'additionalDirectories[1]: "lib" is not an absolute path');
+  await refused("session/new", other("/no/such"), 'additionalDirectories[1]: "/no/such" does not exist');
+  const sessionId = await agent.newSession();
+  const image = { type: "image", mimeType: "image/png", data: "not base64!" };
+  await refused("session/prompt", { sessionId, prompt: [] }, "prompt: it has no text and no attachment");
+  await refused("session/prompt", { sessionId, prompt: [{ type: "text", text: " \n" }] }, "prompt: it has no text");
+  await refused(
+    "session/prompt",
+    { sessionId, prompt: [image] },
+    "prompt: the data of an image (image/png) is not base64",
+  );
+  await refused(
+    "session/prompt",
+    { sessionId, prompt: [{ ...image, data: "AAAA", mimeType: "text/html" }] },
+    'prompt: an image has the type "text/html" instead of image/…',
+  );
+  expect(model.requests).toEqual([]);
+
+  model.script(say("done"));
+  await agent.prompt(sessionId, "go");
+  const loaded = await agent.request("session/load", { sessionId, ...other("/no/such") });
+  expect(loaded.error).toBeUndefined();
+  await expect
+    .poll(() => JSON.stringify(agent.updates))
+    .toContain("The folder /no/such does not exist and was left out.");
+});
+
+test("a session that was never prompted can be loaded in the next connection, and is in no list", async () => {
+  const { agent } = await start();
+  await agent.initialize();
+  const sessionId = await agent.newSession();
+  await agent.stop();
+  const next = new AcpAgent({}, agent.home);
+  onTestFinished(() => next.stop());
+  await next.initialize();
+  expect((await next.request("session/list", {})).result?.["sessions"]).toEqual([]);
+  expect((await next.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] })).error).toBeUndefined();
+  expect((await next.prompt(sessionId, "list files")).result).toMatchObject({ stopReason: "end_turn" });
+});
+
+test("a missing key names the ways to set it that the client has", async () => {
+  const messages: unknown[] = [];
+  for (const capabilities of [{}, { _meta: { hermes: { palette: true } } }]) {
+    const agent = new AcpAgent({ HERMES_PROVIDER: "openrouter", HERMES_MODEL: "m" });
+    onTestFinished(() => agent.stop());
+    await agent.initialize(capabilities);
+    messages.push((await agent.request("session/new", { cwd: agent.cwd, mcpServers: [] })).error?.message);
+  }
+  const missing = "No key is set for openrouter. Set OPENROUTER_API_KEY in the environment or in ~/.hermes/.env.";
+  expect(messages).toEqual([
+    `${missing} Or run \`hermes-acp --setup\` in a terminal.`,
+    `${missing} Or run "Hermes: Set API Key".`,
+  ]);
+});
+
+test("MCP servers of the client are named as missing, once", async () => {
+  const { agent } = await start();
+  await agent.initialize();
+  const mcpServers = [{ name: "files", command: "/bin/true", args: [], env: [] }];
+  await agent.request("session/new", { cwd: agent.cwd, mcpServers });
+  await expect
+    .poll(() => agent.of("agent_thought_chunk").map(({ content }) => (content as Json)["text"]))
+    .toEqual(["Hermes does not connect to MCP servers yet. Their tools are missing in this session: files.\n"]);
+});

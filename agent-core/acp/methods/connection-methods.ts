@@ -49,7 +49,7 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
     }
     await server.reconfigure();
     const model = server.configuration.directory.resolve(undefined);
-    if (!model.ok) throw authRequired(model.message);
+    if (!model.ok) throw authRequired(model.message, server.client.keyHint);
     return {};
   });
 }

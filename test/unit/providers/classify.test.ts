@@ -163,14 +163,14 @@ describe("messages", () => {
       message: `Incorrect API key provided: ${KEY}. Find yours at https://platform.openai.com`,
     });
     expect(faultOf(error).message).toBe(
-      'The key for openai was refused (401). Set OPENAI_API_KEY, or run "Hermes: Set API Key" in VS Code.',
+      "The key for openai was refused (401). Set OPENAI_API_KEY in the environment or in ~/.hermes/.env.",
     );
   });
 
   test("a missing key is told apart from a wrong one", () => {
     const endpoint = { provider: "custom", baseUrl: "http://127.0.0.1:1/v1", apiKey: undefined };
     expect(classify(apiError(401, { message: "no" }), { endpoint, model: "m" }).message).toBe(
-      'custom needs a key, and none is set (401). Set HERMES_API_KEY, or run "Hermes: Set API Key" in VS Code.',
+      "custom needs a key, and none is set (401). Set HERMES_API_KEY in the environment or in ~/.hermes/.env.",
     );
   });
 

@@ -102,7 +102,7 @@ describe("a provider that is named", () => {
 
   test("without its key it says which variable to set", () => {
     expect(refusal({ HERMES_PROVIDER: "openrouter" })).toBe(
-      'No key is set for openrouter. Set OPENROUTER_API_KEY, or run "Hermes: Set API Key" in VS Code.',
+      "No key is set for openrouter. Set OPENROUTER_API_KEY in the environment or in ~/.hermes/.env.",
     );
   });
 
