@@ -88,7 +88,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
       status.waiting(count);
     }),
     onDidSettle(() => {
-      panel.setFacts({ review: review.files });
+      panel.setFacts({ review: review.files, undone: review.undoneCount });
       attention.setEdits(review.files.filter(({ isWaiting }) => isWaiting).length);
     }),
     reportDecisions(services),

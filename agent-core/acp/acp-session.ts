@@ -92,7 +92,7 @@ export class AcpSession {
     });
     this.agent = agent;
     this.#journal = journal;
-    this.restores = new RestorePoints({ agent, send, trusted });
+    this.restores = new RestorePoints({ agent, send, trusted, readStored: () => options.readStored(id) });
     this.earlier = new ReplayPages(() => agent.transcript, stored);
     this.model = new SessionModel({
       directory,

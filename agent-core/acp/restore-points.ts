@@ -1,4 +1,5 @@
 /** Restores files, the conversation or both to an earlier user message, and undoes that. */
+import { randomUUID } from "node:crypto";
 import { RequestError, type SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { RestoredFile } from "../checkpoints/restore.ts";
@@ -6,7 +7,9 @@ import type { PlannedFile } from "../checkpoints/restore-plan.ts";
 import type { Message } from "../messages/message.ts";
 import type { HermesRewoundMeta } from "../protocol/conversation.ts";
 import type { HermesRestored, HermesRestoredFile, HermesRestorePreview } from "../protocol/restores.ts";
+import type { StoredSession } from "../sessions/read-journal.ts";
 import { userText } from "./conversation-updates.ts";
+import { replaySaid } from "./replay.ts";
 
 /** A user message as the target of a restore. */
 export type RestorePoint = {
@@ -23,14 +26,23 @@ export type RestorePointsOptions = {
   readonly send: (update: SessionUpdate) => void;
   /** False: the session must not write files. */
   readonly trusted: () => boolean;
+  /** The session as its journal has it now. */
+  readonly readStored: () => Promise<StoredSession>;
 };
+
+/** Messages from `position` on that a restore took back. `isBack`: its undo has returned them. */
+type Rewound = { readonly id: string; readonly position: number; readonly isBack: boolean };
 
 export class RestorePoints {
   readonly #agent: AIAgent;
   readonly #send: (update: SessionUpdate) => void;
   readonly #trusted: () => boolean;
+  readonly #readStored: () => Promise<StoredSession>;
+  /** The last restore that took messages back, or its undo. */
+  #rewound: Rewound | undefined;
 
-  constructor({ agent, send, trusted }: RestorePointsOptions) {
+  constructor({ agent, send, trusted, readStored }: RestorePointsOptions) {
+    this.#readStored = readStored;
     this.#agent = agent;
     this.#send = send;
     this.#trusted = trusted;
@@ -73,22 +85,48 @@ export class RestorePoints {
     const { checkpoints } = this.#agent;
     if (parts.files) this.#checkTrust();
     const restored = parts.files ? await checkpoints?.restore(position, signal) : undefined;
-    if (parts.conversation) this.rewindTo(position);
+    const hasChanged = restored?.files.some(({ leftAlone }) => leftAlone === undefined) ?? false;
+    const restoreId = restored?.id ?? randomUUID();
+    if (parts.conversation) {
+      this.rewindTo(position);
+      this.#rewound = { id: restoreId, position, isBack: false };
+    }
     return {
       files: (restored?.files ?? []).map(fileOf),
       prompt: parts.conversation ? prompt : null,
-      ...(restored?.files.some(({ leftAlone }) => leftAlone === undefined) && { restoreId: restored.id }),
+      ...((hasChanged || parts.conversation) && { restoreId }),
     };
   }
 
-  /** Undoes the file changes of a restore; default: of the last one. Undefined when there was none. */
+  /**
+   * Undoes a restore; default: the last one. Its messages return unless the conversation has gone on. Undefined when
+   * there was none.
+   */
   async undo(id: string | undefined, signal: AbortSignal): Promise<HermesRestored | undefined> {
     const { checkpoints } = this.#agent;
-    const restore = id ?? checkpoints?.lastRestore;
-    if (restore === undefined || checkpoints === undefined) return undefined;
+    const restore = id ?? this.#rewound?.id ?? checkpoints?.lastRestore;
+    if (restore === undefined) return undefined;
+    const rewound = this.#rewound?.id === restore ? this.#rewound : undefined;
+    if (checkpoints === undefined && rewound === undefined) return undefined;
     this.#checkTrust();
-    const undone = await checkpoints.undo(restore, signal);
-    return { files: undone.files.map(fileOf), prompt: null, restoreId: undone.id };
+    const undone = await checkpoints?.undo(restore, signal);
+    const undoId = undone?.id ?? randomUUID();
+    if (rewound !== undefined) await this.#moveConversation(rewound, undoId);
+    return { files: (undone?.files ?? []).map(fileOf), prompt: null, restoreId: undoId };
+  }
+
+  /** Returns the messages of a restore, or takes them back again. The client gets them as a replay. */
+  async #moveConversation({ position, isBack }: Rewound, undoId: string): Promise<void> {
+    this.#rewound = undefined;
+    if (isBack) this.rewindTo(position);
+    else {
+      const first = this.#agent.unrewind();
+      if (first === undefined) return;
+      const { conversation, toolEntry } = await this.#readStored();
+      const returned = conversation.transcript.filter((one) => one.position >= first);
+      for (const update of replaySaid(returned, toolEntry)) this.#send(update);
+    }
+    this.#rewound = { id: undoId, position, isBack: !isBack };
   }
 
   #checkTrust(): void {

@@ -95,6 +95,12 @@ export class AIAgent {
     this.#record.rewind(keep);
   }
 
+  /** Takes the last rewind back, as SessionRecord. Throws during a turn. */
+  unrewind(): number | undefined {
+    if (this.isRunning) throw new Error("A turn is running. Stop it before you undo or restore.");
+    return this.#record.unrewind();
+  }
+
   /** Continues another session in this one, whose own messages are taken back. Throws during a turn. */
   resumeFrom(stored: StoredSession): void {
     if (this.isRunning) throw new Error("A turn is running. Stop it before you undo or restore.");

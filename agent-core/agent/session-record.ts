@@ -87,6 +87,15 @@ export class SessionRecord {
     this.journal({ type: "rewind", keep });
   }
 
+  /** Takes the last rewind back. Returns the first position that returned; undefined when a message came after it. */
+  unrewind(): number | undefined {
+    const returned = this.conversation.unrewind();
+    const [first] = returned[0] ?? [];
+    if (first === undefined) return undefined;
+    this.journal({ type: "rewind", keep: first, returned: returned.map(([from, to]) => [from, to]) });
+    return first;
+  }
+
   replaceHistory(messages: readonly Message[]): void {
     this.#clear();
     for (const message of messages) this.add(message);

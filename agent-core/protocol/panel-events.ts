@@ -143,9 +143,11 @@ const earlierEvents = [
 const restoreEvents = [
   /** Null removes the preview. */
   z.object({ kind: z.literal("restore-preview"), position: z.number(), preview: RestorePreview.nullable() }),
-  /** `restoreId`: id to undo the restore; missing when no file changed. */
+  /** `restoreId`: id to undo the restore; missing when nothing changed. */
   z.object({
     kind: z.literal("restored"),
+    /** The messages were taken back, or returned. */
+    hasConversation: z.boolean(),
     files: z.array(RestoreFile).readonly(),
     isUndo: z.boolean(),
     restoreId: z.string().exactOptional(),
@@ -200,6 +202,8 @@ export const WorkspaceFacts = z.object({
   /** In an untrusted workspace the agent only talks and reads. */
   isTrusted: z.boolean(),
   review: z.array(ReviewedFile).readonly(),
+  /** Number of files whose undo can be redone. */
+  undone: z.number(),
   /** Background processes of every open session. */
   processes: z.array(z.object({ sessionId: z.string(), processes: z.array(HermesProcess).readonly() })).readonly(),
   /** Null: the page has not been needed yet, or a model is set up. */

@@ -83,6 +83,8 @@ const workspace = [
   z.object({ type: z.literal("undo-file"), path }),
   z.object({ type: z.literal("keep-all") }),
   z.object({ type: z.literal("undo-all") }),
+  /** Redoes the last undo of whole files. */
+  z.object({ type: z.literal("redo-undone") }),
   /** `line`: from 1. */
   z.object({ type: z.literal("open-location"), path, line: z.int().min(1).exactOptional() }),
   z.object({ type: z.literal("open-link"), href: z.string().max(4_096) }),

@@ -73,6 +73,8 @@ export class Conversation {
   #said: ReleasableMessage[] = [];
   #next = 0;
   #compressions: Compression[] = [];
+  /** State before the last rewind, until the next message. */
+  #taken: { readonly said: ReleasableMessage[]; readonly compressions: Compression[] } | undefined;
   /** Cache of the model's messages. An appended message extends it; any other change drops it. */
   #view: Message[] | undefined;
 
@@ -101,6 +103,7 @@ export class Conversation {
    * takes no memory while the model does not get it.
    */
   append(message: Message, position = this.#next, stored?: StoredMessage): number {
+    this.#taken = undefined;
     const place = Math.max(position, this.#next);
     const said = new ReleasableMessage(place, message, stored);
     this.#said.push(said);
@@ -112,12 +115,26 @@ export class Conversation {
 
   /** Takes back all messages from position `keep` on. A compression that covers one of them is undone. */
   rewind(keep: number): void {
+    this.#taken = { said: this.#said, compressions: this.#compressions };
     this.#said = this.#said.filter(({ position }) => position < keep);
     this.#compressions = this.#compressions.filter((compression) => endOf(compression) < keep);
     this.#view = undefined;
   }
 
+  /** Takes the last rewind back. Returns the positions that returned: none when a message came after it. */
+  unrewind(): readonly PositionRange[] {
+    const taken = this.#taken;
+    this.#taken = undefined;
+    if (taken === undefined) return [];
+    const left = this.#said.length;
+    this.#said = taken.said;
+    this.#compressions = taken.compressions;
+    this.#view = undefined;
+    return rangesOf(taken.said.slice(left).map(({ position }) => position));
+  }
+
   compress(compression: Compression): void {
+    this.#taken = undefined;
     const before = lastDropped(this.compression);
     this.#compressions.push(compression);
     this.#view = undefined;
@@ -138,6 +155,17 @@ export class Conversation {
     const sent = this.#said.filter(({ isUnfinished }) => !isUnfinished);
     return compression === undefined ? sent.map((said) => said.hold()) : compressed(sent, compression);
   }
+}
+
+/** Neighbouring positions as ranges. */
+function rangesOf(positions: readonly number[]): readonly PositionRange[] {
+  const ranges: [number, number][] = [];
+  for (const position of positions) {
+    const last = ranges.at(-1);
+    if (last?.[1] === position - 1) last[1] = position;
+    else ranges.push([position, position]);
+  }
+  return ranges;
 }
 
 /** Count of messages that a compression drops. */

@@ -109,7 +109,13 @@ const entrySchema = z.discriminatedUnion("type", [
     at,
   }),
   /** The messages from position `keep` on were taken back. Their lines stay in the file. */
-  z.object({ type: z.literal("rewind"), keep: z.number(), at }),
+  z.object({
+    type: z.literal("rewind"),
+    keep: z.number(),
+    /** The rewind before it was taken back: these positions returned, both ends included. */
+    returned: z.array(z.tuple([z.number(), z.number()])).exactOptional(),
+    at,
+  }),
   /** A summary replaces older messages. It replaces the compression before it as a whole. */
   z.object({
     type: z.literal("compression"),

@@ -62,9 +62,15 @@ function countCorrections(entries: readonly JournalEntry[]): number {
 function countEarlyRewinds(entries: readonly JournalEntry[]): number {
   let count = 0;
   let positions: readonly number[] = [];
+  let before = { count, positions };
   for (const entry of entries) {
     if (isUserMessage(entry)) positions = [...positions, entry.position ?? positions.length];
     if (entry.type !== "rewind") continue;
+    if (entry.returned !== undefined) {
+      ({ count, positions } = before);
+      continue;
+    }
+    before = { count, positions };
     const kept = positions.filter((position) => position < entry.keep);
     const removed = positions.length - kept.length;
     if (removed > 0 && removed <= REWIND_REACH + 1) count += 1;

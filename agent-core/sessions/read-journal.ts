@@ -216,7 +216,8 @@ class Reading {
         this.#conversation.append(entry.message, entry.position, this.#stored(place));
         return;
       case "rewind":
-        this.#conversation.rewind(entry.keep);
+        if (entry.returned === undefined) this.#conversation.rewind(entry.keep);
+        else this.#conversation.unrewind();
         return;
       case "compression":
         this.#conversation.compress(entry);

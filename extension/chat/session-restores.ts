@@ -16,6 +16,8 @@ export class SessionRestores {
   readonly #worker: AgentWorker;
   readonly #sessions: Sessions;
   readonly #documents: CheckpointDocuments;
+  /** Ids of the restores that took messages back or returned them. */
+  readonly #rewinds = new Set<string | undefined>();
   /** Position of the preview in the panel. */
   #shown: number | undefined;
 
@@ -59,14 +61,18 @@ export class SessionRestores {
     const agent = await this.#worker.agent();
     const restored = await call(agent, restoreMethods.restore, { sessionId, position, ...parts });
     this.close();
-    if (parts.files) this.#showResult(restored, false);
+    if (parts.conversation) this.#rewinds.add(restored.restoreId);
+    this.#showResult(restored, { isUndo: false, hasConversation: parts.conversation });
   }
 
   /** Reverts a restore. */
   async undo(restoreId: string): Promise<void> {
     const sessionId = this.#sessionId();
     const agent = await this.#worker.agent();
-    this.#showResult(await call(agent, restoreMethods.undo, { sessionId, restoreId }), true);
+    const undone = await call(agent, restoreMethods.undo, { sessionId, restoreId });
+    const hasConversation = this.#rewinds.delete(restoreId);
+    if (hasConversation) this.#rewinds.add(undone.restoreId);
+    this.#showResult(undone, { isUndo: true, hasConversation });
   }
 
   async #preview(position: number, withTexts: boolean): Promise<HermesRestorePreview> {
@@ -75,11 +81,14 @@ export class SessionRestores {
     return call(agent, restoreMethods.preview, { sessionId, position, withTexts });
   }
 
-  #showResult({ files, restoreId }: HermesRestored, isUndo: boolean): void {
+  #showResult(
+    { files, restoreId }: HermesRestored,
+    kind: { readonly isUndo: boolean; readonly hasConversation: boolean },
+  ): void {
     this.#sessions.shown.log.push({
       kind: "restored",
       files: files.map(fileOf),
-      isUndo,
+      ...kind,
       ...(restoreId !== undefined && { restoreId }),
     });
   }

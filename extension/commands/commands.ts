@@ -6,6 +6,7 @@ import { chooseModel } from "../models/choose-model.ts";
 import { enterKey } from "../models/enter-key.ts";
 import { hunkOfChange, reviewedDocument } from "../review/hunk-at.ts";
 import { decideHunk, revealHunk } from "../review/hunk-keys.ts";
+import type { Review } from "../review/review.ts";
 import type { Services } from "../services.ts";
 import { importSessions } from "./import-sessions.ts";
 import { manageGrants } from "./manage-grants.ts";
@@ -118,7 +119,7 @@ const reviewCommands: CommandTable = {
   },
 
   "hermes.keepAll": ({ review }) => review.keepAll(),
-  "hermes.undoAll": ({ review }) => review.undoAll(),
+  "hermes.undoAll": ({ review }) => undoAll(review),
 
   "hermes.nextHunk": ({ review, opener }, ...args) => revealHunk(review, opener, 1, args),
   "hermes.previousHunk": ({ review, opener }, ...args) => revealHunk(review, opener, -1, args),
@@ -129,6 +130,20 @@ const reviewCommands: CommandTable = {
   },
   "hermes.openAllReviews": ({ opener }) => opener.openAll(),
 };
+
+const UNDO_ALL = "Undo All";
+
+/** Asks once for several files. A single file, and each undo, can be redone from the panel. */
+async function undoAll(review: Review): Promise<void> {
+  const files = review.files.filter(({ isWaiting }) => !isWaiting).length;
+  if (files > 1) {
+    const detail = "Files that Hermes created are deleted. You can redo this from the chat panel.";
+    const question = `Undo all edits of Hermes in ${files} files?`;
+    const answer = await vscode.window.showWarningMessage(question, { modal: true, detail }, UNDO_ALL);
+    if (answer !== UNDO_ALL) return;
+  }
+  await review.undoAll();
+}
 
 /** All commands of the extension, by id. */
 export const commands: CommandTable = {

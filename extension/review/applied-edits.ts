@@ -144,7 +144,12 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
   }
 
   #reverted({ path, after }: FileEdit, before: ReviewedText | undefined): void {
-    if (!this.#texts.has(path)) return;
+    if (!this.#texts.has(path)) {
+      // A new file that returns has no document whose change event brings its review back.
+      const earlier = this.#states.get(path)?.find(({ present }) => present === after);
+      if (earlier !== undefined) this.#set(earlier);
+      return;
+    }
     if (after === null) this.#forget(path);
     else if (before?.isGone) this.#set(reviewedText({ path, baseline: before.baseline, present: after }));
     // A file that no document shows emits no change event.
@@ -172,6 +177,18 @@ export class AppliedEdits implements Reviewable, vscode.Disposable {
 
   async undoFile(path: string): Promise<void> {
     await this.#revertWith(path, withAllUndone);
+  }
+
+  /** Writes edits again that `undoFile` has undone, with their review. Rejects when the file has changed since. */
+  redoFile(text: ReviewedText): Promise<void> {
+    const { path, baseline, present } = text;
+    const after = textInFile(text);
+    return this.#writes.run(path, async () => {
+      await this.#write({ path, expected: baseline, after }, () => ({
+        text: after === null ? undefined : present,
+        noted: () => this.#set(text),
+      }));
+    });
   }
 
   /** Reads a file again that may have changed or gone without an event. */

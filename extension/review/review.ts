@@ -20,6 +20,8 @@ export class Review implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
   readonly #decided = new vscode.EventEmitter<HermesReviewed>();
   readonly #subscriptions: vscode.Disposable[];
+  /** Files that the user has undone; a new edit ends the offer to redo them. */
+  #undone: readonly ReviewedText[] = [];
 
   /** Emits the document (the file, or the proposal's) whose hunks changed. */
   readonly onDidChange = this.#changed.event;
@@ -31,7 +33,11 @@ export class Review implements vscode.Disposable {
     this.#applied = applied;
     this.#proposals = proposals;
     this.#subscriptions = [
-      applied.onDidChange((path) => this.#changed.fire(appliedUri(path, applied.find(path)?.isGone))),
+      applied.onDidChange((path) => {
+        const text = applied.find(path);
+        if (text !== undefined) this.#undone = this.#undone.filter((undone) => undone.path !== path);
+        this.#changed.fire(appliedUri(path, text?.isGone));
+      }),
       proposals.onDidChange((path) => this.#changed.fire(proposalUri(path))),
       this.#changed,
       this.#decided,
@@ -85,9 +91,31 @@ export class Review implements vscode.Disposable {
   }
 
   async undoFile(uri: vscode.Uri): Promise<void> {
+    this.#undone = [];
+    await this.#undoFile(uri);
+  }
+
+  /** Number of files that `redo` brings back. */
+  get undoneCount(): number {
+    return this.#undone.length;
+  }
+
+  /** Redoes the last undo of whole files. Continues with the others when a file has changed, and rejects at the end. */
+  async redo(): Promise<void> {
+    const texts = this.#undone;
+    this.#undone = [];
+    await all(texts.map((text) => this.#applied.redoFile(text)));
+  }
+
+  async #undoFile(uri: vscode.Uri): Promise<void> {
     const hunks = this.hunks(uri);
+    const text = this.find(uri);
     await this.#side(uri)?.undoFile(uri.fsPath);
     this.#report(uri, "undone", countLines(hunks));
+    const isApplied = uri.scheme !== PROPOSAL_SCHEME && this.find(uri) === undefined;
+    if (text === undefined || !isApplied) return;
+    this.#undone = [...this.#undone, text];
+    this.#changed.fire(uri);
   }
 
   /** Reads a file again that may have changed or gone without an event. */
@@ -101,9 +129,8 @@ export class Review implements vscode.Disposable {
 
   /** Continues with the others when a file cannot be changed, and rejects with the first reason at the end. */
   async undoAll(): Promise<void> {
-    const undone = await Promise.allSettled(this.documents.map((uri) => this.undoFile(uri)));
-    const failed = undone.find((result) => result.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
+    this.#undone = [];
+    await all(this.documents.map((uri) => this.#undoFile(uri)));
   }
 
   dispose(): void {
@@ -125,6 +152,12 @@ export class Review implements vscode.Disposable {
     if (uri.scheme === PROPOSAL_SCHEME) return this.#proposals;
     return ["file", "untitled", GONE_SCHEME].includes(uri.scheme) ? this.#applied : undefined;
   }
+}
+
+/** Waits for all, and rejects with the first reason. */
+async function all(work: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(work)).find((result) => result.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
 }
 
 function countLines(hunks: readonly Hunk[]): number {

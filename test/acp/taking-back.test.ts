@@ -46,6 +46,30 @@ test("a rewound message is gone for the model and for later loads", async () => 
   ]);
 });
 
+test("undoing a restore returns its messages and files, for the client, the model and later loads", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "read a.txt");
+  await agent.prompt(id, "create new.txt with hello");
+  const [, second] = positions(agent);
+  const point = { sessionId: id, position: second, files: true, conversation: true };
+  const restored = await agent.request("_hermes/session/restore", point);
+  const sent = agent.updates.length;
+  const { restoreId } = restored.result ?? {};
+  const undone = await agent.request("_hermes/session/undo_restore", { sessionId: id, restoreId });
+  expect(undone.result).toMatchObject({ files: [{ change: "recreate" }] });
+  const kinds = agent.updates.slice(sent).map(({ sessionUpdate }) => sessionUpdate);
+  expect(kinds).toEqual(["user_message_chunk", "agent_message_chunk", "tool_call", "agent_message_chunk"]);
+  const all = [
+    ["read a.txt", 0],
+    ["create new.txt with hello", second],
+  ];
+  expect(await replayed(agent, id)).toEqual(all);
+  const again = await agent.request("_hermes/session/restore", point);
+  expect(again.result).toMatchObject({ files: [{ change: "remove" }] });
+  expect(await replayed(agent, id)).toEqual(all.slice(0, 1));
+});
+
 test("a rewind is refused during a turn, and invalid parameters are named", async () => {
   const agent = await start();
   const id = await agent.newSession();

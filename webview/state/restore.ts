@@ -19,13 +19,18 @@ export function previewRestore(
 /** Adds a line about the restore; only the last restore can be undone. `at`: clock, milliseconds. */
 export function addRestored(
   state: PanelState,
-  { files: all, isUndo, restoreId }: Extract<PanelEvent, { kind: "restored" }>,
+  { files: all, isUndo, hasConversation, restoreId }: Extract<PanelEvent, { kind: "restored" }>,
   at: number,
 ): PanelState {
   const leftAlone = all.filter((file) => file.leftAlone !== undefined);
+  const changed = all.length - leftAlone.length;
+  const parts = [
+    ...(changed > 0 || !hasConversation ? [files(changed)] : []),
+    ...(hasConversation ? ["the conversation"] : []),
+  ];
   const entry: Omit<RestoredEntry, "key"> = {
     type: "restored",
-    text: `${isUndo ? "Undid the restore of" : "Restored"} ${files(all.length - leftAlone.length)}`,
+    text: `${isUndo ? "Undid the restore of" : "Restored"} ${parts.join(" and ")}`,
     leftAlone,
     restoreId,
   };

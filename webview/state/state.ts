@@ -178,7 +178,7 @@ export type PanelState = {
 };
 
 export const emptyState: PanelState = {
-  facts: { agent: { state: "starting" }, isTrusted: true, review: [], processes: [], setup: null },
+  facts: { agent: { state: "starting" }, isTrusted: true, review: [], undone: 0, processes: [], setup: null },
   route: { sessions: false, setup: false, isOpening: false, searchFocus: 0 },
   history: undefined,
   sessionId: undefined,

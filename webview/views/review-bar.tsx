@@ -6,8 +6,8 @@ import { usePanel } from "./panel-context.ts";
 
 export function ReviewBar() {
   const { store, post } = usePanel();
-  const { review } = store.shown.value.facts;
-  if (review.length === 0) return null;
+  const { review, undone } = store.shown.value.facts;
+  if (review.length === 0) return undone > 0 ? <UndoneLine files={undone} /> : null;
   const added = review.reduce((sum, file) => sum + file.added, 0);
   const removed = review.reduce((sum, file) => sum + file.removed, 0);
   const waiting = review.filter((file) => file.isWaiting).length;
@@ -40,6 +40,27 @@ export function ReviewBar() {
         </button>
         <button type="button" class="button button-small button-secondary" onClick={() => post({ type: "undo-all" })}>
           {waiting === review.length ? "Reject" : "Undo"}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+/** Offers to redo the last undo of whole files. */
+function UndoneLine({ files }: { readonly files: number }) {
+  const { post } = usePanel();
+  return (
+    <section class="review" aria-label="Undone edits">
+      <div class="review-head">
+        <span class="review-undone" role="status">
+          <Icon name="discard" /> Undid {files === 1 ? "1 file" : `${files} files`}
+        </span>
+        <button
+          type="button"
+          class="button button-small button-secondary"
+          onClick={() => post({ type: "redo-undone" })}
+        >
+          Redo
         </button>
       </div>
     </section>

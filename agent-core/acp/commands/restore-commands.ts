@@ -22,7 +22,7 @@ const PARTS: Readonly<Record<string, RestoreParts>> = {
 };
 
 const USAGE =
-  "Usage: `/checkpoint` lists the checkpoints. `/checkpoint restore N [files|conversation|both]` previews a restore; add `confirm` to run it. `/checkpoint undo` reverts the file changes of the last restore.";
+  "Usage: `/checkpoint` lists the checkpoints. `/checkpoint restore N [files|conversation|both]` previews a restore; add `confirm` to run it. `/checkpoint undo` reverts the last restore.";
 
 /** A restore needs `confirm`; without it the answer is a preview, which every editor can show as text. */
 export const checkpoint: Command = {
@@ -96,7 +96,7 @@ async function carryOut(
     "",
     ...(parts.files && lines.length === 0 ? ["- no files had to change"] : lines),
     ...(parts.conversation ? ["- later messages removed from the conversation"] : []),
-    ...(restoreId === undefined ? [] : ["", "`/checkpoint undo` reverts these file changes."]),
+    ...(restoreId === undefined ? [] : ["", "`/checkpoint undo` reverts this."]),
   ].join("\n");
 }
 
@@ -104,11 +104,7 @@ async function undoRestore({ restores, cwd, signal }: CommandSession): Promise<s
   const undone = await restores.undo(undefined, signal);
   if (undone === undefined) return "Nothing to undo: this session has no restore.";
   const lines = fileLines(undone.files, cwd);
-  return [
-    "Reverted the file changes of the last restore:",
-    "",
-    ...(lines.length === 0 ? ["- no files had to change"] : lines),
-  ].join("\n");
+  return ["Reverted the last restore:", "", ...(lines.length === 0 ? ["- no files had to change"] : lines)].join("\n");
 }
 
 export const undo: Command = {
@@ -124,7 +120,7 @@ export const undo: Command = {
       `Undid ${quoted(last.prompt)} and everything after it: ${counted(messages, "message")}.`,
       "",
       ...(lines.length === 0 ? ["It changed no files."] : lines),
-      ...(restoreId === undefined ? [] : ["", "`/checkpoint undo` reverts these file changes."]),
+      ...(restoreId === undefined ? [] : ["", "`/checkpoint undo` reverts this."]),
     ].join("\n");
   },
 };

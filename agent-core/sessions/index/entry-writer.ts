@@ -36,7 +36,7 @@ export class EntryWriter {
     let at = this.#placeOf(id);
     for (const entry of entries) {
       if (entry.type === "message") at = this.#addMessage(entry, at);
-      else if (entry.type === "rewind") at = this.#takeBack(entry.keep, at);
+      else if (entry.type === "rewind") at = this.#takeBack(entry, at);
       else this.#addFact(id, entry);
     }
     this.#run(
@@ -84,8 +84,13 @@ export class EntryWriter {
     return counted({ ...before, next: place + 1 }, kind);
   }
 
-  #takeBack(keep: number, { number, next }: Place): Place {
-    this.#run("UPDATE messages SET stands = 0 WHERE session = ? AND position >= ? AND stands", [number, keep]);
+  #takeBack({ keep, returned }: EntryOf<"rewind">, { number, next }: Place): Place {
+    for (const range of returned ?? []) {
+      this.#run("UPDATE messages SET stands = 1 WHERE session = ? AND position BETWEEN ? AND ?", [number, ...range]);
+    }
+    if (returned === undefined) {
+      this.#run("UPDATE messages SET stands = 0 WHERE session = ? AND position >= ? AND stands", [number, keep]);
+    }
     const left = rows(
       this.#database,
       z.object({ shown }),

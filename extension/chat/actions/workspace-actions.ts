@@ -17,6 +17,7 @@ export type WorkspaceActions = PanelActions<
   | "undo-file"
   | "keep-all"
   | "undo-all"
+  | "redo-undone"
   | "open-location"
   | "show-terminal"
   | "open-link"
@@ -42,7 +43,10 @@ export function workspaceActions(services: Services): WorkspaceActions {
 function reviewActions({
   review,
   opener,
-}: Services): Pick<WorkspaceActions, "open-review" | "keep-file" | "undo-file" | "keep-all" | "undo-all"> {
+}: Services): Pick<
+  WorkspaceActions,
+  "open-review" | "keep-file" | "undo-file" | "keep-all" | "undo-all" | "redo-undone"
+> {
   return {
     "open-review": ({ path }) => {
       const [document] = review.documentsOf(path);
@@ -55,7 +59,8 @@ function reviewActions({
       for (const document of review.documentsOf(path)) await review.undoFile(document);
     },
     "keep-all": () => review.keepAll(),
-    "undo-all": () => review.undoAll(),
+    "undo-all": () => vscode.commands.executeCommand("hermes.undoAll"),
+    "redo-undone": () => withErrorMessage("Not every edit could be redone", () => review.redo()),
   };
 }
 

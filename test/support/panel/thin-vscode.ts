@@ -146,10 +146,11 @@ export class ThinVSCode {
   #window(): object {
     return {
       ...editorlessWindow(),
-      showWarningMessage: (text: string, ...buttons: { readonly title: string }[]) =>
+      showWarningMessage: (text: string, ...items: (string | { readonly title?: string })[]) =>
         new Promise((resolve) => {
-          const titles = buttons.map(({ title }) => title);
-          const choose = (title: string): void => resolve(buttons.find((button) => button.title === title));
+          const titleOf = (item: (typeof items)[number]) => (typeof item === "string" ? item : item.title);
+          const titles = items.map(titleOf).filter((title) => title !== undefined);
+          const choose = (title: string): void => resolve(items.find((item) => titleOf(item) === title));
           this.warnings.push({ text, titles, choose });
         }),
       registerWebviewViewProvider: (_id: string, provider: { resolveWebviewView(view: object): unknown }) => {
@@ -226,6 +227,7 @@ function api(parts: { readonly window: object; readonly workspace: object; reado
         return this;
       }
     },
+    TextEditorRevealType: { InCenterIfOutsideViewport: 2 },
     TextEditorSelectionChangeKind: { Keyboard: 1, Mouse: 2, Command: 3 },
     TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
   });
@@ -281,7 +283,7 @@ function editorlessWindow(): object {
       pty.open(undefined);
       return terminal;
     },
-    showTextDocument: () => Promise.resolve(undefined),
+    showTextDocument: () => Promise.resolve({ revealRange: () => undefined }),
     setStatusBarMessage: () => new Disposable(),
     ...Object.fromEntries(
       ["showInformationMessage", "showErrorMessage"].map((name) => [name, () => Promise.resolve(undefined)]),

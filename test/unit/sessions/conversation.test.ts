@@ -93,3 +93,17 @@ test("taking back what a summary covers brings the rest of it back", () => {
   conversation.rewind(2);
   expect(contents(conversation)).toEqual(["a", "b"]);
 });
+
+test("a rewind is taken back with its summaries and positions, unless a message came after it", () => {
+  const conversation = talk("one", "two", "three", "four", "five");
+  conversation.compress({ dropped: [[0, 3]], summary: "sum", shortened: [] });
+  const before = contents(conversation);
+  conversation.rewind(2);
+  expect(conversation.unrewind()).toEqual([[2, 4]]);
+  expect(contents(conversation)).toEqual(before);
+  expect(conversation.unrewind()).toEqual([]);
+  conversation.rewind(2);
+  conversation.append(user("other"));
+  expect(conversation.unrewind()).toEqual([]);
+  expect(conversation.transcript.map(({ position }) => position)).toEqual([0, 1, 5]);
+});

@@ -41,14 +41,20 @@ test("one card at a time, taken away by its own message only", () => {
 test("a restore leaves a line that says what it did and left alone; only the last can be undone", () => {
   const file = { path: "/w/a.txt", label: "a.txt", change: "restore" as const };
   const left = { ...file, label: "b.txt", leftAlone: "you changed it since" };
-  const first: PanelEvent = { kind: "restored", files: [file, left], isUndo: false, restoreId: "r1" };
-  const second: PanelEvent = { kind: "restored", files: [file], isUndo: true, restoreId: "r2" };
+  const first: PanelEvent = {
+    kind: "restored",
+    files: [file, left],
+    isUndo: false,
+    hasConversation: false,
+    restoreId: "r1",
+  };
+  const second: PanelEvent = { kind: "restored", files: [file], isUndo: true, hasConversation: true, restoreId: "r2" };
   const state = after(conversation, first);
   expect(state.entries.at(-1)).toMatchObject({ text: "Restored 1 file", leftAlone: [left], restoreId: "r1" });
   expect(state.announcement.text).toBe("Restored 1 file, 1 file skipped");
   const undone = after(state, second).entries.filter((entry) => entry.type === "restored");
   expect(undone.map(({ text, restoreId }) => [text, restoreId])).toEqual([
     ["Restored 1 file", undefined],
-    ["Undid the restore of 1 file", "r2"],
+    ["Undid the restore of 1 file and the conversation", "r2"],
   ]);
 });
