@@ -122,9 +122,9 @@ export class RestorePoints {
     else {
       const first = this.#agent.unrewind();
       if (first === undefined) return;
-      const { conversation, toolEntry } = await this.#readStored();
-      const returned = conversation.transcript.filter((one) => one.position >= first);
-      for (const update of replaySaid(returned, toolEntry)) this.#send(update);
+      const stored = await this.#readStored();
+      const returned = stored.conversation.transcript.filter((one) => one.position >= first);
+      for (const update of replaySaid(returned, stored)) this.#send(update);
     }
     this.#rewound = { id: undoId, position, isBack: !isBack };
   }

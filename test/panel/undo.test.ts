@@ -1,55 +1,47 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openPanel, type Panel, panelPictureOfFailure } from "../support/panel/open-panel.ts";
+import { describe, expect, test } from "vitest";
+import { openPanel, usePanel } from "../support/panel/open-panel().ts";
 
 // Everything that destroys work asks once where it is large, and can be undone.
 describe("undo of the user's own undo", () => {
-  let panel: Panel;
+  const panel = usePanel(() => openPanel());
 
-  beforeAll(async () => {
-    panel = await openPanel();
-  });
-
-  panelPictureOfFailure(() => panel);
-
-  afterAll(async () => {
-    await panel.close();
-  });
-
-  const bar = () => panel.page.getByRole("region", { name: "Edits to review" });
-  const hasNew = () => existsSync(join(panel.workspace, "new.txt"));
+  const bar = () => panel().page.getByRole("region", { name: "Edits to review" });
+  const hasNew = () => existsSync(join(panel().workspace, "new.txt"));
   const edit = async (): Promise<void> => {
-    await panel.send("replace two with TWO in a.txt then create new.txt with hello");
+    await panel().send("replace two with TWO in a.txt then create new.txt with hello");
     await bar().getByText("2 files").waitFor();
-    await panel.idle();
+    await panel().idle();
   };
 
   test("Undo asks once for several files, and Redo brings back files and review", async () => {
     await edit();
     await bar().getByRole("button", { name: "Undo", exact: true }).click();
-    await expect.poll(() => panel.warnings.at(-1)?.text).toBe("Undo all edits of Hermes in 2 files?");
-    panel.warnings.at(-1)?.choose("Undo All");
-    await panel.page.getByText("Undid 2 files").waitFor();
-    await expect.poll(() => [panel.readFile("a.txt"), hasNew()]).toEqual(["one\ntwo\nthree\n", false]);
-    await panel.pictures("undone");
-    await panel.page.getByRole("button", { name: "Redo" }).click();
+    await expect.poll(() => panel().warnings.at(-1)?.text).toBe("Undo all edits of Hermes in 2 files?");
+    panel().warnings.at(-1)?.choose("Undo All");
+    await panel().page.getByText("Undid 2 files").waitFor();
+    await expect.poll(() => [panel().readFile("a.txt"), hasNew()]).toEqual(["one\ntwo\nthree\n", false]);
+    await panel().pictures("undone");
+    await panel().page.getByRole("button", { name: "Redo" }).click();
     await bar().getByText("2 files").waitFor();
-    await expect.poll(() => panel.readFile("a.txt")).toBe("one\nTWO\nthree\n");
+    await expect.poll(() => panel().readFile("a.txt")).toBe("one\nTWO\nthree\n");
     await expect.poll(hasNew).toBe(true);
   });
 
   test("undoing a restore returns the messages, and a new file comes back under review", async () => {
-    await panel.page.locator(".user").first().hover();
-    await panel.page.getByRole("button", { name: "Restore to here" }).first().click();
-    await panel.page.getByRole("button", { name: "Both" }).click();
-    const line = panel.page.locator(".restore-line");
+    await panel().page.locator(".user").first().hover();
+    await panel().page.getByRole("button", { name: "Restore to here" }).first().click();
+    await panel().page.getByRole("button", { name: "Both" }).click();
+    const line = panel().page.locator(".restore-line");
     await line.getByText("Restored 2 files and the conversation").waitFor();
-    expect([await panel.bubbles(), hasNew()]).toEqual([[], false]);
+    expect([await panel().bubbles(), hasNew()]).toEqual([[], false]);
     await line.getByRole("button", { name: "Undo" }).click();
-    await expect.poll(() => panel.bubbles()).toEqual(["replace two with TWO in a.txt then create new.txt with hello"]);
+    await expect
+      .poll(() => panel().bubbles())
+      .toEqual(["replace two with TWO in a.txt then create new.txt with hello"]);
     await bar().getByText("2 files").waitFor();
     await expect.poll(hasNew).toBe(true);
-    await panel.pictures("restore-undone");
+    await panel().pictures("restore-undone");
   });
 });
