@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openPanel, usePanel } from "../support/panel/open-panel().ts";
+import { openPanel, usePanel } from "../support/panel/open-panel.ts";
 
 // Everything that destroys work asks once where it is large, and can be undone.
 describe("undo of the user's own undo", () => {
