@@ -240,7 +240,11 @@ function usageOf(counts: Counts): Usage {
 }
 
 const text = z.string().nullish();
-const count = z.number().nullish();
+/** Some servers send numbers as text. A count that cannot be read never costs the answer. */
+const count = z
+  .union([z.number(), z.string().regex(/^\d+$/).transform(Number)])
+  .nullish()
+  .catch(undefined);
 
 const usageSchema = z
   .object({
@@ -248,9 +252,10 @@ const usageSchema = z
     output_tokens: count,
     cache_read_input_tokens: count,
     cache_creation_input_tokens: count,
-    output_tokens_details: z.object({ thinking_tokens: count }).nullish(),
+    output_tokens_details: z.object({ thinking_tokens: count }).nullish().catch(undefined),
   })
-  .nullish();
+  .nullish()
+  .catch(undefined);
 
 /** One shape for all blocks, so that unknown types are ignored, not refused. */
 const blockSchema = z.object({

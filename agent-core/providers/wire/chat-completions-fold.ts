@@ -185,7 +185,11 @@ function reasonOf({ calls, refused }: FoldState, reason: string): FinishReason {
 }
 
 const text = z.string().nullish();
-const count = z.number().nullish();
+/** Some servers send numbers as text. A count that cannot be read never costs the answer. */
+const count = z
+  .union([z.number(), z.string().regex(/^\d+$/).transform(Number)])
+  .nullish()
+  .catch(undefined);
 
 const textPart = z.looseObject({ text });
 
@@ -241,14 +245,15 @@ const chunkSchema = z.object({
     .object({
       prompt_tokens: count,
       completion_tokens: count,
-      prompt_tokens_details: z.object({ cached_tokens: count }).nullish(),
-      completion_tokens_details: z.object({ reasoning_tokens: count }).nullish(),
+      prompt_tokens_details: z.object({ cached_tokens: count }).nullish().catch(undefined),
+      completion_tokens_details: z.object({ reasoning_tokens: count }).nullish().catch(undefined),
       /** DeepSeek. */
       prompt_cache_hit_tokens: count,
       /** Moonshot. */
       cached_tokens: count,
     })
-    .nullish(),
+    .nullish()
+    .catch(undefined),
   error: z.union([z.string().transform((message) => ({ message })), z.looseObject({ message: text })]).nullish(),
 });
 

@@ -5,10 +5,8 @@ import { endpointUrl, requestEndpoint } from "../endpoint-request.ts";
 import { type FoldState, finishFold, startFold, step, streamDone } from "./chat-completions-fold.ts";
 import { chatCompletionsBody } from "./chat-completions-request.ts";
 import { foldResponse } from "./fold-response.ts";
+import { DONE } from "./server-sent-events.ts";
 import { defineWire, type ModelEvent, type ModelRequest, omitParameters } from "./wire.ts";
-
-/** Data of the last event. */
-const DONE = "[DONE]";
 
 const mode = "chat_completions";
 

@@ -234,7 +234,11 @@ function failure(error: ResponseEnd["error"]): Error {
 }
 
 const text = z.string().nullish();
-const count = z.number().nullish();
+/** Some servers send numbers as text. A count that cannot be read never costs the answer. */
+const count = z
+  .union([z.number(), z.string().regex(/^\d+$/).transform(Number)])
+  .nullish()
+  .catch(undefined);
 const output_index = z.number().int();
 
 const messageSchema = z.object({
@@ -283,10 +287,11 @@ const responseSchema = z.object({
     .object({
       input_tokens: count,
       output_tokens: count,
-      input_tokens_details: z.object({ cached_tokens: count }).nullish(),
-      output_tokens_details: z.object({ reasoning_tokens: count }).nullish(),
+      input_tokens_details: z.object({ cached_tokens: count }).nullish().catch(undefined),
+      output_tokens_details: z.object({ reasoning_tokens: count }).nullish().catch(undefined),
     })
-    .nullish(),
+    .nullish()
+    .catch(undefined),
 });
 
 export type ResponseEnd = z.infer<typeof responseSchema>;

@@ -14,19 +14,24 @@ export type ResponseFold<State> = {
   finish(state: State): readonly ModelEvent[];
 };
 
-/** Throws the fold's errors, and an error for a web page, which means a wrong address. */
+/**
+ * Throws the fold's errors, and an error for a web page, which means a wrong address. A response without streaming counts
+ * as one event.
+ */
 export async function* foldResponse<State>(
   response: HttpResponse,
   fold: ResponseFold<State>,
 ): AsyncGenerator<ModelEvent> {
   let state = fold.start;
-  for await (const batch of batchesOf(response, (data) => fold.isLast(data, state))) {
+  const isLast = (data: string): boolean => fold.isLast(data, state);
+  for await (const batch of readServerSentEvents(response.body, isLast)) {
     const events: ModelEvent[] = [];
     try {
       for (const data of batch) {
         const next = fold.step(state, data);
         state = next.state;
         events.push(...next.events);
+        if (isLast(data)) break; // bytes after the last event mean nothing
       }
       if (events.length === 0) yield { type: "alive" };
     } finally {
@@ -35,17 +40,6 @@ export async function* foldResponse<State>(
     }
   }
   yield* fold.finish(state);
-}
-
-/** A response without streaming is one document and counts as one event. `isLast` is checked after its batch. */
-async function* batchesOf(
-  response: HttpResponse,
-  isLast: (data: string) => boolean,
-): AsyncGenerator<readonly string[]> {
-  const type = response.headers.get("content-type") ?? "";
-  if (type.includes("text/html")) throw new SyntaxError("a web page instead of a stream; is the base URL right?");
-  if (type.includes("application/json")) yield [await response.text()];
-  else yield* readServerSentEvents(response.body, isLast);
 }
 
 /** Joins neighbouring deltas of one kind. A fast model sends hundreds in one packet, and each event has a cost. */

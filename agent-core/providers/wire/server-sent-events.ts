@@ -11,23 +11,25 @@ const MAX_EVENT_CHARS = 16_777_216;
 
 /**
  * Yields the `data` of all events in a packet; an empty list for comments or a part of an event. `isLast` is called
- * after the packet and marks the last event to read. An incomplete event is dropped; an endless one is an error.
+ * after the packet and marks the last event to read. A body that is one JSON document counts as one event: its first
+ * character decides, since servers send both with any content type. Throws for a web page and for an endless event.
  */
 export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
   isLast: (data: string) => boolean,
 ): AsyncGenerator<readonly string[]> {
   const reader = body.getReader();
-  const lines = new Lines();
+  const parser = new EventParser();
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      const events = lines.add(read.value);
+      const events = parser.add(read.value);
       yield events;
       if (events.some(isLast)) {
         await endOf(reader);
         return;
       }
     }
+    yield parser.end();
   } finally {
     // Closes the connection if the body has not ended.
     await reader.cancel().catch(() => undefined);
@@ -50,37 +52,90 @@ async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<v
   }
 }
 
+/** Data of the event that ends a stream of OpenAI's formats. */
+export const DONE = "[DONE]";
+
 /** Splits bytes into the data of complete events. Packets can end within a character. */
-class Lines {
+class EventParser {
   readonly #decoder = new TextDecoder();
+  #kind: "unknown" | "events" | "document" = "unknown";
   #rest = "";
   #data: string[] = [];
   /** Characters of the incomplete event, without the rest. */
   #held = 0;
 
-  /** Throws for an endless event. */
   add(bytes: Uint8Array): readonly string[] {
-    const text = this.#decoder.decode(bytes, { stream: true });
-    const lines = text.split("\n");
-    lines[0] = this.#rest + lines[0];
-    this.#rest = lines.pop() ?? "";
-    const events = lines.flatMap((line) => this.#line(line.endsWith("\r") ? line.slice(0, -1) : line));
+    const events = this.#read(this.#decoder.decode(bytes, { stream: true }));
     if (this.#held + this.#rest.length <= MAX_EVENT_CHARS) return events;
     throw new SyntaxError(`an event of more than ${MAX_EVENT_CHARS} characters`);
   }
 
-  /** Data of the event that the line completes. */
-  #line(line: string): readonly string[] {
-    if (line === "") {
-      const event = this.#data.join("\n");
-      this.#data = [];
-      this.#held = 0;
-      return event === "" ? [] : [event];
+  #read(text: string): readonly string[] {
+    if (this.#kind === "unknown") {
+      this.#kind = kindOf(text);
+      this.#rest = ""; // only blanks so far
     }
-    if (line.startsWith("data:")) {
-      this.#data.push(line.slice(line.startsWith("data: ") ? 6 : 5));
-      this.#held += line.length;
+    if (this.#kind !== "events") {
+      this.#rest += text;
+      return [];
     }
-    return []; // comments, event names and ids have no use here
+    // A CR at the end may be the first half of a CR LF.
+    const isSplit = this.#rest.endsWith("\r");
+    const lines = linesOf(isSplit ? `\r${text}` : text);
+    lines[0] = (isSplit ? this.#rest.slice(0, -1) : this.#rest) + lines[0];
+    this.#rest = lines.pop() ?? "";
+    return lines.flatMap((line) => this.#line(line));
   }
+
+  /** Events at the end of the body. The last one needs no blank line, but half of one is dropped. */
+  end(): readonly string[] {
+    if (this.#kind !== "events") return this.#rest.trim() === "" ? [] : [this.#rest];
+    const events = this.#rest === "" ? [] : this.#line(this.#rest.replace(/\r$/, ""));
+    return [...events, ...this.#finish().filter(isComplete)];
+  }
+
+  /** Data of the events that the line completes. */
+  #line(line: string): readonly string[] {
+    if (line === "") return this.#finish();
+    if (!line.startsWith("data:")) return []; // comments, event names and ids have no use here
+    const data = line.slice(line.startsWith("data: ") ? 6 : 5);
+    if (data === DONE) return [...this.#finish(), DONE]; // the blank line after it may never come
+    const events = data.startsWith("{") && isDocument(this.#data) ? this.#finish() : [];
+    this.#data.push(data);
+    this.#held += data.length;
+    return events;
+  }
+
+  #finish(): readonly string[] {
+    const event = this.#data.join("\n");
+    this.#data = [];
+    this.#held = 0;
+    return event === "" ? [] : [event];
+  }
+}
+
+/** Keeps a CR at the end. */
+function linesOf(text: string): string[] {
+  return (text.includes("\r") ? text.replaceAll(/\r\n|\r(?!$)/g, "\n") : text).split("\n");
+}
+
+/** The lines look like a whole JSON object: a further object then belongs to another event, without a blank line. */
+function isDocument(lines: readonly string[]): boolean {
+  return lines[0]?.startsWith("{") === true && lines.at(-1)?.endsWith("}") === true;
+}
+
+function isComplete(data: string): boolean {
+  try {
+    JSON.parse(data);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function kindOf(text: string): "unknown" | "events" | "document" {
+  const first = text.trimStart()[0];
+  if (first === undefined) return "unknown";
+  if (first === "<") throw new SyntaxError("a web page instead of a stream; is the base URL right?");
+  return first === "{" || first === "[" ? "document" : "events";
 }

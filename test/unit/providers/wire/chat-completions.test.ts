@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { streamModel } from "../../../../agent-core/providers/stream-model.ts";
 import type { ModelEvent, ModelRequest } from "../../../../agent-core/providers/wire/wire.ts";
-import { callsOf, collect, joined } from "../../../conformance/collect.ts";
+import { callsOf, collect, joined, transcript } from "../../../conformance/collect.ts";
 import { describeWire, requestTo } from "../../../conformance/wire.ts";
 import type { Answer } from "../../../support/model-server/answer.ts";
 import { fail, type ModelServer, say, startModelServer } from "../../../support/model-server/model-server.ts";
@@ -131,4 +131,31 @@ test("an address that nobody listens at cannot be reached, and the message says 
   server = await startModelServer();
   expect(events).toMatchObject([{ type: "fault", fault: { kind: "network" } }]);
   expect(JSON.stringify(events)).toContain(new URL(baseUrl).origin);
+});
+
+const hello = '{"choices":[{"delta":{"content":"hello"},"finish_reason":"stop"}],"usage":USAGE}';
+const counts = '{"prompt_tokens":7,"completion_tokens":2}';
+const chunk = hello.replace("USAGE", counts);
+
+test.each([
+  [
+    "counts as text",
+    `data: ${hello.replace("USAGE", '{"prompt_tokens":"7","completion_tokens":"2"}')}\n\ndata: [DONE]\n\n`,
+  ],
+  ["bytes after the last event", `data: ${chunk}\n\ndata: [DONE]\n\ndata: {broken\n\n`],
+  ["no blank line at the end", `data: ${chunk}`],
+  ["no blank line anywhere", `data: ${chunk}\ndata: [DONE]\n`],
+  ["lines that end with CR alone", `data: ${chunk}\r\rdata: [DONE]\r\r`],
+])("a stream counts whole in spite of %s, even under application/json", async (_, body) => {
+  for (const type of ["text/event-stream", "application/json"]) {
+    const events = await ask({ status: 200, body, headers: { "content-type": type } });
+    expect(transcript(events)).toEqual(['text "hello"', "finish stop 7(0) 2(0)"]);
+  }
+});
+
+test("a usage that cannot be read never costs the answer", async () => {
+  for (const usage of ['"many"', '{"prompt_tokens":"many","completion_tokens":[2]}', "[]"]) {
+    const body = `data: ${hello.replace("USAGE", usage)}\n\ndata: [DONE]\n\n`;
+    expect(transcript(await ask({ status: 200, body })).slice(0, 1)).toEqual(['text "hello"']);
+  }
 });

@@ -29,6 +29,17 @@ describe("the format", () => {
     ["comments and other fields are passed over", ": ping\n\nevent: x\nid: 1\nretry: 5\ndata: a\n\n", ["a"]],
     ["events without data are none", "data:\n\nevent: ping\n\ndata: a\n\n", ["a"]],
     ["an event that was cut off is not given", "data: a\n\ndata: b\n", ["a"]],
+    ["lines may end with CR alone", "data: a\r\rdata: b\r\r", ["a", "b"]],
+    ["the last event needs no blank line", 'data: a\n\ndata: {"b":1}', ["a", '{"b":1}']],
+    ["nor the end of its line", "data: a\n\ndata: [DONE]", ["a", "[DONE]"]],
+    ["half an event is dropped", 'data: a\n\ndata: {"b":', ["a"]],
+    [
+      "events may follow each other without blank lines",
+      'data: {"a":1}\ndata: {"b":2}\ndata: [DONE]\n',
+      ['{"a":1}', '{"b":2}', "[DONE]"],
+    ],
+    ["one document is one event", ' {\n\n"a": 1}\n', [' {\n\n"a": 1}\n']],
+    ["blank lines may come first", "\r\n\ndata: a\n\n", ["a"]],
     ["a byte order mark is passed over", "\u{feff}data: a\n\n", ["a"]],
     ["empty bodies have no events", "", []],
   ];
@@ -44,6 +55,22 @@ test("packets may end anywhere, also inside a character or a line end", async ()
   }
   const single = [...stream].map((byte) => Uint8Array.of(byte));
   expect(await read(bodyOf(...single))).toEqual(["grüß 👋", '{"a":1}']);
+});
+
+test("any kind of line end may be cut anywhere", async () => {
+  const stream = bytes('\r\n\r\ndata: {"a":1}\r\rdata: {"b":2}\n\r\ndata: {"c":3}');
+  for (let cut = 0; cut <= stream.length; cut += 1) {
+    expect(await read(bodyOf(stream.slice(0, cut), stream.slice(cut)))).toEqual(['{"a":1}', '{"b":2}', '{"c":3}']);
+  }
+});
+
+test("a web page is an error", async () => {
+  await expect(read(bodyOf(bytes("\n"), bytes("<!doctype html>")))).rejects.toThrow("a web page instead of a stream");
+});
+
+test("a body without a blank line after [DONE] does not have to end", async () => {
+  const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(bytes("data: [DONE]\n")) });
+  expect(await read(body)).toEqual(["[DONE]"]);
 });
 
 test("after the last event nothing is given, and a body that stays open is given up", async () => {
