@@ -3,10 +3,8 @@ import { endpointUrl, requestEndpoint } from "../endpoint-request.ts";
 import { type FoldState, finishFold, startFold, step } from "./anthropic-messages-fold.ts";
 import { anthropicMessagesBody } from "./anthropic-messages-request.ts";
 import { foldResponse } from "./fold-response.ts";
+import { DONE } from "./server-sent-events.ts";
 import { defineWire, type ModelEvent, type ModelRequest, omitParameters } from "./wire.ts";
-
-/** Some compatible endpoints end with this, like OpenAI. It is ignored. */
-const DONE = "[DONE]";
 
 const mode = "anthropic_messages";
 

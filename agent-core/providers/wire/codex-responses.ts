@@ -4,10 +4,8 @@ import { endpointUrl, requestEndpoint } from "../endpoint-request.ts";
 import { type FoldState, finishFold, startFold, step } from "./codex-responses-fold.ts";
 import { codexResponsesBody } from "./codex-responses-request.ts";
 import { foldResponse } from "./fold-response.ts";
+import { DONE } from "./server-sent-events.ts";
 import { defineWire, type ModelEvent, type ModelRequest, omitParameters } from "./wire.ts";
-
-/** Some servers with both of OpenAI's APIs send this. It is ignored. */
-const DONE = "[DONE]";
 
 const mode = "codex_responses";
 

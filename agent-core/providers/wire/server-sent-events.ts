@@ -52,7 +52,7 @@ async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<v
   }
 }
 
-/** Data of the event that ends a stream of OpenAI's formats. */
+/** Data of the last event of OpenAI's chat completions. Some servers of other formats send it too. */
 export const DONE = "[DONE]";
 
 /** Splits bytes into the data of complete events. Packets can end within a character. */
