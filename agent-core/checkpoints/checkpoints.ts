@@ -1,10 +1,11 @@
 /** Checkpoints of a session: a Host that logs file changes, the preview of a restore, and the restore itself. */
 import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Host } from "../host/host.ts";
+import type { CommandExit, HostTerminals } from "../host/terminals/terminals.ts";
 import type { StoredDiff, TextDiff } from "../sessions/entry.ts";
 import { ChangeLog, type ChangeLogOptions } from "./change-log.ts";
 import { checkpointedFiles } from "./checkpointed-files.ts";
-import { checkpointedTerminals } from "./checkpointed-terminals.ts";
 import { CommandWatch } from "./command-watch.ts";
 import { gitBlobs } from "./git-blobs.ts";
 import { hashOf, ObjectStore } from "./object-store.ts";
@@ -166,4 +167,66 @@ export class Checkpoints {
     this.#log.restore(id, "end", position);
     return { id, files };
   }
+}
+
+/** A command ends after its changes are logged, but no later than this after its exit. */
+const NOTE_MS = 50;
+
+type CheckpointedTerminals = {
+  readonly terminals: HostTerminals;
+  readonly watch: CommandWatch;
+  /** Id of the tool call. */
+  readonly source: string;
+  /** True for a command that only reads when it starts in this folder. */
+  readonly onlyReads: (command: string, folder: string) => boolean;
+  /** Called with errors that did not stop the work. */
+  readonly onDefect: (message: string) => void;
+};
+
+/** Terminals for the tools of one call: scan the workspace before and after each command that may write. */
+function checkpointedTerminals(options: CheckpointedTerminals): HostTerminals {
+  const { terminals, watch, source, onlyReads, onDefect } = options;
+  const report = (error: unknown): void => onDefect(`The changes of a command are unknown: ${String(error)}`);
+  return {
+    ...terminals,
+    async start(request, signal) {
+      // Changes of a background process cannot be distinguished from those of the user.
+      if (!request.keepsShell || onlyReads(request.command, request.shell.folder))
+        return terminals.start(request, signal);
+      await watch.before().catch(report);
+      const running = await terminals.start(request, signal).catch((error: unknown) => {
+        watch.release();
+        throw error;
+      });
+      let isFollowed = true;
+      const note = async (): Promise<void> => {
+        if (!isFollowed) return;
+        isFollowed = false;
+        const noted = watch.after(source).catch(report);
+        await Promise.race([noted, delay(NOTE_MS, undefined, { ref: false })]);
+      };
+      const ended = async (): Promise<CommandExit> => {
+        try {
+          return await running.exit;
+        } finally {
+          await note();
+        }
+      };
+      const exit = ended();
+      exit.catch(() => undefined); // `exit` rejects for its caller; a lost connection must not be unhandled
+      return {
+        ...running,
+        exit,
+        async waitsForInput() {
+          const waits = await running.waitsForInput();
+          if (waits && isFollowed) {
+            // The command becomes a background process.
+            isFollowed = false;
+            watch.release();
+          }
+          return waits;
+        },
+      };
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { AIAgent } from "../agent/ai-agent.ts";
 import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
 import { ModelDirectory } from "../agent/model-directory.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
-import { setHomeModel, setHomeVariable } from "../config/write-home.ts";
+import { setHomeModel, setHomeVariable } from "../config/home-file.ts";
 import { messageOf } from "../platform/errors.ts";
 import { useNetwork } from "../platform/http/connections.ts";
 import { checkKey } from "../providers/catalogue/check-key.ts";

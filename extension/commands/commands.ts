@@ -1,6 +1,8 @@
 /** The palette commands: sessions and the panel, models, review. Each also needs its entry in package.json. */
 import * as vscode from "vscode";
+import { call } from "../../agent-core/protocol/method.ts";
 import type { PanelCommand } from "../../agent-core/protocol/panel-events.ts";
+import { type HermesGrants, settingsMethods } from "../../agent-core/protocol/settings.ts";
 import { exportSession } from "../chat/export-session.ts";
 import { chooseModel } from "../models/choose-model.ts";
 import { enterKey } from "../models/enter-key.ts";
@@ -9,7 +11,6 @@ import { decideHunk, revealHunk } from "../review/hunk-keys.ts";
 import type { Review } from "../review/review.ts";
 import type { Services } from "../services.ts";
 import { importSessions } from "./import-sessions.ts";
-import { manageGrants } from "./manage-grants.ts";
 
 /** The panel's view in package.json. */
 export const CHAT_VIEW = "hermes.chat";
@@ -153,3 +154,52 @@ export const commands: CommandTable = {
   "hermes.restartAgent": ({ worker }) => worker.restart(),
   "hermes.showLog": ({ log }) => log.show(true),
 };
+
+type Item = vscode.QuickPickItem & { readonly grantId?: string };
+
+const REVOKE: vscode.QuickInputButton = {
+  iconPath: new vscode.ThemeIcon("trash"),
+  tooltip: "Revoke: Hermes asks again",
+};
+const LASTING = { session: "This session", always: "Always" } as const;
+
+/** Lists the lasting permissions. The list stays open, so that several can be revoked. */
+async function manageGrants({ sessions, worker, log }: Services): Promise<void> {
+  await sessions.shown.open();
+  const { sessionId } = sessions.shown;
+  if (sessionId === undefined) return;
+  const agent = await worker.agent();
+  const list = vscode.window.createQuickPick<Item>();
+  list.title = "What Hermes May Do Without Asking";
+  list.placeholder = "Select the trash icon of an entry to revoke it";
+  const refresh = async (): Promise<void> => {
+    const { grants } = await call(agent, settingsMethods.grants, { sessionId });
+    list.items = grants.length === 0 ? [NOTHING] : grants.map(itemOf);
+  };
+  const revoke = async (id: string): Promise<void> => {
+    await call(agent, settingsMethods.revokeGrant, { sessionId, id });
+    await refresh();
+  };
+  list.onDidTriggerItemButton(({ item }) => {
+    if (item.grantId === undefined) return;
+    revoke(item.grantId).catch((error: unknown) => {
+      log.error(String(error));
+      vscode.window.showErrorMessage(`Hermes could not revoke the permission. ${String(error)}`);
+    });
+  });
+  list.onDidHide(() => list.dispose());
+  list.show();
+  list.busy = true;
+  await refresh();
+  list.busy = false;
+}
+
+const NOTHING: Item = {
+  label: "No lasting permissions",
+  detail: "Hermes asks each time it needs your approval.",
+  alwaysShow: true,
+};
+
+function itemOf({ id, description, lasting }: HermesGrants["grants"][number]): Item {
+  return { label: description, description: LASTING[lasting], buttons: [REVOKE], grantId: id };
+}

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeEach, expect, test } from "vitest";
 import { loadConfig } from "../../../agent-core/config/config.ts";
-import { setHomeModel, setHomeVariable } from "../../../agent-core/config/write-home.ts";
+import { setHomeModel, setHomeVariable } from "../../../agent-core/config/home-file.ts";
 
-const MODULE = join(import.meta.dirname, "../../../agent-core/config/write-home.ts");
+const MODULE = join(import.meta.dirname, "../../../agent-core/config/home-file.ts");
 let home: string;
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "hermes-written-"));
