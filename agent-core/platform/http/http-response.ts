@@ -86,17 +86,28 @@ export class HttpHeaders {
   }
 }
 
+/** One packet of the network can hold hundreds of small parts. They are passed on as one, because each costs a read. */
 function webStream(source: Readable): ReadableStream<Uint8Array> {
+  let parts: Uint8Array[] = [];
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
         // A connection may end before anybody reads.
         if (source.destroyed && !source.readableEnded) return controller.error(source.errored ?? new Error("aborted"));
-        source.on("data", (chunk: Uint8Array) => {
-          controller.enqueue(chunk);
+        const flush = (): void => {
+          const [first, second] = parts;
+          if (first === undefined || source.destroyed) return;
+          controller.enqueue(second === undefined ? first : Buffer.concat(parts));
+          parts = [];
           if ((controller.desiredSize ?? 0) <= 0) source.pause();
+        };
+        source.on("data", (part: Uint8Array) => {
+          if (parts.push(part) === 1) queueMicrotask(flush);
         });
-        source.once("end", () => controller.close());
+        source.once("end", () => {
+          flush();
+          controller.close();
+        });
         source.once("error", (error) => controller.error(error));
         source.pause();
       },
