@@ -31,6 +31,7 @@ const LAST_SHOWN_KEY = "hermes.sessionId";
 /** Starts nothing yet. The context disposes of the parts. */
 export function buildServices(context: vscode.ExtensionContext): { services: Services; view: ChatView } {
   const log = vscode.window.createOutputChannel("Hermes", { log: true });
+  const status = new StatusItem();
   const panel = new PanelConnection(vscode.workspace.isTrusted);
   const router = new SessionRouter();
   const attention = new AttentionCounter();
@@ -55,6 +56,11 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
     {
       agent: () => worker.agent(),
       place: () => sessionPlace(models.chosen),
+      opened: (opened) => {
+        if (opened === undefined) return;
+        panel.setFacts({ sandbox: opened.sandbox });
+        status.sandbox(opened.sandbox);
+      },
       // A choice that cannot be stored is lost with the window.
       rememberModel: (choice) => void models.remember(choice).then(undefined, () => undefined),
       lastShown: lastShownIn(context.workspaceState),
@@ -65,7 +71,6 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
   const history = new SessionHistory(worker, panel, sessions, sessionListChanges);
   const restores = new SessionRestores(worker, sessions, checkpoints);
   const firstRun = new FirstRun(worker, panel, models);
-  const status = new StatusItem();
   const services: Services = {
     ...{ log, panel, worker, sessions, history, sessionListChanges },
     ...{ review, opener, terminals, environment, models, firstRun },

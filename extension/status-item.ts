@@ -1,5 +1,6 @@
 /** Status bar item with the agent's activity and model, and the requests that wait for the user: number, notification. */
 import * as vscode from "vscode";
+import type { HermesSandbox } from "../agent-core/protocol/sessions.ts";
 import type { Sessions } from "./chat/sessions.ts";
 import type { NoticeButton, RequestNotice } from "./requests/requests.ts";
 
@@ -12,6 +13,7 @@ export class StatusItem implements vscode.Disposable {
   #waitingCount = 0;
   /** Undefined until the session has reported it. */
   #model: string | undefined;
+  #sandbox: HermesSandbox = null;
 
   constructor() {
     this.#item.name = "Hermes";
@@ -35,6 +37,12 @@ export class StatusItem implements vscode.Disposable {
     this.#render();
   }
 
+  /** Shows the sandbox of the session opened last. */
+  sandbox(sandbox: HermesSandbox): void {
+    this.#sandbox = sandbox;
+    this.#render();
+  }
+
   dispose(): void {
     this.#item.dispose();
   }
@@ -48,9 +56,16 @@ export class StatusItem implements vscode.Disposable {
     this.#item.backgroundColor = isAsking ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
     const withModel = this.#model === undefined ? "" : ` with ${this.#model}`;
     const working = `${running ? "Hermes is working" : "Hermes is ready"}${withModel}`;
-    this.#item.tooltip = isAsking ? "Hermes is waiting for your answer" : working;
-    this.#item.accessibilityInformation = { label: this.#item.tooltip };
+    const activity = isAsking ? "Hermes is waiting for your answer" : working;
+    this.#item.tooltip = [activity, ...sandboxLines(this.#sandbox)].join("\n");
+    this.#item.accessibilityInformation = { label: activity };
   }
+}
+
+function sandboxLines(sandbox: HermesSandbox): readonly string[] {
+  if (sandbox === null) return [];
+  const { text, advice } = sandbox;
+  return [`Sandbox ${text}.`, ...(advice === undefined ? [] : [`To enable it, ${advice}.`])];
 }
 
 /** Name without its explanation in brackets; the tooltip shows all of it. */

@@ -1,6 +1,7 @@
 /** The agent as its users see it: a session with a model, tools and a memory of its own. */
 import type { Grants } from "../approval/grants.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
+import type { SandboxState } from "../host/terminals/terminals.ts";
 import type { Message } from "../messages/message.ts";
 import { systemClock } from "../platform/clock.ts";
 import { modelInfo } from "../providers/model-info.ts";
@@ -146,6 +147,11 @@ export class AIAgent {
     if (callId === undefined) return false;
     this.#record.journal({ type: "verdict", callId, path, outcome, lines });
     return true;
+  }
+
+  /** Sandbox of its commands. Undefined for another machine. */
+  get sandbox(): SandboxState | undefined {
+    return this.#setup.host.terminals.sandboxState;
   }
 
   /** Processes that its commands have started. */

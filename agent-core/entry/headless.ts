@@ -10,6 +10,7 @@ import {
   type SessionUpdate,
 } from "@zed-industries/agent-client-protocol";
 import { agentApp } from "../acp/serve.ts";
+import { diagnose } from "../agent/doctor.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { takeEnvironment } from "../host/terminals/command-environment.ts";
 import { messageOf } from "../platform/errors.ts";
@@ -27,6 +28,7 @@ const MAX_MATCHES = 15;
 const HELP = `hermes: send one prompt to the Hermes agent from the command line.
 
   hermes [options] "prompt"     (without a prompt, reads standard input)
+  hermes doctor                 check this machine and its configuration, and print how to mend it
 
   --yes          approve every request (blocked commands stay blocked)
   --cwd DIR      work in DIR; default: the current folder
@@ -51,9 +53,23 @@ export async function runHeadless(args: readonly string[]): Promise<number> {
     case "invalid":
       process.stderr.write(`hermes: ${parsed.message}\n`);
       return 1;
+    case "doctor":
+      return printDiagnoses(parsed.cwd);
     case "run":
       return runPrompt(parsed.options);
   }
+}
+
+const marks = { works: "ok", limited: "!", fails: "FAIL" } as const;
+
+/** Returns the exit code: 1 when something fails. */
+async function printDiagnoses(cwd: string): Promise<number> {
+  const diagnoses = await diagnose(takeEnvironment(), cwd);
+  for (const { name, state, text: found, mend } of diagnoses) {
+    process.stdout.write(`${marks[state].padEnd(4)}  ${name.padEnd(8)}  ${found}\n`);
+    if (mend !== undefined) process.stdout.write(`${"".padEnd(16)}To mend it: ${mend}.\n`);
+  }
+  return diagnoses.some(({ state }) => state === "fails") ? 1 : 0;
 }
 
 async function runPrompt(options: HeadlessOptions): Promise<number> {
@@ -172,6 +188,7 @@ type HeadlessOptions = {
 
 type ParsedCommandLine =
   | { readonly kind: "run"; readonly options: HeadlessOptions }
+  | { readonly kind: "doctor"; readonly cwd: string }
   | { readonly kind: "help" }
   | { readonly kind: "version" }
   | { readonly kind: "invalid"; readonly message: string };
@@ -192,6 +209,7 @@ function parseCommandLine(args: readonly string[]): ParsedCommandLine {
     });
     if (values.help) return { kind: "help" };
     if (values.version) return { kind: "version" };
+    if (positionals.length === 1 && positionals[0] === "doctor") return { kind: "doctor", cwd: resolve(values.cwd) };
     const { yes: allowAll, resume, json } = values;
     return {
       kind: "run",

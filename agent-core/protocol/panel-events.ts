@@ -13,7 +13,7 @@ import type {
 import * as z from "zod";
 import { HermesProcess } from "./processes.ts";
 import { HermesRestoredFile } from "./restores.ts";
-import { HermesBuilding, HermesEarlier } from "./sessions.ts";
+import { HermesBuilding, HermesEarlier, HermesSandbox } from "./sessions.ts";
 import { HermesOffer } from "./settings.ts";
 
 /** A record of ACP, which the agent's side has checked. */
@@ -201,6 +201,8 @@ export const WorkspaceFacts = z.object({
   agent: z.object({ state: AgentState, message: z.string().exactOptional() }),
   /** In an untrusted workspace the agent only talks and reads. */
   isTrusted: z.boolean(),
+  /** Sandbox of the commands of the session opened last; missing before the first one. */
+  sandbox: HermesSandbox.exactOptional(),
   review: z.array(ReviewedFile).readonly(),
   /** Number of files whose undo can be redone. */
   undone: z.number(),

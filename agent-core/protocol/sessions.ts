@@ -12,6 +12,16 @@ export const HermesSessionMeta = z.object({
 });
 export type HermesSessionMeta = z.infer<typeof HermesSessionMeta>;
 
+/** Sandbox of a session's commands; `advice` says how to enable it. Null: commands run on another machine. */
+export const HermesSandbox = z
+  .object({ isOn: z.boolean(), text: z.string(), advice: z.string().exactOptional() })
+  .nullable();
+export type HermesSandbox = z.infer<typeof HermesSandbox>;
+
+/** `_meta.hermes` of the response to `session/new`, `load`, `resume` and `fork`. */
+export const HermesOpenedMeta = z.object({ sandbox: HermesSandbox });
+export type HermesOpenedMeta = z.infer<typeof HermesOpenedMeta>;
+
 /**
  * `_meta.hermes` of `session/load`: the agent replays only the last turns, as few as hold `tail` messages and tool
  * results (of a turn with hundreds only its last steps). Default: all. `_hermes/session/earlier` gives the rest.

@@ -10,9 +10,14 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import { messageOf } from "../../agent-core/platform/errors.ts";
 import { steerMethod } from "../../agent-core/protocol/conversation.ts";
-import { call } from "../../agent-core/protocol/method.ts";
+import { call, readMeta } from "../../agent-core/protocol/method.ts";
 import { processMethods } from "../../agent-core/protocol/processes.ts";
-import { type HermesLoadMeta, type HermesSessionMeta, sessionMethods } from "../../agent-core/protocol/sessions.ts";
+import {
+  type HermesLoadMeta,
+  HermesOpenedMeta,
+  type HermesSessionMeta,
+  sessionMethods,
+} from "../../agent-core/protocol/sessions.ts";
 import { EarlierMessages } from "./earlier-messages.ts";
 import { EventLog } from "./event-log.ts";
 import { closedSession, reduceSession, type SessionEffect, type SessionEvent } from "./session-state.ts";
@@ -36,6 +41,8 @@ export type SessionPorts = {
   readonly compose: (text: string) => void;
   /** New sessions start with this model. */
   readonly rememberModel: (choice: string) => void;
+  /** The agent has opened a session. Undefined from an agent that says nothing about it. */
+  readonly opened: (opened: HermesOpenedMeta | undefined) => void;
   /** The session has an id and an empty log: it was opened, or opened again under another id. */
   readonly began: (session: ChatSession, previousId: string | undefined) => void;
   /** A turn started or ended, or options have changed. */
@@ -217,7 +224,8 @@ export class ChatSession {
     await this.#ready;
     const failure = stored && (await this.#load(agent, stored.sessionId, place));
     if (stored !== undefined && failure === undefined) return undefined;
-    const { sessionId, configOptions } = await agent.request(methods.agent.session.new, place);
+    const { sessionId, configOptions, _meta: meta } = await agent.request(methods.agent.session.new, place);
+    this.#ports.opened(readMeta(HermesOpenedMeta, meta));
     this.#begin(sessionId, place.cwd, configOptions ?? []);
     return stored?.isChosen ? failure : undefined;
   }
@@ -227,10 +235,11 @@ export class ChatSession {
     this.#begin(sessionId, place.cwd, []);
     try {
       const hermes: HermesLoadMeta = { ...place._meta.hermes, ...this.earlier.tail };
-      const { configOptions } = await agent.request(methods.agent.session.load, {
+      const { configOptions, _meta: meta } = await agent.request(methods.agent.session.load, {
         ...{ sessionId, ...place },
         _meta: { hermes },
       });
+      this.#ports.opened(readMeta(HermesOpenedMeta, meta));
       this.#showOptions(configOptions ?? []);
       return undefined;
     } catch (error) {

@@ -12,6 +12,7 @@ export type SessionsOptions = {
   /** Throws an Error in one line when no folder is open. */
   readonly place: () => SessionPlace;
   readonly rememberModel: (choice: string) => void;
+  readonly opened: SessionPorts["opened"];
   /** The session that this window showed last. */
   readonly lastShown: { get(): string | undefined; set(sessionId: string | undefined): void };
 };
@@ -36,6 +37,7 @@ export class Sessions {
       agent: options.agent,
       place: options.place,
       rememberModel: options.rememberModel,
+      opened: options.opened,
       compose: (text) => panel.command({ kind: "compose", text }),
       began: (session, previousId) => this.#sessionBegan(session, previousId),
       changed: (session) => session === this.#shown && notify(this.#changed),

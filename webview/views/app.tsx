@@ -101,6 +101,17 @@ function TrustLine() {
   );
 }
 
+/** Commands without a sandbox, and how to get one. */
+function SandboxNote() {
+  const { sandbox } = usePanel().store.shown.value.facts;
+  if (sandbox == null || sandbox.isOn) return null;
+  return (
+    <p class="empty-note sandbox-note">
+      Sandbox {sandbox.text}. To enable it, {sandbox.advice}.
+    </p>
+  );
+}
+
 const EXAMPLES = [
   "replace two with TWO in a.txt then run cat a.txt",
   "list src then read README.md",
@@ -122,6 +133,7 @@ function EmptyState({ onExample }: { readonly onExample: (text: string) => void 
           </button>
         ))}
       </div>
+      <SandboxNote />
       {isOffline(configOptions) && (
         <p class="empty-note">
           You are using the built-in offline interpreter. It understands requests like these and is not a language

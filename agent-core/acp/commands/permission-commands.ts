@@ -1,4 +1,5 @@
-/** /mode and /grants: calls that need the user's approval. */
+/** /mode, /grants and /status: calls that need the user's approval, and the sandbox. */
+import { sandboxText } from "../../agent/doctor.ts";
 import { modeIds, modeOf } from "../config-options.ts";
 import type { Command } from "./command.ts";
 
@@ -12,6 +13,22 @@ export const mode: Command = {
     if (mode === undefined) return `There is no mode \`${argument}\`. Available: ${modeIds()}.`;
     session.setMode(mode);
     return `Mode: \`${mode}\`.`;
+  },
+};
+
+export const status: Command = {
+  name: "status",
+  description: "Show the sandbox, the approval mode and the model",
+  run(_argument, { agent, mode: current, cwd }) {
+    const { sandbox, model } = agent;
+    const advice = sandbox?.isOn === false ? ` To enable it, ${sandbox.advice}.` : "";
+    const text = sandbox === undefined ? "off: commands run on another machine" : sandboxText(sandbox);
+    return [
+      `- Sandbox ${text}.${advice}`,
+      `- Mode: \`${current}\``,
+      `- Model: \`${model.model}\` of ${model.endpoint.provider}`,
+      `- Folder: \`${cwd}\``,
+    ].join("\n");
   },
 };
 

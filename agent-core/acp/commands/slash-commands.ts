@@ -3,7 +3,7 @@ import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import type { Command, CommandAnswer, CommandSession } from "./command.ts";
 import { exportToFile, importSessions, newSession, resume, title } from "./history-commands.ts";
 import { compress, model, usage } from "./model-commands.ts";
-import { grants, mode } from "./permission-commands.ts";
+import { grants, mode, status } from "./permission-commands.ts";
 import { checkpoint, retry, undo } from "./restore-commands.ts";
 
 const COMMAND_LINE = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/;
@@ -44,6 +44,7 @@ const commands: readonly Command[] = [
   newSession,
   resume,
   retry,
+  status,
   title,
   tools,
   undo,

@@ -9,6 +9,7 @@ import {
   RequestError,
   type SessionInfo,
 } from "@zed-industries/agent-client-protocol";
+import { sandboxText } from "../../agent/doctor.ts";
 import { messageOf } from "../../platform/errors.ts";
 import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
 import { readMeta } from "../../protocol/method.ts";
@@ -17,6 +18,7 @@ import {
   type HermesListedSession,
   type HermesListMeta,
   HermesLoadMeta,
+  type HermesOpenedMeta,
   type HermesSearchHits,
   sessionMethods,
 } from "../../protocol/sessions.ts";
@@ -72,7 +74,11 @@ export function registerSessionMethods(app: AgentApp, server: AgentServer): void
 /** Response for a session that is open now. The slash commands follow it. */
 function opened(session: AcpSession): Omit<NewSessionResponse, "sessionId"> {
   session.announceCommands();
-  return { modes: modeState(session.mode), configOptions: session.configOptions };
+  const { sandbox } = session.agent;
+  const hermes: HermesOpenedMeta = {
+    sandbox: sandbox === undefined ? null : { ...sandbox, text: sandboxText(sandbox) },
+  };
+  return { modes: modeState(session.mode), configOptions: session.configOptions, _meta: { hermes } };
 }
 
 /** Sessions on a page; the cursor is time and id of its last one. */

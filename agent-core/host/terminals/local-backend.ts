@@ -112,7 +112,7 @@ function onPty({ program, args }: Line): Line {
 }
 
 /** bash, else sh; PowerShell on Windows. */
-function findShell(): Shell {
+export function findShell(): Shell {
   if (process.platform === "win32") return { kind: "powershell", path: "powershell.exe" };
   const bash = BASHES.find((path) => existsSync(path));
   return bash === undefined ? { kind: "sh", path: "/bin/sh" } : { kind: "bash", path: bash };

@@ -49,6 +49,7 @@ function window(last?: string) {
     agent: (async () => agent) as unknown as SessionsOptions["agent"],
     place: () => ({ cwd: "/w", additionalDirectories: [], mcpServers: [], _meta: { hermes: { trusted: true } } }),
     rememberModel: () => undefined,
+    opened: () => undefined,
     lastShown: {
       get: () => memory.last,
       set: (sessionId) => {

@@ -1,0 +1,49 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { AcpProcess } from "../support/acp-process.ts";
+import { hasSandbox } from "../support/programs.ts";
+
+const home = mkdtempSync(join(tmpdir(), "hermes-acp-home-"));
+const cwd = mkdtempSync(join(tmpdir(), "hermes-acp-"));
+
+function doctor(environment: Readonly<Record<string, string>> = {}) {
+  const env = { PATH: process.env["PATH"], TMPDIR: tmpdir(), HOME: home, HERMES_HOME: home, ...environment };
+  return spawnSync("node", ["dist/cli.js", "--cwd", cwd, "doctor"], { env, encoding: "utf8" });
+}
+
+const model = { HERMES_BASE_URL: "http://127.0.0.1:9/v1", HERMES_MODEL: "m", HERMES_API_KEY: "sk-1" };
+
+test.runIf(hasSandbox())("hermes doctor says what works, and contacts nobody", () => {
+  const { status, stdout } = doctor(model);
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^ok {4}sandbox {3}on: commands run inside \(\/\S+\/bwrap\)/);
+  expect(stdout).toMatch(/^ok {4}shell {5}\/\S+$/m);
+  expect(stdout).toMatch(/^ok {4}git {7}\/\S+\/git$/m);
+  expect(stdout).toMatch(/^ok {4}model {5}m of custom at http:\/\/127.0.0.1:9\/v1, not contacted$/m);
+  expect(stdout).not.toContain("sk-1");
+});
+
+test("hermes doctor says how to mend what is wrong, and exits with 1 when Hermes cannot work", () => {
+  writeFileSync(join(home, "config.yaml"), "terminal:\n  sandbox: off\n  timeout: soon\nmodel:\n  provider: nowhere\n");
+  const { status, stdout } = doctor({ PATH: join(process.execPath, "..") });
+  expect(status).toBe(1);
+  expect(stdout).toContain("install git");
+  expect(stdout).toContain("run hermes-acp --setup");
+  expect(stdout).toMatch(/^! {5}config {4}config.yaml: terminal.timeout: /m);
+});
+
+test("/status and the opened session say whether the sandbox is on, and how to enable it", async () => {
+  const agent = new AcpProcess(model);
+  writeFileSync(join(agent.home, "config.yaml"), "terminal:\n  sandbox: off\n");
+  await agent.initialize();
+  const { result } = await agent.request("session/new", { cwd: agent.cwd, mcpServers: [] });
+  const advice = "set terminal.sandbox in config.yaml to auto";
+  const text = "off: commands run with your own rights, because terminal.sandbox is off in config.yaml";
+  expect(result?.["_meta"]).toMatchObject({ hermes: { sandbox: { isOn: false, text, advice } } });
+  await agent.prompt(String(result?.["sessionId"]), "/status");
+  expect(agent.text()).toContain(`Sandbox ${text}. To enable it, ${advice}.`);
+  await agent.stop();
+});
