@@ -32,8 +32,8 @@ export const CALL_MARKS: readonly string[] = [
 const NOISE =
   /\s+|<\/?(?:tool_calls?|function_calls?|(?:minimax|seed):tool_call)>|<\|\/?[\w ]+\|>|<｜(?!DSML)[^｜<>]*｜>|<\/?｜DSML｜function_calls>|\[\/?(?:TOOL_CALLS|ARGS)\]|\[CALL_ID\]\w*|```[\w-]*|[;,]/y;
 const TAG = /<(?:function=|function name=|invoke name=|｜DSML｜invoke name=)"?([\w.-]+)"?\s*>/y;
-const TAG_END = /(\}|^|<\/(?:｜DSML｜)?parameter>)\s*<\/(?:｜DSML｜)?(?:function|invoke)>/;
-const PARAMETER = /<(?:｜DSML｜)?parameter(?:=| name=)"?([\w.-]+)"?[^>]*>([\s\S]*?)<\/(?:｜DSML｜)?parameter>/g;
+const TAG_END = /\s*<\/(?:｜DSML｜)?(?:function|invoke)>/y;
+const PARAMETER = /\s*<(｜DSML｜)?parameter(?:=| name=)"?([\w.-]+)"?[^>]*>/y;
 const NAME = /(?:function<｜tool▁sep｜>|functions\.)?([\w.-]+?)(?::\d+)?(?![\w.:-])/y;
 const PAIR = /\s*<arg_key>([\s\S]*?)<\/arg_key>\s*<arg_value>([\s\S]*?)<\/arg_value>/y;
 
@@ -77,17 +77,35 @@ function readTag(text: string, at: number, tools: readonly ToolSchema[]): Read |
   const opened = matchAt(TAG, text, at);
   const tool = toolNamed(opened?.[1], tools);
   if (opened === null || tool === undefined) return undefined;
-  const start = at + opened[0].length;
-  const ended = TAG_END.exec(text.slice(start));
-  const body = ended === null ? text.slice(start) : text.slice(start, start + ended.index + (ended[1] ?? "").length);
-  const end = ended === null ? text.length : start + ended.index + ended[0].length;
-  if (body.trimStart().startsWith("{")) {
-    const input = record.safeParse(parseLoosely(body.trim())).data;
-    return input && { calls: [{ name: tool.name, input }], end };
+  const start = skipNoise(text, at + opened[0].length);
+  const json = jsonAt(text, start);
+  const body = json === undefined ? readParameters(text, start, tool) : inputOfJson(json, start + json.length);
+  if (body === undefined) return undefined;
+  const closed = matchAt(TAG_END, text, body.end);
+  const end = closed === null ? body.end : body.end + closed[0].length;
+  return { calls: [{ name: tool.name, input: body.input }], end };
+}
+
+type ReadInput = { readonly input: WrittenCall["input"]; readonly end: number };
+
+function readParameters(text: string, from: number, tool: ToolSchema): ReadInput | undefined {
+  const pairs: (readonly [string, string])[] = [];
+  let end = from;
+  for (let opened = matchAt(PARAMETER, text, end); opened !== null; opened = matchAt(PARAMETER, text, end)) {
+    const [tag, prefix = "", name = ""] = opened;
+    const close = `</${prefix}parameter>`;
+    const start = end + tag.length;
+    const stop = text.indexOf(close, start);
+    if (stop < 0) return undefined;
+    pairs.push([name, text.slice(start, stop)]);
+    end = stop + close.length;
   }
-  const pairs = [...body.matchAll(PARAMETER)].map(([, key = "", value = ""]) => [key, value] as const);
-  if (body.replace(PARAMETER, "").trim() !== "") return undefined;
-  return { calls: [{ name: tool.name, input: inputOfPairs(pairs, tool) }], end };
+  return { input: inputOfPairs(pairs, tool), end };
+}
+
+function inputOfJson(json: string, end: number): ReadInput | undefined {
+  const input = record.safeParse(parseLoosely(json)).data;
+  return input && { input, end };
 }
 
 /** One call as JSON, or a list of calls. */
@@ -128,8 +146,8 @@ function readNamed(text: string, at: number, tools: readonly ToolSchema[]): Read
   const start = skipNoise(text, end);
   const json = jsonAt(text, start);
   if (json === undefined) return undefined;
-  const input = record.safeParse(parseLoosely(json)).data;
-  return input && { calls: [{ name: tool.name, input }], end: start + json.length };
+  const body = inputOfJson(json, start + json.length);
+  return body && { calls: [{ name: tool.name, input: body.input }], end: body.end };
 }
 
 function toolNamed(name: string | undefined, tools: readonly ToolSchema[]): ToolSchema | undefined {
@@ -194,6 +212,12 @@ const LONGEST_START = 400;
 /** Unfinished tag or token at the end of a text. */
 const OPEN_TOKEN = /(?:<[^<>]*|\[[A-Z_]*)$/;
 
+const FENCES = ["```", "```json", "```tool_call", "```tool_code"];
+const OPEN_FENCE = /^`{1,3}\w*\s{0,9}$/;
+const JSON_FENCE = /^```(?:json|tool_call|tool_code)?\s+(?=[[{])/;
+/** Quick test, since code is full of braces. */
+const JSON_START = /^(?:\[\s*)?(?:\{\s*(?:"|$)|$)/;
+
 /** Test for the beginning of a written call: it names an offered tool, it may become one, or it is other text. */
 export type CallStarts = (text: string) => "call" | "maybe" | "other";
 
@@ -212,9 +236,11 @@ export function markedStarts(tools: readonly ToolSchema[]): CallStarts {
   const starts = [...json, '{"arguments":', '{"parameters":', ...other];
   return (text) => {
     const head = text.slice(0, LONGEST_START);
+    const isLong = head.length === LONGEST_START;
     const body = head.slice(skipNoise(head, 0)).replaceAll(/<｜(?!DSML)[^｜<>]*｜>/g, "");
     const found = comparedWith(starts, body);
-    if (found !== "other" || head.length === LONGEST_START) return found;
+    if (isLong) return found === "call" ? found : "other";
+    if (found !== "other") return found;
     const closed = body.replace(OPEN_TOKEN, "");
     return closed === body ? "other" : comparedWith(starts, closed);
   };
@@ -223,13 +249,12 @@ export function markedStarts(tools: readonly ToolSchema[]): CallStarts {
 /** Beginnings of calls as bare JSON, in a code fence or not. */
 export function bareStarts(tools: readonly ToolSchema[]): CallStarts {
   const starts = jsonStarts(tools);
-  const fences = ["```", "```json", "```tool_call", "```tool_code"].flatMap((fence) => [`${fence}{`, `${fence}[`]);
   return (text) => {
     const head = text.slice(0, LONGEST_START);
-    if (!head.startsWith("`")) return comparedWith(starts, head);
-    const json = head.search(/[{[]/);
-    if (json < 0) return fences.some((fence) => fence.startsWith(compact(head))) ? "maybe" : "other";
-    return fences.includes(compact(head.slice(0, json + 1))) ? comparedWith(starts, head.slice(json)) : "other";
+    if (OPEN_FENCE.test(head)) return FENCES.some((fence) => fence.startsWith(head.trim())) ? "maybe" : "other";
+    const json = head.replace(JSON_FENCE, "");
+    const found = JSON_START.test(json) ? comparedWith(starts, json) : "other";
+    return found === "maybe" && head.length === LONGEST_START ? "other" : found;
   };
 }
 

@@ -129,6 +129,11 @@ export class WrittenParts {
       this.#marks = marks;
       return trimmed.slice(marks.open.length);
     }
+    if (trimmed === "" && text.length > LINE_CHARS) {
+      // So much space is part of the text, and holding it longer costs time.
+      this.#phase = "text";
+      return this.#marks === undefined ? text : "";
+    }
     if (trimmed === "" || (!this.#hasOwnReasoning && THOUGHT_MARKS.some(({ open }) => open.startsWith(trimmed)))) {
       this.#held = text;
       return undefined;
