@@ -15,6 +15,8 @@ type OpenBlock =
       readonly thinking: string;
       readonly signature: string;
       readonly held: string;
+      /** False until the block has ended. */
+      readonly isWhole: boolean;
     }
   | { readonly type: "redacted_thinking"; readonly index: number; readonly data: string }
   /** `input`: complete at the start, from servers without streaming. */
@@ -61,7 +63,10 @@ export function finishFold(state: FoldState): readonly ModelEvent[] {
   const { isOver, stopReason, counts, blocks, explanation } = state;
   if (!isOver || (stopReason === undefined && hasHalfCall(state.calls))) return [];
   const isSilent = blocks.every((block) => block.type !== "text" || block.chars === 0);
-  const reasoningDetails = detailsOfPlaces(blocks.flatMap(placeOf));
+  // A thought that the limit cut off has no signature yet.
+  const isCut = stopReason === "max_tokens";
+  const places = blocks.flatMap(placeOf).filter(({ kind }) => !isCut || kind !== "unsigned");
+  const reasoningDetails = detailsOfPlaces(places);
   return [
     ...(stopReason === "refusal" && isSilent && explanation !== ""
       ? [{ type: "text-delta", text: explanation } as const]
@@ -112,7 +117,7 @@ function begin(state: FoldState, index: number, block: Block, events: ModelEvent
       // Separates the summaries of two thoughts.
       const hasThought = state.blocks.some((other) => other.type === "thinking" && other.thinking !== "");
       if (hasThought) events.push({ type: "reasoning-delta", text: "\n\n" });
-      const empty = { type: "thinking", index, thinking: "", signature: "", held: "" } as const;
+      const empty = { type: "thinking", index, thinking: "", signature: "", held: "", isWhole: false } as const;
       return extend(added(state, empty), index, block, events);
     }
     case "redacted_thinking":
@@ -166,11 +171,13 @@ function close(state: FoldState, index: number, events: ModelEvent[]): FoldState
     events.push(...given.events, ...ended.events);
     return { ...state, calls: ended.calls };
   }
+  if (block?.type === "thinking" && block.held === "") return replaced(state, block, { ...block, isWhole: true });
   if (block === undefined || !("held" in block) || block.held === "") return state;
   const lost = block.held.toWellFormed();
   events.push({ type: block.type === "text" ? "text-delta" : "reasoning-delta", text: lost });
   const chars = block.type === "text" ? { chars: block.chars + lost.length } : {};
-  return replaced(state, block, { ...block, ...chars, held: "" });
+  const isWhole = block.type === "thinking" ? { isWhole: true } : {};
+  return replaced(state, block, { ...block, ...chars, ...isWhole, held: "" });
 }
 
 function added(state: FoldState, block: OpenBlock): FoldState {
@@ -181,7 +188,7 @@ function replaced(state: FoldState, old: OpenBlock, block: OpenBlock): FoldState
   return { ...state, blocks: state.blocks.map((candidate) => (candidate === old ? block : candidate)) };
 }
 
-/** The API refuses a thought without its signature. */
+/** Anthropic signs every thought. A compatible server that signs none wants it back without a signature. */
 function placeOf(block: OpenBlock): readonly Place[] {
   switch (block.type) {
     case "text":
@@ -189,8 +196,9 @@ function placeOf(block: OpenBlock): readonly Place[] {
     case "tool_use":
       return [{ kind: "call" }];
     case "thinking": {
-      const { type, thinking, signature } = block;
-      return signature === "" ? [] : [{ kind: "thinking", block: { type, thinking, signature } }];
+      const { type, thinking, signature, isWhole } = block;
+      if (signature !== "") return [{ kind: "thinking", block: { type, thinking, signature } }];
+      return isWhole && thinking !== "" ? [{ kind: "unsigned", thinking }] : [];
     }
     case "redacted_thinking":
       return block.data === "" ? [] : [{ kind: "thinking", block: { type: block.type, data: block.data } }];

@@ -104,6 +104,7 @@ function fill(places: readonly Place[], text: string, calls: readonly ToolCall[]
   const waiting = [...calls];
   for (const place of places) {
     if (place.kind === "thinking") blocks.push(place.block);
+    if (place.kind === "unsigned") blocks.push(unsignedBlock(place.thinking));
     if (place.kind === "text") {
       blocks.push(...textBlocks(text.slice(from, from + place.chars)));
       from += place.chars;
@@ -112,6 +113,11 @@ function fill(places: readonly Place[], text: string, calls: readonly ToolCall[]
     if (call !== undefined) blocks.push(lowerCall(call));
   }
   return blocks;
+}
+
+/** The library's type requires a signature. */
+function unsignedBlock(thinking: string): ThinkingBlockParam {
+  return { type: "thinking", thinking } as ThinkingBlockParam; // its servers give none and expect none
 }
 
 /** True for blocks that take no cache mark and are no answer by themselves. */
@@ -153,20 +159,27 @@ const thinkingSchema = z.looseObject({
   signature: z.string().min(1),
 });
 const redactedSchema = z.looseObject({ type: z.literal("redacted_thinking"), data: z.string().min(1) });
+/** Thinking of a compatible server that signs nothing. Its name keeps it from Anthropic, which refuses it. */
+const unsignedSchema = z.object({ type: z.literal("anthropic.thinking"), thinking: z.string() });
 const textPlaceSchema = z.object({ type: z.literal("anthropic.text"), chars: z.number() });
 const callPlaceSchema = z.object({ type: z.literal("anthropic.tool_use") });
 
 /** One place in an answer. `chars`: UTF-16 units of its text. */
 export type Place =
   | { readonly kind: "thinking"; readonly block: ThinkingBlockParam | RedactedThinkingBlockParam }
+  | { readonly kind: "unsigned"; readonly thinking: string }
   | { readonly kind: "text"; readonly chars: number }
   | { readonly kind: "call" };
 
 /** The signed blocks of a finished answer, with placeholders where needed. */
 export function detailsOfPlaces(places: readonly Place[]): readonly unknown[] {
-  const lastThinking = places.findLastIndex(({ kind }) => kind === "thinking");
-  const isInterleaved = places.slice(0, lastThinking + 1).some(({ kind }) => kind !== "thinking");
-  return places.filter(({ kind }) => isInterleaved || kind === "thinking").map(detailOf);
+  const lastThinking = places.findLastIndex(isThought);
+  const isInterleaved = places.slice(0, lastThinking + 1).some((place) => !isThought(place));
+  return places.filter((place) => isInterleaved || isThought(place)).map(detailOf);
+}
+
+function isThought({ kind }: Place): boolean {
+  return kind === "thinking" || kind === "unsigned";
 }
 
 /** The order of an answer's parts; thinking first when the history no longer fits. */
@@ -180,7 +193,7 @@ export function placesOfDetails(
   const areAllPlaced = placedChars === chars && placedCalls === calls;
   if (areAllPlaced && placedChars + placedCalls > 0) return places;
   return [
-    ...places.filter(({ kind }) => kind === "thinking"),
+    ...places.filter(isThought),
     { kind: "text", chars },
     ...Array.from({ length: calls }, (): Place => ({ kind: "call" })),
   ];
@@ -190,6 +203,8 @@ function detailOf(place: Place): unknown {
   switch (place.kind) {
     case "thinking":
       return place.block;
+    case "unsigned":
+      return { type: "anthropic.thinking", thinking: place.thinking };
     case "text":
       return { type: "anthropic.text", chars: place.chars };
     case "call":
@@ -197,10 +212,12 @@ function detailOf(place: Place): unknown {
   }
 }
 
-/** Empty for details of other APIs and for unsigned blocks. */
+/** Empty for details of other APIs. */
 function placeOf(detail: unknown): readonly Place[] {
   // The detail itself returns, not a parsed copy, because every byte counts.
   if (isSigned(detail)) return [{ kind: "thinking", block: detail }];
+  const unsigned = unsignedSchema.safeParse(detail).data;
+  if (unsigned !== undefined) return [{ kind: "unsigned", thinking: unsigned.thinking }];
   const text = textPlaceSchema.safeParse(detail).data;
   if (text !== undefined) return [{ kind: "text", chars: text.chars }];
   return callPlaceSchema.safeParse(detail).success ? [{ kind: "call" }] : [];

@@ -153,13 +153,13 @@ function extraOf(call: Pick<ChunkCall, "extra_content" | "provider_specific_fiel
   return given.length > 0 ? Object.fromEntries(given) : undefined;
 }
 
-/** Text and reasoning of a content that may be a list of parts. Other parts, such as references, are ignored. */
+/** Text and reasoning of a content that may be a list of parts. Parts without text, such as references, are ignored. */
 function contentOf(content: ChunkDelta["content"]): { readonly text: string; readonly thinking: string } {
   if (!Array.isArray(content)) return { text: content ?? "", thinking: "" };
   const textOf = (parts: readonly { text?: string | null | undefined }[]): string =>
     parts.map((part) => part.text ?? "").join("");
   return {
-    text: textOf(content.filter(({ type }) => type === "text")),
+    text: textOf(content.filter(({ type }) => type !== "thinking")),
     thinking: content
       .map(({ thinking }) => (typeof thinking === "string" ? thinking : textOf(thinking ?? [])))
       .join(""),
@@ -191,6 +191,8 @@ const count = z
   .nullish()
   .catch(undefined);
 
+/** Text beside the answer. A value of another type is ignored. */
+const beside = text.catch(undefined);
 const textPart = z.looseObject({ text });
 
 /** Magistral: parts `text` and `thinking`; a thinking part holds text parts. */
@@ -204,10 +206,10 @@ const deltaSchema = z.object({
   content: z.union([z.string(), z.array(contentPart)]).nullish(),
   refusal: text,
   /** OpenRouter, Ollama, Groq. */
-  reasoning: text,
+  reasoning: beside,
   /** DeepSeek, llama.cpp, vLLM. */
-  reasoning_content: text,
-  reasoning_details: z.array(z.unknown()).nullish(),
+  reasoning_content: beside,
+  reasoning_details: z.array(z.unknown()).nullish().catch(undefined),
   /** Gemini: the signature of a text. */
   extra_content: z.unknown().optional(),
   tool_calls: z

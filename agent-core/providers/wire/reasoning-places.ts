@@ -70,10 +70,10 @@ export type PlacedReasoning = { readonly content: unknown; readonly fields: Read
 /** Puts the reasoning back into its places. `content`: the message's content without reasoning. */
 export function placeReasoning(message: AssistantMessage, content: string | null): PlacedReasoning {
   const { reasoning = "", reasoning_details: details = [] } = message;
+  // Two answers that were merged name the same place twice.
+  const given = new Map(details.map((detail) => [JSON.stringify(detail), detailSchema.safeParse(detail).data]));
   let placed: PlacedReasoning = { content, fields: {} };
-  for (const detail of details.map((given) => detailSchema.safeParse(given).data)) {
-    if (detail !== undefined) placed = place(placed, detail, reasoning);
-  }
+  for (const detail of given.values()) if (detail !== undefined) placed = place(placed, detail, reasoning);
   return placed;
 }
 

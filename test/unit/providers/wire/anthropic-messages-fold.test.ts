@@ -141,7 +141,7 @@ describe("recorded streams", () => {
       'end 0 call_00 read_file {"path":"a"}',
       "finish tool_calls 134(64) 11(0)",
     ]);
-    expect(events.at(-1)).not.toHaveProperty("reasoningDetails");
+    expect(events.at(-1)).toMatchObject({ reasoningDetails: [{ type: "anthropic.thinking", thinking: "Hm." }] });
   });
 
   test("a server that does not stream: one document with the whole answer", () => {
