@@ -19,7 +19,7 @@ import type { CommandSession } from "./commands/command.ts";
 import { availableCommands } from "./commands/slash-commands.ts";
 import { DEFAULT_MODE, modeOf, modeOption } from "./config-options.ts";
 import { hermesCapabilities } from "./connected-client.ts";
-import { compressionUpdate } from "./conversation-updates.ts";
+import { compactionUpdate, compressionUpdate } from "./conversation-updates.ts";
 import { PromptRunner } from "./prompt-runner.ts";
 import { ReplayPages } from "./replay.ts";
 import { RestorePoints } from "./restore-points.ts";
@@ -67,6 +67,7 @@ export class AcpSession {
     this.#mode = modeOf(stored?.mode ?? "") ?? DEFAULT_MODE;
     this.#isTrusted = params.trusted;
     const send = (update: SessionUpdate): void => this.send(update);
+    const showsCompactions = identity.capabilities.session?.compaction != null;
     const { callbacks, endTurn } = updateCallbacks({
       send,
       showsNotices: identity.capabilities.session?.notices != null,
@@ -82,7 +83,8 @@ export class AcpSession {
         ...callbacks,
         compressed: (event) => {
           this.#sendCompression(event);
-          if (ours.compressions !== true) status({ severity: "info", message: compressionNotice(event) });
+          if (showsCompactions) this.send(compactionUpdate(this.agent.compression));
+          else if (ours.compressions !== true) status({ severity: "info", message: compressionNotice(event) });
         },
         status: (event) => {
           status(event);

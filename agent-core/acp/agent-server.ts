@@ -19,7 +19,7 @@ import { newSessionId } from "../sessions/session-files.ts";
 import { writeProblem } from "../sessions/write-fault.ts";
 import { AcpSession } from "./acp-session.ts";
 import { ConnectedClient } from "./connected-client.ts";
-import { sessionUnusable } from "./request-errors.ts";
+import { authRequired, sessionUnusable } from "./request-errors.ts";
 import { startingModel } from "./session-model.ts";
 import type { SessionParams } from "./session-params.ts";
 import { type ForkSource, StoredSessions } from "./stored-sessions.ts";
@@ -37,6 +37,8 @@ export class AgentServer {
   readonly options: AgentServerOptions;
   readonly configuration: LiveConfiguration;
   readonly stored: StoredSessions;
+  /** New sessions need `authenticate` first. */
+  isLoggedOut = false as boolean;
   readonly #home: string;
   readonly #sessions = new Map<string, AcpSession>();
   /** One session is opened, closed or deleted at a time. */
@@ -187,6 +189,7 @@ export class AgentServer {
     id: string,
     { stored, notes = [] }: { readonly stored?: StoredSession; readonly notes?: readonly string[] } = {},
   ): Promise<AcpSession> {
+    if (this.isLoggedOut) throw authRequired("You are logged out; log in first.", this.#client.keyHint);
     const configured = await this.configuration.read();
     const { directory } = this.configuration;
     const choices = stored ?? { model: params.model, reasoningEffort: undefined };

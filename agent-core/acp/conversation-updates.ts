@@ -1,4 +1,5 @@
 /** Parts of a conversation as ACP's records: messages, results of tool calls, the plan, a compression. */
+import { randomUUID } from "node:crypto";
 import type { SessionUpdate, ToolCallContent } from "@zed-industries/agent-client-protocol";
 import type { CompressedEvent } from "../agent/callbacks.ts";
 import type { ReportedProblem } from "../host/host.ts";
@@ -12,7 +13,7 @@ import type { FileDiff, ToolResult } from "../tools/tool.ts";
 /** Limit of the text shown of one result; the model gets more. Characters. */
 const SHOWN_TEXT_LIMIT = 20_000;
 
-type ChunkUpdate = Extract<
+export type ChunkUpdate = Extract<
   SessionUpdate,
   { sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk" }
 >;
@@ -72,6 +73,17 @@ export function compressionUpdate(
     },
   };
   return { sessionUpdate: "session_info_update", _meta: { hermes } };
+}
+
+/** ACP's record of a compression that has ended. */
+export function compactionUpdate(compression: Compression | undefined): SessionUpdate {
+  const summary = compression?.summary ?? null;
+  return {
+    sessionUpdate: "compaction_update",
+    compactionId: randomUUID(),
+    status: "completed",
+    ...(summary !== null && { summary: [{ type: "text", text: summary }] }),
+  };
 }
 
 /** First message at or after this position that a client can identify. */

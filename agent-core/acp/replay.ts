@@ -7,7 +7,14 @@ import { droppedCount, type TranscriptEntry } from "../sessions/conversation.ts"
 import { type EntryOf, parseLine, type TextDiff } from "../sessions/entry.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { answerText, shownCount } from "../sessions/shown-message.ts";
-import { chunk, compressionUpdate, planUpdate, resultContent, userUpdates } from "./conversation-updates.ts";
+import {
+  type ChunkUpdate,
+  chunk,
+  compressionUpdate,
+  planUpdate,
+  resultContent,
+  userUpdates,
+} from "./conversation-updates.ts";
 
 /** Text of a tool call without a stored result. */
 const CUT_OFF = "cut off before its result was stored.";
@@ -51,7 +58,7 @@ export function* replaySaid(said: readonly TranscriptEntry[], calls: StoredCalls
     if (message.role === "assistant")
       for (const { id, function: call } of message.tool_calls ?? []) open.set(id, call.arguments);
     if (message.role === "tool") yield resultUpdate(message, open, calls);
-    else yield* messageUpdates(message, position);
+    else for (const update of messageUpdates(message, position)) yield { ...update, messageId: `message-${position}` };
   }
   yield* cutOff(open, calls);
 }
@@ -84,14 +91,14 @@ function diffsIn(entry: EntryOf<"tool"> | undefined, diffsOf: StoredCalls["diffs
   return entry === undefined ? [] : diffsOf(entry);
 }
 
-function messageUpdates(message: Exclude<Message, ToolMessage>, position: number): readonly SessionUpdate[] {
+function messageUpdates(message: Exclude<Message, ToolMessage>, position: number): readonly ChunkUpdate[] {
   switch (message.role) {
     case "system":
       return [];
     case "user":
       return userUpdates(message, position);
     case "assistant": {
-      const updates: SessionUpdate[] = [];
+      const updates: ChunkUpdate[] = [];
       if (message.reasoning) updates.push(chunk("agent_thought_chunk", message.reasoning));
       const text = answerText(message);
       if (text !== "") updates.push(chunk("agent_message_chunk", text));

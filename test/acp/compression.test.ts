@@ -105,7 +105,7 @@ test("a conversation that fills the window is compressed, and a load still repla
 });
 
 test("/compress compresses at once, with a focus", async () => {
-  const { agent, model } = await start();
+  const { agent, model } = await start({ session: { compaction: {} } });
   const id = await agent.newSession();
   await agent.prompt(id, "/compress");
   expect(agent.text()).toContain("Nothing to compress");
@@ -114,6 +114,8 @@ test("/compress compresses at once, with a focus", async () => {
   expect(agent.text()).toMatch(/Compressed \d+ messages into a summary/);
   const asked = model.requests.find(({ body }) => isSummary(body as unknown as Json));
   expect(JSON.stringify(asked?.body)).toContain("the colour blue");
+  const summary = [{ type: "text", text: "## Goal\nThe summary." }];
+  expect(agent.of("compaction_update")).toMatchObject([{ status: "completed", summary }]);
 });
 
 test("/compress that finds nothing more to do, twice, is no reason to give compressing up", async () => {

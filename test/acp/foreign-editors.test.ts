@@ -324,3 +324,30 @@ test("MCP servers of the client are named as missing, once", async () => {
     .poll(() => agent.of("agent_thought_chunk").map(({ content }) => (content as Json)["text"]))
     .toEqual(["Hermes does not connect to MCP servers yet. Their tools are missing in this session: files.\n"]);
 });
+
+test("after a logout new sessions need a login, and the keys stay", async () => {
+  const { agent } = await start();
+  expect((await agent.initialize())["agentCapabilities"]).toMatchObject({ auth: { logout: {} } });
+  await agent.request("logout", {});
+  const { error } = await agent.request("session/new", { cwd: agent.cwd, mcpServers: [] });
+  expect(error).toMatchObject({ code: -32000, message: expect.stringContaining("You are logged out") });
+  expect((await agent.request("authenticate", { methodId: "hermes-home" })).error).toBeUndefined();
+  expect(await agent.newSession()).not.toBe("undefined");
+});
+
+test("the chunks of a replayed message have one id", async () => {
+  const { agent, model } = await start();
+  await agent.initialize();
+  const sessionId = await agent.newSession();
+  model.script({
+    parts: [
+      { type: "reasoning", text: "Hm." },
+      { type: "text", text: "Yes." },
+    ],
+  });
+  await agent.prompt(sessionId, "go");
+  agent.updates.length = 0;
+  await agent.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] });
+  const ids = agent.updates.filter(({ messageId }) => messageId !== undefined).map(({ messageId }) => messageId);
+  expect(ids).toEqual(["message-0", "message-1", "message-1"]);
+});

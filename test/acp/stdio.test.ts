@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
@@ -29,6 +29,11 @@ function startProcess(environment: Readonly<Record<string, string>> = {}): AcpPr
 function optionKinds(asked: readonly Json[]): unknown[] {
   const options = asked[0]?.["options"];
   return Array.isArray(options) ? options.map((option: Json) => option["kind"]) : [];
+}
+
+/** Locks of the sessions in use. */
+function locksOf({ home }: AcpClient): readonly string[] {
+  return readdirSync(join(home, "vscode", "sessions")).filter((name) => name.endsWith(".lock"));
 }
 
 async function startWithModel<Client extends AcpClient>(
@@ -269,17 +274,27 @@ test("the end of stdin ends the agent and its processes", async () => {
   await agent.stop();
   expect(agent.child.exitCode).toBe(0);
   await expect.poll(isRunning).toBe(false);
+  expect(locksOf(agent)).toEqual([]);
 });
 
-test("a connection that fails ends the agent with exit code 1 and a line on stderr", async () => {
-  const agent = startProcess();
+test("a connection that fails during a turn ends the agent with a line on stderr, and leaves no process and no lock", async () => {
+  const { agent, model } = await startWithModel(startProcess);
   await agent.initialize();
+  const sessionId = await agent.newSession();
+  await agent.request("session/set_mode", { sessionId, modeId: "auto" });
+  model.script({ parts: [call("terminal", { command: "sleep 4322" })] });
+  void agent.prompt(sessionId, "go");
+  const isRunning = (): boolean => spawnSync("pgrep", ["-f", "^sleep 4322$"]).status === 0;
+  await expect.poll(isRunning).toBe(true);
+  expect(locksOf(agent)).toHaveLength(1);
   const stderr: string[] = [];
   agent.child.stderr!.on("data", (data) => stderr.push(String(data)));
   agent.child.stdout!.destroy();
   for (const method of ["no/such_method", "no/such_method"]) void agent.request(method, {});
   expect(await agent.exited).toBe(1);
   expect(stderr.join("")).toContain("the connection to the editor failed: ");
+  await expect.poll(isRunning).toBe(false);
+  expect(locksOf(agent)).toEqual([]);
 });
 
 test("the foreign client acpx completes a prompt with an edit", () => {

@@ -36,6 +36,7 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
       agentCapabilities: {
         loadSession: true,
         promptCapabilities: { image: true, embeddedContext: true },
+        auth: { logout: {} },
         sessionCapabilities: { close: {}, list: {}, resume: {}, delete: {}, fork: {}, additionalDirectories: {} },
         _meta: { hermes: OURS },
       },
@@ -47,9 +48,15 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
       const known = `there is no method ${JSON.stringify(methodId)} ; available: ${HOME_METHOD}`;
       throw invalidParams("methodId", known);
     }
+    server.isLoggedOut = false;
     await server.reconfigure();
     const model = server.configuration.directory.resolve(undefined);
     if (!model.ok) throw authRequired(model.message, server.client.keyHint);
+    return {};
+  });
+  // The keys stay in the home: other programs use them too.
+  app.onRequest(methods.agent.logout, () => {
+    server.isLoggedOut = true;
     return {};
   });
 }
