@@ -63,8 +63,8 @@ class AnswerReader {
   constructor(notify: Notifier, sink: CallSink, messageId: string) {
     this.#notify = notify;
     this.#sink = sink;
-    this.#shownText = new ShownText(messageId, notify.streamDelta);
-    this.#shownReasoning = new ShownText(messageId, notify.reasoning);
+    this.#shownText = new ShownText(messageId, notify.streamDelta, REPLACED);
+    this.#shownReasoning = new ShownText(messageId, notify.reasoning, "");
   }
 
   read(event: Exclude<CallEvent, { type: "finish" | "fault" }>): void {
@@ -99,6 +99,7 @@ class AnswerReader {
   }
 
   answer({ reason, usage, reasoningDetails: details, origin }: Finish): ModelAnswer {
+    this.#shownText.end();
     // The map has the order of completion; the history needs the order of the stream.
     const calls = [...this.#calls].sort(([first], [second]) => first - second).map(([, call]) => call);
     const message: AssistantMessage = {
@@ -143,19 +144,25 @@ class AnswerReader {
   }
 }
 
+/** Mark of an answer that broke off and did not come again. */
+const REPLACED = "\n\n[This answer broke off. Another one follows.]";
+
 type Show = (event: { readonly text: string; readonly messageId: string }) => void;
 
 /** Shows the text of an answer, without the part that another attempt repeats. */
 class ShownText {
   readonly #show: Show;
+  readonly #mark: string;
   #messageId: string;
   #shown = "";
   /** Text of the new attempt while it repeats the shown text; otherwise undefined. */
   #repeated: string | undefined;
 
-  constructor(messageId: string, show: Show) {
+  /** `mark`: added to a text that another answer replaces. */
+  constructor(messageId: string, show: Show, mark: string) {
     this.#messageId = messageId;
     this.#show = show;
+    this.#mark = mark;
   }
 
   push(text: string): void {
@@ -166,14 +173,28 @@ class ShownText {
     }
     this.#repeated += text;
     if (this.#shown.startsWith(this.#repeated)) return;
-    const repeated = this.#repeated;
-    // A different answer than the one that broke off is shown as a new message.
-    const isDifferent = !repeated.startsWith(this.#shown);
-    if (isDifferent) this.#messageId = randomUUID();
-    const unseen = isDifferent ? repeated : repeated.slice(this.#shown.length);
-    this.#shown = repeated;
+    if (!this.#repeated.startsWith(this.#shown)) {
+      this.#replace(this.#repeated);
+      return;
+    }
+    const unseen = this.#repeated.slice(this.#shown.length);
+    this.#shown = this.#repeated;
     this.#repeated = undefined;
     this.#show({ text: unseen, messageId: this.#messageId });
+  }
+
+  /** Ends the answer. One that is shorter than the shown text is a different one. */
+  end(): void {
+    if (this.#repeated !== undefined && this.#repeated !== this.#shown) this.#replace(this.#repeated);
+  }
+
+  /** Marks the shown text, and shows a different answer as a new message. */
+  #replace(text: string): void {
+    if (this.#mark !== "") this.#show({ text: this.#mark, messageId: this.#messageId });
+    this.#messageId = randomUUID();
+    this.#shown = text;
+    this.#repeated = undefined;
+    if (text !== "") this.#show({ text, messageId: this.#messageId });
   }
 
   restart(): void {

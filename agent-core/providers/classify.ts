@@ -58,8 +58,12 @@ const NEEDED: ReadonlySet<string> = new Set([
   "system",
 ]);
 
+/** Compatible endpoints refuse the cache marks of blocks, which are no top-level parameter. */
+const REFUSED_MARK = /cache_control\b.{0,40}(not permitted|not supported|unsupported|not allowed|unexpected|unknown)/i;
+
 /** Top-level name of the refused parameter: `reasoning` for `reasoning.effort`. Undefined when none can be omitted. */
 export function refusedParameter({ parameter, text }: Pick<ErrorDetails, "parameter" | "text">): string | undefined {
+  if (REFUSED_MARK.test(text)) return "cache_control";
   const named = parameter ?? SENTENCES.map((sentence) => sentence.exec(text)?.[1]).find(Boolean);
   const name = named?.split(/[.[]/, 1)[0];
   return name === undefined || name === "" || NEEDED.has(name) ? undefined : name;

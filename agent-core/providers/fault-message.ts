@@ -84,12 +84,16 @@ function whenOf({ retryAfterMs }: FaultFacts): string {
   return retryAfterMs === undefined ? "in a while" : `in ${durationText(Math.max(1, retryAfterMs))}`;
 }
 
-/** Whole seconds, minutes or hours, rounded up: a hint must not be cut short. */
+/** `70 s`, `10 min`, `4 min 31 s`, `5 h`, rounded up: a hint must not be cut short. */
 export function durationText(ms: number): string {
   const seconds = Math.ceil(ms / 1_000);
   if (seconds < 120) return `${seconds} s`;
-  const minutes = Math.ceil(seconds / 60);
-  return minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
+  const minutes = Math.floor(seconds / 60);
+  const [first, second] =
+    minutes < 120
+      ? [`${minutes} min`, seconds % 60 > 0 ? ` ${seconds % 60} s` : ""]
+      : [`${Math.floor(minutes / 60)} h`, minutes % 60 > 0 ? ` ${minutes % 60} min` : ""];
+  return `${first}${second}`;
 }
 
 function placeOf({ baseUrl }: Endpoint): string {

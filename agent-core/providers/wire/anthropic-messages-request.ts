@@ -20,8 +20,8 @@ export type AnthropicMessagesBody = Omit<MessageCreateParamsStreaming, "messages
   OlderSampling & { readonly messages: readonly BlockMessage[] };
 
 export function anthropicMessagesBody(request: ModelRequest): AnthropicMessagesBody {
-  const { model, sampling, cacheTtl } = request;
-  const mark: CacheControlEphemeral = { type: "ephemeral", ...(cacheTtl !== undefined && { ttl: cacheTtl }) };
+  const { model, sampling } = request;
+  const mark = cacheMark(request);
   const system = lowerSystem(request.messages);
   const messages = lowerMessages(request.messages);
   // The API requires a limit. Default: the model's own.
@@ -33,11 +33,17 @@ export function anthropicMessagesBody(request: ModelRequest): AnthropicMessagesB
     max_tokens: maxTokens,
     stream: true,
     ...lowerTools(request, messages),
-    ...(system.length > 0 && { system: markSystem(system, mark) }),
-    messages: markMessages(messages, mark),
+    ...(system.length > 0 && { system: mark ? markSystem(system, mark) : [...system] }),
+    messages: mark ? markMessages(messages, mark) : [...messages],
     ...thinking,
     ...lowerSampling(sampling, { isSampled: !isClaude(model) && thinking.thinking === undefined }),
   };
+}
+
+/** Undefined for an endpoint that refuses cache marks. */
+function cacheMark({ cacheTtl, omittedParameters = [] }: ModelRequest): CacheControlEphemeral | undefined {
+  if (omittedParameters.includes(CACHE_PARAMETER)) return undefined;
+  return { type: "ephemeral", ...(cacheTtl !== undefined && { ttl: cacheTtl }) };
 }
 
 /** Anthropic refuses temperatures; other models refuse them while they think. */
@@ -83,6 +89,9 @@ function isAmongUnsignedCalls(messages: readonly BlockMessage[]): boolean {
   const first = caller.content[0];
   return first !== undefined && !isThinking(first.type);
 }
+
+/** Field of a block with a cache mark. */
+const CACHE_PARAMETER = "cache_control" satisfies keyof TextBlockParam;
 
 /** The API allows four cache marks. One marks the system prompt, which covers the tools. */
 const MARKED_MESSAGES = 3;

@@ -56,7 +56,7 @@ const formats: readonly Format[] = [chatCompletionsFormat, codexResponsesFormat,
 /** Default answers to look-ups. */
 const LOOK_UPS: readonly (readonly [string, unknown])[] = [["/models", { data: [{ id: "test-model" }] }]];
 
-export async function startModelServer(): Promise<ModelServer> {
+export async function startModelServer(port = 0): Promise<ModelServer> {
   const requests: ReceivedRequest[] = [];
   const answers: Answer[] = [];
   const waiting: ((request: ReceivedRequest) => void)[] = [];
@@ -85,11 +85,11 @@ export async function startModelServer(): Promise<ModelServer> {
       (error: unknown) => response.destroyed || respondStatus(response, fail(500, String(error))),
     );
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(port, "127.0.0.1");
   await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const { port: own } = server.address() as AddressInfo;
   return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl: `http://127.0.0.1:${own}/v1`,
     requests,
     lookUps,
     lookedUp,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AIAgent, type AIAgentOptions } from "../../../agent-core/index.ts";
-import { call, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
+import { call, fail, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 
 let model: ModelServer;
 let cwd: string;
@@ -53,6 +53,15 @@ test("thinking is returned with its calls, and every request begins with the one
   }
   expect(requests.at(-1)).toContain('{"type":"thinking","thinking":"Look first.","signature":"c2lnbmVk10"}');
   expect(requests.at(-1)).toContain('{"type":"thinking","thinking":"Once more.","signature":"c2lnbmVk20"}');
+});
+
+test("an endpoint that refuses cache marks gets none from then on", async () => {
+  const refusal = "messages.0.content.0.text: cache_control: Extra inputs are not permitted";
+  model.script(fail(400, refusal), say("one"), say("two"));
+  const agent = agentIn("anthropic_messages");
+  expect([await agent.chat("go"), await agent.chat("on")]).toEqual(["one", "two"]);
+  const marked = model.requests.map(({ body }) => JSON.stringify(body).includes('"cache_control":{'));
+  expect(marked).toEqual([true, false, false]);
 });
 
 test("a conversation switches to Anthropic's API and back", async () => {

@@ -66,3 +66,39 @@ test("a server that sends signs of life is not silent", async () => {
   await signs;
   expect(model.requests).toHaveLength(1);
 });
+
+test("a server that is away for two minutes gets the same request again, and the turn goes on", async () => {
+  const { baseUrl } = model;
+  await model.stop();
+  const clock = new ManualClock();
+  const totals: number[] = [];
+  let back: ModelServer | undefined;
+  const agent = agentWith(
+    {
+      status: ({ wait }) => {
+        if (wait !== undefined) totals.push(wait.waitedMs);
+      },
+    },
+    { clock, baseUrl },
+  );
+  const answer = agent.chat("go");
+  while (back === undefined) {
+    await arrival();
+    await clock.advance(1_000);
+    if (clock.now() < 120_000) continue;
+    back = await startModelServer(Number(new URL(baseUrl).port));
+    back.script(say("hello"));
+  }
+  let isOver = false as boolean;
+  void answer.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    await arrival();
+    await clock.advance(1_000);
+  }
+  expect(await answer).toBe("hello");
+  expect(clock.now()).toBeLessThan(160_000);
+  expect(totals.length).toBeLessThan(8);
+  await back.stop();
+});

@@ -60,7 +60,7 @@ describe("what Anthropic answers", () => {
       400,
       "invalid_request_error",
       "messages.1.content.0.text: cache_control: Extra inputs are not permitted",
-      "bad-request",
+      "unsupported-parameter",
     ],
     [
       400,
