@@ -26,6 +26,16 @@ export type CommandEffect =
   | { readonly kind: "permissions"; readonly path: Arg; readonly recursive: boolean }
   /** An ordinary change in a workspace, such as running its tests. It does not ask. */
   | { readonly kind: "change" }
+  /** Runs code of the project that is not read: its tests, its build. `hooks`: only where git has hooks. */
+  | { readonly kind: "project"; readonly hooks?: true }
+  /** Runs a script of the project, which is read. `otherwise`: effects when it cannot be read. */
+  | {
+      readonly kind: "script";
+      readonly source: ScriptSource;
+      readonly positional?: readonly Arg[];
+      readonly here?: boolean;
+      readonly otherwise: readonly CommandEffect[];
+    }
   /** Runs another program. */
   | { readonly kind: "command"; readonly words: readonly Arg[]; readonly input?: Input; readonly cwd?: Arg }
   /** Runs shell code; `here`: in this shell. `escalateOnly`: the code is a guess and only its blocks count. */
@@ -44,11 +54,27 @@ export type CommandEffect =
   | { readonly kind: "ask"; readonly reason: string; readonly grant: GrantForm; readonly runsCode?: true }
   | { readonly kind: "block"; readonly reason: string };
 
+/** A script file, a package script by its name, or recipes of a makefile. */
+export type ScriptSource =
+  | { readonly of: "file"; readonly path: Arg }
+  | { readonly of: "package"; readonly name: string; readonly folder?: Arg }
+  | {
+      readonly of: "make";
+      readonly targets: readonly string[];
+      readonly folder?: Arg;
+      readonly file?: Arg;
+      /** Text of the makefile, where it comes from the standard input. */
+      readonly text?: string;
+    };
+
 /** Effects of a call of one program. A call without effects only reads. */
 export type Program = (call: Call) => readonly CommandEffect[];
 
 /** An ordinary change that does not ask. */
 export const CHANGE: CommandEffect = { kind: "change" };
+
+/** Unread code of the project runs. It asks only where the agent wrote code of the project. */
+export const PROJECT: CommandEffect = { kind: "project" };
 
 export function ask(reason: string, grant: GrantForm = "exact"): CommandEffect {
   return { kind: "ask", reason, grant };

@@ -28,6 +28,10 @@ export type CommandVerdict = {
   readonly alwaysAskReasons: readonly string[];
   /** Effects outside of every simple command, which no grant covers: redirections into files, sensitive variables. */
   readonly outsideCommands: { readonly asks: boolean; readonly changes: boolean };
+  /** Unread code of the project runs: its tests, its build, a script of its packages. */
+  readonly runsProject: boolean;
+  /** Real paths that the command itself writes or deletes; a path that is not known is empty. */
+  readonly writes: readonly string[];
   /** Every simple command, wrapped and nested ones too, in the order of the walk. */
   readonly parts: readonly CommandPart[];
 };
@@ -56,6 +60,15 @@ function judgeCode(command: string, scope: CommandScope, record: Recorder): void
       error instanceof TooMuchToJudge || error instanceof RangeError ? "it expands into too many steps" : error;
     record.markUnparsed(`The command cannot be judged: ${messageOf(cause)}`);
   }
+  checkScripts(record);
+}
+
+/** A script that the same command changes is not the one that was read. */
+function checkScripts(record: Recorder): void {
+  const { writes } = record;
+  const scripts = record.parts().flatMap((part) => part.scripts.map(({ path }) => path.replace(/#.*$/, "")));
+  const changed = scripts.find((path) => [...writes].some((write) => `${path}/`.startsWith(`${write}/`)));
+  if (changed !== undefined) record.askUnknown(`Runs ${changed}, which the same command may change`);
 }
 
 /** Caches `resolvePath` for one verdict, which asks for the same paths again and again. */
@@ -104,6 +117,8 @@ function verdictOf(record: Recorder): CommandVerdict {
     reach: record.widestReach,
     alwaysAskReasons: always.slice(0, MAX_REASONS),
     outsideCommands: { ...record.outsideCommands },
+    runsProject: record.runsProject,
+    writes: [...record.writes],
     parts: record.parts(),
   };
 }

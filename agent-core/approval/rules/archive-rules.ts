@@ -34,9 +34,18 @@ const TAR: Rule = {
       return [...effects, ...reads(archives), ...unpacks(folder, archives[0])];
     }
     if (has(options, "t", "list", "d", "diff", "compare")) return [...effects, ...reads(archives)];
-    return [...effects, ...reads(options.operands), ...writes(archives)];
+    const folders = valuesOf(options, "C", "directory");
+    const packed =
+      folders.length === 0
+        ? options.operands
+        : options.operands.flatMap((arg) => folders.map((folder) => below(folder, arg)));
+    return [...effects, ...reads(packed), ...reads(folders), ...writes(archives)];
   },
 };
+
+function below(folder: Arg, path: Arg): Arg {
+  return path.text.startsWith("/") ? path : { ...path, text: `${folder.text}/${path.text}` };
+}
 
 function tarRunners(options: Options): CommandEffect[] {
   const effects: CommandEffect[] = [];
@@ -105,6 +114,8 @@ const compress: Rule = {
     const prints = args.some(({ text }) => /^-\w*[ctl]|^--(?:stdout|test|list)/.test(text)) || files.length === 0;
     if (prints) return reads(files);
     const unpacking = /^un|^g?un/.test(name) || has(options, "d", "decompress", "uncompress");
+    if (has(options, "r", "recursive"))
+      return [ask(`Packs or unpacks every file below ${files.map(shown).join(", ")}`)];
     const bare = (arg: Arg) => ({ ...arg, text: unpacking ? arg.text.replace(/\.\w+$/, "") : arg.text });
     return [...writes(files), ...writes(files.map(bare))];
   },

@@ -1,7 +1,17 @@
 /** Rules for compilers, test runners, linters and formatters: inside the project their work does not ask. */
-import { ask, CHANGE, type CommandEffect, opaque, type Program, writes } from "../command-effect.ts";
+import {
+  ask,
+  askForCode,
+  CHANGE,
+  type CommandEffect,
+  opaque,
+  PROJECT,
+  type Program,
+  writes,
+} from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, shown, UNKNOWN } from "../shell/arg.ts";
-import { ruleTable } from "./rule.ts";
+import { valuesOf } from "./options.ts";
+import { type Rule, ruleTable } from "./rule.ts";
 
 /** Options that hand the tool code, a program or a plugin from the command line. */
 const STEERING =
@@ -12,8 +22,11 @@ const FAR =
 /** Words that are certainly paths: they leave the project or name a hidden file. */
 const PATH = /^(?:\/|~|\.\.?\/|\.\.$|\.\w)|\/\.\.(?:\/|$)/;
 
+/** A tool that runs code or settings of the project. */
+const tool: Program = (call) => [PROJECT, ...formatter(call)];
+
 /** A tool that may rewrite its operands; operands outside the project ask. */
-const tool: Program = ({ name, args }) => {
+const formatter: Program = ({ name, args }) => {
   const paths = args.flatMap((arg) => pathOf(arg));
   const steering = args.filter(
     (arg) => STEERING.test(arg.text) || (arg.splits && arg.text === UNKNOWN && !isKnown(arg)),
@@ -101,32 +114,44 @@ const cargo: Program = (call) => {
   return [ask(`Runs cargo ${words.slice(0, 2).map(shown).join(" ")}, which downloads or publishes code`, "prefix")];
 };
 
-const make: Program = (call) => {
-  const { args, name } = call;
-  const steering = args.filter(
-    ({ text }) =>
-      /^(?:-E|--eval|SHELL|MAKEFLAGS|\.SHELLFLAGS|-I|--include-dir)/.test(text) || /^\w+=.*[\s;|&$`<>()]/.test(text),
-  );
-  const others = args.flatMap((arg, at) => {
-    if (/^(?:-f|--file|--makefile|-C|--directory)$/.test(arg.text)) return args.slice(at + 1, at + 2);
-    const attached = /^(?:-[fC]|--(?:file|makefile|directory)=)(?=.)/.exec(arg.text)?.[0].length ?? 0;
-    return attached > 0 ? [afterPrefix(arg, attached)] : [];
-  });
-  const far = args.find(
-    ({ text }) =>
-      !text.startsWith("-") &&
-      !text.includes("=") &&
-      (FAR.test(text) || /deploy|publish|release|upload|uninstall|destroy|drop|prod|migrat/.test(text)),
-  );
-  const unknown = args.filter((arg) => !isKnown(arg) && !/^-j/.test(arg.text));
-  return [
-    CHANGE,
-    ...others.filter(({ text }) => PATH.test(text)).map((arg) => ask(`Runs ${name} with the rules of ${shown(arg)}`)),
-    ...steering.map((arg) => opaque(`Runs ${name} with ${shown(arg)}, which can make it run other programs`)),
-    ...unknown.map((arg) => opaque(`Runs ${name} with ${shown(arg)}, which is not known before it runs`)),
-    ...(far ? [ask(`Runs ${name} ${shown(far)}, which may reach beyond this project`, "prefix")] : []),
-  ];
+const make: Rule = {
+  short: "bBC:def:hij::kl::LmnpqrRsStvwW:o:O::",
+  long: "always-make directory= debug=? environment-overrides file= makefile= ignore-errors jobs=? keep-going load-average=? check-symlink-times just-print dry-run recon assume-old= old-file= output-sync=? print-data-base question no-builtin-rules no-builtin-variables silent quiet no-silent stop touch trace print-directory no-print-directory what-if= warn-undefined-variables",
+  options: {
+    "E: eval= I: include-dir=": opaque("Runs {name} with {option}, which can make it run other programs"),
+  },
+  effects: (call, options) => {
+    const { name, input } = call;
+    const [folder, ...inner] = valuesOf(options, "C", "directory").toReversed();
+    const [file, ...others] = valuesOf(options, "f", "file", "makefile");
+    const targets = options.operands.filter(({ text }) => !text.includes("="));
+    const odd = options.operands.filter((arg) => ODD_VARIABLE.test(arg.text) || !isKnown(arg));
+    const far = targets.find(({ text }) => FAR.test(text) || FAR_TARGET.test(text));
+    const fromInput = file?.text === "-" || file?.text === "/dev/stdin";
+    if (fromInput && input.kind !== "text") return [opaque(`Runs the rules that ${name} reads from its input`)];
+    if (inner.length > 0 || others.length > 0) return [askForCode(`Runs ${name} with several folders or makefiles`)];
+    const unread =
+      file && (fromInput || PATH.test(file.text))
+        ? askForCode(`Runs ${name} with the rules of ${shown(file)}`)
+        : PROJECT;
+    const source = {
+      of: "make",
+      targets: targets.map(({ text }) => text),
+      ...(folder && { folder }),
+      ...(fromInput && input.kind === "text" ? { text: input.text } : file && { file }),
+    } as const;
+    return [
+      CHANGE,
+      ...odd.map((arg) => opaque(`Runs ${name} with ${shown(arg)}, which can make it run other programs`)),
+      ...(far ? [ask(`Runs ${name} ${shown(far)}, which may reach beyond this project`, "prefix")] : []),
+      { kind: "script", source, otherwise: [unread] },
+    ];
+  },
 };
+
+/** Variables of make that choose programs, and values that the shell would read. */
+const ODD_VARIABLE = /^(?:SHELL|MAKEFLAGS|\.SHELLFLAGS)|^\w+=.*[\s;|&$`<>()]/;
+const FAR_TARGET = /deploy|publish|release|upload|uninstall|destroy|drop|prod|migrat/;
 
 const cmake: Program = (call) => {
   const [first, second] = call.args;
@@ -150,21 +175,23 @@ const cmake: Program = (call) => {
 };
 
 export const buildTools: ReadonlyMap<string, Program> = ruleTable({
-  "tsc tsgo vue-tsc svelte-check tsd tsup tsdown vitest jest mocha ava tap nyc c8 karma jasmine cypress": tool,
+  "tsc tsgo black autopep8 isort yapf rustfmt gofmt goimports gofumpt clang-format shellcheck shfmt typos": formatter,
+  "yamllint actionlint hadolint taplo nixfmt alejandra buf": formatter,
+  "vue-tsc svelte-check tsd tsup tsdown vitest jest mocha ava tap nyc c8 karma jasmine cypress": tool,
   "playwright wdio qunit": tool,
   "eslint oxlint prettier biome stylelint standard xo tslint dprint rome knip depcruise madge publint": tool,
   "attw size-limit markdownlint markdownlint-cli2 cspell commitlint htmlhint jshint lint-staged": tool,
   rustywind: tool,
   "webpack webpack-cli vite rollup esbuild parcel swc babel astro next nuxt gatsby remix storybook ng": tool,
   "vue-cli-service react-scripts svelte-kit tailwindcss postcss sass typedoc jsdoc api-extractor": tool,
-  "pytest py.test tox nox mypy pyright basedpyright ruff black isort flake8 pylint pycodestyle": tool,
-  "pydocstyle bandit coverage autopep8 yapf pyflakes vulture sphinx-build mkdocs py-spy behave": tool,
+  "pytest py.test tox nox mypy pyright basedpyright ruff flake8 pylint pycodestyle": tool,
+  "pydocstyle bandit coverage pyflakes vulture sphinx-build mkdocs py-spy behave": tool,
   "hypothesis radon interrogate": tool,
   "rspec rubocop standardrb cucumber phpunit pest phpstan psalm php-cs-fixer pint ctest cppcheck": tool,
-  "clang-format clang-tidy clangd bear rustfmt gofmt goimports golangci-lint staticcheck gotestsum": tool,
-  "gofumpt ktlint detekt scalafmt scalafix swiftlint swiftformat stylua luacheck shellcheck shfmt": tool,
-  "hadolint yamllint actionlint taplo typos ormolu fourmolu hlint elm-format elm-test credo dialyzer": tool,
-  "zls buf protolint sqlfluff ansible-lint tflint vale codespell editorconfig-checker nixfmt alejandra": tool,
+  "clang-tidy clangd bear golangci-lint staticcheck gotestsum": tool,
+  "ktlint detekt scalafmt scalafix swiftlint swiftformat stylua luacheck ": tool,
+  "ormolu fourmolu hlint elm-format elm-test credo dialyzer": tool,
+  "zls protolint sqlfluff ansible-lint tflint vale codespell editorconfig-checker ": tool,
   statix: tool,
   "javac kotlinc scalac rustc ghc ocamlfind ocamlopt nim zigcc dmd ldc2 fpc nasm yasm ranlib protoc": compiler,
   "flatc thrift bison flex yacc lex tsc-watch": compiler,

@@ -29,7 +29,7 @@ type Search = {
   filtered: boolean;
   effects: CommandEffect[];
   deletes: boolean;
-  runs: (readonly Arg[])[];
+  runs: { readonly words: readonly Arg[]; readonly cwd?: Arg }[];
 };
 
 const find: Program = ({ args }) => {
@@ -45,7 +45,9 @@ const find: Program = ({ args }) => {
     ...reads(starts),
     ...effects,
     ...gone,
-    ...runs.flatMap((words) => found.map((path): CommandEffect => ({ kind: "command", words: filled(words, path) }))),
+    ...runs.flatMap(({ words, ...rest }) =>
+      found.map((path): CommandEffect => ({ kind: "command", words: filled(words, path), ...rest })),
+    ),
   ];
 };
 
@@ -80,7 +82,9 @@ function readAction(args: readonly Arg[], at: number, search: Search): number {
 function readCommand(args: readonly Arg[], at: number, search: Search): number {
   let stop = at + 1;
   while (stop < args.length && !endsCommand(args, stop)) stop += 1;
-  search.runs.push(args.slice(at + 1, stop));
+  // `-execdir` runs in the folder of each file, which is not known.
+  const cwd = /dir$/.test(args[at]?.text ?? "") ? { cwd: UNKNOWN_ARG } : {};
+  search.runs.push({ words: args.slice(at + 1, stop), ...cwd });
   return stop + 1;
 }
 

@@ -168,7 +168,10 @@ const config: Rule = {
     const changes = args.some(({ text }) => /^--(?:add|unset|replace|rem|ren|edit)|^-e$/.test(text));
     const reads = (asked && !changes) || first?.text === "get" || first?.text === "list";
     if (reads || (first && more.length === 0 && args.length === 1)) return [];
-    return [ask(`Changes git's settings (git config ${args.map(shown).join(" ")})`)];
+    const reason = `Changes git's settings (git config ${args.map(shown).join(" ")})`;
+    const key = (first?.text === "set" ? more[0] : first)?.text ?? "";
+    const isPlain = args.every(isKnown) && PLAIN_SETTING.test(`${key}=`) && !PAGER_SETTING.test(`${key}=x`);
+    return [isPlain ? ask(reason) : opaque(`${reason}, which can make it run other programs`)];
   },
 };
 
@@ -268,7 +271,8 @@ const COMMANDS: Readonly<Record<string, Rule | Program>> = {
   "check-ref-format": READ,
   "cat-file": { ...READ, effects: () => [] },
   grep: withOptions(READ, { O: opaque("Makes git grep open files in another program") }),
-  "add stage commit merge cherry-pick revert update-index write-tree rerere": CHANGE_REPOSITORY,
+  "add stage update-index write-tree rerere": CHANGE_REPOSITORY,
+  "commit merge cherry-pick revert": { ...CHANGE_REPOSITORY, does: [CHANGE, { kind: "project", hooks: true }] },
   switch: withEffects(
     withOptions(CHANGE_REPOSITORY, {
       "f C m force discard-changes merge ignore-other-worktrees": ask(

@@ -6,6 +6,7 @@ import {
   CHANGE,
   type CommandEffect,
   opaque,
+  PROJECT,
   type Program,
   reads,
 } from "../command-effect.ts";
@@ -28,7 +29,7 @@ type Interpreter = {
 };
 
 const PYTHON_MODULES =
-  /^(?:pytest|unittest|tox|nox|mypy|ruff|black|isort|flake8|pylint|pyright|coverage|compileall|py_compile|doctest|timeit|json\.tool|build|venv|virtualenv|this|platform|site|sysconfig|tokenize|ast|calendar|zipapp|pydoc|pre_commit|sphinx|mkdocs|django)$/;
+  /^(?:pytest|unittest|tox|nox|mypy|ruff|black|isort|flake8|pylint|pyright|coverage|compileall|py_compile|doctest|json\.tool|build|venv|virtualenv|this|platform|site|sysconfig|tokenize|ast|calendar|zipapp|pydoc|pre_commit|sphinx|mkdocs|django)$/;
 
 function python(args: readonly Arg[]): readonly CommandEffect[] | undefined {
   const at = args.findIndex(({ text }) => text === "-m");
@@ -46,7 +47,7 @@ function python(args: readonly Arg[]): readonly CommandEffect[] | undefined {
     const [input, output] = rest.filter(({ text }) => !text.startsWith("-"));
     return [...reads(input ? [input] : []), ...(output ? [{ kind: "write", path: output } as const] : [])];
   }
-  return PYTHON_MODULES.test(name.text) ? [CHANGE] : [askForCode(`Runs the Python module ${name.text}`, "prefix")];
+  return PYTHON_MODULES.test(name.text) ? [PROJECT] : [askForCode(`Runs the Python module ${name.text}`, "prefix")];
 }
 
 /** `node --test`, `node --check x`, `node --run script`. */
@@ -56,9 +57,9 @@ function node(args: readonly Arg[]): readonly CommandEffect[] | undefined {
   );
   if (loads) return undefined;
   const [first] = args;
-  if (args.some(({ text }) => text === "--test")) return [CHANGE];
+  if (args.some(({ text }) => text === "--test")) return [PROJECT];
   if (first && /^(?:--check|-c)$/.test(first.text)) return reads(args.slice(1));
-  return first?.text === "--run" || first?.text.startsWith("--run=") ? [CHANGE] : undefined;
+  return first?.text === "--run" || first?.text.startsWith("--run=") ? [PROJECT] : undefined;
 }
 
 const PYTHON: Interpreter = {
@@ -73,7 +74,8 @@ const NODE: Interpreter = {
   language: "javascript",
   code: /^(?:-[pe]+|--eval|--print|--eval=.*|--print=.*|-[pe]{1,2})$/,
   value: /^(?:-C|--conditions|--input-type|--title)$/,
-  loads: /^(?:-r|--require|--import|--loader|--experimental-loader)/,
+  loads:
+    /^(?:-r|--require|--import|--loader|--experimental-loader|--env-file|--inspect|--experimental-config-file|--openssl-config|--experimental-default-config-file)/,
   prints: /^(?:--version|-v|--help|-h|--v8-options)$/,
   module: node,
 };
@@ -113,7 +115,12 @@ function run(call: Call, interpreter: Interpreter): readonly CommandEffect[] {
   if (special) return special;
   const at = args.findIndex(({ text }) => interpreter.code.test(text) || !text.startsWith("-"));
   const first = args[at];
-  const loaded = args.slice(0, at < 0 ? args.length : at).filter(({ text }) => interpreter.loads.test(text));
+  // Some interpreters read options after the code, too.
+  const own =
+    first && interpreter.code.test(first.text)
+      ? args.filter((_, index) => index !== at + 1)
+      : args.slice(0, at < 0 ? undefined : at);
+  const loaded = own.filter(({ text }) => interpreter.loads.test(text));
   const effects: CommandEffect[] = loaded.map((arg) => opaque(`Makes ${name} load other code (${shown(arg)})`));
   const changed = filesInPlace(call, at);
   // `-c'code'` in one word.
@@ -166,7 +173,7 @@ function program(interpreter: Interpreter): Program {
 /** deno and bun have subcommands in front. */
 const deno: Program = (call) => {
   const [first, ...rest] = call.args;
-  if (first && /^(?:test|check|lint|fmt|doc|info|types|bench|task|coverage)$/.test(first.text)) return [CHANGE];
+  if (first && /^(?:test|check|lint|fmt|doc|info|types|bench|task|coverage)$/.test(first.text)) return [PROJECT];
   if (first?.text === "run" || first?.text === "eval")
     return run({ ...call, args: first.text === "eval" ? call.args : rest }, OTHER);
   return run(call, OTHER);
@@ -207,7 +214,7 @@ const shell: Program = (call) => {
   if (start.code) return [...start.effects, ...shellCode(name, first, rest)];
   const open = first?.text.startsWith(UNKNOWN) ? [opaque(`Runs ${name} with words that are not known`)] : [];
   const effects = [...start.effects, ...open];
-  return first && !start.input ? [...effects, ...shellScript(name, first)] : [...effects, ...shellInput(call)];
+  return first && !start.input ? [...effects, ...shellScript(name, first, rest)] : [...effects, ...shellInput(call)];
 };
 
 function readStart(name: string, args: readonly Arg[]): Start {
@@ -234,10 +241,11 @@ function shellCode(name: string, text: Arg | undefined, rest: readonly Arg[]): r
   return [{ kind: "shell", code: text.text, positional, ...(zero && { zero }) }, ...guess];
 }
 
-function shellScript(name: string, file: Arg): readonly CommandEffect[] {
+function shellScript(name: string, file: Arg, rest: readonly Arg[]): readonly CommandEffect[] {
   if (file.content !== undefined) return [{ kind: "shell", code: file.content }];
   if (!isKnown(file)) return [opaque(`Runs a ${name} script that is not known before it runs (${shown(file)})`)];
-  return [askForCode(`Runs the ${name} script ${shown(file)}`), ...reads([file])];
+  const otherwise = [askForCode(`Runs the ${name} script ${shown(file)}`)];
+  return [...reads([file]), { kind: "script", source: { of: "file", path: file }, positional: rest, otherwise }];
 }
 
 function shellInput({ name, input: given }: Call): readonly CommandEffect[] {

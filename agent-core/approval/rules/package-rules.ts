@@ -1,6 +1,6 @@
 /** Rules for package managers: the project's own scripts and tools run, installing and publishing ask. */
-import { ask, CHANGE, type CommandEffect, opaque, type Program } from "../command-effect.ts";
-import { type Arg, isKnown, knownArg, shown } from "../shell/arg.ts";
+import { ask, CHANGE, type CommandEffect, opaque, PROJECT, type Program } from "../command-effect.ts";
+import { type Arg, afterPrefix, isKnown, knownArg, shown } from "../shell/arg.ts";
 import { buildTools } from "./build-rules.ts";
 import { has, valuesOf } from "./options.ts";
 import { programOf, type Rule, ruleTable } from "./rule.ts";
@@ -17,7 +17,13 @@ const WITH_VALUE =
 const STEERING =
   /^--(?:script-shell|node-options|userconfig|globalconfig|registry|prefix=\/|init-module|git|shell|viewer|editor|call|require)|^-c$/;
 
-type Words = { readonly operands: readonly Arg[]; readonly effects: readonly CommandEffect[]; readonly first: number };
+type Words = {
+  readonly operands: readonly Arg[];
+  readonly effects: readonly CommandEffect[];
+  readonly first: number;
+  /** Folder of the package. */
+  readonly folder: Arg | undefined;
+};
 
 /** The operands up to `--`, without options and their values: the words after a script's name are the script's own. */
 function wordsOf(args: readonly Arg[]): Words {
@@ -30,15 +36,35 @@ function wordsOf(args: readonly Arg[]): Words {
   const effects = before
     .filter(({ text }) => STEERING.test(text))
     .map((arg) => opaque(`Makes the package manager run other code (${shown(arg)})`));
-  return { operands, effects, first: first < 0 ? args.length : first };
+  return { operands, effects, first: first < 0 ? args.length : first, folder: folderOf(own) };
 }
 
-function script(name: string, arg: Arg | undefined): readonly CommandEffect[] {
+function folderOf(args: readonly Arg[]): Arg | undefined {
+  const at = args.findLastIndex(({ text }) => /^(?:--prefix|--cwd|--dir|-C)(?:$|=)/.test(text));
+  const option = args[at];
+  if (!option) return undefined;
+  const equals = option.text.indexOf("=");
+  return equals < 0 ? args[at + 1] : afterPrefix(option, equals + 1);
+}
+
+/** Runs a script of the package; a folder given with `--prefix` or `-C` is the package's. */
+function packageScript(name: string, rest: readonly Arg[], folder: Arg | undefined): readonly CommandEffect[] {
+  const positional = rest.filter(({ text }) => text !== "--");
+  const source = { of: "package", name, ...(folder && { folder }) } as const;
+  return [{ kind: "script", source, positional, otherwise: [PROJECT] }];
+}
+
+function script(
+  name: string,
+  arg: Arg | undefined,
+  { rest = [], folder }: { readonly rest?: readonly Arg[]; readonly folder?: Arg | undefined } = {},
+): readonly CommandEffect[] {
   if (!arg) return [];
   if (!isKnown(arg)) return [opaque("Runs a script of the project that is not known before it runs")];
+  const runs = packageScript(arg.text, rest, folder);
   return FAR_REACHING.test(arg.text)
-    ? [ask(`Runs the script ${shown(arg)} (${name}), which may reach beyond this project`, "prefix")]
-    : [CHANGE];
+    ? [ask(`Runs the script ${shown(arg)} (${name}), which may reach beyond this project`, "prefix"), ...runs]
+    : runs;
 }
 
 function installs(name: string, operands: readonly Arg[]): readonly CommandEffect[] {
@@ -52,6 +78,7 @@ type Verb = {
   readonly target: Arg | undefined;
   readonly operands: readonly Arg[];
   readonly rest: readonly Arg[];
+  readonly folder: Arg | undefined;
 };
 
 type VerbRule = (verb: Verb) => readonly CommandEffect[];
@@ -61,7 +88,12 @@ const looksWith =
   (looks: RegExp, does: string): VerbRule =>
   ({ target }) =>
     looks.test(target?.text ?? "") ? [CHANGE] : [ask(does)];
-const runsScript: VerbRule = ({ name, target }) => script(`${name} run`, target);
+const runsScript: VerbRule = ({ name, target, rest, folder }) =>
+  script(`${name} run`, target, { rest: rest.slice(rest.indexOf(target ?? rest[0] ?? knownArg("")) + 1), folder });
+const runsOwn: VerbRule = ({ verb, rest, folder }) => {
+  const name = /^t(?:e?st)?$/.test(verb.text) ? "test" : verb.text;
+  return packageScript(name, rest, folder);
+};
 const runsTool: VerbRule = ({ rest }) => npxTool(rest.filter(({ text }) => text !== "--"));
 const changesPackages: VerbRule = ({ name, operands }) => installs(name, operands);
 const downloads: VerbRule = ({ target }) => [target ? opaque(`Downloads and runs ${shown(target)}`) : CHANGE];
@@ -70,7 +102,8 @@ const downloads: VerbRule = ({ target }) => [target ? opaque(`Downloads and runs
 const NPM_VERBS: ReadonlyMap<string, VerbRule> = new Map(
   (
     [
-      ["test t tst start stop restart run-tests pack", () => [CHANGE]],
+      ["test t tst start stop restart", runsOwn],
+      ["run-tests pack", () => [PROJECT]],
       ["run run-script rum urn", runsScript],
       ["exec x", runsTool],
       ["version", looksWith(/^$/, "Sets the version of the project")],
@@ -110,14 +143,14 @@ function npmVerb(verb: Verb): readonly CommandEffect[] {
 const isVersion = (args: readonly Arg[]): boolean => /^-(?:v|-version|h|-help)$/.test(args[0]?.text ?? "");
 
 const npm: Program = ({ name, args }) => {
-  const { operands, effects, first } = wordsOf(args);
+  const { operands, effects, first, folder } = wordsOf(args);
   const [verb, target] = operands;
   if (!verb) return args.length === 0 || isVersion(args) ? effects : [...effects, CHANGE];
-  return [...effects, ...npmVerb({ name, verb, target, operands, rest: args.slice(first + 1) })];
+  return [...effects, ...npmVerb({ name, verb, target, operands, rest: args.slice(first + 1), folder })];
 };
 
 const scriptRunner: Program = ({ name, args }) => {
-  const { operands, effects, first } = wordsOf(args);
+  const { operands, effects, first, folder } = wordsOf(args);
   const [verb, target] = operands;
   if (!verb) return isVersion(args) ? effects : installs(name, []);
   const rest = args.slice(first + 1);
@@ -138,22 +171,22 @@ const scriptRunner: Program = ({ name, args }) => {
     case "node":
       return [{ kind: "command", words: [knownArg("node"), ...rest] }];
   }
-  if (RUNNER_VERBS.has(verb.text)) return [...effects, ...npmVerb({ name, verb, target, operands, rest })];
+  if (RUNNER_VERBS.has(verb.text)) return [...effects, ...npmVerb({ name, verb, target, operands, rest, folder })];
   if (buildTools.has(verb.text)) return [...effects, ...npxTool([verb, ...rest])];
-  return [...effects, ...script(name, verb)];
+  return [...effects, ...script(name, verb, { rest, folder })];
 };
 
 const bun: Program = (call) => {
   const { args } = call;
   const [verb, ...rest] = args;
   if (!verb) return [];
-  if (verb.text === "test" || verb.text === "build") return [CHANGE];
+  if (verb.text === "test" || verb.text === "build") return [PROJECT];
   if (verb.text === "x") return npxTool(rest);
   if (verb.text === "run") {
     const target = rest.find(({ text }) => !text.startsWith("-"));
     return target && /[./]/.test(target.text)
       ? [ask(`Runs the script ${shown(target)} with bun`)]
-      : script("bun run", target);
+      : script("bun run", target, { rest: rest.slice(rest.indexOf(target ?? verb) + 1) });
   }
   if (/^-(?:e|p)$|^--(?:eval|print)/.test(verb.text)) return [{ kind: "command", words: [knownArg("node"), ...args] }];
   if (/[./]/.test(verb.text)) return [ask(`Runs the script ${shown(verb)} with bun`)];

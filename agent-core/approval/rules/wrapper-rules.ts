@@ -16,17 +16,17 @@ const env: Rule = {
   unlisted: UNLISTED,
   effects: (_, options) => [
     ...valuesOf(options, "S", "split-string").map((arg): CommandEffect => ({ kind: "shell", code: `env ${arg.text}` })),
-    ...afterAssignments(options.operands),
+    ...afterAssignments(options.operands, valuesOf(options, "C", "chdir").at(-1)),
   ],
 };
 
 const ASSIGNMENT = /^[A-Za-z_]\w*=/;
 
 /** Variables that are set before the command, and the command. */
-function afterAssignments(operands: readonly Arg[]): readonly CommandEffect[] {
+function afterAssignments(operands: readonly Arg[], cwd?: Arg): readonly CommandEffect[] {
   const at = operands.findIndex(({ text }) => text !== "-" && !ASSIGNMENT.test(text));
   const variables = operands.filter(({ text }) => ASSIGNMENT.test(text)).flatMap(environmentEffect);
-  return at < 0 ? variables : [...variables, { kind: "command", words: operands.slice(at) }];
+  return at < 0 ? variables : [...variables, { kind: "command", words: operands.slice(at), ...(cwd && { cwd }) }];
 }
 
 function environmentEffect(arg: Arg): readonly CommandEffect[] {
@@ -219,6 +219,10 @@ export const wrappers: ReadonlyMap<string, Program> = ruleTable({
     long: "follow-forks trace= summary",
     options: { "o: output=": "write" },
     wraps: 0,
+    effects: (_, options) =>
+      valuesOf(options, "o", "output")
+        .filter(({ text }) => /^[|!]/.test(text) || !isKnown({ text, glob: false, splits: false }))
+        .map((arg) => opaque(`Makes strace hand its output to another program (${shown(arg)})`)),
   },
   ltrace: { short: "fcSrtTie:p:s:l:n:", options: { "o:": "write" }, wraps: 0 },
   valgrind: {

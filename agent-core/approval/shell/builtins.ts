@@ -1,7 +1,7 @@
 /** Built-in commands of the shell: they change it, run code in it, or evaluate their arguments. */
 
 import type { TestExpression } from "unbash";
-import type { Call } from "../command-effect.ts";
+import { askForCode, type Call } from "../command-effect.ts";
 import { judgePath } from "../judge-path.ts";
 import { readOptions, valuesOf } from "../rules/options.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
@@ -9,7 +9,7 @@ import { evaluateText } from "./arithmetic.ts";
 import { assignText, forgetVariables, setVariable } from "./assignments.ts";
 import { expandValue } from "./expand-word.ts";
 import { knownOutput } from "./known-output.ts";
-import { foldersOf, runShell } from "./run-effects.ts";
+import { foldersOf, runEffects, runShell } from "./run-effects.ts";
 import { enterFolders, forkState, type Output, type Setting, variable, type Walk } from "./shell-state.ts";
 
 type Builtin = (call: Call, setting: Setting, walk: Walk) => Output;
@@ -87,15 +87,16 @@ const source: Builtin = ({ args }, setting, walk) => {
     return runShell({ kind: "shell", code: file.content, here: true }, setting, walk) ?? UNKNOWN;
   }
   if (file && /(?:^|\/)\.?\w*env[\w.-]*\/(?:bin|Scripts)\/activate$/.test(file.text) && !file.text.includes("..")) {
-    walk.record.markChanged();
+    walk.record.markProject();
     return "";
   }
   if (file?.text === "/dev/stdin" && setting.input.kind === "text") {
     return runShell({ kind: "shell", code: setting.input.text, here: true }, setting, walk) ?? UNKNOWN;
   }
-  const what = file && isKnown(file) ? shown(file) : undefined;
-  if (what === undefined) walk.record.askUnknown("Runs a script in this shell that is not known before it runs");
-  else walk.record.askForCode(`Runs the script ${what} in this shell`);
+  if (file && isKnown(file) && !file.glob) {
+    const otherwise = [askForCode(`Runs the script ${shown(file)} in this shell`)];
+    runEffects([{ kind: "script", source: { of: "file", path: file }, here: true, otherwise }], setting, walk);
+  } else walk.record.askUnknown("Runs a script in this shell that is not known before it runs");
   for (const name of setting.state.variables.keys()) setting.state.variables.set(name, [UNKNOWN_ARG]);
   setting.state.cwds = undefined;
   return UNKNOWN;

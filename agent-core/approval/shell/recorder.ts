@@ -23,7 +23,12 @@ export type CommandPart = {
   readonly readOnly: boolean;
   readonly grant: GrantForm;
   readonly reach: Reach;
+  /** Scripts that the command runs and whose text is read. */
+  readonly scripts: readonly ReadScript[];
 };
+
+/** A script that was read: its path and its name in it, and its text. */
+export type ReadScript = { readonly path: string; readonly text: string };
 
 /** Commands and substitutions that one verdict examines; a person decides on a command with more. */
 const MAX_STEPS = 1000;
@@ -50,6 +55,7 @@ type OpenPart = {
   findings: Finding[];
   changes: boolean;
   reach: Reach;
+  scripts: ReadScript[];
 };
 
 /** Thrown when a command expands into more than can be judged in time. */
@@ -64,6 +70,11 @@ export class Recorder {
   readonly findings: Finding[] = [];
   /** Findings outside of every simple command. */
   readonly outsideCommands = { asks: false, changes: false };
+  /** Paths that the command itself writes, links or deletes; a path that is not known is empty. */
+  readonly writes = new Set<string>();
+  /** Unread code of the project runs. */
+  runsProject = false;
+  private scripted = 0;
   private readonly closed: OpenPart[] = [];
   private readonly open: OpenPart[] = [];
   private steps = 0;
@@ -80,9 +91,16 @@ export class Recorder {
   add(finding: Finding): void {
     if (this.escalating > 0 && finding.level !== "block") return;
     this.markChanged();
-    this.findings.push(finding);
+    // What a script of the project runs is granted with the script.
+    const isInner = this.scripted > 0 && finding.level === "ask";
+    if (isInner && finding.contained && !finding.always) {
+      this.markProject();
+      return;
+    }
+    const kept = isInner ? { ...finding, grant: "exact" as const } : finding;
+    this.findings.push(kept);
     const part = this.open.at(-1);
-    if (part) part.findings.push(finding);
+    if (part) part.findings.push(kept);
     else this.outsideCommands.asks = true;
   }
 
@@ -138,12 +156,36 @@ export class Recorder {
     else this.outsideCommands.changes = true;
   }
 
+  /** Unread code of the project runs, which the agent may have written. */
+  markProject(): void {
+    if (this.escalating > 0) return;
+    this.runsProject = true;
+    this.markChanged();
+  }
+
+  /** Runs `examine` on the text of a script: its findings belong to the command that runs the script. */
+  script<Result>(script: ReadScript, examine: () => Result): Result {
+    this.open.at(-1)?.scripts.push(script);
+    this.scripted += 1;
+    try {
+      return this.nested(examine);
+    } finally {
+      this.scripted -= 1;
+    }
+  }
+
+  /** Notes a path that the command itself changes; a script of the project does not change the project's scripts. */
+  noteWrite(path: string): void {
+    if (this.scripted === 0 && this.escalating === 0) this.writes.add(path);
+  }
+
   /** Opens a simple command: the findings of `examine` belong to it. */
   part<Result>(program: string, words: readonly Arg[], examine: () => Result): Result {
     this.countStep();
+    if (this.scripted > 0) return examine();
     const known = words.every((word) => isKnown(word) && !word.splits);
     const part: OpenPart = {
-      ...{ findings: [], changes: false, reach: "inside" },
+      ...{ findings: [], changes: false, reach: "inside", scripts: [] },
       words: known ? words.map((word) => word.text) : undefined,
       program,
     };
@@ -216,9 +258,8 @@ export class Recorder {
   }
 
   parts(): readonly CommandPart[] {
-    return this.closed.map(({ words, program, findings, changes, reach }) => ({
-      words,
-      program,
+    return this.closed.map(({ words, program, findings, changes, reach, scripts }) => ({
+      ...{ words, program, scripts },
       level: worst(findings),
       readOnly: !changes,
       grant: narrowest(findings),

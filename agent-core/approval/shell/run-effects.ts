@@ -1,6 +1,10 @@
 /** Turns the effects of a program into findings, and walks the commands that the program runs. */
-import type { CommandEffect, Input } from "../command-effect.ts";
-import { judgePath } from "../judge-path.ts";
+import { resolve } from "node:path";
+import type { CommandEffect, Input, ScriptSource } from "../command-effect.ts";
+import type { CommandScope } from "../command-scope.ts";
+import { judgePath, type PathEffect } from "../judge-path.ts";
+import { parseCommand } from "../parse-command.ts";
+import { hasHooks, makefileIn, packageScript, readScript, recipesOf } from "../project-scripts.ts";
 import { shown, TOKEN, UNKNOWN } from "./arg.ts";
 import { forkState, NO_INPUT, type Output, type Setting, type ShellState, type Walk } from "./shell-state.ts";
 
@@ -18,8 +22,14 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
     case "write":
     case "delete":
     case "permissions":
-      judgePath(effect, { scope: walk.scope, record, cwds: setting.state.cwds });
+      judgeTarget(effect, setting, walk);
       return undefined;
+    case "project":
+      if (!effect.hooks || setting.state.cwds?.every((cwd) => !hasHooks(cwd)) !== true) record.markProject();
+      else record.markChanged();
+      return undefined;
+    case "script":
+      return runScript(effect, setting, walk);
     case "change":
       record.markChanged();
       return undefined;
@@ -34,7 +44,7 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
       record.block(effect.reason);
       return undefined;
     case "command": {
-      const state = forkState(setting.state);
+      const state = outsideShell(setting.state);
       if (effect.cwd) state.cwds = foldersOf(effect.cwd.text, state);
       const input: Input = effect.input ?? setting.input;
       return record.nested(() => walk.command(effect.words, { ...setting, state, input }));
@@ -44,6 +54,74 @@ function runEffect(effect: CommandEffect, setting: Setting, walk: Walk): Output 
   }
 }
 
+/** Judges one path, and notes what the command itself changes. */
+export function judgeTarget(effect: PathEffect, setting: Setting, { scope, record }: Walk): void {
+  const { cwds } = setting.state;
+  judgePath(effect, { scope, record, cwds });
+  if (effect.kind === "read") return;
+  const paths = effect.path.glob ? undefined : foldersOf(effect.path.text, setting.state);
+  for (const path of paths ?? [""]) record.noteWrite(path === "" ? path : scope.resolvePath(path));
+}
+
+type ScriptEffect = Extract<CommandEffect, { kind: "script" }>;
+
+/** Walks the text of a script in each folder that the shell may be in. */
+function runScript(effect: ScriptEffect, setting: Setting, walk: Walk): Output {
+  const found = (setting.state.cwds ?? []).map((cwd) => scriptOf(effect.source, cwd, walk.scope));
+  if (found.length === 0 || found.length > 2) return runEffects(effect.otherwise, setting, walk);
+  for (const script of found) {
+    if (script && isReadable(script.code)) runText(script, effect, setting, walk);
+    else runEffects(effect.otherwise, setting, walk);
+  }
+  return UNKNOWN;
+}
+
+function runText({ path, text, code, folder }: Script, effect: ScriptEffect, setting: Setting, walk: Walk): void {
+  const state = effect.here ? setting.state : forkState(setting.state);
+  if (!effect.here) state.cwds = [folder];
+  const { positional, here } = effect;
+  const shell = { kind: "shell", code, ...(positional && { positional }), ...(here && { here }) } as const;
+  walk.record.script({ path, text }, () => runShell(shell, { ...setting, state }, walk));
+}
+
+function isReadable(code: string): boolean {
+  const parsed = parseCommand(code);
+  return parsed.ok && (parsed.script.errors ?? []).length === 0;
+}
+
+type Script = { readonly path: string; readonly text: string; readonly code: string; readonly folder: string };
+
+function scriptOf(source: ScriptSource, cwd: string, scope: CommandScope): Script | undefined {
+  if (source.of === "file") return scriptFile(scope.resolvePath(resolve(cwd, source.path.text)), cwd);
+  const folder = resolve(cwd, source.folder?.text ?? ".");
+  if (source.of === "package") {
+    const found = packageScript(source.name, folder);
+    if (!found) return undefined;
+    const { before, code, after } = found;
+    const lines = [before, `${code} "$@"`, after].filter((line) => line !== "");
+    const path = `${scope.resolvePath(found.folder)}/package.json#${source.name}`;
+    return { path, text: lines.join("\n"), code: lines.join("\n"), folder: found.folder };
+  }
+  const file = source.file && resolve(folder, source.file.text);
+  const text = source.text ?? (file === undefined ? makefileIn(folder) : readScript(file));
+  const code = text === undefined ? undefined : recipesOf(text, source.targets);
+  if (text === undefined || code === undefined) return undefined;
+  return { path: scope.resolvePath(file ?? folder), text, code, folder };
+}
+
+function scriptFile(path: string, folder: string): Script | undefined {
+  const text = readScript(path);
+  return text === undefined || !isShellScript(path, text) ? undefined : { path, text, code: text, folder };
+}
+
+/** A script of another interpreter is not read. */
+function isShellScript(path: string, text: string): boolean {
+  const shebang = /^#!.*/.exec(text)?.[0];
+  return shebang === undefined
+    ? !/\.(?:[cm]?[jt]s|py|rb|pl|php|fish|zsh|csh)$/.test(path)
+    : /\b(?:ba|da|a|k)?sh\b(?! -\w*c)/.test(shebang);
+}
+
 /** Walks shell code that a program runs. Code with unknown pieces asks; its known pieces may still escalate. */
 export function runShell(
   effect: Extract<CommandEffect, { kind: "shell" }>,
@@ -51,7 +129,7 @@ export function runShell(
   walk: Walk,
 ): Output | undefined {
   const { record } = walk;
-  const state = effect.here ? setting.state : forkState(setting.state);
+  const state = effect.here ? setting.state : outsideShell(setting.state);
   if (!effect.here) state.positional = effect.positional ?? [];
   if (effect.zero) state.variables.set("0", [effect.zero]);
   const inner = { ...setting, state, input: effect.here ? setting.input : NO_INPUT };
@@ -62,6 +140,11 @@ export function runShell(
   const readable = effect.code.replaceAll(UNKNOWN, "$hermes_unknown").replaceAll(TOKEN, "0");
   record.escalateOnly(() => record.nested(() => walk.code(readable, { ...inner, state: forkState(state) })));
   return undefined;
+}
+
+/** State of another program: the shell's functions and aliases do not reach it. */
+function outsideShell(state: ShellState): ShellState {
+  return { ...forkState(state), functions: new Map(), aliases: new Map(), integers: new Set() };
 }
 
 /** Folders that a relative or absolute path leads to; undefined when they are not known. */

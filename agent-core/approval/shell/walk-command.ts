@@ -1,7 +1,7 @@
 /** Walk through one simple command: its words, variables, redirections, and the effects of its program. */
 import type { Assignment, Command, Redirect, Redirection, Word } from "unbash";
 import { askForCode, type Call, type CommandEffect, type Input, type Program } from "../command-effect.ts";
-import { judgePath } from "../judge-path.ts";
+import { isInBareRepository } from "../project-scripts.ts";
 import { programs, reachOf } from "../rules/programs.ts";
 import { plainReaders } from "../rules/text-rules.ts";
 import { type Arg, isKnown, knownArg, shown, UNKNOWN, UNKNOWN_ARG } from "./arg.ts";
@@ -9,7 +9,7 @@ import { assign } from "./assignments.ts";
 import { builtins, declarations, persistent } from "./builtins.ts";
 import { expandDocument, expandValue, expandWord } from "./expand-word.ts";
 import { isDecodingText, knownOutput } from "./known-output.ts";
-import { runEffects } from "./run-effects.ts";
+import { judgeTarget, runEffects } from "./run-effects.ts";
 import { type FunctionBody, forkState, mergeState, type Output, type Setting, type Walk } from "./shell-state.ts";
 
 /** Rounds of a recursive function that are walked. */
@@ -184,7 +184,7 @@ function runProgram(call: Call, setting: Setting, walk: Walk): Output {
   const { name, trusted } = locate(call.name);
   const program = programs.get(name);
   if (program && trusted) return isHelp(call.args) ? UNKNOWN : runKnown(program, { ...call, name }, setting, walk);
-  runEffects(unknownProgram(call), setting, walk);
+  runEffects(programFile(call), setting, walk);
   const lowercase = name.toLowerCase();
   const similar = program ?? programs.get(lowercase);
   if (similar) {
@@ -197,6 +197,7 @@ function runProgram(call: Call, setting: Setting, walk: Walk): Output {
 function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): Output {
   const { record } = walk;
   if (isDecodingText(call)) record.markDecoding();
+  if (call.name === "git") checkRepository(setting, walk);
   const before = record.findings.length;
   const output = runEffects(program(call), setting, walk);
   record.reach(reachOf(call, record.findings.slice(before)));
@@ -207,6 +208,15 @@ function runKnown(program: Program, call: Call, setting: Setting, walk: Walk): O
   }
   const printed = knownOutput(call);
   return printed === UNKNOWN ? output : printed;
+}
+
+/** A bare repository in the checkout brings settings of its own, which name programs. */
+function checkRepository({ state }: Setting, { scope, record }: Walk): void {
+  const bare = state.cwds?.find((cwd) =>
+    isInBareRepository(scope.resolvePath(cwd), scope.resolvePath(scope.roots[0] ?? scope.cwd)),
+  );
+  if (bare !== undefined)
+    record.askUnknown(`git uses the settings of the bare repository in ${bare}, which can run programs`);
 }
 
 function isHelp(args: readonly Arg[]): boolean {
@@ -257,9 +267,8 @@ function redirectFile({ operator, target }: Redirect, setting: Setting, walk: Wa
   const words = expandWord(target, setting, walk);
   const path = words.length === 1 ? (words[0] ?? UNKNOWN_ARG) : UNKNOWN_ARG;
   if (operator.endsWith("&") && DESCRIPTOR.test(path.text)) return operator === "<&";
-  const judge = { scope: walk.scope, record: walk.record, cwds: setting.state.cwds };
-  if (operator.includes("<")) judgePath({ kind: "read", path }, judge);
-  if (operator.includes(">")) judgePath({ kind: "write", path }, judge);
+  if (operator.includes("<")) judgeTarget({ kind: "read", path }, setting, walk);
+  if (operator.includes(">")) judgeTarget({ kind: "write", path }, setting, walk);
   return operator.startsWith("<");
 }
 
@@ -281,6 +290,13 @@ function locate(word: string): Located {
   if (slash < 0) return { name, trusted: true };
   const climbs = word.split("/").includes("..");
   return { name, trusted: !climbs && [SYSTEM_FOLDERS, PROJECT_FOLDERS, WRAPPERS].some((place) => place.test(word)) };
+}
+
+/** A file of the project may be a shell script, which is read. */
+function programFile(call: Call): readonly CommandEffect[] {
+  const otherwise = unknownProgram(call);
+  if (!call.name.includes("/")) return otherwise;
+  return [{ kind: "script", source: { of: "file", path: knownArg(call.name) }, positional: call.args, otherwise }];
 }
 
 /** Effects of a program without a rule: it asks, except for `--version` and `--help`. */

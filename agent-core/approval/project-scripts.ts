@@ -1,0 +1,173 @@
+/** Scripts of a project that a command runs by name: package scripts, makefile recipes, shell scripts, git hooks. */
+import { createHash } from "node:crypto";
+import { closeSync, existsSync, openSync, readdirSync, readSync } from "node:fs";
+import { dirname, join } from "node:path";
+import * as z from "zod";
+
+/** Longest script that is read (bytes): a verdict takes a millisecond, and people keep scripts short. */
+const MAX_SCRIPT = 65_536;
+
+/** Text of a file; undefined when it is missing, unreadable, binary or too long. */
+export function readScript(path: string): string | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(path, "r");
+    const buffer = Buffer.alloc(MAX_SCRIPT + 1);
+    const length = readSync(file, buffer, 0, buffer.length, 0);
+    const text = buffer.toString("utf8", 0, length);
+    return length > MAX_SCRIPT || text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined; // missing, a folder, or not readable: nothing is known about it
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+export function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+const manifestSchema = z.object({ scripts: z.record(z.string(), z.string()).default({}) });
+
+export type PackageScript = {
+  /** Folder of the package, in which its scripts run. */
+  readonly folder: string;
+  /** Code of the script with its pre and post scripts. */
+  readonly before: string;
+  readonly code: string;
+  readonly after: string;
+};
+
+/** Script of the nearest package at or above `cwd`; undefined when the package has none of that name. */
+export function packageScript(name: string, cwd: string): PackageScript | undefined {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    const text = readScript(join(folder, "package.json"));
+    if (text !== undefined) return scriptOf(text, name, folder);
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+function scriptOf(text: string, name: string, folder: string): PackageScript | undefined {
+  let scripts: Readonly<Record<string, string>>;
+  try {
+    scripts = manifestSchema.parse(JSON.parse(text)).scripts;
+  } catch {
+    return undefined; // a broken manifest: the package manager refuses it, too
+  }
+  const code = scripts[name];
+  if (code === undefined) return undefined;
+  return { folder, before: scripts[`pre${name}`] ?? "", code, after: scripts[`post${name}`] ?? "" };
+}
+
+const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
+
+/** Text of the makefile in `folder`. */
+export function makefileIn(folder: string): string | undefined {
+  for (const name of MAKEFILES) {
+    const text = readScript(join(folder, name));
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+/** Constructs whose effect the recipes do not show: other files, computed rules, another shell. */
+const OPAQUE_MAKE =
+  /^[ ]*(?:-?include|sinclude|load|define|override|export +SHELL|undefine|vpath)\b|\$[({](?:eval|call|guile|file|foreach|let|value|origin)\b|^\s*(?:SHELL|\.SHELLFLAGS|\.ONESHELL|MAKEFLAGS)\b|^%|^[^\t#=]*%[^=]*:/m;
+const RULE = /^([^\s#:=][^#:=]*?)\s*::?(?!=)([^=;]*)(?:;(.*))?$/;
+const ASSIGNMENT = /^(?:export\s+)?([\w.-]+)\s*(?:\?|:{1,3}|\+)?=\s*(.*)$/;
+/** Values that grow by reference are as good as unknown. */
+const MAX_VALUE = 8192;
+
+type MakeRule = { readonly needs: string[]; readonly lines: string[] };
+
+/**
+ * Shell code that `make` runs for the targets, with `$(shell …)` of the whole file; the first target when `targets` is
+ * empty. Undefined when the makefile has a construct that is not read.
+ */
+export function recipesOf(makefile: string, targets: readonly string[]): string | undefined {
+  const text = makefile.replace(/\\\r?\n[ \t]*/g, " ");
+  if (OPAQUE_MAKE.test(text)) return undefined;
+  const variables = new Map<string, string>();
+  const rules = new Map<string, MakeRule>();
+  let current: readonly MakeRule[] = [];
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith("\t")) for (const rule of current) rule.lines.push(line.slice(1));
+    else current = readLine(line, variables, rules) ?? current;
+  }
+  const first = [...rules.keys()].find((name) => !name.startsWith("."));
+  const wanted = targets.length > 0 || first === undefined ? targets : [first];
+  const lines = wanted.flatMap((target) => linesFor(target, rules, new Set()));
+  const shells = [...text.matchAll(/\$[({]shell\s+([^()]*)[)}]/g)].map(([, code]) => code ?? "");
+  // Each line of a recipe runs in a shell of its own.
+  const code = [...shells, ...lines].map((line) => `(\n${expanded(line.replace(/^[@+-]+/, ""), variables)}\n)`);
+  return code.length === 0 ? undefined : code.join("\n");
+}
+
+/** Reads an assignment or the head of a rule; gives the rules that the next recipe lines belong to. */
+function readLine(
+  line: string,
+  variables: Map<string, string>,
+  rules: Map<string, MakeRule>,
+): readonly MakeRule[] | undefined {
+  const [, name, value] = ASSIGNMENT.exec(line) ?? [];
+  if (name !== undefined && value !== undefined) {
+    // Either assignment may hold: a second value makes the variable unknown.
+    variables.set(name, variables.has(name) ? "$hermes_unknown" : value.replace(/\s#.*$/, "").trim());
+    return [];
+  }
+  const [, names, needs = "", recipe] = RULE.exec(line) ?? [];
+  if (names === undefined) return undefined;
+  return names.split(/\s+/).map((target) => {
+    const rule = rules.get(target) ?? { needs: [], lines: [] };
+    rules.set(target, rule);
+    rule.needs.push(...needs.replace(/#.*/, "").split(/[\s|]+/));
+    if (recipe !== undefined) rule.lines.push(recipe);
+    return rule;
+  });
+}
+
+function linesFor(target: string, rules: ReadonlyMap<string, MakeRule>, seen: Set<string>): readonly string[] {
+  const rule = rules.get(target);
+  if (!rule || seen.has(target)) return [];
+  seen.add(target);
+  return [...rule.needs.flatMap((need) => linesFor(need, rules, seen)), ...rule.lines];
+}
+
+/** Expands the variables of make; what it computes becomes an unknown variable of the shell. */
+function expanded(line: string, variables: ReadonlyMap<string, string>, depth = 0): string {
+  return line.replace(/\$(?:\$|[({]([^(){}$]*)[)}]|([^\s(){}]))/g, (whole, long?: string, short?: string) => {
+    if (whole === "$$") return "$";
+    const value = variables.get(long ?? short ?? "");
+    if (value === undefined || depth > 8 || line.length > MAX_VALUE) return '"$hermes_unknown"';
+    return expanded(value, variables, depth + 1);
+  });
+}
+
+/** True when git runs hooks in `folder`: installed ones, or those of a folder in the working tree. */
+export function hasHooks(folder: string): boolean {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) {
+      const config = readScript(join(at, ".git", "config")) ?? "";
+      return existsSync(join(at, ".husky")) || /hookspath/i.test(config) || installedHooks(at).length > 0;
+    }
+    if (dirname(at) === at) return false;
+  }
+}
+
+function installedHooks(repository: string): readonly string[] {
+  try {
+    return readdirSync(join(repository, ".git", "hooks")).filter((name) => !name.endsWith(".sample"));
+  } catch {
+    return []; // no folder, no hooks
+  }
+}
+
+/** True when `folder` lies in a bare repository inside `root`: git would use the settings that the checkout brought. */
+export function isInBareRepository(folder: string, root: string): boolean {
+  for (let at = folder; at.startsWith(root); at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return false;
+    if (existsSync(join(at, "HEAD")) && existsSync(join(at, "config")) && existsSync(join(at, "objects"))) return true;
+    if (dirname(at) === at) return false;
+  }
+  return false;
+}
