@@ -102,6 +102,9 @@ export type PolicyOptions = {
   readonly sandbox?: boolean;
 };
 
+/** Files that the agents of this process wrote: code in them asks before it runs. */
+const written = new Set<string>();
+
 export function sessionPolicy({
   mode,
   trusted,
@@ -113,7 +116,7 @@ export function sessionPolicy({
   const scope = { ...scopeOptions, resolvePath };
   return {
     decide(effect) {
-      const decision = decide(effect, { mode: mode(), scope, trusted: trusted(), grants, asks, sandbox });
+      const decision = decide(effect, { mode: mode(), scope, trusted: trusted(), grants, asks, sandbox, written });
       if (decision.kind !== "ask") return decision;
       const { grant } = decision;
       return {

@@ -1,11 +1,10 @@
-/** Grants that a lasting answer to a command covers, derived from the simple commands in it. */
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import * as z from "zod";
+/** Grants that a lasting answer to a command covers: keyed by effect, real paths, script text and folder. */
+import { readdirSync } from "node:fs";
+import { basename, dirname, extname, join, resolve } from "node:path";
 import { type CommandScope, partsBelow } from "./command-scope.ts";
 import type { CommandVerdict } from "./command-verdict.ts";
 import type { Grant, GrantOffer } from "./grants.ts";
+import { hashOf, readScript } from "./project-scripts.ts";
 import type { CommandPart } from "./shell/recorder.ts";
 
 /** Tools whose second word is a command. */
@@ -13,7 +12,7 @@ const WITH_SUBCOMMANDS = new Set(
   [
     "git npm pnpm yarn bun npx cargo go pip pip3 uv poetry pdm bundle composer gem brew apt apt-get dnf yum apk snap",
     "docker podman kubectl helm terraform tofu gh glab dotnet swift mix flutter dart zig make gmake gradle gradlew mvn",
-    "conda nvm asdf mise pyenv rbenv rustup pre-commit tauri expo prisma turbo nx",
+    "conda nvm asdf mise pyenv rbenv rustup pre-commit tauri expo prisma turbo nx rails alembic just task deno",
   ].flatMap((line) => line.split(" ")),
 );
 /** Tools whose second and third word are a command. */
@@ -21,17 +20,17 @@ const WITH_TWO = /^(?:(?:docker|podman) (?:compose|container|image|network|volum
 const SUBCOMMAND = /^[a-zA-Z@][\w:@./-]*$/;
 
 /**
- * Grants that cover a command, one for each of its parts that `needs` one. Undefined when no grant can cover it: a
+ * Grants that cover a command: `others`, and one for each of its parts that `needs` one. Undefined when no grant can cover it: a
  * part has unknown words or is never granted, or an effect outside of every part asks.
  */
 export function commandGrant(
   verdict: CommandVerdict,
   needs: (part: CommandPart) => boolean,
   scope: CommandScope,
+  others: readonly Grant[],
 ): GrantOffer | undefined {
-  if (verdict.level === "block" || verdict.alwaysAskReasons.length > 0 || verdict.outsideCommands.asks)
-    return undefined;
-  const keys = new Map<string, Grant>();
+  if (verdict.level === "block" || !verdict.isFullyParsed || verdict.outsideCommands.asks) return undefined;
+  const keys = new Map<string, Grant>(others.map((key) => [key.id, key]));
   for (const part of verdict.parts.filter(needs)) {
     const key = partGrant(part, scope);
     if (key === undefined) return undefined;
@@ -42,104 +41,214 @@ export function commandGrant(
   return { description: all.map(({ description }) => description).join("; "), keys: all };
 }
 
-function partGrant({ words, grant, program }: CommandPart, scope: CommandScope): Grant | undefined {
-  if (words === undefined || grant === "never") return undefined;
-  const workspace = scope.roots.find((root) => partsBelow(root, scope.cwd) !== undefined) ?? scope.cwd;
-  const count = grant === "prefix" ? prefixLength([program, ...words.slice(1)]) : 0;
-  if (count === 0) {
-    const id = JSON.stringify(["exactly", scope.cwd, ...words]);
-    return { id, description: `exactly \`${words.join(" ")}\` in ${scope.cwd}` };
-  }
-  const prefix = words.slice(0, count);
-  const body = scriptBody(prefix, scope.cwd);
-  // The same script name in another folder is another script.
-  const place = body === undefined ? [workspace] : [scope.cwd, body];
-  const until = body === undefined ? "" : ", until its script changes";
-  const where = body === undefined ? `in ${workspace}` : `in ${scope.cwd}`;
+/** A part whose words and folders are known. */
+type Granted = { readonly words: readonly string[]; readonly folders: readonly string[]; readonly part: CommandPart };
+
+function partGrant(part: CommandPart, scope: CommandScope): Grant | undefined {
+  const { words, grant, program, folders } = part;
+  if (words === undefined || folders === undefined || grant === "never") return undefined;
+  const granted = { words: [program, ...words.slice(1)], folders: folders.map(scope.resolvePath), part };
+  return (
+    readScripts(granted) ??
+    interpretedScript(granted, scope) ??
+    deletion(granted, scope) ??
+    push(granted, scope) ??
+    (grant === "prefix" ? prefix(granted, scope) : undefined) ??
+    exactly(granted)
+  );
+}
+
+function exactly({ words, folders }: Granted): Grant {
+  const id = JSON.stringify(["exactly", ...folders, ...words]);
+  return { id, description: `exactly \`${words.join(" ")}\` in ${folders.join(" or ")}` };
+}
+
+/** Place of a prefix: the workspace folder that all its folders lie in, else these folders alone. */
+function placeOf({ folders }: Granted, scope: CommandScope): string {
+  const root = scope.roots
+    .map(scope.resolvePath)
+    .find((each) => folders.every((folder) => partsBelow(each, folder) !== undefined));
+  return root ?? folders.join(" or ");
+}
+
+function prefix(granted: Granted, scope: CommandScope): Grant | undefined {
+  const { words } = granted;
+  const count = prefixLength(words);
+  if (count === 0) return undefined;
+  const place = placeOf(granted, scope);
+  const start = words.slice(0, count).join(" ");
+  const adds = ADDS_PACKAGES.test(start) && words.slice(count).some((word) => !word.startsWith("-"));
+  const files = composeFiles(start, granted);
+  const until = files === "" ? "" : ", until its compose file changes";
   return {
-    id: JSON.stringify(["starting", ...place, ...prefix]),
-    description: `\`${prefix.join(" ")}\` with any arguments ${where}${until}`,
+    id: JSON.stringify([
+      "starting",
+      place,
+      ...(adds ? ["adding packages"] : []),
+      ...(files === "" ? [] : [files]),
+      start,
+    ]),
+    description: adds
+      ? `\`${start}\` of any packages in ${place}`
+      : `\`${start}\` with any arguments in ${place}${until}`,
   };
 }
+
+/** Verbs that add packages with operands, and otherwise install what the lockfile names. */
+const ADDS_PACKAGES =
+  /^(?:(?:npm|pnpm|yarn|bun) (?:i|install|add)|pip3? install|uv (?:add|pip install)|poetry add|cargo add|gem install)$/;
 
 /** Number of words that a prefix grant names; 0 when only the whole command can be granted. */
 function prefixLength(words: readonly string[]): number {
   const [program = "", second = "", third = ""] = words;
-  const script = scriptWords(words);
-  if (script > 0) return script;
+  // A push is granted for one address, or to the letter.
+  if (program === "git" && second === "push") return 0;
   if (!WITH_SUBCOMMANDS.has(program)) return second === "" || SUBCOMMAND.test(second) ? Math.min(words.length, 2) : 0;
   if (!SUBCOMMAND.test(second)) return words.length === 1 ? 1 : 0;
   return WITH_TWO.test(`${program} ${second}`) && SUBCOMMAND.test(third) ? 3 : 2;
 }
 
-const manifestSchema = z.object({ scripts: z.record(z.string(), z.string()).default({}) });
-const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
-const OWN_SCRIPTS: ReadonlyMap<string, string> = new Map([
-  ["t", "test"],
-  ["tst", "test"],
-  ["test", "test"],
-  ["start", "start"],
-  ["stop", "stop"],
-  ["restart", "restart"],
-]);
-const RUNNERS = new Set(["run", "run-script", "rum", "urn"]);
+const COMPOSE_FILES = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
 
-/**
- * Hash of the package script or the makefile that a simple command runs in `cwd`; undefined when it runs neither. A
- * grant for the name ends when the hash changes.
- */
-function scriptBody(words: readonly string[], cwd: string): string | undefined {
-  const [program = ""] = words;
-  if (program === "make" || program === "gmake") return hash(makefile(cwd));
-  const script = scriptName(words);
-  return script === undefined ? undefined : hash(packageScript(script, cwd));
+/** Hash of the compose files that decide which folders of this machine a container gets. */
+function composeFiles(start: string, { folders }: Granted): string {
+  if (!/^(?:docker|podman)(?: compose|-compose)/.test(start)) return "";
+  const paths = folders.flatMap((folder) => COMPOSE_FILES.map((name) => join(folder, name)));
+  return hashOf(paths.map((path) => readScript(path) ?? "").join("\0"));
 }
 
-/** Number of words that name a package script: 2 for `npm test`, 3 for `npm run lint`; 0 when there is none. */
-function scriptWords(words: readonly string[]): number {
-  if (scriptName(words) === undefined) return 0;
-  return RUNNERS.has(words[1] ?? "") ? 3 : 2;
+/** Scripts that the verdict has read: any arguments, until the text of a script changes. */
+function readScripts({ words, folders, part }: Granted): Grant | undefined {
+  const { scripts } = part;
+  const [first] = scripts;
+  if (!first) return undefined;
+  const start = words.slice(0, lengthToScript(words)).join(" ");
+  const texts = hashOf(JSON.stringify(scripts));
+  return {
+    id: JSON.stringify(["script", ...folders, start, texts]),
+    description: `\`${start}\` with any arguments in ${folders.join(" or ")}, until its script changes`,
+  };
 }
 
-function scriptName([program = "", verb = "", target]: readonly string[]): string | undefined {
-  if (!/^(?:npm|pnpm|yarn|bun)$/.test(program)) return undefined;
-  if (RUNNERS.has(verb)) return target?.startsWith("-") ? undefined : target;
-  const own = OWN_SCRIPTS.get(verb);
-  if (own !== undefined) return own;
-  // yarn and pnpm run a script by its bare name.
-  return program === "npm" || !/^[a-z][\w:.-]*$/i.test(verb) ? undefined : verb;
+/** Number of words up to the script's name or the target: 2 for `npm test`, 3 for `npm run lint`, 1 for `./run.sh`. */
+function lengthToScript(words: readonly string[]): number {
+  const [program = "", verb = ""] = words;
+  if (program.includes("/")) return 1;
+  if (/^(?:run|run-script|rum|urn)$/.test(verb)) return 3;
+  return /^(?:npm|pnpm|yarn|bun)$/.test(program) ? 2 : words.length;
 }
 
-function packageScript(script: string, cwd: string): string {
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    const text = read(join(folder, "package.json"));
-    if (text !== undefined) return bodies(text, script);
-    if (dirname(folder) === folder) return "";
-  }
+/** Options of interpreters that load no other code. */
+const PLAIN_OPTION = /^-(?:[BEIOsSuW]|-no-warnings|-trace-warnings|-enable-source-maps|-experimental-strip-types)$/;
+const INTERPRETER = /^(?:python[\d.]*|node|ruby|perl|php|bash|sh|zsh|dash|tsx|ts-node|deno|bun|Rscript|lua|julia)$/;
+/** Scripts of one folder that a grant covers together; with more the answer covers the one script. */
+const MAX_SIBLINGS = 50;
+
+/** Scripts of other interpreters: those of a subfolder together, with any arguments, until one of them changes. */
+function interpretedScript(granted: Granted, scope: CommandScope): Grant | undefined {
+  const { words, folders, part } = granted;
+  const [folder, ...others] = folders;
+  const [program = "", ...rest] = words;
+  const isFile = program.includes("/");
+  if (folder === undefined || others.length > 0 || part.level === "safe" || !(isFile || INTERPRETER.test(program)))
+    return undefined;
+  const at = isFile ? 0 : rest.findIndex((word) => !PLAIN_OPTION.test(word)) + 1;
+  const script = words[at];
+  if (script === undefined || script.startsWith("-") || script === "run") return undefined;
+  const path = scope.resolvePath(resolve(folder, script));
+  const text = readScript(path);
+  const below = scope.roots
+    .map((root) => partsBelow(scope.resolvePath(root), path))
+    .find((parts) => parts !== undefined);
+  if (text === undefined || below === undefined) return undefined;
+  const siblings = below.length > 1 && !isFile ? siblingsOf(path) : [];
+  const isWide = siblings.length > 1 && siblings.length <= MAX_SIBLINGS;
+  const shown = isWide ? `${dirname(script)}/*${extname(path)}` : script;
+  const texts = isWide ? siblings.map((each) => `${each}\0${readScript(each) ?? ""}`).join("\0") : `${path}\0${text}`;
+  const start = [...words.slice(0, at), shown].join(" ");
+  return {
+    id: JSON.stringify(["script", folder, start, hashOf(texts)]),
+    description: `\`${start}\` with any arguments in ${folder}, until ${isWide ? "one of these scripts" : "the script"} changes`,
+  };
 }
 
-/** The script with its pre and post scripts; the whole text when it is no valid manifest. */
-function bodies(text: string, script: string): string {
+function siblingsOf(path: string): readonly string[] {
+  const folder = dirname(path);
   try {
-    const { scripts } = manifestSchema.parse(JSON.parse(text));
-    return [`pre${script}`, script, `post${script}`].map((name) => `${name}: ${scripts[name] ?? ""}`).join("\n");
+    const names = readdirSync(folder).filter((name) => extname(name) === extname(path) && extname(path) !== "");
+    return names.sort().map((name) => join(folder, name));
   } catch {
-    return text; // no manifest, or a broken one: any change of it counts
+    return []; // not readable: the script alone is granted
   }
 }
 
-function makefile(cwd: string): string {
-  return MAKEFILES.map((name) => read(join(cwd, name))).find((text) => text !== undefined) ?? "";
+/** Folders that builds make, and that a build makes again. */
+const BUILD_FOLDER =
+  /^(?:dist|build|out|target|output|bin|obj|coverage|node_modules|\.next|\.nuxt|\.turbo|\.cache|\.parcel-cache|\.pytest_cache|\.mypy_cache|\.ruff_cache|__pycache__|\.gradle|\.tox|\.eggs|\.svelte-kit|\.output|\.nyc_output|htmlcov|storybook-static|tmp|logs|[\w.-]+\.egg-info)$/;
+
+/** Deleting build folders, or single files, of the workspace. */
+function deletion({ words, folders }: Granted, scope: CommandScope): Grant | undefined {
+  const [program, ...rest] = words;
+  if (program !== "rm" || rest.some((word) => word.startsWith("-") && !/^(?:-[dfirRv]+|--)$/.test(word)))
+    return undefined;
+  const isRecursive = rest.some((word) => /^-\w*[rR]/.test(word));
+  const paths = rest.filter((word) => !word.startsWith("-"));
+  const roots = scope.roots.map(scope.resolvePath);
+  const belows = folders.flatMap((folder) => paths.map((path) => belowRoot(resolve(folder, path), roots, scope)));
+  if (belows.length === 0 || belows.some((below) => below === undefined)) return undefined;
+  const isBuild = belows.every((below) => below?.some((part) => BUILD_FOLDER.test(part)));
+  if (isRecursive && !isBuild) return undefined;
+  const place = roots.join(" or ");
+  const what = isBuild ? "build folders (dist, node_modules, …)" : "single files";
+  return { id: JSON.stringify(["deletes", what, ...roots]), description: `deleting ${what} in ${place}` };
 }
 
-function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined; // missing or unreadable: there is no such script here
+/** Parts of a path below a workspace folder; a link as the last part is itself deleted. */
+function belowRoot(path: string, roots: readonly string[], scope: CommandScope): readonly string[] | undefined {
+  const real = join(scope.resolvePath(dirname(path)), basename(path));
+  const below = roots.map((root) => partsBelow(root, real)).find((parts) => parts !== undefined);
+  return below?.length === 0 ? undefined : below;
+}
+
+const PLAIN_PUSH = /^(?:-[uvqn]+|--(?:set-upstream|tags|follow-tags|verbose|quiet|dry-run|progress|no-verify|atomic))$/;
+const SHARED_BRANCH = /^(?:main|master|trunk|develop|production|stable|release.*|v\d.*)$/;
+
+/** Pushing to one remote's address: the branches that others build on apart from the others. */
+function push({ words, folders }: Granted, scope: CommandScope): Grant | undefined {
+  const [program, verb, ...rest] = words;
+  const [folder, ...more] = folders;
+  if (program !== "git" || verb !== "push" || folder === undefined || more.length > 0) return undefined;
+  const options = rest.filter((word) => word.startsWith("-"));
+  const [remote = "origin", ...refs] = rest.filter((word) => !word.startsWith("-"));
+  const repository = repositoryAbove(folder);
+  if (repository === undefined || !options.every((option) => PLAIN_PUSH.test(option))) return undefined;
+  const address = remoteAddress(readScript(join(repository, ".git/config")) ?? "", remote);
+  const head = /^ref: refs\/heads\/(.*)$/m.exec(readScript(join(repository, ".git/HEAD")) ?? "")?.[1];
+  const branches = refs.length > 0 ? refs.map((ref) => (ref === "HEAD" ? head : ref)) : [head];
+  if (address === undefined || !branches.every((branch) => branch !== undefined && /^[\w./-]+$/.test(branch)))
+    return undefined;
+  const isShared = branches.some((branch) => branch !== undefined && SHARED_BRANCH.test(branch));
+  const what = isShared ? "every branch, main and releases too," : "work branches, not main or releases,";
+  return {
+    id: JSON.stringify(["push", scope.resolvePath(repository), address, isShared]),
+    description: `\`git push\` of ${what} to ${address}`,
+  };
+}
+
+function repositoryAbove(folder: string): string | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    if (readScript(join(at, ".git/config")) !== undefined) return at;
+    if (dirname(at) === at) return undefined;
   }
 }
 
-function hash(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+/** Addresses that a push to the remote reaches; undefined when the settings name another program or no such remote. */
+function remoteAddress(config: string, remote: string): string | undefined {
+  const section = config.split(/^(?=\[)/m).filter((text) => text.startsWith(`[remote "${remote}"]`));
+  const lines = section.flatMap((text) => text.split("\n"));
+  if (lines.some((line) => /^\s*(?:receivepack|uploadpack|vcs|mirror)\b/i.test(line))) return undefined;
+  const addresses = lines.flatMap((line) => /^\s*(?:push)?url\s*=\s*(\S+)/i.exec(line)?.[1] ?? []);
+  return addresses.length === 0 || addresses.some((address) => address.includes("::"))
+    ? undefined
+    : addresses.join(" and ");
 }

@@ -1,7 +1,7 @@
 /** Approval policy: decides in which mode an effect runs, asks or is denied. */
 import type { SandboxKind } from "../host/terminals/terminals.ts";
 import { commandGrant } from "./command-grant.ts";
-import type { CommandScope } from "./command-scope.ts";
+import { type CommandScope, partsBelow } from "./command-scope.ts";
 import { type CommandVerdict, judgeCommand } from "./command-verdict.ts";
 import type { Grant, GrantLookup, GrantOffer } from "./grants.ts";
 import { protectedReason } from "./protected-paths.ts";
@@ -36,6 +36,8 @@ export type PolicyContext = {
   readonly grants: GrantLookup;
   /** False: effects that would ask are allowed (`approvals.mode: off`); blocked ones stay blocked. Default true. */
   readonly asks?: boolean;
+  /** Files of the workspace that the agent wrote. `decide` adds those of the effects that it lets through or asks about. */
+  readonly written?: Set<string>;
   /** Commands can run in a sandbox, which confines their effects. Default false. */
   readonly sandbox?: boolean;
 };
@@ -63,6 +65,7 @@ const NETWORKED = "Uses the network, from inside the sandbox";
 /** Decides on an effect. Never asks the user itself, and never throws. */
 export function decide(effect: Effect, context: PolicyContext): Decision {
   const decision = judge(effect, context);
+  if (effect.kind === "edit" && decision.kind !== "deny") for (const path of effect.paths) context.written?.add(path);
   if (decision.kind !== "ask" || context.asks !== false) return decision;
   return decision.sandbox === undefined ? ALLOW : { ...ALLOW, sandbox: decision.sandbox };
 }
@@ -145,6 +148,7 @@ function decideCommand(effect: CommandEffect, context: PolicyContext): Decision 
       `This command was not run: ${verdict.alwaysAskReasons[0] ?? ""}. Write it shorter and plainly, or as several commands.`,
     );
   }
+  for (const path of verdict.writes) context.written?.add(path);
   const onlyReads = verdict.level === "safe" && verdict.readOnly;
   if (mode === "plan" && !onlyReads) {
     return deny("Plan mode is read-only: only commands that purely read run. Put this one into your plan instead.");
@@ -193,20 +197,42 @@ function decideByMode(verdict: CommandVerdict, context: PolicyContext): Decision
         ? ALLOW
         : { kind: "ask", reasons: verdict.alwaysAskReasons, grant: undefined };
     case "code":
-      return verdict.level === "safe" ? ALLOW : askForParts(verdict, (part) => part.level !== "safe", context);
+      return verdict.level === "safe" && ownCode(verdict, context) === undefined
+        ? ALLOW
+        : askForParts(verdict, (part) => part.level !== "safe", context);
     default:
       return askForParts(verdict, (part) => part.level !== "safe" || !part.readOnly, context);
   }
 }
 
 function askForParts(verdict: CommandVerdict, needs: (part: CommandPart) => boolean, context: PolicyContext): Decision {
-  const { reasons } = verdict;
+  const own = ownCode(verdict, context);
+  const reasons = own === undefined ? verdict.reasons : [...verdict.reasons, own.reason];
   // In `ask` mode every change asks, and no command's grant covers a redirection (`> file`).
   const covered = context.mode !== "ask" || !verdict.outsideCommands.changes;
-  const grant = covered ? commandGrant(verdict, needs, context.scope) : undefined;
+  const grant = covered ? commandGrant(verdict, needs, context.scope, own === undefined ? [] : [own.key]) : undefined;
   const changes = verdict.readOnly ? [] : ["The command changes something"];
   return askUnlessGranted(reasons.length > 0 ? reasons : changes, grant, context);
 }
+
+/** Files that no program runs. */
+const DATA = /\.(?:md|mdx|txt|rst|adoc|css|scss|less|svg|png|jpe?g|gif|csv|tsv|log|lock|html?|po|snap)$/i;
+
+/** Without a sandbox, code that the agent wrote asks once in a workspace before it runs. */
+function ownCode(verdict: CommandVerdict, { mode, sandbox, scope, written }: PolicyContext): OwnCode | undefined {
+  const root = scope.roots.find((each) => partsBelow(each, scope.cwd) !== undefined) ?? scope.cwd;
+  if (!verdict.runsProject || sandbox || mode === "auto") return undefined;
+  const files = [...(written ?? [])].filter((path) => partsBelow(root, path) !== undefined && !DATA.test(path));
+  if (files.length === 0) return undefined;
+  const shown = files.slice(0, 3).map((path) => partsBelow(root, path)?.join("/"));
+  const key = {
+    id: JSON.stringify(["own code", root]),
+    description: `running the code of ${root}, the agent's changes to it too`,
+  };
+  return { reason: `Runs code that the agent changed: ${shown.join(", ")}${files.length > 3 ? ", …" : ""}`, key };
+}
+
+type OwnCode = { readonly reason: string; readonly key: Grant };
 
 function askUnlessGranted(
   reasons: readonly string[],

@@ -25,6 +25,11 @@ type Words = {
   readonly folder: Arg | undefined;
 };
 
+function steering(args: readonly Arg[]): readonly CommandEffect[] {
+  const options = args.filter(({ text }) => STEERING.test(text));
+  return options.map((arg) => opaque(`Makes the package manager run other code (${shown(arg)})`));
+}
+
 /** The operands up to `--`, without options and their values: the words after a script's name are the script's own. */
 function wordsOf(args: readonly Arg[]): Words {
   const end = args.findIndex(({ text }) => text === "--");
@@ -33,10 +38,7 @@ function wordsOf(args: readonly Arg[]): Words {
   const operands = own.filter(isOperand);
   const first = own.findIndex(isOperand);
   const before = first < 0 ? own : own.slice(0, first);
-  const effects = before
-    .filter(({ text }) => STEERING.test(text))
-    .map((arg) => opaque(`Makes the package manager run other code (${shown(arg)})`));
-  return { operands, effects, first: first < 0 ? args.length : first, folder: folderOf(own) };
+  return { operands, effects: steering(before), first: first < 0 ? args.length : first, folder: folderOf(own) };
 }
 
 function folderOf(args: readonly Arg[]): Arg | undefined {
@@ -51,7 +53,8 @@ function folderOf(args: readonly Arg[]): Arg | undefined {
 function packageScript(name: string, rest: readonly Arg[], folder: Arg | undefined): readonly CommandEffect[] {
   const positional = rest.filter(({ text }) => text !== "--");
   const source = { of: "package", name, ...(folder && { folder }) } as const;
-  return [{ kind: "script", source, positional, otherwise: [PROJECT] }];
+  // The package manager keeps logs and caches, whatever the script does.
+  return [CHANGE, { kind: "script", source, positional, otherwise: [PROJECT] }];
 }
 
 function script(
@@ -95,7 +98,11 @@ const runsOwn: VerbRule = ({ verb, rest, folder }) => {
   return packageScript(name, rest, folder);
 };
 const runsTool: VerbRule = ({ rest }) => npxTool(rest.filter(({ text }) => text !== "--"));
-const changesPackages: VerbRule = ({ name, operands }) => installs(name, operands);
+const changesPackages: VerbRule = ({ name, operands, rest, folder }) => [
+  ...steering(rest),
+  ...(folder ? [ask(`Installs packages in ${shown(folder)}`)] : []),
+  ...installs(name, operands),
+];
 const downloads: VerbRule = ({ target }) => [target ? opaque(`Downloads and runs ${shown(target)}`) : CHANGE];
 
 /** Verbs of npm; yarn, pnpm and bun share them. */

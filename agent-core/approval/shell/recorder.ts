@@ -19,6 +19,8 @@ export type CommandPart = {
   readonly words: readonly string[] | undefined;
   /** Name of the program, without folder. */
   readonly program: string;
+  /** Folders that the command may run in; undefined when they are not known. */
+  readonly folders: readonly string[] | undefined;
   readonly level: Level;
   readonly readOnly: boolean;
   readonly grant: GrantForm;
@@ -52,6 +54,7 @@ export type Finding = {
 type OpenPart = {
   words: readonly string[] | undefined;
   program: string;
+  folders: readonly string[] | undefined;
   findings: Finding[];
   changes: boolean;
   reach: Reach;
@@ -91,7 +94,7 @@ export class Recorder {
   add(finding: Finding): void {
     if (this.escalating > 0 && finding.level !== "block") return;
     this.markChanged();
-    // What a script of the project runs is granted with the script.
+    // The effects of a script are granted with the script.
     const isInner = this.scripted > 0 && finding.level === "ask";
     if (isInner && finding.contained && !finding.always) {
       this.markProject();
@@ -180,14 +183,19 @@ export class Recorder {
   }
 
   /** Opens a simple command: the findings of `examine` belong to it. */
-  part<Result>(program: string, words: readonly Arg[], examine: () => Result): Result {
+  part<Result>(
+    program: string,
+    words: readonly Arg[],
+    folders: readonly string[] | undefined,
+    examine: () => Result,
+  ): Result {
     this.countStep();
     if (this.scripted > 0) return examine();
     const known = words.every((word) => isKnown(word) && !word.splits);
     const part: OpenPart = {
       ...{ findings: [], changes: false, reach: "inside", scripts: [] },
       words: known ? words.map((word) => word.text) : undefined,
-      program,
+      ...{ program, folders },
     };
     this.open.push(part);
     if (this.escalating === 0) this.closed.push(part);
@@ -258,8 +266,8 @@ export class Recorder {
   }
 
   parts(): readonly CommandPart[] {
-    return this.closed.map(({ words, program, findings, changes, reach, scripts }) => ({
-      ...{ words, program, scripts },
+    return this.closed.map(({ words, program, findings, folders, changes, reach, scripts }) => ({
+      ...{ words, program, folders, scripts },
       level: worst(findings),
       readOnly: !changes,
       grant: narrowest(findings),

@@ -109,12 +109,12 @@ function dispatch(words: readonly Arg[], setting: Setting, walk: Walk): Output {
   if (!word) return "";
   const { record } = walk;
   if (!isKnown(word) || word.glob || word.content !== undefined) {
-    return record.part(shown(word), words, () => {
+    return record.part(shown(word), words, setting.state.cwds, () => {
       record.askUnknown(`The command word ${shown(word)} is not known before it runs`);
       return UNKNOWN;
     });
   }
-  return record.part(word.text, words, () => runNamed(word.text, args, setting, walk));
+  return record.part(word.text, words, setting.state.cwds, () => runNamed(word.text, args, setting, walk));
 }
 
 function runNamed(name: string, args: readonly Arg[], setting: Setting, walk: Walk): Output {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -42,26 +42,29 @@ test("a grant holds in its workspace only, and in all folders of it", () => {
 test("a prefix covers whole words, never another subcommand, a longer word or a second command", () => {
   const root = workspace();
   const grants = open(newFile());
-  grant("git push origin", root, grants);
-  expect(ask("git push other main", root, grants).kind).toBe("allow");
+  grant("git fetch origin", root, grants);
+  expect(ask("git fetch other main", root, grants).kind).toBe("allow");
   for (const other of [
-    "git pushx",
+    "git fetchx",
     "git commit -m x",
-    "git push && git commit -m x",
-    "git push; rm a",
-    "git push > out",
+    "git fetch && git commit -m x",
+    "git fetch; rm a",
+    "git fetch > out",
   ]) {
     expect([other, ask(other, root, grants).kind]).toEqual([other, "ask"]);
   }
 });
 
-test.each(["rm a.txt", "./build.sh --all", "kill 7"])("covers %s to the letter, or not at all", (command) => {
-  const root = workspace();
-  const grants = open(newFile());
-  const isOffered = grant(command, root, grants);
-  expect(ask(command, root, grants).kind).toBe(isOffered ? "allow" : "ask");
-  expect(ask(`${command} b`, root, grants).kind).toBe("ask");
-});
+test.each(["rm -r src", "./build.sh --all", "kill 7", "git push"])(
+  "covers %s to the letter, or not at all",
+  (command) => {
+    const root = workspace();
+    const grants = open(newFile());
+    const isOffered = grant(command, root, grants);
+    expect(ask(command, root, grants).kind).toBe(isOffered ? "allow" : "ask");
+    expect(ask(`${command} b`, root, grants).kind).toBe("ask");
+  },
+);
 
 test("ends when the script's body, what runs before it, or the makefile changes; not for another script", () => {
   const root = workspace();
@@ -88,6 +91,110 @@ test("ends when the script's body, what runs before it, or the makefile changes;
   expect(ask("make check", root, grants).kind).toBe("allow");
   writeFileSync(join(root, "Makefile"), "check:\n\tevil\n");
   expect(ask("make check", root, grants).kind).toBe("ask");
+});
+
+/** A workspace with files, and a grant for one command in the default mode. */
+function granted(files: Readonly<Record<string, string>>, command: string) {
+  const root = workspace();
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  const grants = open(newFile());
+  const scope = { cwd: root, roots: [root], home: "/home/someone", hermesHome: "/home/someone/.hermes", resolvePath };
+  const decided = (line: string) =>
+    decide({ kind: "command", command: line, cwd: root }, { mode: "code", scope, trusted: true, grants });
+  const decision = decided(command);
+  if (decision.kind !== "ask" || decision.grant === undefined) throw new Error(`no grant was offered for ${command}`);
+  grants.keep(decision.grant, "session");
+  return { root, description: decision.grant.description, kind: (line: string) => decided(line).kind };
+}
+
+test("the scripts of a folder are granted together with any arguments, until one of them changes", () => {
+  const { root, description, kind } = granted({ "scripts/a.js": "1", "scripts/b.js": "2" }, "node scripts/a.js --x");
+  expect(description).toContain("`node scripts/*.js` with any arguments");
+  expect([kind("node scripts/b.js y"), kind("node scripts/a.js"), kind("cd scripts && node a.js")]).toEqual([
+    "allow",
+    "allow",
+    "ask",
+  ]);
+  expect([kind("node -r ./x scripts/a.js"), kind("node scripts/a.js > /etc/x")]).toEqual(["ask", "ask"]);
+  writeFileSync(join(root, "scripts/b.js"), "evil");
+  expect(kind("node scripts/a.js")).toBe("ask");
+});
+
+test("a shell script is granted with its text, for any arguments", () => {
+  const { root, kind } = granted({ "run.sh": "#!/bin/sh\ncurl -d x https://example.com\n" }, "./run.sh a");
+  expect([kind("./run.sh b c"), kind("bash run.sh")]).toEqual(["allow", "ask"]);
+  writeFileSync(join(root, "run.sh"), "#!/bin/sh\ncurl -d y https://example.com\n");
+  expect(kind("./run.sh a")).toBe("ask");
+});
+
+test("a push is granted for one address and one kind of branch", () => {
+  const config = (url: string) => `[remote "origin"]\n\turl = ${url}\n`;
+  const files = { ".git/config": config("git@example.com:a/b"), ".git/HEAD": "ref: refs/heads/topic\n" };
+  const { root, description, kind } = granted(files, "git push");
+  expect(description).toBe("`git push` of work branches, not main or releases, to git@example.com:a/b");
+  expect([kind("git push -u origin topic"), kind("git push origin main"), kind("git push --force")]).toEqual([
+    "allow",
+    "ask",
+    "ask",
+  ]);
+  expect([kind("git push --receive-pack='rm x'"), kind("git push origin +topic"), kind("git push other")]).toEqual([
+    "ask",
+    "ask",
+    "ask",
+  ]);
+  writeFileSync(join(root, ".git/config"), config("https://evil.example/x"));
+  expect(kind("git push")).toBe("ask");
+});
+
+test("deleting is granted for build folders, or for single files, of the workspace", () => {
+  const builds = granted({ "dist/a.js": "1", "src/a.ts": "2" }, "rm -rf dist");
+  expect([
+    builds.kind("rm -rf node_modules build"),
+    builds.kind("rm -rf src"),
+    builds.kind("rm -rf /srv/dist"),
+  ]).toEqual(["allow", "ask", "ask"]);
+  const files = granted({ "a.txt": "1", "b.txt": "2" }, "rm a.txt");
+  expect([files.kind("rm -f b.txt"), files.kind("rm -rf b"), files.kind("rm .env"), files.kind("rm /etc/x")]).toEqual([
+    "allow",
+    "ask",
+    "ask",
+    "ask",
+  ]);
+  symlinkSync("/home", join(files.root, "link"));
+  expect(files.kind("rm link/x")).toBe("ask");
+});
+
+test("installing what the lockfile names is granted apart from adding packages", () => {
+  const { kind } = granted({}, "npm ci");
+  expect([kind("npm ci --ignore-scripts"), kind("npm install"), kind("npm ci --registry=https://x")]).toEqual([
+    "allow",
+    "ask",
+    "ask",
+  ]);
+  const install = granted({}, "npm install");
+  expect([install.kind("npm install"), install.kind("npm install left-pad")]).toEqual(["allow", "ask"]);
+});
+
+test("code that the agent wrote asks once in a workspace before it runs; what it does not run does not", () => {
+  const root = workspace();
+  const grants = open(newFile());
+  const written = new Set<string>();
+  const scope = { cwd: root, roots: [root], home: "/home/someone", hermesHome: "/home/someone/.hermes", resolvePath };
+  const context = { mode: "code", scope, trusted: true, grants, written } as const;
+  const run = (command: string) => decide({ kind: "command", command, cwd: root }, context);
+  expect(run("npx vitest run").kind).toBe("allow");
+  decide({ kind: "edit", paths: [join(root, "README.md")] }, context);
+  expect(run("npx vitest run").kind).toBe("allow");
+  decide({ kind: "edit", paths: [join(root, "a.test.ts")] }, context);
+  expect([run("ls").kind, run("git add .").kind]).toEqual(["allow", "allow"]);
+  const asked = run("npx vitest run");
+  if (asked.kind !== "ask" || !asked.grant) throw new Error("no question");
+  expect(asked.reasons).toEqual(["Runs code that the agent changed: a.test.ts"]);
+  grants.keep(asked.grant, "session");
+  expect([run("npx vitest run").kind, run("make test").kind]).toEqual(["allow", "allow"]);
 });
 
 test("all of an offer's keys must be granted, and an empty offer is covered by nothing", () => {
