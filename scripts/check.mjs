@@ -1,5 +1,5 @@
-// npm run check: all checks that run none of the project's code, as many at once as there are cores. Prints each one's
-// time, and its output only if it fails.
+// npm run check: all checks that run none of the project's code, one per core at a time. Prints the time of each check, and
+// its output only if it fails.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";

@@ -31,7 +31,7 @@ export function runInTerminal(program: Program): Promise<number> {
  * Runs `program`, appends its output to `logFile`, and resolves with its standard output.
  * @throws when it cannot be started or exits with another code than 0; the message ends with its last lines.
  */
-export async function runQuietly(program: Program, logFile: string): Promise<string> {
+export async function runLogged(program: Program, logFile: string): Promise<string> {
   const log = createWriteStream(logFile, { flags: "a" });
   log.write(`\n$ ${commandLine(program)}\n`);
   const child = spawn(program.command, program.args, { ...spawnOptions(program), stdio: ["ignore", "pipe", "pipe"] });

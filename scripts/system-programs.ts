@@ -2,7 +2,7 @@
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { vscodeTestFolder } from "./project.ts";
-import { runQuietly } from "./run-program.ts";
+import { runLogged } from "./run-program.ts";
 
 /** Folder of daemons on Debian; not on every user's PATH. */
 const DAEMONS = "/usr/sbin";
@@ -90,7 +90,7 @@ export async function installPackages(packages: readonly string[], purpose: stri
   mkdirSync(vscodeTestFolder, { recursive: true });
   const logFile = join(vscodeTestFolder, "apt-get.log");
   console.log(`Installing ${packages.join(", ")} with apt-get (${purpose}) …`);
-  const aptGet = (args: readonly string[]) => runQuietly({ command: "apt-get", args, env: aptEnvironment }, logFile);
+  const aptGet = (args: readonly string[]) => runLogged({ command: "apt-get", args, env: aptEnvironment }, logFile);
   await aptGet(["update"]);
   await aptGet(["install", ...aptOptions, ...packages]);
 }

@@ -1,4 +1,4 @@
-// A folder is a registry: writes table.gen.ts beside the files that export the table's entry. `--check` only compares.
+// A folder is a registry: writes table.gen.ts next to the files that export the table's entry. `--check` only compares.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

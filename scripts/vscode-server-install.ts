@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { acquireLock, type FileLock } from "../agent-core/platform/locks/file-lock.ts";
 import { vscodeTestFolder } from "./project.ts";
-import { runQuietly } from "./run-program.ts";
+import { runLogged } from "./run-program.ts";
 import { findOnPath, installPackages } from "./system-programs.ts";
 
 /** Interval of the attempts to lock while another process installs. */
@@ -93,7 +93,7 @@ function download(): Promise<unknown> {
 
 async function unpack(): Promise<void> {
   const archive = join(partial, `code-server-${VERSION}.tgz`);
-  await runQuietly({ command: "tar", args: ["-xzf", archive, "-C", partial] }, logFile);
+  await runLogged({ command: "tar", args: ["-xzf", archive, "-C", partial] }, logFile);
   rmSync(archive);
 }
 
@@ -103,13 +103,13 @@ async function buildNativeModules(): Promise<void> {
   }
   await npm(["rebuild", ...nativeModules], partialServer);
   const load = `for (const name of ${JSON.stringify(nativeModules)}) require(name)`;
-  await runQuietly({ command: process.execPath, args: ["-e", load], cwd: partialServer }, logFile);
+  await runLogged({ command: process.execPath, args: ["-e", load], cwd: partialServer }, logFile);
 }
 
 /** npm runs on the Node of this script, not on the first one on the PATH. */
 function npm(args: readonly string[], cwd: string): Promise<string> {
   const path = [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
-  return runQuietly({ command: "npm", args, cwd, env: { PATH: path, ...nodeHeaders() } }, logFile);
+  return runLogged({ command: "npm", args, cwd, env: { PATH: path, ...nodeHeaders() } }, logFile);
 }
 
 /**

@@ -4,7 +4,7 @@ import { createWriteStream, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { runQuietly } from "./run-program.ts";
+import { runLogged } from "./run-program.ts";
 import { ensureVSCodeServer } from "./vscode-server-install.ts";
 
 const HOST = "127.0.0.1";
@@ -30,7 +30,7 @@ export type VSCodeServerOptions = {
   readonly askForTrust?: boolean;
   /** A window's address may load an extension from its folder, or run tests. Default false. */
   readonly automation?: boolean;
-  /** User settings beside `calmSettings`; written only when the user data has no settings yet. */
+  /** User settings in addition to `calmSettings`; written only when the user data has no settings yet. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Added to the environment; extensions see it. */
   readonly env?: Readonly<Record<string, string>>;
@@ -98,7 +98,7 @@ export async function installExtension(
     ...["--user-data-dir", folders.userDataFolder, "--extensions-dir", folders.extensionsFolder],
     "--accept-server-license-terms",
   ];
-  await runQuietly({ command: process.execPath, args }, join(folders.userDataFolder, "install-extension.log"));
+  await runLogged({ command: process.execPath, args }, join(folders.userDataFolder, "install-extension.log"));
 }
 
 function prepareFolders(options: VSCodeServerOptions, logFile: string): void {

@@ -149,7 +149,7 @@ async function runInWindow(
   return exit.finally(() => clearTimeout(limit));
 }
 
-/** Prints the lines of the report. Everything else that the window logs goes to a file beside the results. */
+/** Prints the lines of the report. Everything else that the window logs goes to a file next to the results. */
 function windowLog(): (type: string, args: readonly unknown[]) => void {
   const file = join(resultsFolder, "vscode-suite-window.log");
   writeFileSync(file, "");

@@ -15,7 +15,7 @@ type Kept = {
   readonly folds: Readonly<Record<string, boolean>>;
 };
 
-/** Limit of kept folds, the latest ones: nobody opens more by hand. */
+/** Limit of kept folds, the latest ones: more than a user opens by hand. */
 const MAX_FOLDS = 500;
 
 export class PanelMemory {

@@ -61,7 +61,7 @@ export function acpHost({ client, capabilities, sessionId, roots, local, backend
       givesUnsaved: ours.unsavedText === true,
       checksExpected: ours.expectedText === true,
       movesFiles: ours.fileMoves === true,
-      reverts: ours.putBack === true,
+      reverts: ours.revert === true,
       disk: local.files,
     }),
     problems: ours.problems === true ? clientProblems({ client, sessionId, local: local.problems }) : local.problems,

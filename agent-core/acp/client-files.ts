@@ -18,10 +18,10 @@ import {
   fileMethods,
   HermesConflict,
   type HermesMove,
-  type HermesPutBack,
   type HermesReadMeta,
   HermesReadResult,
   type HermesRemove,
+  type HermesRevert,
   type HermesWriteMeta,
   type HermesWriteResult,
   WRITE_CONFLICT,
@@ -92,7 +92,7 @@ class ClientFiles {
 
   async read(path: string, signal: AbortSignal, needed?: LineRange): Promise<FileText | FileFailure> {
     const onDisk = await this.#options.disk.readText(path, signal);
-    // The client would show a binary file or a folder only worse; a missing file may still be an unsaved document.
+    // The client cannot help with a binary file or a folder; a missing file may still be an unsaved document.
     if (!onDisk.ok && onDisk.reason !== "missing") return onDisk;
     if (onDisk.ok && needed !== undefined && (await this.#isUnchanged(path, onDisk.text, needed))) return onDisk;
     signal.throwIfAborted();
@@ -152,8 +152,8 @@ class ClientFiles {
     if (!canWrite) return undefined;
     const guard = expectedOf(expected);
     if (purpose === "revert" && reverts) {
-      const params = { path, text: after, expected: guard } satisfies Omit<HermesPutBack, "sessionId">;
-      return { method: fileMethods.putBack.name, params, isGuarded: true };
+      const params = { path, text: after, expected: guard } satisfies Omit<HermesRevert, "sessionId">;
+      return { method: fileMethods.revert.name, params, isGuarded: true };
     }
     if (after !== null) {
       const params = { path, content: after, _meta: { hermes: { expected: guard } satisfies HermesWriteMeta } };
@@ -222,7 +222,7 @@ class ClientFiles {
   }
 }
 
-/** Content of the disk after a write of the client, which says what it shows and if it saved that. */
+/** Content of the disk after a write of the client, which reports the text that it shows, and if that is saved. */
 async function diskAfter(
   path: string,
   before: DiskEntry | null,

@@ -67,7 +67,7 @@ async function start(
     ({ exitCode, signal: ended }): CommandExit => ({ exitCode: exitCode ?? null, signal: ended ?? null }),
   );
   void exit.then(removeScript, removeScript);
-  exit.catch(() => undefined); // callers get the error; it must not count as unhandled when nobody waits
+  exit.catch(() => undefined); // callers get the error; without callers it must not count as unhandled
   return {
     terminalId,
     tree: isOurs ? treeOf(meta) : undefined,

@@ -12,7 +12,7 @@ export class ConnectedClient {
   readonly capabilities: ClientCapabilities;
   /** Name for people: `Zed`, `Visual Studio Code`. */
   readonly title: string | undefined;
-  /** Sentence about another way to set a key. */
+  /** Sentence about another method to set a key. */
   readonly keyHint: string;
   /** The client's own models, if it offers any. */
   readonly models: ClientModels | undefined;

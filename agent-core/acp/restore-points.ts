@@ -99,7 +99,7 @@ export class RestorePoints {
   }
 
   /**
-   * Undoes a restore; default: the last one. Its messages return unless the conversation has gone on. Undefined when
+   * Undoes a restore; default: the last one. Its messages return unless newer messages follow. Undefined when
    * there was none.
    */
   async undo(id: string | undefined, signal: AbortSignal): Promise<HermesRestored | undefined> {
@@ -115,7 +115,7 @@ export class RestorePoints {
     return { files: (undone?.files ?? []).map(fileOf), prompt: null, restoreId: undoId };
   }
 
-  /** Returns the messages of a restore, or takes them back again. The client gets them as a replay. */
+  /** Returns the messages of a restore, or removes them again. The client gets them as a replay. */
   async #moveConversation({ position, isBack }: Rewound, undoId: string): Promise<void> {
     this.#rewound = undefined;
     if (isBack) this.rewindTo(position);

@@ -182,7 +182,7 @@ export type StartingModel = {
 type Choices = { readonly model: string | undefined; readonly reasoningEffort: string | undefined };
 
 /**
- * Model that a session starts with. Throws the protocol's error when the configuration leads to no model. `keyHint`: see
+ * Model that a session starts with. Throws the protocol's error when the configuration names no usable model. `keyHint`: see
  * `ConnectedClient`.
  */
 export async function startingModel(

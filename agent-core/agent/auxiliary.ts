@@ -31,7 +31,7 @@ const TIMEOUT_MS: Readonly<Record<AuxiliaryTask, number>> = {
   flush_memories: 60_000,
 };
 
-/** Share of a task's time for retries: nobody sees why it takes longer. */
+/** Share of a task's time for retries, which no one sees. */
 const RETRY_SHARE = 1 / 6;
 
 /** Models of a task: the first one and its fallbacks. */

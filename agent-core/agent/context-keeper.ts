@@ -151,7 +151,7 @@ export class ContextKeeper {
    * dropped.
    */
   compress(focus: string | undefined, signal: AbortSignal): Promise<CompressedEvent | undefined> {
-    // The user wants a shorter conversation, however much room is left.
+    // The user wants a shorter conversation, even if the window has room.
     const most = (this.#estimate() - this.#overheadTokens()) * MANUAL_SHARE;
     return this.#compress({ focus, share: 0, most }, signal);
   }

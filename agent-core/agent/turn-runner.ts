@@ -1,4 +1,4 @@
-/** Runs the turns of an agent, one at a time: gives the loop its ports, and writes down the result of each turn. */
+/** Runs the turns of an agent, one at a time: gives the loop its ports, and records the result of each turn. */
 import { randomUUID } from "node:crypto";
 import type { ContentPart, Message, UserMessage } from "../messages/message.ts";
 import type { StoredDiff } from "../sessions/entry.ts";

@@ -132,7 +132,7 @@ async function log(options: CheckpointedFiles, change: Change, written: Outcome,
   options.log.add({ path, by: "edit", source: options.source, before, after, ...(isNew && { folders: [...folders] }) });
 }
 
-/** State of the disk, with the text that the editor held over it. */
+/** State of the disk, with the unsaved text of the editor. */
 async function stateBefore(
   { store, notifyUser }: CheckpointedFiles,
   { path, before, kept }: Change,
@@ -140,7 +140,7 @@ async function stateBefore(
 ): Promise<Kept["state"]> {
   const { found, state } = kept;
   if (state === "unknown" || written?.ok !== true || found.kind === "link") return state;
-  // A review may have waited while the user went on typing.
+  // The user may have typed more while a review waited.
   const shown = written.review?.before === undefined ? before : written.review.before;
   const onDisk = found.kind === "file" ? textOf(found.bytes) : undefined;
   if (shown === null || shown === onDisk) return state;
@@ -167,7 +167,7 @@ async function stateAfter(
   const state = stateOf(found);
   if (state === undefined || written?.ok !== true) return state;
   const shown = written.review === undefined ? after : written.review.text;
-  // An editor may go on showing a file that no longer exists.
+  // An editor may still show a file that no longer exists.
   if (shown === null || (found.kind === "file" && textOf(found.bytes) === shown)) return state;
   // The disk holds something else: the editor has the text, in its own line ends, and has not saved it.
   const read = await files.readText(path, signal).catch(() => undefined);
@@ -194,7 +194,7 @@ export async function missingFolders(path: string): Promise<readonly string[]> {
 }
 
 /**
- * Unique name of a file, whichever links lead to it: its path in a workspace folder of the session, else its real path.
+ * Unique name of a file, independent of links: its path in a workspace folder of the session, else its real path.
  * The file may not exist yet.
  */
 async function fileName(path: string, roots: readonly string[]): Promise<string> {

@@ -17,7 +17,7 @@ export type Target = {
   readonly wanted: FileState | null | "unknown";
   /** State after the session's last change; any other state is the user's. */
   readonly last: FileState | null;
-  /** True when somebody else changed the file between two changes of the session. */
+  /** True when another program or the user changed the file between two changes of the session. */
   readonly isMixed: boolean;
   /** Folders that were created with the file, the outermost first. */
   readonly folders: readonly string[];

@@ -5,7 +5,7 @@ import * as module from "node:module";
 /** Oldest Node that the bundles run on; package.json's `engines` says the same of VS Code. */
 const OLDEST_NODE = 22;
 
-/** Age at which a process stores its compiled code: by then a turn has used most of it. Milliseconds. */
+/** Age at which a process stores its compiled code: a turn has used most of it. Milliseconds. */
 const STORE_AFTER_MS = 15_000;
 
 /** Keeps compiled code from start to start. Node stores it at the end of a process, which an editor often kills. */

@@ -184,7 +184,7 @@ export async function entryOf(path: string, bytes: Buffer): Promise<DiskEntry> {
   return found.isSymbolicLink() ? { kind: "link", target: await readlink(path), mode } : { kind: "file", bytes, mode };
 }
 
-/** The file that a path leads to, with content that is known already; null when there is none. */
+/** The file that a path resolves to, with content that is known already; null when there is none. */
 export async function entryBehind(path: string, bytes: Buffer): Promise<DiskEntry | null> {
   const found = await stat(path).catch(() => undefined);
   return found === undefined ? null : { kind: "file", bytes, mode: found.mode & MODE_BITS };

@@ -32,7 +32,7 @@ export type DiskEntry =
   | { readonly kind: "link"; readonly target: string; readonly mode: number };
 
 /**
- * A change of one file, made only if the file holds `expected`. Null stands for no file: `expected` null creates it,
+ * A change of one file, made only if the file holds `expected`. Null means no file: `expected` null creates it,
  * `after` null removes it (of a symbolic link the link itself).
  */
 export type FileWrite = {
@@ -85,7 +85,7 @@ export type HostFiles = {
    */
   readText(path: string, signal: AbortSignal, needed?: LineRange): Promise<FileText | FileFailure>;
   /**
-   * The only way to change a file's text. Decides, as the last step before the change, that the file holds `expected`;
+   * The only method that changes a file's text. As its last step before the change it checks that the file holds `expected`;
    * refuses with `conflict` and the present text otherwise. Creates missing folders, keeps byte order mark and mode,
    * writes through symbolic links. Writes of one file run one after the other.
    */

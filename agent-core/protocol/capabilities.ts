@@ -19,8 +19,8 @@ export const HermesClientCapabilities = z.object({
   grants: flag,
   /** The client handles `_hermes/lm/*`. */
   languageModels: flag,
-  /** The client handles `_hermes/fs/put_back`. */
-  putBack: flag,
+  /** The client handles `_hermes/fs/revert`. */
+  revert: flag,
   /** The client handles `_hermes/editor/problems/*`. */
   problems: flag,
   /** The client handles `_hermes/sessions/building`, `importing` and `changed`. */

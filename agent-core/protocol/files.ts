@@ -45,13 +45,13 @@ export const HermesConflict = z.object({ present: z.string().nullable() });
 export type HermesConflict = z.infer<typeof HermesConflict>;
 
 /** `text`: null removes the file. */
-export const HermesPutBack = z.object({
+export const HermesRevert = z.object({
   sessionId: z.string(),
   path: z.string(),
   text: z.string().nullable(),
   expected: ExpectedText,
 });
-export type HermesPutBack = z.infer<typeof HermesPutBack>;
+export type HermesRevert = z.infer<typeof HermesRevert>;
 
 export const HermesRemove = z.object({ sessionId: z.string(), path: z.string(), expected: z.string() });
 export type HermesRemove = z.infer<typeof HermesRemove>;
@@ -76,7 +76,7 @@ export const HermesReviewed = z.object({
 });
 export type HermesReviewed = z.infer<typeof HermesReviewed>;
 
-/** A response of a client that says what became of the change. */
+/** Response of a client that reports the result of the change. */
 export const writeResponse = z.object({ _meta: z.object({ hermes: HermesWriteResult }) });
 /** JSON-RPC error code of a refused change; `message` says what differs, `data` is `HermesConflict`. */
 export const WRITE_CONFLICT = -32010;
@@ -88,7 +88,7 @@ export const fileMethods = {
   /** Agent → client: move a file. */
   rename: { name: "_hermes/fs/rename", params: HermesMove, result: nothing },
   /** Agent → client: give a file an earlier text, through its document and without review. */
-  putBack: { name: "_hermes/fs/put_back", params: HermesPutBack, result: z.union([writeResponse, nothing]) },
+  revert: { name: "_hermes/fs/revert", params: HermesRevert, result: z.union([writeResponse, nothing]) },
   /** Client → agent: the user saved a file. The agent does not count it as a change of a command that runs. */
   saved: { name: "_hermes/file_saved", params: HermesFileSaved },
   /** Client → agent: the user decided on an edit. The journal of the session that made the edit keeps it. */

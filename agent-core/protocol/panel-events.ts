@@ -23,7 +23,7 @@ const acp = <Type>() => z.custom<Type>((value) => typeof value === "object" && v
 export const AgentState = z.enum(["starting", "ready", "restarting", "failed"]);
 export type AgentState = z.infer<typeof AgentState>;
 
-/** A message that the user sent while a turn ran. `steering`: on its way into the turn. */
+/** A message that the user sent while a turn ran. `steering`: the turn takes it after its current tool calls. */
 export const QueuedPrompt = z.object({
   id: z.string(),
   text: z.string(),
@@ -246,7 +246,7 @@ export const EventsMessage = z.object({
   epoch: z.string(),
   first: z.number(),
   reset: z.boolean(),
-  /** A long list travels as JSON text: each window on the way to the panel would copy a list item by item. */
+  /** A long list travels as JSON text: each window between host and panel would copy a list item by item. */
   events: z.union([z.array(PanelEvent).readonly(), z.string()]),
 });
 export type EventsMessage = z.infer<typeof EventsMessage>;

@@ -9,7 +9,7 @@ export const HermesProblem = z.object({
   column: z.number().int().min(1),
   severity: z.enum(["error", "warning"]),
   message: z.string(),
-  /** Finder of the problem: `ts`, `eslint`. */
+  /** Tool that found the problem: `ts`, `eslint`. */
   source: z.string().exactOptional(),
   code: z.string().exactOptional(),
 });
@@ -35,7 +35,7 @@ export type HermesProblemsRequest = z.infer<typeof HermesProblemsRequest>;
 export const HermesProblemsFound = z.object({ files: z.array(HermesFileProblems).readonly() });
 export type HermesProblemsFound = z.infer<typeof HermesProblemsFound>;
 
-/** A problem that an edit brought. `path` is absolute, `line` 1-based; `text` is the whole problem in one line. */
+/** A new problem after an edit. `path` is absolute, `line` 1-based; `text` is the whole problem in one line. */
 export type HermesNewProblem = {
   readonly path: string;
   readonly line: number;

@@ -80,7 +80,7 @@ export type HermesEnvironment = z.infer<typeof HermesEnvironment>;
 /** Requests of the client. */
 export const settingsMethods = {
   providers: { name: "_hermes/providers", params: nothing, result: HermesProviders },
-  /** Every known model, however many there are. */
+  /** All known models, without a limit. */
   models: { name: "_hermes/models", params: nothing, result: HermesModels },
   /** Tries a key without storing it. */
   checkKey: { name: "_hermes/check_key", params: HermesKey, result: HermesKeyCheck },

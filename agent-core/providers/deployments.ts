@@ -5,7 +5,7 @@ import type { ApiMode, Endpoint } from "./wire/wire.ts";
 export type ChatQuirks = {
   /** Name of the token limit. Default: `max_tokens`. */
   readonly maxTokensField?: "max_completion_tokens";
-  /** True when unknown message fields lead to status 400. */
+  /** True when the server answers unknown message fields with status 400. */
   readonly refusesUnknownFields?: boolean;
   /**
    * Reasoning of a message that has none, in a turn with tools. The service refuses such messages without the field.

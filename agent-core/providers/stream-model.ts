@@ -43,7 +43,7 @@ export async function warmUpModel({ mode, endpoint }: ResolvedModel, signal: Abo
     await nextTurn(undefined, { signal });
     if (endpoint.baseUrl !== undefined) await connections().route(new URL(endpoint.baseUrl));
   } catch {
-    // The first request fails in the same way, and reports it.
+    // The first request fails too, and reports it.
   }
 }
 

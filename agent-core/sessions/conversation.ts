@@ -1,6 +1,6 @@
 /**
  * A conversation without the messages that the user took back, and with a summary in place of compressed ones. A
- * running agent and a journal reader build it in the same way.
+ * running agent and a journal reader build it by the same rules.
  */
 import type { Message } from "../messages/message.ts";
 import { type JournalEntry, messageIn } from "./entry.ts";

@@ -37,7 +37,7 @@ export class SpaceReserve {
     }
   }
 
-  /** True when the complete reserve is on the disk, whichever process wrote it. */
+  /** True when the complete reserve is on the disk. Any process may have written it. */
   async isKept(): Promise<boolean> {
     const found = await stat(this.#path).catch(() => undefined);
     return found?.size === RESERVE_BYTES;

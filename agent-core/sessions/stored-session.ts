@@ -60,7 +60,7 @@ export async function renameSession(session: StoredSession, title: string): Prom
 }
 
 /**
- * List of imported sessions that the user deleted, so that the next import leaves them out. The file lies beside the
+ * List of imported sessions that the user deleted, so that the next import leaves them out. The file is next to the
  * journals, has one id per line and only grows. A torn line is skipped.
  */
 const DELETED_IMPORTS = "deleted-imports";

@@ -26,7 +26,7 @@ export function isFull(error: unknown): boolean {
   return hasCode(error, "ENOSPC", "EDQUOT");
 }
 
-/** Reason why `path` (absolute), or a file beside it, cannot be written. Undefined: unknown. */
+/** Reason why `path` (absolute), or a file next to it, cannot be written. Undefined: unknown. */
 export function writeProblem(path: string): string | undefined {
   try {
     accessSync(path, constants.W_OK);

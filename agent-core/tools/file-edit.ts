@@ -50,7 +50,7 @@ export function deletedReason(path: string, { files, cwd }: Ports): string | und
 
 /**
  * Text of the file after an edit that was made for `base`, where `present` is there now. Undefined unless the edit has its
- * place exactly once in both, and when it would restore what somebody else has changed.
+ * place exactly once in both, and when it would restore what the user or another program has changed.
  */
 export function rebaseEdit(
   { exactly }: Pick<FileEdit, "exactly">,

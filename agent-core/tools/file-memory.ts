@@ -1,6 +1,6 @@
 /** Texts that files had when the model last read or wrote them in this session. */
 
-/** Edits of a file that are recognised when somebody undoes them. */
+/** Edits of a file that are recognised when the user undoes them. */
 const REMEMBERED_EDITS = 10;
 
 export class FileMemory {

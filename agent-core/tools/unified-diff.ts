@@ -9,7 +9,7 @@ const CONTEXT_LINES = 3;
 /** Comparing two large, different texts can take minutes; this many changed lines take half a second. */
 const MAX_CHANGED_LINES = 2_000;
 
-/** Empty when the texts are equal; at most `maxLines` of it. `path` is the one to show. */
+/** At most `maxLines` lines; empty when the texts are equal. `path` is for display. */
 export function unifiedDiff(path: string, oldText: string, newText: string, maxLines = MAX_DIFF_LINES): string {
   const lines = diffLines(path, oldText, newText);
   if (lines === undefined) return "[the diff is too large to show]";

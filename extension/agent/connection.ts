@@ -27,7 +27,7 @@ const OURS: HermesClientCapabilities = {
   expectedText: true,
   unsavedText: true,
   fileMoves: true,
-  putBack: true,
+  revert: true,
   problems: true,
   palette: true,
   processes: true,

@@ -16,7 +16,7 @@ export class EarlierMessages {
   #given: number | undefined = PAGE_MESSAGES;
   /** Changes when the session is loaded again: pages requested before are dropped. */
   #opening = {};
-  /** Position of the page on its way. */
+  /** Position of the requested page. */
   #asked: number | undefined;
 
   constructor(agent: () => Promise<ClientContext>, log: EventLog) {

@@ -20,7 +20,7 @@ export class EventLog {
   #scheduled = false as boolean;
   #held = false as boolean;
 
-  /** Forgets everything: a new session takes the panel. */
+  /** Discards all events, for a new session in the panel. */
   clear(): void {
     this.#epoch = randomUUID();
     this.#events = [];
@@ -36,7 +36,7 @@ export class EventLog {
     this.#schedule();
   }
 
-  /** Sends nothing until `release`: what belongs together, however much it is, is drawn once. */
+  /** Sends nothing until `release`, so that the panel draws a long replay once. */
   hold(): void {
     this.#held = true;
   }
@@ -50,7 +50,7 @@ export class EventLog {
   attach(post: (message: EventsMessage) => void, epoch: string, next: number): void {
     this.#post = post;
     const known = epoch === this.#epoch && next <= this.#events.length;
-    // Nobody has the old numbers any more.
+    // No panel has the old numbers.
     if (!known) this.#events = merged(this.#events);
     this.#sent = known ? next : 0;
     this.#acknowledged = this.#sent;
@@ -68,7 +68,7 @@ export class EventLog {
     if (this.#sent < this.#events.length) this.#schedule();
   }
 
-  /** One message a turn of the event loop, however many events came in it. */
+  /** Sends all events of one pass of the event loop in one message. */
   #schedule(): void {
     if (this.#scheduled || this.#post === undefined) return;
     this.#scheduled = true;
@@ -95,7 +95,7 @@ function sizeOf(events: readonly PanelEvent[]): number {
   return events.reduce((sum, event) => sum + (event.kind === "earlier-page" ? event.updates.length : 1), 0);
 }
 
-/** The same events with neighbouring pieces of a text as one: what took thousands of messages is read back at once. */
+/** The same events, with neighbouring deltas of a text as one: a panel reads thousands of them at once. */
 function merged(events: readonly PanelEvent[]): PanelEvent[] {
   const result: PanelEvent[] = [];
   for (const event of events) {
@@ -107,7 +107,7 @@ function merged(events: readonly PanelEvent[]): PanelEvent[] {
   return result;
 }
 
-/** One event for two pieces of the same text; undefined when they do not belong together. */
+/** One event for two deltas of the same text; undefined for any other pair. */
 export function mergeDeltas(first: PanelEvent, second: PanelEvent): PanelEvent | undefined {
   if (first.kind === "terminal-output" && second.kind === "terminal-output") {
     return first.terminalId === second.terminalId ? { ...first, text: first.text + second.text } : undefined;

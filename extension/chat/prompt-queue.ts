@@ -46,7 +46,7 @@ export function waiting(queue: PromptQueue, id: string): QueuedPrompt | undefine
   return queue.find((prompt) => prompt.id === id && isWaiting(prompt));
 }
 
-/** The message is on its way into the running turn. */
+/** The message is being sent into the running turn. */
 export function steer(queue: PromptQueue, id: string): PromptQueue {
   return change(queue, id, isWaiting, { state: "steering" });
 }
@@ -85,7 +85,7 @@ function isWaiting({ state }: QueuedPrompt): boolean {
   return state === "waiting";
 }
 
-/** False for a message on its way into the running turn. */
+/** False for a message that is being sent into the running turn. */
 function isQueued({ state }: QueuedPrompt): boolean {
   return state !== "steering";
 }

@@ -256,7 +256,7 @@ function stepQueue(state: SessionState, event: QueueEvent): Step {
     }
     case "steer-failed": {
       const back: SessionState = { ...state, queue: queue.unsteer(state.queue, event.id) };
-      // The turn ended while the message was on its way.
+      // The turn ended before it took the message.
       if (back.turn.kind === "idle" && back.canContinue) return sendNext(back);
       const text = "The message could not be sent into the running turn and waits in the queue.";
       return [back, [notice("warning", `${text} ${event.message}`)]];

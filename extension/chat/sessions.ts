@@ -171,7 +171,7 @@ export class SessionRouter {
     this.#sessions.set(sessionId, session);
   }
 
-  /** Without effect when another session has this id by then. */
+  /** Without effect when another session has taken this id. */
   remove(sessionId: string, session: RoutedSession): void {
     if (this.#sessions.get(sessionId) === session) this.#sessions.delete(sessionId);
   }

@@ -38,7 +38,7 @@ export function registerFileRequests(app: ClientApp, { editReview, problems }: C
     }),
   );
   // The user asked for a revert, so it is not up for review.
-  onAgentRequest(app, fileMethods.putBack, ({ params: { path, text, expected } }) =>
+  onAgentRequest(app, fileMethods.revert, ({ params: { path, text, expected } }) =>
     guarded(path, "written", async () =>
       answerOf({ written: await editReview.revert({ path, expected: expectedText(expected), after: text }) }),
     ),

@@ -40,7 +40,7 @@ export async function startInShell(
     isSilent = how.exitCode === undefined;
     return how;
   });
-  // The shell could still begin the line later, when nobody expects it.
+  // The shell could still begin the line later, unexpectedly.
   const closed = over.then(({ kind }) => (kind === "never-begun" ? shell.close() : undefined));
   const exit = Promise.all([over, stored({ data, ending }, flow), closed])
     .then(async ([{ exitCode }]) => ({ exitCode: exitCode ?? null, signal: null, folder: await shell.folder() }))

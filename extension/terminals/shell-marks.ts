@@ -20,7 +20,7 @@ export class ShellMarks {
     return this.#withoutMarks(text.slice(0, text.length - this.#held.length));
   }
 
-  /** Gives the text that was held back and became no mark. */
+  /** Gives the text that was held because a mark could follow, and none did. */
   end(): string {
     const rest = this.#isPrompt ? "" : this.#held;
     this.#held = "";

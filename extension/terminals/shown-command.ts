@@ -18,7 +18,7 @@ export type ShownCommand = {
   type(text: string): Promise<string | undefined>;
   /** Ends the process tree; resolves when it is gone. */
   kill(): Promise<void>;
-  /** Closes a terminal that nobody needs any more. */
+  /** Closes a terminal that is no longer needed. */
   discard(): void;
 };
 

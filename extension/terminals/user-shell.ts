@@ -10,7 +10,7 @@ import {
   livingMembers,
   MARKER_VARIABLE,
 } from "../../agent-core/platform/children/process-tree.ts";
-import { QUIET_ENVIRONMENT } from "../../agent-core/platform/children/start-child.ts";
+import { UNATTENDED_ENVIRONMENT } from "../../agent-core/platform/children/start-child.ts";
 import { Deadline, waitForEvent } from "../../agent-core/platform/deadline.ts";
 import { changeFolderLine, preparingLine, REPORTS_FIRST_ONLY } from "./typed-line.ts";
 
@@ -88,7 +88,7 @@ export class UserShell {
       iconPath: new vscode.ThemeIcon("sparkle"),
       isTransient: true,
       ...(folder !== undefined && { cwd: folder }),
-      env: { ...QUIET_ENVIRONMENT, ...env, [MARKER_VARIABLE]: marker },
+      env: { ...UNATTENDED_ENVIRONMENT, ...env, [MARKER_VARIABLE]: marker },
     });
     const shell = new UserShell(terminal, options);
     if (await waitForIntegration(terminal)) {

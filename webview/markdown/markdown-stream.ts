@@ -1,6 +1,6 @@
 /**
  * Incremental Markdown: blocks that can no longer change are rendered once, only the last block is rendered again. The
- * final result equals a rendering of the whole text, whatever the deltas were.
+ * final result equals a rendering of the whole text, for any sequence of deltas.
  */
 import type { Env, MarkdownIt } from "markdown-it";
 import type { StreamedText } from "../state/streamed-text.ts";

@@ -14,7 +14,7 @@ import type { AgentServer } from "../agent-server.ts";
 import { ConnectedClient } from "../connected-client.ts";
 import { authRequired } from "../request-errors.ts";
 
-/** Reads the home again, for a key that somebody has stored there meanwhile. */
+/** Reads the home again, which may have a new key. */
 const HOME_METHOD = "hermes-home";
 
 /** Asks for provider, key and model in a terminal (entry/setup.ts). */

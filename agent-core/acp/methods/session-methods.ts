@@ -143,7 +143,7 @@ function listed(session: SessionSummary, folder: string): SessionInfo {
   };
 }
 
-/** Position of the page in the list, whatever became of the session since. */
+/** Position of the page in the list. The session that it names may have changed. */
 function positionOf(
   cursor: string | null | undefined,
 ): { readonly updatedAt: number; readonly id: string } | undefined {

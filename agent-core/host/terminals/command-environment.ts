@@ -1,5 +1,5 @@
 /** Environment of commands on this machine: without keys and tokens, and in the sandbox only what programs need. */
-import { QUIET_ENVIRONMENT } from "../../platform/children/start-child.ts";
+import { UNATTENDED_ENVIRONMENT } from "../../platform/children/start-child.ts";
 import type { CommandVariables } from "./backend.ts";
 import type { SandboxKind } from "./terminals.ts";
 
@@ -36,7 +36,7 @@ export function commandEnvironment(
   const own = Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined || withheld.includes(name) || !isShown(name, sandbox) ? [] : [[name, value] as const],
   );
-  return { ...Object.fromEntries(own), ...QUIET_ENVIRONMENT, ...passed };
+  return { ...Object.fromEntries(own), ...UNATTENDED_ENVIRONMENT, ...passed };
 }
 
 function isShown(name: string, sandbox: SandboxKind | undefined): boolean {

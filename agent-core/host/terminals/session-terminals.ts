@@ -50,7 +50,7 @@ async function startCommand(
   const { terminalId, tree } = started;
   const inspected = started.exit.then(() => inspect?.() ?? []);
   inspected.catch(() => undefined); // `inspected` rejects for its caller
-  // The command ends after the inspection, so that nobody uses its files before.
+  // The command ends after the inspection, so that no caller uses its files earlier.
   const exit = inspect === undefined ? started.exit : inspected.then(() => started.exit);
   exit.catch(() => undefined);
   if (killElsewhere !== undefined) endWhenLost(exit, killElsewhere);

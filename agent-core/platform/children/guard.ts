@@ -37,7 +37,7 @@ function watch(prefix: string): void {
     stdio: ["pipe", "ignore", "ignore"],
   });
   guard.on("error", () => undefined); // a machine without a shell runs no commands
-  guard.stdin.on("error", () => undefined); // somebody ended the shell: the commands continue without it
+  guard.stdin.on("error", () => undefined); // the user ended the shell: the commands continue without it
   guard.unref();
   if ("unref" in guard.stdin && typeof guard.stdin.unref === "function") guard.stdin.unref();
 }

@@ -13,7 +13,7 @@ import { makeOutputFile, OutputFlow, type OutputListener } from "./output-flow.t
 import { interruptGroup, killTree, MARKER_VARIABLE, type ProcessTree } from "./process-tree.ts";
 
 /** Keeps programs from waiting for a pager, an editor or a password. */
-export const QUIET_ENVIRONMENT = { PAGER: "cat", GIT_PAGER: "cat", GIT_EDITOR: "true", GIT_TERMINAL_PROMPT: "0" };
+export const UNATTENDED_ENVIRONMENT = { PAGER: "cat", GIT_PAGER: "cat", GIT_EDITOR: "true", GIT_TERMINAL_PROMPT: "0" };
 
 const run = promisify(execFile);
 
@@ -115,7 +115,7 @@ function spawnChild(
     detached: process.platform !== "win32",
     env: {
       ...(inherits ? process.env : { TERM: process.env["TERM"] }),
-      ...QUIET_ENVIRONMENT,
+      ...UNATTENDED_ENVIRONMENT,
       ...env,
       [MARKER_VARIABLE]: marker,
     },

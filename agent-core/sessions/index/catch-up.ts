@@ -164,7 +164,7 @@ export async function* readNewEntries(path: string, start: number): AsyncGenerat
 }
 
 const EXTENSION = ".jsonl";
-/** Lock file beside the journal of an open session. */
+/** Lock file next to the journal of an open session. */
 const LOCK_EXTENSION = ".jsonl.lock";
 /** Coarsest time stamp of a file system (FAT). A second change within this time may be invisible. Milliseconds. */
 const COARSEST_TIME_MS = 2_000;
@@ -181,7 +181,7 @@ export type JournalFile = {
 };
 
 /**
- * The journals of a folder, without a `stat` of each file per question. A writer holds a lock file beside its journal,
+ * The journals of a folder, without a `stat` of each file per question. A writer holds a lock file next to its journal,
  * so while the folder is unchanged only locked journals can have changed. Synchronous calls are ten times faster here,
  * and nothing else runs in this thread.
  */

@@ -9,7 +9,7 @@ if (port === null) throw new Error("The session index runs only in a worker thre
 
 const send = (message: FromIndex): void => port.postMessage(message);
 module.enableCompileCache?.(); // for this thread too; Node 22.0 lacks the function
-// A chunk of its own beside the WebAssembly file. SQLite compiles while the other modules load.
+// A separate chunk, next to the WebAssembly file. SQLite compiles while the other modules load.
 const { loadSqlite } = await import("./open-database.ts");
 void loadSqlite().catch(() => undefined); // the first question reports the failure
 const { IndexStore } = await import("./index-store.ts");

@@ -71,7 +71,7 @@ const escapeNormalized: Strategy = {
   prepare({ oldLines, newLines }) {
     const resolved = resolveEscapes(oldLines);
     if (resolved.join("\n") === oldLines.join("\n")) return undefined;
-    // The model escaped the replacement in the same way.
+    // The model escaped the replacement, too.
     return { oldLines: resolved, newLines: resolveEscapes(newLines) };
   },
   find: (file, wanted) => equalWindows(file, wanted, (line) => line.trim()),
@@ -99,7 +99,7 @@ function withoutOuterBlanks(lines: readonly string[]): readonly string[] {
   return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => line.trim() !== "") + 1);
 }
 
-/** Typographic characters that models write for plain ones, or the other way round. */
+/** Typographic characters that models write for plain ones, or the reverse. */
 const PLAIN: readonly (readonly [RegExp, string])[] = [
   [/[\u2018\u2019\u201a\u201b\u2032]/g, "'"],
   [/[\u201c\u201d\u201e\u201f\u2033]/g, '"'],

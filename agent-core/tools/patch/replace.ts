@@ -5,7 +5,7 @@ import { nearestText } from "./nearest-text.ts";
 import { TextLines } from "./text-lines.ts";
 
 export type Replacement =
-  /** `how`: the way in which the text was found, for a text that the file does not have exactly. */
+  /** `how`: method by which the text was found, if the file does not have it exactly. */
   | { readonly kind: "changed"; readonly newText: string; readonly count: number; readonly how?: string }
   | { readonly kind: "already"; readonly text: string }
   | { readonly kind: "refused"; readonly text: string };

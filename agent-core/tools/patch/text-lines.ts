@@ -54,7 +54,7 @@ export class TextLines {
     return this.text.slice(this.end(index), this.start(index + 1));
   }
 
-  /** The line that an offset lies in. */
+  /** The line that contains an offset. */
   indexAt(offset: number): number {
     let [low, high] = [0, this.length - 1];
     while (low < high) {

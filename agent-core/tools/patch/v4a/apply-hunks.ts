@@ -9,7 +9,7 @@ import { indentOf, TextLines } from "../text-lines.ts";
 import type { Hunk } from "./parse-patch.ts";
 
 export type Applied =
-  /** `how`: for each hunk without an exact match, the way it was found, or that it was applied before. */
+  /** `how`: for each hunk without an exact match, how it was found, or that it was applied before. */
   | { readonly ok: true; readonly text: string; readonly how: readonly string[] }
   | { readonly ok: false; readonly text: string };
 
@@ -95,7 +95,7 @@ function refusal(
 /** Places named when there is more than one. */
 const NAMED_PLACES = 5;
 
-/** Lines `first` up to `first + count - 1` of the file take the place of `oldLines`. */
+/** Lines `first` up to `first + count - 1` of the file match `oldLines`. */
 type HunkPlace = LineEdit & {
   readonly first: number;
   readonly count: number;

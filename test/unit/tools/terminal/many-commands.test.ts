@@ -61,7 +61,7 @@ test(`${COMMANDS} commands of all sizes, eight at a time: every byte and every e
 }, 120_000);
 
 /** Without the bench, which keeps all that is shown. */
-async function runQuietly(input: object) {
+async function runCommand(input: object) {
   const prepared = terminal.prepare(input, bench.folder);
   const staged = prepared.ok ? await prepared.call.stage(quiet) : prepared;
   if (!staged.ok) throw new Error(staged.text);
@@ -79,7 +79,7 @@ function idIn(text: string): string {
 
 test("300 MB without a line end: both ends, every byte in the file, and memory stays flat", async () => {
   const before = process.memoryUsage().rss;
-  const { text } = await runQuietly({ command: "head -c 300000000 /dev/zero | tr '\\0' a; printf END" });
+  const { text } = await runCommand({ command: "head -c 300000000 /dev/zero | tr '\\0' a; printf END" });
   expect(text).toMatch(/^a{20000}\n\n\[… 2999\d+ bytes omitted.*…\]\n\na+END\n\[exit code 0/);
   expect(process.memoryUsage().rss - before).toBeLessThan(250_000_000);
   const id = idIn(text);
@@ -97,7 +97,7 @@ test("300 MB without a line end: both ends, every byte in the file, and memory s
 }, 120_000);
 
 test("yes, until it is stopped: nothing stalls, the ends are there", async () => {
-  const { text } = await runQuietly({ command: "yes", timeout: 0.5 });
+  const { text } = await runCommand({ command: "yes", timeout: 0.5 });
   expect(text).toMatch(/^y\ny\n/);
   expect(text).toMatch(/bytes omitted/);
   expect(text).toContain("stopped: timeout after 0.5 s");
