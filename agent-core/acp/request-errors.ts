@@ -1,6 +1,7 @@
 /** Errors of requests as JSON-RPC errors: one line for people, the cause for programs in `data`. */
 import { RequestError } from "@zed-industries/agent-client-protocol";
 import type { Fault } from "../providers/fault.ts";
+import { KEY_PLACES } from "../providers/fault-message.ts";
 import { writeFault } from "../sessions/write-fault.ts";
 
 /** ACP's "authentication required". */
@@ -13,8 +14,7 @@ const MAX_ID_CHARS = 100;
 /** `keyHint`: see `ConnectedClient`. */
 export function faultError(fault: Fault, keyHint: string): RequestError {
   const needsKey = fault.kind === "authentication";
-  const message = needsKey ? `${fault.message} ${keyHint}` : fault.message;
-  return new RequestError(needsKey ? AUTH_REQUIRED : INTERNAL_ERROR, message, {
+  return new RequestError(needsKey ? AUTH_REQUIRED : INTERNAL_ERROR, withHint(fault.message, keyHint), {
     kind: fault.kind,
     ...(fault.status !== undefined && { status: fault.status }),
     ...(fault.retryAfterMs !== undefined && { retryAfterMs: fault.retryAfterMs }),
@@ -23,7 +23,12 @@ export function faultError(fault: Fault, keyHint: string): RequestError {
 
 /** A missing key: editors offer their ways to authenticate. */
 export function authRequired(message: string, keyHint: string): RequestError {
-  return new RequestError(AUTH_REQUIRED, `${message} ${keyHint}`, { kind: "authentication" });
+  return new RequestError(AUTH_REQUIRED, withHint(message, keyHint), { kind: "authentication" });
+}
+
+/** Adds the client's own way to an advice to set a key. */
+function withHint(message: string, keyHint: string): string {
+  return message.endsWith(KEY_PLACES) ? `${message} ${keyHint}` : message;
 }
 
 /** `why` follows a colon. */

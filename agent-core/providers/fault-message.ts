@@ -61,9 +61,12 @@ export function faultMessage(facts: FaultFacts): string {
   }
 }
 
+/** End of every advice to set a key. */
+export const KEY_PLACES = "in the environment or in ~/.hermes/.env.";
+
 /** Advice for setting this provider's key. */
 export function keyAdvice(provider: string): string {
-  return `Set ${keyVariableOf(provider) ?? "HERMES_API_KEY"} in the environment or in ~/.hermes/.env.`;
+  return `Set ${keyVariableOf(provider) ?? "HERMES_API_KEY"} ${KEY_PLACES}`;
 }
 
 /** `: detail.`, or the full stop alone. */
