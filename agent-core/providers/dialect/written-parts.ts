@@ -48,6 +48,7 @@ export class WrittenParts {
   #marks: WrittenMarks | undefined;
   /** Text of a thought that is only presumed; undefined otherwise. */
   #presumed: string | undefined;
+  #hasThought = false as boolean;
   #hasOwnReasoning = false as boolean;
   #ownCalls = 0;
 
@@ -145,14 +146,18 @@ export class WrittenParts {
   #inThought(text: string, events: ModelEvent[]): string | undefined {
     const close = this.#marks?.close ?? LONE_CLOSE;
     const end = text.indexOf(close);
+    const thought = text.slice(0, end < 0 ? text.length - openEnd(text, [close]) : end);
+    // Qwen writes a blank thought when it does not think.
+    const isBlank = !this.#hasThought && thought.trim() === "" && thought.length < LINE_CHARS;
+    if (thought !== "" && !isBlank) {
+      events.push({ type: "reasoning-delta", text: thought });
+      this.#hasThought = true;
+      if (this.#presumed !== undefined) this.#presumed += thought;
+    }
     if (end < 0) {
-      const kept = text.length - openEnd(text, [close]);
-      if (kept > 0) events.push({ type: "reasoning-delta", text: text.slice(0, kept) });
-      if (this.#presumed !== undefined) this.#presumed += text.slice(0, kept);
-      this.#held = text.slice(kept);
+      this.#held = isBlank ? text : text.slice(thought.length);
       return undefined;
     }
-    if (end > 0) events.push({ type: "reasoning-delta", text: text.slice(0, end) });
     this.#phase = "start";
     this.#presumed = undefined;
     return text.slice(end + close.length);
@@ -182,14 +187,21 @@ export class WrittenParts {
     return undefined;
   }
 
-  /** A lone end of a thought ends all text before it, once. In code or quotes it is text. */
+  /**
+   * A lone end of a thought ends all text before it, once: at the start or the end of a line. Elsewhere, in code and in
+   * quotes it is text.
+   */
   #isLoneClose(rest: string): boolean {
-    const isPossible = this.#marks === undefined && !this.#hasOwnReasoning && !this.#lines.isQuoted;
-    return isPossible && rest.startsWith(LONE_CLOSE);
+    if (!rest.startsWith(LONE_CLOSE) || !this.#mayCloseAlone()) return false;
+    return this.#lines.isAtStart || rest[LONE_CLOSE.length] === "\n";
+  }
+
+  #mayCloseAlone(): boolean {
+    return this.#marks === undefined && !this.#hasOwnReasoning && !this.#lines.isQuoted;
   }
 
   #kindOf(rest: string): ReturnType<CallStarts> {
-    const closes = this.#marks === undefined && !this.#hasOwnReasoning ? [LONE_CLOSE] : [];
+    const closes = this.#mayCloseAlone() ? [LONE_CLOSE] : [];
     const marks = this.#options.tools.length > 0 && this.#ownCalls === 0 ? CALL_MARKS : [];
     const isMark = marks.some((mark) => rest.startsWith(mark));
     if (this.#lines.isQuoted) return "other";

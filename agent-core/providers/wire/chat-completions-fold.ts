@@ -210,6 +210,8 @@ const deltaSchema = z.object({
   /** DeepSeek, llama.cpp, vLLM. */
   reasoning_content: beside,
   reasoning_details: z.array(z.unknown()).nullish().catch(undefined),
+  /** LiteLLM in front of Anthropic. */
+  thinking_blocks: z.unknown().optional(),
   /** Gemini: the signature of a text. */
   extra_content: z.unknown().optional(),
   tool_calls: z

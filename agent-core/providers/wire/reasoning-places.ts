@@ -13,11 +13,20 @@ export type ReasoningPlaces = {
   readonly fields: ReadonlySet<Field>;
   /** True for `thinking` parts of the content. */
   readonly hasParts: boolean;
+  /** LiteLLM's blocks of Anthropic's thinking, with their signatures. */
+  readonly blocks: readonly ThinkingBlock[];
   /** Last `extra_content` of the message. */
   readonly extraContent: unknown;
 };
 
-export const noPlaces: ReasoningPlaces = { fields: new Set(), hasParts: false, extraContent: undefined };
+const blockSchema = z.looseObject({
+  type: z.string(),
+  thinking: z.string().nullish(),
+  signature: z.string().nullish(),
+});
+type ThinkingBlock = z.infer<typeof blockSchema>;
+
+export const noPlaces: ReasoningPlaces = { fields: new Set(), hasParts: false, blocks: [], extraContent: undefined };
 
 /** Marks around thoughts that the model wrote into its text. `open` is empty when the prompt held it. */
 export type WrittenMarks = { readonly open: string; readonly close: string };
@@ -25,11 +34,16 @@ export type WrittenMarks = { readonly open: string; readonly close: string };
 const fieldDetail = z.object({ type: z.literal("chat.reasoning"), field: z.enum(FIELDS) });
 const partDetail = z.object({ type: z.literal("chat.thinking_part") });
 const writtenDetail = z.object({ type: z.literal("chat.written_thought"), open: z.string(), close: z.string() });
+const blocksDetail = z.object({ type: z.literal("chat.thinking_blocks"), blocks: z.array(z.unknown()) });
 const extraDetail = z.object({ type: z.literal("chat.extra_content"), value: z.unknown().optional() });
-const detailSchema = z.discriminatedUnion("type", [fieldDetail, partDetail, writtenDetail, extraDetail]);
+const detailSchema = z.discriminatedUnion("type", [fieldDetail, partDetail, writtenDetail, blocksDetail, extraDetail]);
 
 /** The part of a delta that has places. */
-type PlacedDelta = { readonly content?: unknown; readonly extra_content?: unknown } & {
+type PlacedDelta = {
+  readonly content?: unknown;
+  readonly extra_content?: unknown;
+  readonly thinking_blocks?: unknown;
+} & {
   readonly [Name in Field]?: unknown;
 };
 
@@ -39,12 +53,30 @@ export function addPlaces(places: ReasoningPlaces, delta: PlacedDelta): Reasonin
   const hasParts =
     places.hasParts || (Array.isArray(delta.content) && delta.content.some(({ type }) => type === "thinking"));
   const extraContent = delta.extra_content ?? places.extraContent;
-  if (added.length === 0 && hasParts === places.hasParts && extraContent === places.extraContent) return places;
-  return { fields: new Set([...places.fields, ...added]), hasParts, extraContent };
+  const blocks = joinBlocks(places.blocks, z.array(blockSchema).safeParse(delta.thinking_blocks).data ?? []);
+  return {
+    fields: added.length > 0 ? new Set([...places.fields, ...added]) : places.fields,
+    hasParts,
+    blocks,
+    extraContent,
+  };
 }
 
-export function detailsOfPlaces({ fields, hasParts }: ReasoningPlaces): readonly unknown[] {
+/** Pieces of a block arrive one by one, its signature last. */
+function joinBlocks(blocks: readonly ThinkingBlock[], pieces: readonly ThinkingBlock[]): readonly ThinkingBlock[] {
+  const joined = [...blocks];
+  for (const piece of pieces) {
+    const last = joined.at(-1);
+    const continues = last?.type === "thinking" && piece.type === "thinking" && !last.signature;
+    if (!continues) joined.push(piece);
+    else joined[joined.length - 1] = { ...last, ...piece, thinking: (last.thinking ?? "") + (piece.thinking ?? "") };
+  }
+  return joined;
+}
+
+export function detailsOfPlaces({ fields, hasParts, blocks }: ReasoningPlaces): readonly unknown[] {
   return [
+    ...(blocks.length > 0 ? [{ type: "chat.thinking_blocks", blocks }] : []),
     ...[...fields].map((field) => ({ type: "chat.reasoning", field })),
     ...(hasParts ? [{ type: "chat.thinking_part" }] : []),
   ];
@@ -85,6 +117,8 @@ function place(
   switch (detail.type) {
     case "chat.reasoning":
       return { content, fields: { ...fields, [detail.field]: reasoning } };
+    case "chat.thinking_blocks":
+      return { content, fields: { ...fields, thinking_blocks: detail.blocks } };
     case "chat.extra_content":
       return { content, fields: { ...fields, extra_content: detail.value } };
     case "chat.thinking_part": {

@@ -34,6 +34,13 @@ test("a model gets the address and key of the user's own provider; the environme
   expect((await configured(yaml, { HERMES_MODEL: "other" })).environment).toMatchObject({ HERMES_MODEL: "other" });
 });
 
+test("a provider's dialect is part of its section", async () => {
+  const { environment } = await configured(
+    "providers:\n  own:\n    base_url: http://127.0.0.1:9/v1\n    dialect: deepseek\nmodel:\n  default: m\n  provider: own\n",
+  );
+  expect(environment).toMatchObject({ HERMES_DIALECT: "deepseek" });
+});
+
 test("fallbacks use the section of their provider", async () => {
   const { fallbacks, silenceMs } = await configured(
     `${PROVIDERS}\nfallback_providers:\n  - provider: own\n    model: a\n  - provider: openrouter\n    model: b\n    key_env: OTHER\n`,

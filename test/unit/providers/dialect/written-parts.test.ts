@@ -150,6 +150,12 @@ describe("thoughts that a model wrote as text", () => {
     }
   });
 
+  test("a blank thought is none", () => {
+    const events = read("<think>\n\n</think>\n\nThe answer.", 2);
+    expect(events.filter(({ type }) => type === "reasoning-delta")).toEqual([]);
+    expect(joined(events, "text-delta")).toBe("The answer.");
+  });
+
   test("a call after a thought runs", () => {
     const events = read(
       '<think>\nI look.\n</think>\n\n<tool_call>\n{"name": "list", "arguments": {"depth": 2}}\n</tool_call>',
@@ -179,8 +185,8 @@ describe("thoughts that a model wrote as text", () => {
     ]);
   });
 
-  test("an end of a thought in code is text", () => {
-    const text = "The tag `</think>` ends it.\n```\n</think>\n```\n";
+  test("an end of a thought in code or in a sentence is text", () => {
+    const text = "The tag `</think>` ends it, and </think> here does not.\n```\n</think>\n```\n";
     expect(joined(read(text), "text-delta")).toBe(text);
   });
 
