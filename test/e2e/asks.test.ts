@@ -27,7 +27,7 @@ describe("permissions, questions, stop and restart", () => {
     await card.waitFor({ state: "detached" });
   });
 
-  test("a no with a reason reaches the agent", async () => {
+  test("a rejection's reason reaches the agent", async () => {
     await window.send("run rm -r src");
     const card = window.panel.getByRole("alertdialog");
     await card.getByRole("button", { name: "No, because…" }).click();
@@ -55,7 +55,7 @@ describe("permissions, questions, stop and restart", () => {
     await expect.poll(() => window.hasFile("b.txt"), { timeout: 20_000 }).toBe(true);
   });
 
-  test("a restarted agent goes on with the session", async () => {
+  test("a restarted agent continues the session", async () => {
     await window.runCommand("Hermes: Restart Agent");
     await window.panel.getByText("create b.txt with hello").first().waitFor();
     await window.composer.waitFor();

@@ -34,7 +34,7 @@ describe("the panel in VS Code", () => {
   const summary = () => window.panel.getByRole("button", { name: /messages summarised/ });
   const idle = () => window.panel.locator('.send-button[aria-label="Stop"]').waitFor({ state: "detached" });
 
-  test("a message typed while a turn runs waits in sight, and is sent into the turn", async () => {
+  test("a message typed while a turn runs is queued visibly, and sent into the turn", async () => {
     await window.send("run until test -e go; do sleep 0.1; done");
     await window.toolCalls("in_progress").last().waitFor();
     await window.send("list the files");
@@ -60,7 +60,7 @@ describe("the panel in VS Code", () => {
     expect(await bubbles()).not.toContain("search two");
   });
 
-  test("the palette opens the sessions, whose search field takes the keyboard, and Escape leads back", async () => {
+  test("the palette opens the sessions with the focus in the search field, and Escape returns", async () => {
     await window.runCommand("Hermes: Show Sessions");
     await expect.poll(async () => (await names()).length).toBe(2);
     await expect.poll(() => window.panel.locator("input[type=search]:focus").count()).toBe(1);
@@ -93,7 +93,7 @@ describe("the panel in VS Code", () => {
       .not.toContain("250");
   });
 
-  test("VS Code's clipboard takes what is selected in the conversation", async () => {
+  test("a selection in the conversation reaches VS Code's clipboard", async () => {
     const last = window.panel.locator(".user .bubble").last();
     await last.click({ position: { x: 12, y: 12 } });
     await window.page.keyboard.press("ControlOrMeta+a");
@@ -118,7 +118,7 @@ describe("the panel in VS Code", () => {
     await idle();
   });
 
-  test("a hidden side bar that is shown again has everything, and the text that was typed", async () => {
+  test("a hidden side bar shows everything again, with the typed text", async () => {
     await window.composer.fill("read a.txt");
     await window.runCommand("View: Toggle Secondary Side Bar Visibility");
     await window.composer.waitFor({ state: "detached" });

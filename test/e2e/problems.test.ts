@@ -20,14 +20,14 @@ describe("new problems", () => {
 
   const problems = () => window.panel.locator(".tool-card").last().locator(".problem");
 
-  test("an edit that breaks a file names what it broke, in its card", async () => {
+  test("the card of an edit that breaks a file lists the new problems", async () => {
     await window.send(`replace '"port": 80' with '"port" 80' in settings.json`);
     await problems().first().waitFor();
     expect(await problems().first().textContent()).toMatch(/settings\.json:3:\d+.*[Cc]olon expected/s);
     await window.pictures("problems");
   });
 
-  test("an edit that mends it names none", async () => {
+  test("the card of an edit that fixes the file lists none", async () => {
     await window.send(`replace '"port" 80' with '"port": 80' in settings.json`);
     await window.panel.locator(".tool-card[data-status=completed]").nth(1).waitFor();
     expect(await problems().count()).toBe(0);

@@ -35,7 +35,7 @@ describe("restore to here", () => {
     await card().waitFor();
   };
 
-  test("the card tells of each file what would become of it, and goes away with Escape", async () => {
+  test("the card lists the effect on each file, and closes with Escape", async () => {
     await say('replace "one" with "ONE" in a.txt');
     await say('create made.txt with "made by the agent"');
     await say('replace "b" with "B" in b.txt');
@@ -51,7 +51,7 @@ describe("restore to here", () => {
     expect(window.readFile("a.txt")).toBe("ONE\ntwo\nthree\n");
   });
 
-  test("the changes are shown in the editor before anything is done", async () => {
+  test("the changes are shown in the editor before the restore", async () => {
     await openCard(0);
     await card().getByRole("button", { name: "Show changes" }).click();
     await window.page.locator(".tab", { hasText: "Restore" }).first().waitFor();
@@ -59,7 +59,7 @@ describe("restore to here", () => {
     await window.runCommand("View: Close All Editors");
   });
 
-  test("files go back, the line says what was done, and Undo brings them again", async () => {
+  test("files are restored, a line reports it, and Undo reverts the restore", async () => {
     await card().getByRole("button", { name: "Files", exact: true }).click();
     await line("Restored 2 files").waitFor();
     await line("b.txt skipped: you changed it since").waitFor();
@@ -74,7 +74,7 @@ describe("restore to here", () => {
     expect(window.readFile("made.txt")).toContain("made by the agent");
   });
 
-  test("by keyboard: files and conversation go back, and the message waits in the composer", async () => {
+  test("files and conversation are restored by keyboard, and the message is in the composer", async () => {
     await window.panel.getByRole("button", { name: "Restore to here" }).nth(1).focus();
     await window.page.keyboard.press("Enter");
     await window.panel.locator(".restore-card:focus").waitFor();
@@ -85,7 +85,7 @@ describe("restore to here", () => {
     await expect.poll(() => window.composer.inputValue()).toBe('create made.txt with "made by the agent"');
   });
 
-  test("/undo takes back the last message and its files", async () => {
+  test("/undo reverts the last message and its files", async () => {
     await window.composer.fill("");
     await window.send("/undo");
     await window.panel.locator(".answer", { hasText: "Undid" }).waitFor();

@@ -36,7 +36,7 @@ describe("keys of the review", () => {
       .poll(() => window.lens(" of ").allTextContents(), { timeout: 60_000 })
       .toEqual(Array.from({ length: hunks }, (_, index) => expect.stringContaining(`(${index + 1} of ${hunks})`)));
 
-  test("a key after the other goes, keeps and undoes", async () => {
+  test("keys move between hunks, keep and undo them", async () => {
     await expect.poll(() => window.readFile("a.txt"), { timeout: 60_000 }).toBe(linesWith(...NUMBERS));
     await areLeft(6);
     await window.editor.locator(".view-line", { hasText: "top" }).click();
@@ -56,7 +56,7 @@ describe("keys of the review", () => {
     expect(window.readFile("a.txt")).toBe(linesWith(...NUMBERS.filter((word) => word !== "two")));
   });
 
-  test("four keys at once do what they would do one by one", async () => {
+  test("four keys at once act as four keys in a row", async () => {
     for (const key of [NEXT, UNDO, NEXT, KEEP]) await press(key);
     await areLeft(2);
     await expect

@@ -50,7 +50,7 @@ describe("review across files", () => {
   const editsView = () =>
     window.page.locator(".pane", { has: window.page.locator('.pane-header[aria-label^="Edits to Review"]') });
 
-  test("the keys lead from hunk to hunk across the files, and back", async () => {
+  test("the keys move from hunk to hunk across files, and back", async () => {
     const hunks = ["a.txt 2", "b.txt 1", "b.txt 7", "c.txt 2"];
     await window.runCommand("Hermes: Next Hunk");
     await expect.poll(async () => hunks.includes(await place())).toBe(true);
@@ -82,7 +82,7 @@ describe("review across files", () => {
     expect(window.readFile("c.txt")).toContain("TWELVE");
   });
 
-  test("the user's repository has the kept edits as changes, and nothing of ours", async () => {
+  test("the user's repository has the kept edits as changes, and no file of Hermes", async () => {
     expect(
       git("status", "--porcelain")
         .trim()

@@ -41,7 +41,7 @@ describe("one file in two windows", () => {
     expect(await other.lens("Keep").count()).toBe(1);
   });
 
-  test("undo in one window leaves the other's edit, and its review", async () => {
+  test("undo in one window keeps the other's edit and its review", async () => {
     await one.lens("Undo").click();
     await expect.poll(onDisk, LIMIT).toBe(TEXT.replace("six", "SIX"));
     await one.lens("Undo").waitFor({ state: "detached" });
@@ -50,7 +50,7 @@ describe("one file in two windows", () => {
     await line(one, "SIX").waitFor();
   });
 
-  test("what is unsaved in one window is not passed over by the other, nor saved over its edit", async () => {
+  test("unsaved text in one window is neither ignored by the other nor saved over its edit", async () => {
     const disk = (): string => one.readFile("b.txt");
     await other.page.getByRole("treeitem", { name: "b.txt" }).click();
     await line(other, "six").waitFor();

@@ -53,7 +53,7 @@ describe("review after the edits have landed", () => {
     await peek.waitFor({ state: "detached" });
   });
 
-  test("undo over a hunk puts its old lines back and leaves the other hunk", async () => {
+  test("undo above a hunk restores its old lines and leaves the other hunk", async () => {
     await window.lens("Undo").first().click();
     await expect
       .poll(() => window.readFile("shop.py"), { timeout: 20_000 })
@@ -61,7 +61,7 @@ describe("review after the edits have landed", () => {
     await window.lens("Undo").nth(1).waitFor({ state: "detached" });
   });
 
-  test("the agent learns what was undone when it edits the file again, and its edit leaves that undone", async () => {
+  test("the agent's next edit learns about undone lines and leaves them undone", async () => {
     await window.send(edit({ old: "def total", new: "def whole" }));
     await window.panel.getByText("They undid 1 of your edits").first().waitFor();
     const kept = SOURCE.replace(SECOND.old, SECOND.new);
@@ -75,7 +75,7 @@ describe("review after the edits have landed", () => {
     await window.lens("Undo").nth(1).waitFor({ state: "detached" });
   });
 
-  test("after a reload the hunk is still there, and keep ends its review", async () => {
+  test("the hunk survives a reload, and keep ends its review", async () => {
     await window.reload();
     await window.runCommand("Hermes: Next Hunk");
     await window.lens("Keep +1 −1").click();
@@ -111,7 +111,7 @@ describe("review before anything is written", () => {
     await window.pictures("review-before");
   });
 
-  test("only the accepted hunk is written, and the agent is told which", async () => {
+  test("only the accepted hunk is written, and the agent learns which one", async () => {
     await window.lens("Reject").first().click();
     await window.lens("Accept +1 −1").nth(1).waitFor({ state: "detached" });
     await window.lens("Accept +1 −1").click();
@@ -120,14 +120,14 @@ describe("review before anything is written", () => {
     await window.diffEditor.waitFor({ state: "detached" });
   });
 
-  test("a rejected edit leaves the file alone", async () => {
+  test("a rejected edit does not change the file", async () => {
     await window.send(edit(FIRST));
     await window.lens("Reject").first().click();
     await window.panel.getByText("nothing was written to shop.py").first().waitFor();
     expect(window.readFile("shop.py")).toBe(SOURCE);
   });
 
-  test("after a reload what was accepted is there, and the next edit waits again", async () => {
+  test("accepted hunks survive a reload, and the next edit waits again", async () => {
     await window.reload();
     await window.openPanel();
     expect(window.readFile("list.txt")).toBe("a\nb\nc\nd\nA\n");

@@ -22,7 +22,7 @@ describe("a workspace without trust", () => {
 
   const line = () => window.panel.getByText("This workspace is not trusted");
 
-  test("the panel says what that means, and nothing is written", async () => {
+  test("the panel explains the restriction, and nothing is written", async () => {
     await line().waitFor();
     await window.send("replace two with TWO in a.txt then read a.txt");
     await window.panel.getByText("has not trusted this workspace").first().waitFor();
@@ -30,13 +30,13 @@ describe("a workspace without trust", () => {
     expect(window.readFile("a.txt")).toBe("one\ntwo\nthree\n");
   });
 
-  test("no command runs, in the user's own shell as little as elsewhere", async () => {
+  test("no command runs, not even in the user's own shell", async () => {
     await window.send("run touch ran.txt");
     await expect.poll(() => window.panel.getByText("has not trusted this workspace").count()).toBeGreaterThan(1);
     expect(() => window.readFile("ran.txt")).toThrow();
   });
 
-  test("once there is trust the same conversation goes on, and edits land", async () => {
+  test("after the user trusts the workspace, the same conversation continues with edits", async () => {
     await window.panel.getByRole("button", { name: "Manage trust" }).click();
     await window.page
       .locator(".workspace-trust-editor")

@@ -24,7 +24,7 @@ describe("a compressed conversation", () => {
     await expect.poll(bubbles).not.toContain("search two");
   });
 
-  test("it is so after a reload, too", async () => {
+  test("the fold is kept over a reload", async () => {
     await panel().reload();
     await line().waitFor();
     expect(await bubbles()).not.toContain("search two");

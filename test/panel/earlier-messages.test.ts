@@ -75,13 +75,13 @@ describe("earlier messages of a long session", () => {
   const placeOf = (text: string): Promise<(string | null)[]> =>
     said(text).evaluate((row) => [row.getAttribute("aria-posinset"), row.getAttribute("aria-setsize")]);
 
-  test("opened, it shows its end and knows how much is earlier", async () => {
+  test("opening it shows its end and the number of earlier messages", async () => {
     expect(await panel().page.locator('.row[aria-setsize="-1"]').count()).toBeGreaterThan(0);
     // Far above what is in view, and there for the keyboard and a screen reader.
     await expect.poll(() => earlier().textContent()).toContain(EARLIER);
   });
 
-  test("scrolled up page after page, every message comes in its order and none moves while others are put before it", async () => {
+  test("scrolling up loads all messages in order, and no visible message moves", async () => {
     await log().evaluate(WATCH_JUMPS);
     await expect
       .poll(
@@ -103,7 +103,7 @@ describe("earlier messages of a long session", () => {
     await panel().page.getByText("Beginning of the conversation").waitFor();
   });
 
-  test("its beginning says so", async () => {
+  test("its beginning is marked", async () => {
     await expect
       .poll(async () => {
         await wheel(-5_000);
@@ -113,13 +113,13 @@ describe("earlier messages of a long session", () => {
     await panel().pictures("earlier-beginning");
   });
 
-  test("what was loaded is still there after the stored sessions were shown", async () => {
+  test("loaded messages stay while the list of sessions is shown", async () => {
     await panel().runCommand("Hermes: Show Sessions");
     await panel().page.getByRole("button", { name: "Back to the conversation" }).click();
     await expect.poll(questions).toContain(1);
   });
 
-  test("after a reload of the window it is its end again, and what is earlier can be asked for by keyboard", async () => {
+  test("after a reload it shows its end again, and the keyboard loads earlier messages", async () => {
     await panel().reload();
     await answer(QUESTIONS).waitFor();
     await expect.poll(() => earlier().textContent()).toContain(EARLIER);
@@ -129,7 +129,7 @@ describe("earlier messages of a long session", () => {
     expect(await questions()).not.toContain(1);
   });
 
-  test("a page that is long in coming, or does not come, is told of where it would be", async () => {
+  test("a slow or failed page is reported in its place", async () => {
     const receive = (...events: readonly object[]): Promise<unknown> => log().evaluate(show(events));
     const update = (it: object) => ({ kind: "update", update: it });
     const text = (words: string) => ({ content: { type: "text", text: words } });

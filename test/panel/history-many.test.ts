@@ -61,7 +61,7 @@ describe("many sessions in the panel", () => {
   const page = () => panel().page.getByRole("region", { name: "Sessions" });
   const rows = () => page().getByRole("listitem");
 
-  test("the list is there while the index is built, and whole afterwards", async () => {
+  test("the list shows sessions while the index is built, and all of them afterwards", async () => {
     await panel().runCommand("Hermes: Show Sessions");
     await page().getByRole("checkbox", { name: "All folders" }).check();
     await expect.poll(() => rows().count()).toBeGreaterThan(0);
@@ -72,14 +72,14 @@ describe("many sessions in the panel", () => {
     expect(await page().locator(".history-facts").first().textContent()).toContain("2 messages");
   });
 
-  test("scrolling brings page after page, to the end", async () => {
+  test("scrolling loads page after page, to the end", async () => {
     const list = page().locator(".history-rows");
     const [early = 0, late = 0] = await list.evaluate(frameTimes, SESSIONS);
     process.stdout.write(`3 of 4 frames take at most ${early.toFixed(1)} ms at first, ${late.toFixed(1)} ms at last\n`);
     expect(await rows().count()).toBe(SESSIONS);
   });
 
-  test("a search answers at once, and goes on as well", async () => {
+  test("a search answers at once, and loads further results on scrolling", async () => {
     await page().getByRole("searchbox").fill("subject77");
     await expect.poll(() => page().locator(".history-title").first().textContent()).toBe("About subject779");
     await page().getByRole("searchbox").fill("subject");

@@ -21,7 +21,7 @@ describe("sessions in the panel", () => {
     await panel().idle();
   };
 
-  test("a message is changed and sent again, and what followed it is gone", async () => {
+  test("editing a message sends it again and removes the messages after it", async () => {
     await say("read a.txt", "three");
     await say("list the files", "a.txt");
     await panel().page.locator(".user").first().hover();
@@ -36,7 +36,7 @@ describe("sessions in the panel", () => {
     await expect.poll(bubbles).toEqual(["list the files"]);
   });
 
-  test("a fork begins with what was said before a message, which waits in the composer", async () => {
+  test("a fork has the messages before the chosen one, and that one in the composer", async () => {
     await say("read a.txt", "three");
     await panel().page.locator(".user").last().hover();
     await panel().page.getByRole("button", { name: "Fork the session before this message" }).last().click();
@@ -46,7 +46,7 @@ describe("sessions in the panel", () => {
     await expect.poll(bubbles).toEqual(["list the files", "read a.txt"]);
   });
 
-  test("what is sent while a new session takes the place of a running turn is said in the new one", async () => {
+  test("a message sent while a new session replaces a running turn belongs to the new session", async () => {
     await panel().send(STUBBORN);
     await panel().toolCalls("in_progress").last().waitFor();
     await panel().composer.fill("search two");
@@ -61,7 +61,7 @@ describe("sessions in the panel", () => {
     await panel().idle();
   });
 
-  test("the list shows what was used last, and opens it", async () => {
+  test("the list shows the last used sessions first, and opens one", async () => {
     // The turn of the session that was left is over: only the open one is locked.
     await expect.poll(locks).toHaveLength(1);
     await say("read a.txt", "three");
@@ -77,7 +77,7 @@ describe("sessions in the panel", () => {
     await expect.poll(locks).toEqual([]);
   });
 
-  test("the keyboard alone moves in the list, and Escape leads back", async () => {
+  test("the list works by keyboard alone, and Escape returns to the conversation", async () => {
     const { keyboard } = panel().page;
     await panel().runCommand("Hermes: Show Sessions");
     await expect.poll(() => rows().count()).toBe(3);
@@ -93,7 +93,7 @@ describe("sessions in the panel", () => {
     await page().waitFor({ state: "detached" });
   });
 
-  test("a session is renamed in its place, found by its new name and by what was said in it", async () => {
+  test("a session is renamed in its row, and found by its new name and its messages", async () => {
     await panel().runCommand("Hermes: Show Sessions");
     await expect.poll(() => rows().count()).toBe(3);
     await page().locator(".history-name").first().press("F2");
@@ -108,7 +108,7 @@ describe("sessions in the panel", () => {
     await page().getByRole("button", { name: "Back to the conversation" }).click();
   });
 
-  test("a session is deleted after a question", async () => {
+  test("a session is deleted after a confirmation", async () => {
     await panel().runCommand("Hermes: Show Sessions");
     await expect.poll(() => rows().count()).toBe(3);
     const [first, second, third] = await names();
@@ -121,7 +121,7 @@ describe("sessions in the panel", () => {
     await expect.poll(() => panel().page.locator(":focus .history-title").textContent()).toBe(second);
   });
 
-  test("the session that is open is deleted, and Escape leads to a new one", async () => {
+  test("deleting the open session and pressing Escape shows a new session", async () => {
     const [first, second] = await names();
     await page().locator(`.history-row[data-row]:has-text("${second}") .history-name`).press("Delete");
     await panel().page.getByRole("button", { name: "Keep", exact: true }).press("Shift+Tab");
@@ -133,7 +133,7 @@ describe("sessions in the panel", () => {
     await expect.poll(bubbles).toEqual([]);
   });
 
-  test("what waits in the queue when a new session is begun waits in its composer, before what is typed there", async () => {
+  test("queued messages move to the composer of a new session, before the typed text", async () => {
     await panel().runCommand("Hermes: New Session");
     await panel().send(STUBBORN);
     await panel().toolCalls("in_progress").last().waitFor();

@@ -54,7 +54,7 @@ describe("a very long conversation", () => {
     await expect.poll(isGone).toBe(true);
   };
 
-  test("opened from the history, it shows its end, and little else is in the page", async () => {
+  test("opened from the history, it shows its end and renders few other rows", async () => {
     await panel().runCommand("Hermes: Show Sessions");
     const name = panel().page.locator(".history-name", { hasText: "A long session" });
     await name.waitFor();
@@ -65,7 +65,7 @@ describe("a very long conversation", () => {
     await panel().pictures("long-end");
   });
 
-  test("Home leads to the first message, which says its place to a screen reader, and End back", async () => {
+  test("Home shows the first message, with its position for screen readers, and End the last", async () => {
     await log().focus();
     await panel().page.keyboard.press("Home");
     await expect.poll(() => panel().page.locator(".row:focus").getAttribute("aria-posinset")).toBe("1");
@@ -96,7 +96,7 @@ describe("a very long conversation", () => {
     await jump().waitFor({ state: "detached" });
   });
 
-  test("a card that was opened is open, and a half-written change is there, after both were out of the page", async () => {
+  test("an opened card and a half-written edit survive while their rows are not rendered", async () => {
     await log().focus();
     await panel().page.keyboard.press("Home");
     const card = panel().page.locator('[data-tool-call="call-1"]');
@@ -118,7 +118,7 @@ describe("a very long conversation", () => {
     await field.press("Escape");
   });
 
-  test("the place where one reads is kept while the stored sessions are shown", async () => {
+  test("the reading place is kept while the list of sessions is shown", async () => {
     await log().focus();
     await panel().page.keyboard.press("Home");
     await expect.poll(() => isInView(question(1))).toBe(true);
@@ -143,7 +143,7 @@ describe("a very long conversation", () => {
     await expect.poll(async () => Math.abs(((await row.boundingBox())?.y ?? 0) - before)).toBeLessThan(2);
   });
 
-  test("what has the focus keeps it when it leaves the window", async () => {
+  test("a focused element that is scrolled out of view keeps the focus", async () => {
     await log().focus();
     await panel().page.keyboard.press("Home");
     const summary = panel().page.locator('[data-tool-call="call-1"] .fold-summary');
@@ -152,7 +152,7 @@ describe("a very long conversation", () => {
     await expect.poll(() => summary.evaluate((element) => element.matches(":focus"))).toBe(true);
   });
 
-  test("what is selected is copied whole, with the entries in its middle that are not in the page", async () => {
+  test("a selection is copied whole, with its entries that are not rendered", async () => {
     await log().focus();
     await panel().page.keyboard.press("Home");
     await question(1)
@@ -183,7 +183,7 @@ describe("a very long conversation", () => {
     await panel().composer.fill("");
   });
 
-  test("its first message is changed and sent again, and all that followed is gone", async () => {
+  test("editing its first message sends it again and removes all later messages", async () => {
     await panel().runCommand("Hermes: Show Sessions");
     // Not its fork, which is called "A long session (2)".
     await panel().page.locator(".history-name", { hasText: "A long session", hasNotText: "(2)" }).click();

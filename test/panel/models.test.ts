@@ -13,7 +13,7 @@ describe("first run, keys and the model picker", () => {
   const picker = () => panel().page.getByRole("button", { name: /^Model: / });
   const card = (name: RegExp) => panel().page.getByRole("button", { name });
 
-  test("the page offers what answers here, offline, and keys", async () => {
+  test("the page offers the local server, the offline interpreter and keys", async () => {
     await panel().page.getByText("Choose a model. You can").waitFor();
     // A page waits 200 ms for the server, which may stand still for longer: then the next one has it.
     const offersServer = (): Promise<boolean> =>
@@ -29,7 +29,7 @@ describe("first run, keys and the model picker", () => {
     await panel().pictures("first-run");
   });
 
-  test("one click on the offline card is enough for an answer, and the page is gone", async () => {
+  test("one click on the offline card is enough for an answer, and closes the page", async () => {
     await card(/^Try it offline/).click();
     await panel().page.getByText("Choose a model. You can").waitFor({ state: "detached" });
     await expect.poll(() => picker().textContent()).toContain("Offline");
@@ -56,7 +56,7 @@ describe("first run, keys and the model picker", () => {
     await panel().page.getByText("hello from the local one").first().waitFor();
   });
 
-  test("a reasoning model has its effort beside it", async () => {
+  test("a reasoning model shows its effort next to its name", async () => {
     await panel().page.getByLabel("Reasoning effort").selectOption("low");
     model().script(say("thought little"));
     await panel().send("think");
@@ -64,7 +64,7 @@ describe("first run, keys and the model picker", () => {
     expect(model().requests.at(-1)?.body).toMatchObject({ model: "qwen3:8b", reasoning_effort: "low" });
   });
 
-  test("a slash offers the commands, and /model takes a part of a name", async () => {
+  test("a slash lists the commands, and /model accepts a part of a name", async () => {
     await panel().composer.fill("/");
     await panel()
       .page.getByRole("option", { name: /^\/model/ })
@@ -74,7 +74,7 @@ describe("first run, keys and the model picker", () => {
     await expect.poll(() => picker().textContent()).toContain("gpt-4.1");
   });
 
-  test("the session's choice is there after a reload, and a new session begins with the last one", async () => {
+  test("a session keeps its model over a reload, and a new session starts with the last choice", async () => {
     await panel().runCommand("Hermes: New Session");
     await panel().page.getByText("Reads and edits files and runs commands").waitFor();
     await expect.poll(() => picker().textContent()).toContain("gpt-4.1");

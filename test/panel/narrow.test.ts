@@ -86,7 +86,7 @@ describe("a narrow panel", () => {
     }
   });
 
-  test("shows edits, a command that failed, and what runs in the background", async () => {
+  test("shows edits, a failed command, and background processes", async () => {
     const asker = 'printf "Your name? "; read -r name';
     model().script(
       { parts: [call("patch", { path: "a.txt", old_string: "two", new_string: "TWO" })] },

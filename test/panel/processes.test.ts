@@ -25,7 +25,7 @@ describe("background processes in the panel", () => {
   const SERVER = "echo 'ready on port 8080'; tail -f /dev/null";
   const ASKER = 'printf "Your name? "; read -r name; echo "Hello, $name."; printf "Password: "; read -r secret; exit 3';
 
-  test("one is a folded line with what it printed last, and opens to its output", async () => {
+  test("a process is one line with its last output, and unfolds to all of it", async () => {
     await runInBackground(SERVER);
     await strip().locator(".process-beside").getByText("ready on port 8080", { exact: true }).waitFor();
     expect(await head().getAttribute("aria-expanded")).toBe("false");
@@ -35,7 +35,7 @@ describe("background processes in the panel", () => {
     await panel().pictures("processes-open");
   });
 
-  test("one that waits for input is noticed, and answered in its own line", async () => {
+  test("a process that waits for input is marked, and takes the input in its row", async () => {
     await head().click();
     await runInBackground(ASKER);
     await strip()
@@ -56,7 +56,7 @@ describe("background processes in the panel", () => {
     expect(await row("p2").locator("input").count()).toBe(0);
   });
 
-  test("the keyboard alone stops one, and stays in its row", async () => {
+  test("a process is stopped by keyboard alone, and the focus stays in its row", async () => {
     await row("p1").getByRole("button", { name: /^Stop/ }).press("Enter");
     await expect.poll(() => row("p1").getAttribute("data-state")).toBe("ended");
     await row("p1").getByText("ended by signal SIGTERM, stopped by the user").first().waitFor();
@@ -64,7 +64,7 @@ describe("background processes in the panel", () => {
     await panel().pictures("processes-ended");
   });
 
-  test("the agent hears of all that with the next message, and the strip is gone", async () => {
+  test("the next message reports all this to the agent, and the strip disappears", async () => {
     model().script(say("I see."));
     await panel().send("and now?");
     await strip().waitFor({ state: "detached" });

@@ -21,7 +21,7 @@ describe("messages typed while a turn runs", () => {
     await panel().page.getByText(`until test -e ${file}`).first().waitFor();
   };
 
-  test("it waits in sight, can be changed and taken away", async () => {
+  test("a queued message is visible, and can be edited and removed", async () => {
     await startWaitingFor("first");
     await type("read a.txt");
     await type("list the files");
@@ -36,7 +36,7 @@ describe("messages typed while a turn runs", () => {
     await expect.poll(() => queue().getByRole("listitem").count()).toBe(1);
   });
 
-  test("the keyboard alone moves it, changes it, leaves it as it was, and takes it away", async () => {
+  test("a queued message is moved, edited, left unchanged and removed by keyboard alone", async () => {
     const { keyboard } = panel().page;
     await type("read a.txt");
     await expect.poll(order).toEqual(["list the files", "read a.txt"]);
@@ -57,7 +57,7 @@ describe("messages typed while a turn runs", () => {
     await expect.poll(focused).toBe("Send queued message now");
   });
 
-  test("the mouse drags it to another place", async () => {
+  test("a queued message is moved by mouse", async () => {
     await type("read a.txt");
     await expect.poll(order).toEqual(["list the files", "read a.txt"]);
     const row = (index: number) => queue().getByRole("listitem").nth(index);
@@ -67,7 +67,7 @@ describe("messages typed while a turn runs", () => {
     await expect.poll(order).toEqual(["list the files"]);
   });
 
-  test("sent now it goes into the running turn, after the command", async () => {
+  test('"send now" puts it into the running turn, after the command', async () => {
     await queue().getByRole("button", { name: "Send queued message now" }).click();
     await queue().locator(".codicon-loading").waitFor();
     writeFileSync(join(panel().workspace, "first"), "");
@@ -76,7 +76,7 @@ describe("messages typed while a turn runs", () => {
     await panel().page.getByText("a.txt").last().waitFor();
   });
 
-  test("Ctrl+Enter sends what is typed into the running turn", async () => {
+  test("Ctrl+Enter sends the typed message into the running turn", async () => {
     await startWaitingFor("now");
     await panel().composer.fill("list the files");
     await panel().composer.press("Control+Enter");
@@ -85,7 +85,7 @@ describe("messages typed while a turn runs", () => {
     await queue().waitFor({ state: "detached" });
   });
 
-  test("one that is being changed is not sent when the turn ends, but when the change is done", async () => {
+  test("a message that is being edited is sent after the edit, not at the end of the turn", async () => {
     await startWaitingFor("edited");
     await type("read nothing.txt");
     await queue().getByRole("button", { name: "Edit queued message" }).click();
@@ -98,7 +98,7 @@ describe("messages typed while a turn runs", () => {
     await panel().page.getByText("1|one").last().waitFor();
   });
 
-  test("it can take the place of the running turn", async () => {
+  test("a queued message can replace the running turn", async () => {
     await startWaitingFor("second");
     await type("read a.txt");
     await queue().getByRole("button", { name: "Stop and send queued message" }).click();
@@ -107,7 +107,7 @@ describe("messages typed while a turn runs", () => {
     expect(existsSync(join(panel().workspace, "second"))).toBe(false);
   });
 
-  test("after a stop it stays for the user to send", async () => {
+  test("after a stop the queue waits for the user", async () => {
     await startWaitingFor("third");
     await type("read a.txt");
     await queue().getByText("read a.txt").waitFor();

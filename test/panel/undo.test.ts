@@ -29,7 +29,7 @@ describe("undo of the user's own undo", () => {
     await expect.poll(hasNew).toBe(true);
   });
 
-  test("undoing a restore returns the messages, and a new file comes back under review", async () => {
+  test("undoing a restore returns the messages, and a new file is up for review again", async () => {
     await panel().page.locator(".user").first().hover();
     await panel().page.getByRole("button", { name: "Restore to here" }).first().click();
     await panel().page.getByRole("button", { name: "Both" }).click();

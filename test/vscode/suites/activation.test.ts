@@ -15,7 +15,7 @@ suite("activation", () => {
     assert.equal(extension().isActive, false);
   });
 
-  test("a command of its own activates it", async () => {
+  test("one of its commands activates it", async () => {
     const loading = performance.now();
     createRequire(__filename)(extension().extensionPath);
     console.log(`[suite]     the bundle loads: ${Math.round(performance.now() - loading)} ms`);

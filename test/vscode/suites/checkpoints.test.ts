@@ -70,7 +70,7 @@ suite("checkpoints", () => {
     return (await checkpoints.restore(to, signal)).files.map(({ leftAlone }) => leftAlone);
   }
 
-  test("a file comes back through its document, Ctrl+Z brings the edit again, and nothing is left to review", async () => {
+  test("a restore goes through the document: Ctrl+Z redoes the edit, and nothing is left to review", async () => {
     writeFileSync(pathOf("a.txt"), ORIGINAL);
     const { document } = await openEditor(pathOf("a.txt"));
     const first = turn();
@@ -86,7 +86,7 @@ suite("checkpoints", () => {
     assert.equal(desk.review.files.length, 1);
   });
 
-  test("of two edits the later goes back, and the earlier stays up for review", async () => {
+  test("of two edits the later is reverted, and the earlier stays up for review", async () => {
     writeFileSync(pathOf("a.txt"), ORIGINAL);
     turn();
     await edit("a.txt", ORIGINAL, "ONE\ntwo\nthree\n");
@@ -100,7 +100,7 @@ suite("checkpoints", () => {
     );
   });
 
-  test("what was kept before is not up for review again when it goes back", async () => {
+  test("kept edits are not up for review again after a restore", async () => {
     writeFileSync(pathOf("a.txt"), ORIGINAL);
     const first = turn();
     await edit("a.txt", ORIGINAL, "ONE\ntwo\nthree\n");
@@ -110,7 +110,7 @@ suite("checkpoints", () => {
     assert.deepEqual(desk.review.files, []);
   });
 
-  test("unsaved text that the agent edited comes back unsaved, and the disk is not touched", async () => {
+  test("unsaved text that the agent edited is restored unsaved, and the disk stays unchanged", async () => {
     writeFileSync(pathOf("a.txt"), ORIGINAL);
     const editor = await openEditor(pathOf("a.txt"));
     await typeAt(editor, 0, "unsaved\n");
@@ -122,7 +122,7 @@ suite("checkpoints", () => {
     assert.equal(readFileSync(pathOf("a.txt"), "utf8"), ORIGINAL);
   });
 
-  test("what the user typed after the edit and did not save is left alone", async () => {
+  test("unsaved text typed after the edit stays", async () => {
     writeFileSync(pathOf("a.txt"), ORIGINAL);
     const editor = await openEditor(pathOf("a.txt"));
     const first = turn();
@@ -132,7 +132,7 @@ suite("checkpoints", () => {
     assert.equal(editor.document.getText(), "mine\none\nTWO\nthree\n");
   });
 
-  test("a file that the agent made goes, with its folder, and undoing the restore brings it back", async () => {
+  test("a created file is removed with its folder, and undoing the restore returns it", async () => {
     const first = turn();
     await edit("new/b.txt", null, "b\n");
     const { id, files } = await checkpoints.restore(first, signal);
@@ -146,7 +146,7 @@ suite("checkpoints", () => {
     assert.equal(readFileSync(pathOf("new/b.txt"), "utf8"), "b\n");
   });
 
-  test("lines that the agent took out and a file that it deleted come back, and nothing is left to review", async () => {
+  test("removed lines and a deleted file are restored, and nothing is left to review", async () => {
     for (const name of ["a.txt", "b.txt"]) writeFileSync(pathOf(name), ORIGINAL);
     const first = turn();
     await edit("a.txt", ORIGINAL, "one\nthree\n");
@@ -163,7 +163,7 @@ suite("checkpoints", () => {
     assert.deepEqual(desk.review.files, []);
   });
 
-  test("line ends and byte order mark come back as they were, also of an open document", async () => {
+  test("line ends and byte order mark are restored, also in an open document", async () => {
     const bytes = Buffer.from("\ufeffone\r\ntwo\r\n");
     writeFileSync(pathOf("a.txt"), bytes);
     await openEditor(pathOf("a.txt"));
@@ -173,7 +173,7 @@ suite("checkpoints", () => {
     assert.deepEqual(readFileSync(pathOf("a.txt")), bytes);
   });
 
-  test("what the files would become is shown beside what they are", async () => {
+  test("the future text of each file is shown next to the present one", async () => {
     writeFileSync(pathOf("a.txt"), ORIGINAL);
     const documents = new CheckpointDocuments();
     await documents.show("Restore", [{ path: pathOf("a.txt"), text: "earlier\n", isThere: true }]);

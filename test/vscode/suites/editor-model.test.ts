@@ -90,7 +90,7 @@ suite("editor model", () => {
     assert.deepEqual(await turn, { stopReason: "cancelled" });
   });
 
-  test("an error of the provider is one line, and the session goes on", async () => {
+  test("a provider's error is one line, and the session continues", async () => {
     await assert.rejects(prompt("fail"), /The editor's model suite\/parrot failed: .*the parrot is tired/);
     assert.deepEqual(await prompt("once more"), { stopReason: "end_turn" });
   }).timeout(180_000);

@@ -47,14 +47,14 @@ suite("files", () => {
     return read.text;
   }
 
-  test("unsaved text is what the agent reads", async () => {
+  test("the agent reads unsaved text", async () => {
     const path = file("unsaved.txt", "saved\n");
     await typeAt(await openEditor(path), 0, "typed ");
     assert.deepEqual(await files.readText(path, signal), { ok: true, text: "typed saved\n", source: "editor" });
     assert.equal(readFileSync(path, "utf8"), "saved\n");
   });
 
-  test("a clean document does not hide what a command wrote to the disk", async () => {
+  test("a document without changes does not hide a command's write to the disk", async () => {
     const path = file("behind.txt", "old\n");
     await openEditor(path);
     writeFileSync(path, "new\n");
@@ -80,7 +80,7 @@ suite("files", () => {
     assert.equal(readFileSync(path, "utf8"), "one\ntwo\n");
   });
 
-  test("an edit leaves the caret and is taken back by the undo command alone", async () => {
+  test("an edit keeps the caret, and one undo command reverts it", async () => {
     const path = file("undo.txt", "one\ntwo\nthree\n");
     const editor = await openEditor(path);
     editor.selection = new vscode.Selection(2, 3, 2, 3);
@@ -105,7 +105,7 @@ suite("files", () => {
     assert.match(readFileSync(path, "utf8"), /^one\r?\nTWO\r?\nthree\r?\n$/);
   });
 
-  test("what the user typed meanwhile refuses the write and stays", async () => {
+  test("text that the user typed since refuses the write and stays", async () => {
     const path = file("typed.txt", "one\n");
     const editor = await openEditor(path);
     const read = await readText(path);
@@ -117,7 +117,7 @@ suite("files", () => {
     assert.equal(editor.document.getText(), "mine one\n");
   });
 
-  test("what a command changed meanwhile refuses the write and stays", async () => {
+  test("text that a command changed since refuses the write and stays", async () => {
     const path = file("changed.txt", "one\n");
     await openEditor(path);
     writeFileSync(path, "by a command\n");
@@ -127,7 +127,7 @@ suite("files", () => {
     assert.equal(readFileSync(path, "utf8"), "by a command\n");
   });
 
-  test("an edit of what a command wrote is saved, also over an open document", async () => {
+  test("an edit of a command's output is saved, also with an open document", async () => {
     const path = file("followed.txt", "one\n");
     const { document } = await openEditor(path);
     writeFileSync(path, "one\ntwo\n");
@@ -136,7 +136,7 @@ suite("files", () => {
     assert.equal(document.isDirty, false);
   });
 
-  test("a new file is written with its folders, and only where nothing is", async () => {
+  test("a new file is written with its folders, and never over an existing one", async () => {
     const path = join(folder, "deep", "er", "new.txt");
     assert.deepEqual(await write(path, "hello\n", null), { ok: true });
     assert.equal(readFileSync(path, "utf8"), "hello\n");
@@ -146,7 +146,7 @@ suite("files", () => {
     assert.equal(readFileSync(path, "utf8"), "hello\n");
   });
 
-  test("a file that went away is not made anew", async () => {
+  test("a deleted file is not created again", async () => {
     const path = file("gone.txt", "one\n");
     rmSync(path);
     const written = await write(path, "ONE\n", "one\n");
@@ -179,7 +179,7 @@ suite("files", () => {
     assert.equal(readFileSync(path, "utf8"), "one\ntwo\nthree\n");
   });
 
-  test("what the user types, or a command writes, between the diff and the write is kept", async () => {
+  test("text typed or written between diff and write is kept", async () => {
     for (const change of [
       (path: string) => openEditor(path).then((editor) => typeAt(editor, 0, "typed\n")),
       (path: string) => Promise.resolve(writeFileSync(path, "typed\none\ntwo\nthree\n")),

@@ -117,7 +117,7 @@ suite("many commands", () => {
     assert.equal(right, COMMANDS);
   }).timeout(LIMIT_MS);
 
-  test("nothing of them is left: no process, no terminal", async () => {
+  test("they leave no process and no terminal", async () => {
     await side.terminals.endAll();
     assert.deepEqual(processesSleeping(LONG_SLEEP), []);
     await terminalsClosed();

@@ -20,7 +20,7 @@ suite("network settings", () => {
     }
   });
 
-  test("without a setting the environment applies", async () => {
+  test("without a setting, the environment variables apply", async () => {
     const names = Object.keys(await environment.variables());
     assert.deepEqual(
       names.filter((name) => /PROXY|SSL/.test(name)),
@@ -41,7 +41,7 @@ suite("network settings", () => {
     );
   });
 
-  test("proxies that are switched off are off for the agent too", async () => {
+  test("a disabled proxy setting applies to the agent, too", async () => {
     await set("proxySupport", "off");
     assert.equal((await environment.variables())["HERMES_PROXY"], "off");
   });

@@ -49,7 +49,7 @@ suite("own terminal, trouble", () => {
   const names = `env | grep -e '^SUITE_' -e '^${INHERITED}=' | sort`;
   const allowed = "SUITE_PASSED=passed\nSUITE_PLAIN=plain\n";
 
-  test("keys of providers are not in it, neither from VS Code's environment nor from the user's start-up files", async () => {
+  test("the shell has no keys of providers, neither from VS Code nor from start-up files", async () => {
     assert.ok(process.env[INHERITED] !== undefined);
     await withShell(
       shell.side,
@@ -63,7 +63,7 @@ suite("own terminal, trouble", () => {
     );
   });
 
-  test("a shell that will not give up a key gets no command", async () => {
+  test("a shell that keeps a key gets no command", async () => {
     const files = { ".bashrc": "readonly SUITE_KEY=secret\n" };
     await withShell(shell.side, { program: "/bin/bash", files }, async () => {
       assert.equal(await runBeside("echo plain"), "plain\n");
@@ -72,7 +72,7 @@ suite("own terminal, trouble", () => {
     });
   });
 
-  test("zsh: commands that mean there what they mean in bash; others run beside it", async () => {
+  test("zsh runs commands that mean the same in bash; a child runs all others", async () => {
     const program = installed("zsh");
     await withShell(shell.side, { program, files: { ".zshrc": startUp } }, async () => {
       assert.equal((await shell.run(names)).text, allowed);
@@ -84,7 +84,7 @@ suite("own terminal, trouble", () => {
     });
   });
 
-  test("fish: the same, and what is universal there stays so", async () => {
+  test("fish does the same, and keeps its universal variables", async () => {
     const program = installed("fish");
     const start = "set -Ux SUITE_KEY secret; set -gx SUITE_PLAIN plain; function mine; echo mine $argv; end\n";
     await withShell(shell.side, { program, files: { ".config/fish/config.fish": start } }, async () => {
@@ -97,7 +97,7 @@ suite("own terminal, trouble", () => {
     });
   });
 
-  test("what the user has begun to type at the prompt is wiped out, or told of", async () => {
+  test("text that the user began at the prompt is cleared or reported", async () => {
     await closeShells();
     assert.equal((await shell.run("echo first")).text, "first\n");
     terminal().sendText("echo half", false);
@@ -108,7 +108,7 @@ suite("own terminal, trouble", () => {
     assert.equal(exit.exitCode, 0);
   });
 
-  test("what the user types while a command runs reaches it", async () => {
+  test("text typed while a command runs reaches the command", async () => {
     await closeShells();
     const started = await shell.start("echo ready; read -r line; echo got $line");
     await shell.ready(started);
@@ -118,7 +118,7 @@ suite("own terminal, trouble", () => {
     await started.running.release();
   });
 
-  test("while the user runs something in it, the agent's commands go to another one, and leave that alone", async () => {
+  test("while the user runs a program, the agent's commands use another terminal", async () => {
     const seconds = 259_200 + process.pid;
     const users = terminal();
     const begun = new Promise<void>((resolve) => {
@@ -141,7 +141,7 @@ suite("own terminal, trouble", () => {
     await untilProcesses(seconds, (count) => count === 0);
   });
 
-  test("nothing is typed into a program of which VS Code was told that it has ended", async () => {
+  test("no command is typed into a program that VS Code takes for ended", async () => {
     const started = await shell.start("printf '\\033]633;D;0\\007'; echo ready; cat");
     await started.running.exit;
     assert.equal((await shell.run("echo beside")).text, "beside\n");
@@ -150,7 +150,7 @@ suite("own terminal, trouble", () => {
     await closeShells();
   });
 
-  test("a command that is ended before it can have begun is over all the same", async () => {
+  test("a command that is killed before its start ends", async () => {
     const seconds = 345_600 + process.pid;
     const { running } = await shell.start(`sleep ${seconds}`);
     await running.kill();
@@ -159,7 +159,7 @@ suite("own terminal, trouble", () => {
     assert.deepEqual(processesNaming(seconds), []);
   });
 
-  test("a shell that tells no more of its commands: each ran once, how is not known, the next one gets a new shell", async () => {
+  test("after a shell stops reporting, each command has run once with unknown exit code, and the next one gets a new shell", async () => {
     await closeShells();
     // The trap goes with the line itself: removed at the prompt, it would still report a start there, or not in time.
     await shell.run("USUAL=$PROMPT_COMMAND; PROMPT_COMMAND='eval \"$USUAL\"; PROMPT_COMMAND='; trap - DEBUG");

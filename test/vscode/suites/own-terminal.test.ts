@@ -18,28 +18,28 @@ suite("own terminal", () => {
     await shell.close();
   });
 
-  test("the first line is there, the last one, and nothing of the prompt", async () => {
+  test("output has its first and last line, and nothing of the prompt", async () => {
     const { exit, text } = await shell.run("echo first; seq 2 199; echo last");
     assert.deepEqual(exit, { exitCode: 0, signal: null });
     assert.equal(text, `first\n${Array.from({ length: 198 }, (_, index) => `${index + 2}\n`).join("")}last\n`);
   });
 
-  test("a last line that nothing ends is whole", async () => {
+  test("a last line without a newline is complete", async () => {
     assert.equal((await shell.run("printf 'one\\ntwo'")).text, "one\ntwo");
   });
 
-  test("exit codes are the command's", async () => {
+  test("exit codes are those of the command", async () => {
     const codes = [];
     for (const command of ["true", "(exit 3)", "no-such-program-here"])
       codes.push((await shell.run(command)).exit.exitCode);
     assert.deepEqual(codes, [0, 3, 127]);
   });
 
-  test("colours stay for who can show them", async () => {
+  test("colours are kept", async () => {
     assert.equal((await shell.run("printf '\\033[31mred\\033[0m\\n'")).text, "\u001b[31mred\u001b[0m\n");
   });
 
-  test("several lines, quotes and exclamation marks come to what a script makes of them", async () => {
+  test("several lines, quotes and exclamation marks mean the same as in a script", async () => {
     const { exit, text } = await shell.run("echo 'wow!' \"it's\"\ncat <<'E'\n$HOME\tand ! more\nE\n(exit 4)");
     assert.equal(text, "wow! it's\n$HOME\tand ! more\n");
     assert.equal(exit.exitCode, 4);
@@ -57,7 +57,7 @@ suite("own terminal", () => {
     assert.equal((await shell.run("pwd")).text, `${workspaceFolder()}\n`);
   });
 
-  test("where a command goes, the session goes", async () => {
+  test("a command's change of folder applies to the session", async () => {
     assert.equal((await shell.run("true")).after?.folder, workspaceFolder());
     assert.equal((await shell.run("cd /usr; cd share")).after?.folder, "/usr/share");
     assert.equal((await shell.run("cd /usr", { keepsShell: false })).after, undefined);
@@ -70,11 +70,11 @@ suite("own terminal", () => {
     assert.ok(text.endsWith("x\nEND\n"));
   }).timeout(180_000);
 
-  test("no pager waits for anybody there either", async () => {
+  test("no pager waits for a key", async () => {
     assert.equal((await shell.run('echo "$PAGER"')).text, "cat\n");
   });
 
-  test("a running command has its terminal to itself, and takes what is typed", async () => {
+  test("a running command has its terminal to itself, and receives typed text", async () => {
     const { running, file } = await shell.start("read -r line; echo got $line", { input: "open" });
     assert.equal((await shell.run("echo beside")).text, "beside\n");
     assert.equal(shells().length, 2);
@@ -84,7 +84,7 @@ suite("own terminal", () => {
     await running.release();
   });
 
-  test("killing interrupts the command and ends what it left in the background", async () => {
+  test("killing interrupts the command and ends its background processes", async () => {
     const seconds = 86_400 + process.pid;
     const { running, file } = await shell.start(`sleep ${seconds} & echo ready; sleep ${seconds}`);
     await shell.ready({ running, file });
@@ -94,7 +94,7 @@ suite("own terminal", () => {
     await running.release();
   });
 
-  test("a command that ignores Ctrl+C goes with its terminal, and so does what left its group", async () => {
+  test("a command that ignores Ctrl+C ends with its terminal, as do processes outside its group", async () => {
     const seconds = 172_800 + process.pid;
     const { running, file } = await shell.start(
       `(trap '' INT HUP TERM; setsid sleep ${seconds} & echo ready; while :; do sleep 0.2; done)`,
@@ -138,7 +138,7 @@ suite("own terminal", () => {
     shell.side.terminals.release(terminalId);
   });
 
-  test("a shell without integration: the command runs as our own child, and the user is told once", async () => {
+  test("in a shell without integration the command runs as our own child, with one notice", async () => {
     await withShell(shell.side, { program: "/bin/sh" }, async () => {
       const { running, file } = await shell.start("echo plain; exit 3");
       await shell.side.printed(running.terminalId, "no shell integration");

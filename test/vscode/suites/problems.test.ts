@@ -82,7 +82,7 @@ suite("problems", () => {
     assert.deepEqual(fresh(found, { path, oldText: null, newText: "BAD\n" }), ["new.todo:1 error do not say BAD"]);
   });
 
-  test("what the edit breaks in another file is told, too", async () => {
+  test("new problems in other files are reported, too", async () => {
     const path = join(folder, "cause.txt");
     writeFileSync(path, "fine\n");
     const other = vscode.Uri.file(join(folder, "effect.todo"));
@@ -101,7 +101,7 @@ suite("problems", () => {
     }
   });
 
-  test("what a moved file had where it stood is told as what it had", async () => {
+  test("problems that a moved file had before are not reported as new", async () => {
     const [from, to] = [join(folder, "from.todo"), join(folder, "to.todo")];
     writeFileSync(from, "BAD\n");
     await vscode.workspace.openTextDocument(from);
@@ -119,7 +119,7 @@ suite("problems", () => {
     assert.deepEqual(messages(to, "after"), ["do not say BAD"]);
   });
 
-  test("VS Code's own JSON server is waited for", async () => {
+  test("the agent waits for VS Code's own JSON server", async () => {
     const path = join(folder, "real.json");
     const oldText = '{ "a": 1, }\n';
     writeFileSync(path, oldText);
@@ -132,7 +132,7 @@ suite("problems", () => {
     assert.match(problems.join("\n"), /real\.json:1 warning Duplicate object key/);
   });
 
-  test("where nobody looks there is an end of waiting, and nothing is found", async () => {
+  test("without a language server the wait ends, and nothing is found", async () => {
     const path = join(folder, "plain.nobody");
     assert.deepEqual(fresh(await edit(path, null, "1\n"), { path, oldText: null, newText: "1\n" }), []);
     assert.deepEqual(fresh(await edit(path, "1\n", "2\n"), { path, oldText: "1\n", newText: "2\n" }), []);

@@ -50,7 +50,7 @@ suite("review before writing", () => {
 
   const hunk = (index: number) => desk.review.hunks(uri)[index]!;
 
-  test("nothing is written while the edit waits, and the list says that it does", async () => {
+  test("nothing is written while the edit waits, and the list shows it as waiting", async () => {
     const { written } = await propose();
     assert.equal(readFileSync(path, "utf8"), ORIGINAL);
     assert.equal(desk.review.files[0]?.isWaiting, true);
@@ -60,7 +60,7 @@ suite("review before writing", () => {
     assert.deepEqual(desk.review.documents, []);
   });
 
-  test("only accepted hunks are written, and the agent is told which text is there", async () => {
+  test("only accepted hunks are written, and the agent gets the written text", async () => {
     const { written } = await propose();
     desk.review.keep(uri, hunk(1));
     await desk.review.undo(uri, hunk(0));
@@ -69,14 +69,14 @@ suite("review before writing", () => {
     assert.equal(readFileSync(path, "utf8"), text);
   });
 
-  test("a rejected edit leaves the file alone", async () => {
+  test("a rejected edit does not change the file", async () => {
     const { written } = await propose();
     await desk.review.undoFile(uri);
     assert.deepEqual(await written, { ok: true, review: { text: ORIGINAL, before: ORIGINAL, kept: 0, rejected: 2 } });
     assert.equal(readFileSync(path, "utf8"), ORIGINAL);
   });
 
-  test("a rejected new file does not come to be", async () => {
+  test("a rejected new file is not created", async () => {
     rmSync(path);
     const { written } = await propose("hello\n", null);
     await desk.review.undoFile(uri);
@@ -84,7 +84,7 @@ suite("review before writing", () => {
     assert.equal(existsSync(path), false);
   });
 
-  test("what the user types in the file meanwhile is joined with what they accept", async () => {
+  test("text typed while the edit waits is merged with the accepted hunks", async () => {
     const { document } = await openEditor(path);
     const { written } = await propose();
     await typeAt(vscode.window.activeTextEditor!, 0, "mine\n");
@@ -96,7 +96,7 @@ suite("review before writing", () => {
     assert.equal(document.isDirty, true);
   });
 
-  test("what the user types into the very lines refuses the write and stays", async () => {
+  test("text typed into the edited lines refuses the write and stays", async () => {
     const editor = await openEditor(path);
     const { written } = await propose();
     await typeAt(editor, 1, "my ");
@@ -119,7 +119,7 @@ suite("review before writing", () => {
     assert.equal(readFileSync(path, "utf8"), ORIGINAL);
   });
 
-  test("a second edit of the same file waits until the first has its verdict, and sees what that left", async () => {
+  test("a second edit of the same file waits for the decision on the first, and builds on it", async () => {
     const { written } = await propose();
     const second = agentWrite(side.host.files, path, { expected: ORIGINAL, after: "other\n" }, cancel.signal);
     desk.review.keepFile(uri);
@@ -129,7 +129,7 @@ suite("review before writing", () => {
     assert.equal(result.reason, "conflict");
   });
 
-  test("the proposal is a diff that closes with its verdict", async () => {
+  test("the proposal is a diff that closes after the decision", async () => {
     const { written } = await propose();
     await desk.opener.openDiff(uri, false);
     const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;

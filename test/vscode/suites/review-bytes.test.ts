@@ -97,7 +97,7 @@ suite("bytes of reviewed files", () => {
     });
   }
 
-  test("what the user types in a file with mixed line ends stays theirs, and the hunks stay the agent's", async () => {
+  test("in a file with mixed line ends, typed text stays the user's and hunks stay the agent's", async () => {
     const uri = file("one\r\ntwo\nthree\r\nfour\n");
     const editor = await openEditor(uri.fsPath);
     await agentWrites(uri, "one\r\nTWO\nthree\r\nfour\n");
@@ -112,7 +112,7 @@ suite("bytes of reviewed files", () => {
     assert.deepEqual(desk.review.documents, []);
   });
 
-  test("other line ends for the whole file are no hunk", async () => {
+  test("a change of all line ends is no hunk", async () => {
     const uri = file("one\ntwo\nthree\n");
     const editor = await openEditor(uri.fsPath);
     await agentWrites(uri, "one\nTWO\nthree\n");

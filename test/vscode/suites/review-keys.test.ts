@@ -121,7 +121,7 @@ suite("keys of the review in a row", () => {
     );
   }
 
-  test("decide what a patient user would decide, also while the user types", async function () {
+  test("reach the state of one edit after the other, also while the user types", async function () {
     this.timeout(LIMIT_MS);
     for (let round = 0; round < ROUNDS; round += 1) {
       const random = randomOf(SEED * 1009 + round);
@@ -145,7 +145,7 @@ suite("keys of the review in a row", () => {
     }
   });
 
-  test("decide what will be written where nothing has been yet", async function () {
+  test("decide the written text before anything is written", async function () {
     this.timeout(LIMIT_MS);
     await setMode("before");
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -171,7 +171,7 @@ suite("keys of the review in a row", () => {
     }
   });
 
-  test("decide hunks that stand while the agent goes on, and lose nothing of its edits", async function () {
+  test("decide hunks while the agent continues, without losing its edits", async function () {
     this.timeout(LIMIT_MS);
     for (let round = 0; round < ROUNDS; round += 1) {
       const random = randomOf(SEED * 3001 + round);

@@ -100,7 +100,7 @@ suite("races for a reviewed file", () => {
     for (const line of ["one", "two", "three"]) assert.equal(disk.split(line).length, 2, name);
   }
 
-  test("nothing that anybody was told is done gets lost", async function () {
+  test("no confirmed change is lost", async function () {
     this.timeout(10_000 * ROUNDS);
     for (let round = 0; round < ROUNDS; round += 1) {
       const random = randomOf(SEED * 4001 + round * 17);

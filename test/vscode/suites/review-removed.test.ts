@@ -31,7 +31,7 @@ suite("review of files that the agent removes and moves", () => {
     await bench.close();
   });
 
-  test("a removed file is up for review, and undo puts it back as it was", async () => {
+  test("a removed file is up for review, and undo restores it", async () => {
     assert.deepEqual(await agentWrite(side.host.files, path, { expected: TEXT, after: null }, signal), { ok: true });
     assert.equal(existsSync(path), false);
     assert.deepEqual(desk.review.documents.map(String), [gone.toString()]);
@@ -43,7 +43,7 @@ suite("review of files that the agent removes and moves", () => {
     assert.deepEqual(desk.review.documents, []);
   });
 
-  test("keeping ends the review, and the file stays away", async () => {
+  test("keeping ends the review of a removed file", async () => {
     await agentWrite(side.host.files, path, { expected: TEXT, after: null }, signal);
     desk.review.keepFile(gone);
     assert.deepEqual(desk.review.documents, []);
@@ -58,7 +58,7 @@ suite("review of files that the agent removes and moves", () => {
     assert.equal(readFileSync(path, "utf8"), TEXT);
   });
 
-  test("a file that the agent made and removes leaves nothing to review", async () => {
+  test("a file that the agent creates and removes leaves nothing to review", async () => {
     const fresh = join(folder, "fresh.txt");
     await agentWrite(side.host.files, fresh, { expected: null, after: "x\n" }, signal);
     await agentWrite(side.host.files, fresh, { expected: "x\n", after: null }, signal);
@@ -72,7 +72,7 @@ suite("review of files that the agent removes and moves", () => {
     assert.equal(readFileSync(path, "utf8"), TEXT);
   });
 
-  test("where the user decides first, a removal waits, and a line that they keep keeps its file", async () => {
+  test("with review before writing, a removal waits, and keeping a line keeps the file", async () => {
     await vscode.workspace.getConfiguration("hermes").update("review.mode", "before", true);
     const removal = agentWrite(side.host.files, path, { expected: TEXT, after: null }, signal);
     await new Promise<void>((resolve) => {
@@ -103,7 +103,7 @@ suite("review of files that the agent removes and moves", () => {
     assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, to);
   });
 
-  test("nothing is moved over a file that is there", async () => {
+  test("no file is moved over an existing one", async () => {
     const to = join(folder, "b.txt");
     writeFileSync(to, "b\n");
     const refused = await side.host.files.rename({ from: path, to, expected: TEXT }, signal);

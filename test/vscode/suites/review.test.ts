@@ -93,7 +93,7 @@ suite("review of landed edits", () => {
     assert.equal(onDisk(uri), EDITED);
   });
 
-  test("undoing a hunk puts its old lines back and saves them", async () => {
+  test("undoing a hunk restores its old lines and saves them", async () => {
     const uri = await editedFile();
     await desk.review.undo(uri, hunk(uri, 1));
     assert.equal(onDisk(uri), "one\nTWO\nthree\nfour\nfive\nsix\nseven\n");
@@ -103,7 +103,7 @@ suite("review of landed edits", () => {
     ]);
   });
 
-  test("the last verdict ends the review of a file", async () => {
+  test("the last decision ends the review of a file", async () => {
     const uri = await editedFile();
     desk.review.keep(uri, hunk(uri, 2));
     await desk.review.undo(uri, hunk(uri, 0));
@@ -121,7 +121,7 @@ suite("review of landed edits", () => {
     assert.equal(onDisk(uri), ORIGINAL);
   });
 
-  test("what the user types is not the agent's and stays when everything is undone", async () => {
+  test("the user's typing is no hunk, and stays when everything is undone", async () => {
     const uri = await editedFile();
     const editor = await openEditor(uri.fsPath);
     await typeAt(editor, 3, "mine\n");
@@ -132,7 +132,7 @@ suite("review of landed edits", () => {
     assert.equal(editor.document.isDirty, true);
   });
 
-  test("Ctrl+Z after an undo brings the hunk back for review", async () => {
+  test("Ctrl+Z after an undo puts the hunk up for review again", async () => {
     const uri = await editedFile();
     const { document } = await openEditor(uri.fsPath);
     await desk.review.undoFile(uri);
@@ -172,7 +172,7 @@ suite("review of landed edits", () => {
     assert.deepEqual(desk.review.documents, []);
   });
 
-  test("a key goes on from a file that a command has removed", async () => {
+  test("a key moves on from a file that a command has removed", async () => {
     await editedFile();
     const other = pathOf("b.txt");
     await agentWrites(other, null, "b\n");
@@ -199,7 +199,7 @@ suite("review of landed edits", () => {
     await told;
   }
 
-  test("a file that the agent made goes when it is undone, but not what the user added to it", async () => {
+  test("undoing a created file removes it, but keeps the user's additions", async () => {
     const path = pathOf("new.txt");
     await agentWrites(path, null, "a\nb\n");
     const uri = vscode.Uri.file(path);
@@ -214,7 +214,7 @@ suite("review of landed edits", () => {
     assert.deepEqual(desk.review.documentsOf(other), []);
   });
 
-  test("an undo refuses a file that a command has changed, and goes on with what is there", async () => {
+  test("an undo refuses a file that a command has changed, and the review continues with its present text", async () => {
     const uri = await editedFile();
     writeFileSync(uri.fsPath, EDITED.replace("one", "by a command"));
     await assert.rejects(desk.review.undo(uri, hunk(uri, 0)));
@@ -223,7 +223,7 @@ suite("review of landed edits", () => {
     assert.match(onDisk(uri), /^by a command\ntwo\n/);
   });
 
-  test("the review is recreated after a reload, and what changed meanwhile is not the agent's", async () => {
+  test("the review is recreated after a reload; changes made since are the user's", async () => {
     const uri = await editedFile();
     desk.review.keep(uri, hunk(uri, 0));
     await desk.store.flush();
@@ -240,7 +240,7 @@ suite("review of landed edits", () => {
     assert.deepEqual(desk.problems, []);
   });
 
-  test("a damaged record is left out and told, a file that is gone is forgotten", async () => {
+  test("a damaged record is left out and reported, and a missing file is dropped", async () => {
     const uri = await editedFile();
     await agentWrites(pathOf("b.txt"), null, "b\n");
     await desk.store.flush();
@@ -274,7 +274,7 @@ suite("review of landed edits", () => {
     assert.deepEqual(hunkAt(desk.review, { place: undefined }, keepSecond ?? [])?.hunk, hunk(uri, 0));
   });
 
-  test("the text before is a document, and moves with what is kept", async () => {
+  test("the baseline is a document, and takes in kept hunks", async () => {
     const uri = await editedFile();
     await desk.opener.openDiff(uri, false);
     const before = await vscode.workspace.openTextDocument(originalUri(uri));
@@ -300,7 +300,7 @@ suite("review of landed edits", () => {
     assert.equal(input.uri.toString(), uri.toString());
   });
 
-  test("an edit of a file whose diff the user has opened is shown in that", async () => {
+  test("an edit is shown in the diff that the user has opened", async () => {
     const uri = await editedFile();
     await desk.opener.openDiff(uri, false);
     await agentWrites(uri.fsPath, EDITED, `${EDITED}eight\n`);
@@ -308,7 +308,7 @@ suite("review of landed edits", () => {
     assertDiffInFront(uri);
   });
 
-  test("a button of the gutter's peek means the hunk at its lines", async () => {
+  test("a button of the gutter's peek applies to the hunk at its lines", async () => {
     const uri = await editedFile();
     const change = (modifiedStartLineNumber: number, modifiedEndLineNumber: number) => ({
       originalStartLineNumber: 1,

@@ -75,7 +75,7 @@ suite("terminal input", () => {
     assert.equal(readFileSync(outputFile, "utf8"), "ready\ngot hello there\n");
   });
 
-  test("Ctrl+C interrupts the program, which may answer it", async () => {
+  test("Ctrl+C interrupts the program, which may handle it", async () => {
     const {
       id,
       terminal,
@@ -98,7 +98,7 @@ suite("terminal input", () => {
     assert.equal(readFileSync(outputFile, "utf8"), "ready\none\nend\n");
   });
 
-  test("what is typed goes to a pseudo-terminal as it is", async () => {
+  test("typed text reaches a pseudo-terminal unchanged", async () => {
     const inner = "script --quiet --return --flush --command 'tty; read line; echo \"got $line\"' /dev/null";
     const { id, terminal, outputFile, printed: until } = await start(inner, { hasPty: true });
     await until("/dev/pts/");
@@ -107,7 +107,7 @@ suite("terminal input", () => {
     assert.match(readFileSync(outputFile, "utf8"), /got raw/);
   });
 
-  test("the agent types too, and is told when nothing reads it", async () => {
+  test("the agent can type, too, and learns when no program reads it", async () => {
     const { id, outputFile, printed: until } = await start('echo ready; read line; echo "got $line"');
     await until("ready");
     assert.equal(await terminals.input(id, "from the agent\n"), undefined);
@@ -116,7 +116,7 @@ suite("terminal input", () => {
     assert.notEqual(await terminals.input(id, "more\n"), undefined);
   });
 
-  test("closing the terminal ends the command with all it started", async () => {
+  test("closing the terminal ends the command and all its processes", async () => {
     const { id, printed: until } = await start("setsid sleep 7431 & echo pid $!; sleep 7432");
     await until("pid ");
     const pid = /pid (\d+)/.exec(printed.get(id) ?? "")?.[1];

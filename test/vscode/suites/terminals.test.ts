@@ -44,7 +44,7 @@ suite("terminals", () => {
     return { exit, output, bytes: readFileSync(file) };
   }
 
-  test("output is there from the first line to the last, and the exit code is the command's", async () => {
+  test("output is complete from the first line to the last, with the command's exit code", async () => {
     const { exit, output, bytes } = await run("echo first; seq 2 999; echo last; exit 3");
     assert.deepEqual(exit, { exitCode: 3, signal: null });
     const lines = bytes.toString().trimEnd().split("\n");
@@ -54,12 +54,12 @@ suite("terminals", () => {
     assert.equal(output.head, bytes.toString());
   });
 
-  test("both streams are there", async () => {
+  test("output has both streams", async () => {
     const { bytes } = await run("echo out; echo err >&2");
     assert.deepEqual(bytes.toString().trim().split("\n").sort(), ["err", "out"]);
   });
 
-  test("a megabyte arrives whole; head and tail say how much is between", async () => {
+  test("a megabyte arrives whole; head and tail name the omitted size", async () => {
     const { exit, output, bytes } = await run("head -c 1048576 /dev/zero | tr '\\0' x; echo; echo END");
     assert.deepEqual(exit, { exitCode: 0, signal: null });
     assert.equal(bytes.length, 1_048_576 + 5);
@@ -74,7 +74,7 @@ suite("terminals", () => {
     assert.equal(output.head, "€uro\n");
   });
 
-  test("a command that cannot be found says so, with the shell's exit code", async () => {
+  test("an unknown command is reported with the shell's exit code", async () => {
     const { exit, output } = await run("no-such-program-here");
     assert.equal(exit.exitCode, 127);
     assert.match(output.head, /no-such-program-here/);
@@ -84,12 +84,12 @@ suite("terminals", () => {
     await assert.rejects(start("true", { shell: { folder: join(spill, "nowhere"), variables: undefined } }));
   });
 
-  test("no pager waits for anybody", async () => {
+  test("no pager waits for a key", async () => {
     const { output } = await run('echo "$PAGER $GIT_PAGER"');
     assert.equal(output.head, "cat cat\n");
   });
 
-  test("killing ends the command and all it started, also what left its group", async () => {
+  test("killing ends the command and all its processes, also outside its group", async () => {
     const seconds = 86_400 + process.pid;
     const { running } = await start(`setsid sleep ${seconds} & sleep ${seconds} & echo ready; wait`);
     await side.printed(running.terminalId, "ready");
@@ -101,7 +101,7 @@ suite("terminals", () => {
     await running.release();
   });
 
-  test("a command that ignores the polite signal is ended, too", async () => {
+  test("a command that ignores the first signal is killed", async () => {
     const { running } = await start("trap '' TERM; echo ready; while :; do sleep 0.2; done");
     await side.printed(running.terminalId, "ready");
     await running.kill();
