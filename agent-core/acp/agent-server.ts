@@ -5,6 +5,7 @@ import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent
 import { ModelDirectory } from "../agent/model-directory.ts";
 import { type Environment, homeFolder } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
+import { prepareSandbox } from "../host/terminals/sandbox/find-sandbox.ts";
 import { messageOf } from "../platform/errors.ts";
 import { useNetwork } from "../platform/http/connections.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
@@ -62,6 +63,7 @@ export class AgentServer {
 
   /** Keeps the client that `initialize` describes. */
   identify(client: ConnectedClient): void {
+    setImmediate(prepareSandbox); // while the client asks for its session
     this.#client = client;
   }
 
@@ -195,6 +197,7 @@ export class AgentServer {
     const choices = stored ?? { model: params.model, reasoningEffort: undefined };
     const model = await startingModel(directory, choices, this.#client.keyHint);
     const { local, log } = this.options;
+    if (configured.terminal.sandbox !== "off") await prepareSandbox();
     const session = createSession(
       () =>
         new AcpSession({

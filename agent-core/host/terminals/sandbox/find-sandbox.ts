@@ -1,5 +1,5 @@
 /** Sandbox program of this machine: bwrap on Linux, sandbox-exec on macOS. */
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { findProgram } from "../../find-program.ts";
 import { bwrapArguments, type SandboxedRun } from "./bwrap.ts";
@@ -33,6 +33,22 @@ export function findSandbox(path: string = process.env["PATH"] ?? ""): FoundSand
   return found;
 }
 
+const preparing = new Map<string, Promise<void>>();
+
+/** Runs the test of `findSandbox` beside other work, so that a session does not wait for it. Never rejects. */
+export function prepareSandbox(path: string = process.env["PATH"] ?? ""): Promise<void> {
+  const preparation = preparing.get(path) ?? prepare(path);
+  preparing.set(path, preparation);
+  return preparation;
+}
+
+async function prepare(path: string): Promise<void> {
+  if (known.has(path)) return;
+  const found = candidate(path);
+  const result = found.ok ? judged(found, await trial(found)) : found;
+  if (!known.has(path)) known.set(path, result);
+}
+
 function candidate(path: string): FoundSandbox {
   switch (process.platform) {
     case "linux": {
@@ -54,19 +70,37 @@ function seatbeltArguments(run: SandboxedRun, program: string, args: readonly st
   return ["-p", seatbeltProfile(run), program, ...args];
 }
 
+type Found = Extract<FoundSandbox, { readonly ok: true }>;
+type Trial = { readonly status: number | null; readonly stderr: string; readonly error?: Error | undefined };
+
 function tested(found: FoundSandbox): FoundSandbox {
   if (!found.ok) return found;
-  const { program, wrap } = found.sandbox;
-  const run: SandboxedRun = { binds: [], folder: "/", outlivesShell: false, hasNetwork: false };
-  const { status, stderr, error } = spawnSync(program, wrap(run, "true", []), {
-    encoding: "utf8",
-    timeout: TIMEOUT_MS,
+  const { program } = found.sandbox;
+  return judged(found, spawnSync(program, trialArguments(found), { encoding: "utf8", timeout: TIMEOUT_MS }));
+}
+
+function trial(found: Found): Promise<Trial> {
+  const options = { encoding: "utf8", timeout: TIMEOUT_MS } as const;
+  return new Promise((resolve) => {
+    execFile(found.sandbox.program, trialArguments(found), options, (error, _, stderr) => {
+      const status = typeof error?.code === "number" ? error.code : null;
+      if (error === null) resolve({ status: 0, stderr });
+      else resolve({ status, stderr, error: status === null ? error : undefined });
+    });
   });
+}
+
+function trialArguments({ sandbox }: Found): string[] {
+  const run: SandboxedRun = { binds: [], folder: "/", outlivesShell: false, hasNetwork: false };
+  return [...sandbox.wrap(run, "true", [])];
+}
+
+function judged(found: Found, { status, stderr, error }: Trial): FoundSandbox {
   if (status === 0) return found;
   const reason = error?.message ?? (stderr.trim().split("\n").at(-1) || `exit code ${status}`);
   return {
     ok: false,
-    reason: `${program} cannot create a sandbox on this machine (${reason})`,
+    reason: `${found.sandbox.program} cannot create a sandbox on this machine (${reason})`,
     advice:
       "allow user namespaces: set kernel.unprivileged_userns_clone=1, on Ubuntu also kernel.apparmor_restrict_unprivileged_userns=0; in a container, start it with --security-opt seccomp=unconfined",
   };
