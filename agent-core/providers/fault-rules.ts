@@ -29,7 +29,7 @@ const REASONING =
 const NO_REASONING = /missing.{0,4}reasoning_content|reasoning_content.{0,60}(is missing|must be passed back)/i;
 /** A server that gave a field and refuses it. DeepSeek's R1 does, and gateways in front of strict servers. */
 const OWN_FIELD =
-  /(remove|extra inputs|unknown|unrecognized|unexpected|not permitted|not supported).{0,80}(reasoning_(content|details)|extra_content)\b|messages?\W.{0,40}(reasoning|extra_content).{0,60}(not permitted|not supported|unknown|unexpected)/i;
+  /(remove|extra inputs|unknown|unrecognized|unexpected|not permitted|not supported).{0,80}(reasoning_(content|details)|extra_content)\b|messages?\W.{0,40}(reasoning|extra_content).{0,60}(not permitted|not supported|unsupported|unknown|unexpected)/i;
 const IMAGE =
   /images?.{0,40}(not supported|unsupported|not allowed|is invalid|could not be (processed|decoded)|too large|exceeds)|(not|n't) support.{0,24}(image|vision|multimodal)|support image input|could not process image|image_url.{0,40}(not|only).{0,24}support/i;
 const OVERFLOW =

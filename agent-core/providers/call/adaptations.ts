@@ -6,7 +6,13 @@ import type { ResolvedModel } from "../resolve.ts";
 /** Replacement of an image for a model without vision. */
 const NO_IMAGE = "[An image was here, which this model cannot see.]";
 
-type Refusals = { readonly parameters: Set<string>; noImages: boolean; needsReasoning: boolean };
+type Refusals = {
+  readonly parameters: Set<string>;
+  noImages: boolean;
+  needsReasoning: boolean;
+  /** Refusals of reasoning. After the second one the model gets none any more. */
+  reasoningRefusals: number;
+};
 
 export class Adaptations {
   readonly #models = new Map<string, Refusals>();
@@ -39,17 +45,22 @@ export class Adaptations {
     this.#of(model).noImages = true;
   }
 
-  /** Omits the reasoning of the first `count` messages. Later reasoning is sent again. */
-  dropReasoningBefore(count: number): void {
+  /**
+   * Omits the reasoning of the first `count` messages. Later reasoning is sent again, unless a model of chat completions
+   * refuses it again: such a server refuses the field, not its content.
+   */
+  dropReasoningBefore(count: number, model: ResolvedModel): void {
     this.#reasoningFrom = count;
+    if (model.mode === "chat_completions") this.#of(model).reasoningRefusals += 1;
   }
 
   /** The messages for this model; the same array when nothing changes. */
   apply(model: ResolvedModel, messages: readonly Message[]): readonly Message[] {
-    const { noImages } = this.#of(model);
-    if (!noImages && this.#reasoningFrom === 0) return messages;
+    const { noImages, reasoningRefusals } = this.#of(model);
+    const reasoningFrom = reasoningRefusals > 1 ? messages.length : this.#reasoningFrom;
+    if (!noImages && reasoningFrom === 0) return messages;
     return messages.map((message, index) => {
-      if (message.role === "assistant" && index < this.#reasoningFrom) return withoutOpaqueParts(message);
+      if (message.role === "assistant" && index < reasoningFrom) return withoutOpaqueParts(message);
       if (message.role === "user" && noImages && typeof message.content !== "string") {
         return { ...message, content: message.content.map(withoutImage) };
       }
@@ -59,10 +70,14 @@ export class Adaptations {
 
   #of({ mode, endpoint, model }: ResolvedModel): Refusals {
     const key = `${mode} ${endpoint.baseUrl} ${model}`;
-    const learnt = this.#models.get(key) ?? { parameters: new Set<string>(), noImages: false, needsReasoning: false };
+    const learnt = this.#models.get(key) ?? nothingRefused();
     this.#models.set(key, learnt);
     return learnt;
   }
+}
+
+function nothingRefused(): Refusals {
+  return { parameters: new Set(), noImages: false, needsReasoning: false, reasoningRefusals: 0 };
 }
 
 function withoutImage(part: ContentPart): ContentPart {

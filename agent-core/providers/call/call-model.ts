@@ -209,7 +209,7 @@ class PersistentCall {
       case "drop-parameter":
         return fault.parameter !== undefined && adaptations.dropParameter(chain.current, fault.parameter);
       case "drop-reasoning":
-        adaptations.dropReasoningBefore(this.#messages.length);
+        adaptations.dropReasoningBefore(this.#messages.length, chain.current);
         return true;
       case "add-reasoning":
         adaptations.requireReasoning(chain.current);

@@ -154,6 +154,15 @@ test("a server that asks for missing reasoning gets some, and is asked no second
   }
 });
 
+test("a server that refuses its own field gets it twice, and then no more", async () => {
+  const refusal = fail(400, "messages.2.assistant.reasoning_content: Extra inputs are not permitted");
+  const think = { parts: [{ type: "reasoning", text: "Hm." } as const, readFile] };
+  model.script(think, refusal, think, refusal, think, say("Done."));
+  expect(await agentFor(plain).chat("read it")).toBe("Done.");
+  const isSent = model.requests.map((_, index) => sent(index).some((message) => "reasoning_content" in message));
+  expect(isSent).toEqual([false, true, false, true, false, false]);
+});
+
 test("a call as text that cannot be read is shown, and one notice says that it did not run", async () => {
   const text = '<tool_call>{"name": "read_file", "arguments": {"path": "a.t';
   const notices: string[] = [];

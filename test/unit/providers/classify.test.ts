@@ -83,6 +83,7 @@ describe("HTTP status and what was said", () => {
     [400, "Missing `reasoning_content` field in the assistant message at message index 2.", "reasoning-missing"],
     [400, "The `reasoning_content` in the thinking mode must be passed back to the API.", "reasoning-missing"],
     [400, "thinking is enabled but reasoning_content is missing in assistant tool call message", "reasoning-missing"],
+    [400, "'messages.2' : for 'role:assistant': property 'reasoning' is unsupported", "reasoning-rejected"],
     [400, "Unknown parameter: 'reasoning'.", "unsupported-parameter"],
     [422, "field required", "bad-request"],
     [500, "The server had an error", "server"],
