@@ -221,8 +221,9 @@ export class AIAgent {
   }
 
   #toolContext(callId: string, signal: AbortSignal): Omit<ToolContext, "show"> {
-    const { host, cwd, callbacks, spillFolder, sessionIndex, memory, commandSeconds } = this.#setup;
+    const { host, cwd, callbacks, spillFolder, sessionIndex, memory, commandSeconds, policy } = this.#setup;
     return {
+      isSecret: (path) => policy.isSecret(path),
       host: this.checkpoints?.hostFor(callId) ?? host,
       cwd,
       sessions: sessionIndex,

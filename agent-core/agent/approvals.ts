@@ -4,6 +4,7 @@ import * as z from "zod";
 import type { Grants } from "../approval/grants.ts";
 import { type ApprovalMode, decide, type Effect } from "../approval/policy.ts";
 import { resolvePath } from "../approval/resolve-path.ts";
+import { secretReason } from "../approval/secret-paths.ts";
 import type { SandboxKind } from "../host/terminals/terminals.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import type { RecordedAnswer } from "../sessions/outcomes.ts";
@@ -24,7 +25,11 @@ export type PolicyDecision = { readonly sandbox?: SandboxKind } /** `granted`: t
 );
 
 /** Decides by the session's current mode, workspace and grants. */
-export type Policy = { decide(effect: Effect): PolicyDecision };
+export type Policy = {
+  decide(effect: Effect): PolicyDecision;
+  /** True for a file (absolute) that may hold keys. */
+  isSecret(path: string): boolean;
+};
 
 export type Asker = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer>;
 
@@ -115,6 +120,7 @@ export function sessionPolicy({
 }: PolicyOptions): Policy {
   const scope = { ...scopeOptions, resolvePath };
   return {
+    isSecret: (path) => secretReason(path, scope) !== undefined,
     decide(effect) {
       const decision = decide(effect, { mode: mode(), scope, trusted: trusted(), grants, asks, sandbox, written });
       if (decision.kind !== "ask") return decision;

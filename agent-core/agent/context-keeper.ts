@@ -309,7 +309,10 @@ export function createContextKeeper(
     },
     window,
     overhead: () => systemPrompt() + setup.toolText,
-    flush: new MemoryFlush({ auxiliary, tools, systemPrompt, contextFor, notify: notifyStatus }),
+    flush: new MemoryFlush({
+      ...{ auxiliary, tools, systemPrompt, contextFor, notify: notifyStatus },
+      mayRemember: () => setup.policy.decide({ kind: "memory" }).kind === "allow",
+    }),
     journal: (entry) => record.journal(entry),
     notify: notifyStatus,
     onCompressed: (event) => {

@@ -23,6 +23,8 @@ export type FlushPorts = {
   readonly systemPrompt: () => string;
   readonly contextFor: (callId: string, signal: AbortSignal) => ToolContext;
   readonly notify: (event: StatusEvent) => void;
+  /** True when the memory may change without a question: the user sees none of these calls. */
+  readonly mayRemember: () => boolean;
 };
 
 export class MemoryFlush {
@@ -41,7 +43,7 @@ export class MemoryFlush {
   async run(transcript: readonly TranscriptEntry[], messages: readonly Message[], signal: AbortSignal): Promise<void> {
     const { auxiliary, tools, systemPrompt } = this.#ports;
     const fresh = transcript.filter(({ position, message }) => position >= this.#from && message.role === "user");
-    if (!tools.includes(memoryTool) || fresh.length < MIN_MESSAGES) return;
+    if (!tools.includes(memoryTool) || fresh.length < MIN_MESSAGES || !this.#ports.mayRemember()) return;
     this.#from = (transcript.at(-1)?.position ?? 0) + 1;
     const request = [
       { role: "system", content: systemPrompt() },

@@ -153,6 +153,7 @@ function conflict(first: ResolvedCall, second: ResolvedCall): boolean {
   if (first.tool.interactive || second.tool.interactive) return true;
   const [one, other] = [first.prepared.effect, second.prepared.effect];
   if (one.kind === "none" || other.kind === "none") return false;
+  if (one.kind === "memory" || other.kind === "memory") return one.kind === other.kind;
   // A command may change anything, so it never runs together with another kind of call. Commands of one answer run in
   // parallel.
   if (one.kind === "command" || other.kind === "command") return one.kind !== other.kind;

@@ -14,6 +14,8 @@ export type Effect =
   | { readonly kind: "none" }
   | { readonly kind: "read"; readonly paths: readonly string[] }
   | { readonly kind: "edit"; readonly paths: readonly string[] }
+  /** Changes what the prompts of later sessions hold. */
+  | { readonly kind: "memory" }
   | {
       readonly kind: "command";
       readonly command: string;
@@ -78,6 +80,8 @@ function judge(effect: Effect, context: PolicyContext): Decision {
       return decideRead(effect.paths, context);
     case "edit":
       return decideEdit(effect.paths, context);
+    case "memory":
+      return decideMemory(context);
     case "command":
       return decideCommand(effect, { ...context, scope: { ...context.scope, cwd: effect.cwd } });
   }
@@ -115,6 +119,20 @@ function decideEdit(paths: readonly string[], context: PolicyContext): Decision 
     pathGrant("editing", asking),
     context,
   );
+}
+
+const MEMORY_GRANT: GrantOffer = {
+  description: "changing the memory",
+  keys: [{ id: JSON.stringify(["memory"]), description: "changing the memory" }],
+};
+
+function decideMemory(context: PolicyContext): Decision {
+  const { mode, trusted } = context;
+  if (!trusted) return deny("The user has not trusted this workspace, so nothing from it is remembered.");
+  if (mode === "plan")
+    return deny("Plan mode is read-only: nothing is remembered. Put the fact into your plan instead.");
+  if (mode === "auto") return ALLOW;
+  return askUnlessGranted(["Every later session begins with the memory"], MEMORY_GRANT, context);
 }
 
 type PathReason = { readonly path: string; readonly reason: string };

@@ -35,15 +35,82 @@ const HOME_SECRETS = new Set([
   ".cargo/credentials.toml",
   ".gem/credentials",
   ".terraform.d",
+  ".terraformrc",
+  ".m2/settings.xml",
+  ".m2/settings-security.xml",
+  ".gradle/gradle.properties",
+  ".nuget/nuget/nuget.config",
+  ".bundle/config",
+  ".composer/auth.json",
+  ".config/composer/auth.json",
+  ".config/containers",
+  ".config/rclone",
+  ".rclone.conf",
+  ".s3cfg",
+  ".boto",
+  ".oci",
+  ".authinfo",
+  ".authinfo.gpg",
+  ".smbcredentials",
+  ".databrickscfg",
+  ".snowsql",
+  ".kaggle",
+  ".huggingface",
+  ".cache/huggingface/token",
+  ".pulumi",
+  ".heroku",
+  ".fly",
+  ".putty",
+  ".electrum",
+  ".bitcoin",
+  ".ethereum",
+  ".claude",
+  ".claude.json",
+  ".codex",
+  ".gemini",
+  ".cursor",
+  ".config/github-copilot",
+  ".config/anthropic",
+  ".config/openai",
+  ".config/doctl",
+  ".config/hcloud",
+  ".config/stripe",
+  ".config/1password",
+  ".config/bitwarden",
+  ".config/keepassxc",
+  ".config/bravesoftware",
+  ".config/microsoft-edge",
+  ".config/vivaldi",
+  ".config/opera",
+  "snap/firefox",
+  "snap/chromium",
+  ".var/app",
+  ".local/share/kwalletd",
+  ".local/share/fish",
+  ".psql_history",
+  ".mysql_history",
+  ".python_history",
+  ".node_repl_history",
   "library/keychains",
   "library/cookies",
+  "library/application support/google",
+  "library/application support/firefox",
+  "library/application support/bravesoftware",
+  "library/application support/microsoft edge",
+  "library/application support/com.apple.tcc",
+  "library/safari",
+  "appdata/roaming/mozilla",
+  "appdata/local/google",
+  "appdata/local/microsoft",
 ]);
 /** Secret files of the system with a fixed path. */
 const SYSTEM_FILES = ["/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-", "/etc/ssl/private"];
 const SYSTEM_SECRETS =
   /^\/(?:private\/)?(?:etc\/(?:g?shadow-?|sudoers(?:\.d(?:\/|$)|$)|ssh\/ssh_host_|krb5\.keytab|ssl\/private)|proc\/[^/]+\/(?:environ|mem|maps|root|cwd\/\.env)|var\/run\/secrets|run\/secrets|dev\/(?:k?mem|port)$)/;
 const SECRET_NAMES =
-  /^(?:\.env(?:$|[.\-_](?!example$|sample$|template$|dist$|defaults$)).*|\.netrc|\.git-credentials|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|.+\.(?:p12|pfx|keystore|jks|kdbx)|credentials\.json|service[-_]?account.*\.json)$/;
+  /^(?:\.env(?:$|[.\-_](?!example$|sample$|template$|dist$|defaults$)).*|\.netrc|\.git-credentials|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|.+\.(?:p12|pfx|pem|ppk|keystore|jks|kdbx|keychain|keychain-db)|credentials\.json|service[-_]?account.*\.json)$/;
+/** Folders of the system's public certificates. */
+const CERTIFICATES = /^\/(?:etc\/(?:ssl\/certs|pki\/(?:tls\/certs|ca-trust))|usr)\//;
 
 /** Absolute paths of the user's and the system's secrets; they need not exist. */
 export function secretPlaces(scope: CommandScope): readonly string[] {
@@ -61,7 +128,8 @@ function reasonOf(path: string, scope: CommandScope): string | undefined {
   const below = partsBelow(homeOf(scope), path) ?? partsBelow(scope.home, path);
   if (below !== undefined && holdsHomeSecret(below)) return "it holds keys or passwords of your home folder";
   if (SYSTEM_SECRETS.test(path)) return "it holds secrets of the system";
-  if (SECRET_NAMES.test(basename(path).toLowerCase())) return "it usually holds keys or passwords";
+  if (SECRET_NAMES.test(basename(path).toLowerCase()) && !CERTIFICATES.test(path))
+    return "it usually holds keys or passwords";
   const own = partsBelow(scope.resolvePath(scope.hermesHome), path);
   if (own !== undefined && /^(?:\.env|auth\.json)/.test(own[0] ?? "")) return "it holds the keys of Hermes";
   return undefined;

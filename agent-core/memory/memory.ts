@@ -30,6 +30,11 @@ export type MemoryOptions = {
   readonly limits?: Readonly<Record<MemoryTarget, number>>;
 };
 
+export type MemoryPreview =
+  /** `oldText` is null without entries. */
+  | { readonly ok: true; readonly path: string; readonly oldText: string | null; readonly newText: string }
+  | { readonly ok: false; readonly message: string };
+
 export class Memory {
   readonly #folder: string;
   readonly #limits: Readonly<Record<MemoryTarget, number>>;
@@ -51,6 +56,15 @@ export class Memory {
       if (hasCode(error, "ENOENT")) return [];
       throw error;
     }
+  }
+
+  /** Text of the file before and after a change. Rejects when reading fails. */
+  async preview(target: MemoryTarget, change: NoteChange): Promise<MemoryPreview> {
+    const notes = await this.read(target);
+    const changed = changeNotes(notes, change, this.#limits[target]);
+    if (!changed.ok) return changed;
+    const oldText = notes.length === 0 ? null : formatNotes(notes);
+    return { ok: true, path: this.#path(target), oldText, newText: formatNotes(changed.notes) };
   }
 
   /** Changes the file's current entries, also those of other processes. Rejects when writing fails. */

@@ -1,8 +1,9 @@
 import * as z from "zod";
+import type { Memory } from "../memory/memory.ts";
 import { type NoteChange, notesLength } from "../memory/notes.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import { shortTitle } from "./resolve-path.ts";
-import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
+import { defineTool, type StagedCall, type ToolContext, type ToolResult } from "./tool.ts";
 
 const input = z
   .object({
@@ -39,14 +40,22 @@ export const tool = defineTool({
     "Remember facts for later sessions: decisions, conventions, the user's corrections and preferences. Not facts that only the present task needs, nor facts that the code shows. The prompt shows the entries as of the start of the session.",
   input,
   title: ({ action, content, old_text: oldText }) => shortTitle(`${titles[action]}: ${content ?? oldText ?? ""}`),
-  effect: () => ({ kind: "none" }),
-  run,
+  effect: () => ({ kind: "memory" }),
+  stage,
 });
 
-async function run(call: Call, { memory }: ToolContext): Promise<ToolResult> {
+/** The change is shown before it is approved. */
+async function stage(call: Call, { memory }: ToolContext): Promise<StagedCall> {
   if (memory === undefined) return refused("there is no memory in this session.");
   const threat = call.content === undefined ? undefined : findThreat(call.content);
   if (threat !== undefined) return refused(`the content contains ${threat}; it was not saved.`);
+  const preview = await memory.preview(call.target, changeOf(call));
+  if (!preview.ok) return refused(preview.message);
+  const { path, oldText, newText } = preview;
+  return { ok: true, diffs: [{ path, oldText, newText }], run: () => run(call, memory) };
+}
+
+async function run(call: Call, memory: Memory): Promise<ToolResult> {
   const changed = await memory.change(call.target, changeOf(call));
   if (!changed.ok) return refused(changed.message);
   const { notes, evicted } = changed;
@@ -70,6 +79,6 @@ function changeOf({ action, content = "", old_text: oldText = "" }: Call): NoteC
   }
 }
 
-function refused(why: string): ToolResult {
+function refused(why: string): { readonly ok: false; readonly text: string } {
   return { ok: false, text: `memory: ${why}` };
 }

@@ -32,20 +32,24 @@ export const tool = defineTool({
   run,
 });
 
-async function run(call: Input, { host, cwd, signal }: ToolContext): Promise<ToolResult> {
+async function run(call: Input, { host, cwd, signal, isSecret }: ToolContext): Promise<ToolResult> {
+  const root = absolutePath(call.path, cwd);
   const found = await host.search.search(
     {
       target: call.target,
       pattern: call.pattern,
-      root: absolutePath(call.path, cwd),
+      root,
       contextLines: call.context,
       ...(call.file_glob !== undefined && { fileGlob: call.file_glob }),
     },
     signal,
   );
   if (!found.ok) return { ok: false, text: `search_files: ${found.message}` };
-  if (found.hits.length === 0) return { ok: true, text: "Nothing found." };
-  const rows = rowsOf(call, found.hits, cwd);
+  // The user has allowed a secret folder that is named; names alone are no secret.
+  const isFiltered = call.target === "content" && !isSecret(root);
+  const hits = isFiltered ? withoutSecrets(found.hits, isSecret) : found.hits;
+  if (hits.length === 0) return { ok: true, text: "Nothing found." };
+  const rows = rowsOf(call, hits, cwd);
   const shown = rows.slice(call.offset, call.offset + call.limit);
   if (shown.length === 0) {
     return { ok: false, text: `search_files: there are ${rows.length} hits; offset ${call.offset} is past the end.` };
@@ -55,6 +59,11 @@ async function run(call: Input, { host, cwd, signal }: ToolContext): Promise<Too
   if (end < rows.length)
     shown.push(`[${call.offset + 1}-${end} of ${rows.length}${more}; continue with offset ${end}]`);
   return { ok: true, text: shown.join("\n") };
+}
+
+function withoutSecrets(hits: readonly SearchHit[], isSecret: (path: string) => boolean): readonly SearchHit[] {
+  const secrets = new Set([...new Set(hits.map(({ path }) => path))].filter(isSecret));
+  return hits.filter(({ path }) => !secrets.has(path));
 }
 
 function rowsOf({ target, output_mode: mode }: Input, hits: readonly SearchHit[], cwd: string): string[] {

@@ -70,6 +70,8 @@ export type ToolContext = {
   readonly processes: Processes;
   /** Timeout of commands without one of their own. Seconds. */
   readonly commandSeconds: number;
+  /** True for a file (absolute) that may hold keys: a search over its folder leaves it out. */
+  readonly isSecret: (path: string) => boolean;
   /** Commands of the call run in this sandbox: the approval covers no other place. */
   readonly sandbox?: SandboxKind | undefined;
   /** Id of the tool call. */

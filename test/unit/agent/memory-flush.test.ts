@@ -38,6 +38,7 @@ function agentWith(options: ConstructorParameters<typeof AIAgent>[0] = {}): AIAg
     apiKey: "sk-12345678",
     provider: "custom",
     title: "named",
+    approvalMode: () => "auto",
     callbacks: { status: ({ message }) => statuses.push(message) },
     ...options,
   });

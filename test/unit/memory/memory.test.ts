@@ -104,6 +104,17 @@ describe("the snapshot for a prompt", () => {
 });
 
 describe("the tool", () => {
+  it("shows the change of the file before it is saved, and asks like an edit", async () => {
+    const { context } = toolBench();
+    const preparation = tool.prepare({ action: "add", content: "tests run with npm test" }, "/");
+    if (!preparation.ok) throw new Error(preparation.text);
+    expect(preparation.call.effect).toEqual({ kind: "memory" });
+    const staged = await preparation.call.stage(context);
+    const path = expect.stringMatching(/MEMORY\.md$/);
+    expect(staged).toMatchObject({ ok: true, diffs: [{ path, oldText: null, newText: "tests run with npm test\n" }] });
+    expect(await context.memory?.read("memory")).toEqual([]);
+  });
+
   it("adds, corrects and forgets", async () => {
     const { run } = toolBench();
     expect((await run(tool, { action: "add", target: "user", content: "likes tabs" })).text).toBe(
