@@ -18,6 +18,8 @@ export type PanelClock = {
 
 export class Panel {
   readonly store: PanelStore;
+  /** Clock of the state's times, in milliseconds. */
+  readonly now: () => number;
   readonly memory: PanelMemory;
   /** Text in the composer. */
   readonly draft: Signal<string>;
@@ -30,6 +32,7 @@ export class Panel {
     this.#host = host;
     this.memory = new PanelMemory(host);
     this.draft = signal(this.memory.draft);
+    this.now = clock.now;
     this.store = new PanelStore({ ...clock, onShown: () => this.#channel.acknowledge() });
     this.#channel = new Channel(this.post, (events, reset) => this.store.apply(events, reset));
     this.#go(this.memory.route);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { say } from "../support/model-server/model-server.ts";
+import { fail, say } from "../support/model-server/model-server.ts";
 import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel.ts";
 
 // From nothing to a model, as somebody does who opens the panel for the first time.
@@ -72,6 +72,21 @@ describe("first run, keys and the model picker", () => {
     await panel().pictures("slash");
     await panel().send("/model gpt-4.1");
     await expect.poll(() => picker().textContent()).toContain("gpt-4.1");
+  });
+
+  test("a wait before a retry counts down in one line, and Stop ends it at once", async () => {
+    model().script({ ...fail(429, "slow down"), headers: { "retry-after": "40" } });
+    await panel().send("hurry");
+    const line = panel().page.getByText(/slow down\. Next try in \d+ s/);
+    await line.waitFor();
+    await panel().pictures("retry");
+    const first = await line.textContent();
+    await expect.poll(() => line.textContent()).not.toBe(first);
+    await panel().page.getByRole("button", { name: "Stop", exact: true }).click();
+    await panel()
+      .page.getByText(/slow down\. Waited 4\d s\./)
+      .waitFor();
+    expect(await line.count()).toBe(0);
   });
 
   test("a session keeps its model over a reload, and a new session starts with the last choice", async () => {

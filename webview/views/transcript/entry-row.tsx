@@ -121,18 +121,18 @@ function RetryText({
   readonly entry: NoticeEntry;
   readonly retry: NonNullable<NoticeEntry["retry"]>;
 }) {
-  const { store } = usePanel();
+  const panel = usePanel();
   const isOver = useComputed(() => {
-    const { running, entries, open } = store.shown.value;
+    const { running, entries, open } = panel.store.shown.value;
     return !running || open !== undefined || entries.at(-1)?.key !== entry.key;
   }).value;
-  const [now, setNow] = useState(Date.now());
+  const [now, setNow] = useState(panel.now);
   useEffect(() => {
     if (isOver) return undefined;
-    setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    setNow(panel.now());
+    const timer = setInterval(() => setNow(panel.now()), TICK_MS);
     return () => clearInterval(timer);
-  }, [isOver, retry.until]);
+  }, [isOver, retry.until, panel]);
   return <>{retryLine(retry, isOver, now)}</>;
 }
 
