@@ -180,6 +180,8 @@ export class ThinDocument {
 /** The part of `vscode.workspace` that deals with files and documents. */
 export class ThinFiles {
   readonly #unsaved = new Map<string, ThinDocument>();
+  /** The last document of each file that the extension has opened: an edit changes that one. */
+  readonly #opened = new Map<string, ThinDocument>();
   readonly #changed = new EventEmitter<object>();
   readonly #saved = new EventEmitter<ThinDocument>();
   readonly #renamed = new EventEmitter<object>();
@@ -223,12 +225,14 @@ export class ThinFiles {
     if (text !== undefined) return text;
     if (uri.scheme !== "file") return new ThinDocument(uri, "", () => Promise.resolve());
     const bytes = await this.fs.readFile(uri);
-    return new ThinDocument(uri, new TextDecoder().decode(bytes), (document) => this.#save(document));
+    const opened = new ThinDocument(uri, new TextDecoder().decode(bytes), (document) => this.#save(document));
+    this.#opened.set(uri.toString(), opened);
+    return opened;
   }
 
   async #apply({ changes, deleted, renamed }: WorkspaceEdit): Promise<boolean> {
     for (const change of changes) {
-      const document = await this.open(change.uri);
+      const document = this.#opened.get(change.uri.toString()) ?? (await this.open(change.uri));
       const contentChange = document.change(change);
       this.#unsaved.set(change.uri.toString(), document);
       this.#changed.fire({ document, contentChanges: [contentChange], reason: undefined });
