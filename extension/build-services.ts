@@ -28,6 +28,9 @@ import { AgentTerminals } from "./terminals/agent-terminals.ts";
 /** Key of the window's memory for the session shown last. */
 const LAST_SHOWN_KEY = "hermes.sessionId";
 
+/** Key of the window's memory for the sessions whose turn runs. */
+const RUNNING_KEY = "hermes.runningSessions";
+
 /** Starts nothing yet. The context disposes of the parts. */
 export function buildServices(context: vscode.ExtensionContext): { services: Services; view: ChatView } {
   const log = vscode.window.createOutputChannel("Hermes", { log: true });
@@ -39,12 +42,11 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
   const environment = new AgentEnvironment(context.secrets);
   const models = new ModelMemory(context.globalState);
   const sessionListChanges = new SessionListChanges();
-  const requests = requestsIn(panel, router, attention, log);
-  const terminals = new AgentTerminals({
-    output: (sessionId, terminalId, text) => router.emit(sessionId, { kind: "terminal-output", terminalId, text }),
-    exit: (sessionId, terminalId, exit) => router.emit(sessionId, { kind: "terminal-exit", terminalId, ...exit }),
-    warn: (message) => log.warn(message),
+  const requests = requestsIn(panel, router, log, (sessionIds) => {
+    attention.setRequests(sessionIds.length);
+    sessions.setAsking(sessionIds);
   });
+  const terminals = terminalsIn(router, log);
   const client: ClientServices = {
     ...{ terminals, requests, editReview, problems: new EditProblems() },
     sessionUpdate: (notification) => router.update(notification),
@@ -64,6 +66,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
       // A choice that cannot be stored is lost with the window.
       rememberModel: (choice) => void models.remember(choice).then(undefined, () => undefined),
       lastShown: lastShownIn(context.workspaceState),
+      running: runningIn(context.workspaceState),
     },
     panel,
     router,
@@ -103,16 +106,25 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
   return { services, view };
 }
 
+/** Terminals whose output goes to the log of their session. */
+function terminalsIn(router: SessionRouter, log: vscode.LogOutputChannel): AgentTerminals {
+  return new AgentTerminals({
+    output: (sessionId, terminalId, text) => router.emit(sessionId, { kind: "terminal-output", terminalId, text }),
+    exit: (sessionId, terminalId, exit) => router.emit(sessionId, { kind: "terminal-exit", terminalId, ...exit }),
+    warn: (message) => log.warn(message),
+  });
+}
+
 /** Requests with cards in the panel, and notifications while the panel does not show them. */
 function requestsIn(
   panel: PanelConnection,
   router: SessionRouter,
-  attention: AttentionCounter,
   log: vscode.LogOutputChannel,
+  changed: (sessionIds: readonly string[]) => void,
 ): Requests {
   const requests = new Requests({
     show: (sessionId, event) => router.emit(sessionId, event),
-    setCount: (count) => attention.setRequests(count),
+    changed,
     isInSight: (sessionId) => panel.isShowing(router.logOf(sessionId)),
     reveal: (sessionId) => {
       panel.command({ kind: "open-session", sessionId });
@@ -206,4 +218,13 @@ function followSettings({
 async function notifyWorkspaceTrusted(panel: PanelConnection, worker: AgentWorker): Promise<void> {
   panel.setFacts({ isTrusted: true });
   if (worker.isStarted) await call(await worker.agent(), settingsMethods.trust, {});
+}
+
+function runningIn(memory: vscode.Memento) {
+  return {
+    get: () => memory.get<readonly string[]>(RUNNING_KEY, []),
+    // A window that cannot store it does not offer to continue.
+    set: (sessionIds: readonly string[]) =>
+      void memory.update(RUNNING_KEY, sessionIds).then(undefined, () => undefined),
+  };
 }

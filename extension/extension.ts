@@ -25,7 +25,9 @@ export function activate(context: vscode.ExtensionContext): void {
 
 /** Ends all running commands here, because VS Code waits for `deactivate` but not for disposables. */
 export async function deactivate(): Promise<void> {
-  await (await built)?.services.terminals.endAll();
+  const { services } = (await built) ?? {};
+  services?.sessions.freeze();
+  await services?.terminals.endAll();
 }
 
 async function build(context: vscode.ExtensionContext): Promise<Extension> {

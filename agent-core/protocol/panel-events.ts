@@ -118,6 +118,8 @@ const turnEvents = [
     stopReason: z.custom<StopReason>((value) => typeof value === "string").exactOptional(),
     error: z.string().exactOptional(),
   }),
+  /** The turn before ended with its window. */
+  z.object({ kind: z.literal("interrupted") }),
   z.object({ kind: z.literal("queue"), prompts: z.array(QueuedPrompt).readonly() }),
   /** The messages from this position on were removed. */
   z.object({ kind: z.literal("rewind"), position: z.number() }),
@@ -204,6 +206,8 @@ export const WorkspaceFacts = z.object({
   /** Sandbox of the commands of the session opened last; missing before the first one. */
   sandbox: HermesSandbox.exactOptional(),
   review: z.array(ReviewedFile).readonly(),
+  /** Sessions that work, ask or have finished while the panel shows another one. */
+  background: z.array(z.object({ sessionId: z.string(), state: z.enum(["working", "asks", "done"]) })).readonly(),
   /** Number of files whose undo can be redone. */
   undone: z.number(),
   /** Background processes of every open session. */

@@ -22,9 +22,6 @@ import { EarlierMessages } from "./earlier-messages.ts";
 import { EventLog } from "./event-log.ts";
 import { closedSession, reduceSession, type SessionEffect, type SessionEvent } from "./session-state.ts";
 
-/** Limit for a cancelled turn to end, its commands included, before a session that was left closes. Milliseconds. */
-const TURN_END_MS = 5_000;
-
 /** Folders of the session and the facts that a new session starts with. */
 export type SessionPlace = {
   readonly cwd: string;
@@ -47,7 +44,9 @@ export type SessionPorts = {
   readonly began: (session: ChatSession, previousId: string | undefined) => void;
   /** A turn started or ended, or options have changed. */
   readonly changed: (session: ChatSession) => void;
-  /** The session was left. `isOpen`: background processes keep it open in the agent. */
+  /** A session without a turn was left, and is about to close. */
+  readonly closing: (session: ChatSession) => void;
+  /** `isOpen`: background processes keep it open in the agent. */
   readonly closed: (session: ChatSession, isOpen: boolean) => void;
 };
 
@@ -77,9 +76,7 @@ export class ChatSession {
   #options: readonly SessionConfigOption[] = [];
   #opening: Promise<void> = Promise.resolve();
   readonly #ready: Promise<unknown> | undefined;
-  #leaveTimer: NodeJS.Timeout | undefined;
-  /** Resolves when a session that was left has no turn. */
-  #quit = Promise.withResolvers<void>();
+  #hasEndedTurn = false as boolean;
 
   /** Opens nothing yet. `stored`: the session to load; default: a new one. It opens after `ready` has settled. */
   constructor(ports: SessionPorts, stored?: StoredSession, ready?: Promise<unknown>) {
@@ -104,6 +101,11 @@ export class ChatSession {
     return kind === "starting" || kind === "running";
   }
 
+  /** True from the end of a turn in the background until the panel shows the session. */
+  get hasEndedTurn(): boolean {
+    return this.#hasEndedTurn;
+  }
+
   /** Resolves when the session is open, or the log says why it is not. */
   async open(): Promise<void> {
     this.dispatch({ type: "open" });
@@ -119,31 +121,16 @@ export class ChatSession {
     const wasRunning = this.isRunning;
     const [next, effects] = reduceSession(this.#state, event);
     this.#state = next;
+    if (!next.isInBackground) this.#hasEndedTurn = false;
+    else if (wasRunning && !this.isRunning) this.#hasEndedTurn = true;
     for (const effect of effects) this.#run(effect);
     if (this.isRunning !== wasRunning) this.#ports.changed(this);
-    if (this.isRunning) return;
-    clearTimeout(this.#leaveTimer);
-    if (next.isLeaving) this.#quit.resolve();
   }
 
   /** Takes an update of the agent. */
   receive(update: SessionUpdate): void {
     if (update.sessionUpdate === "config_option_update") this.#setOptions(update.configOptions);
     this.dispatch({ type: "update", update });
-  }
-
-  /** The panel shows another session: stops the turn and closes this session. Resolves at the end of the turn. */
-  leave(): Promise<void> {
-    const quit = Promise.withResolvers<void>();
-    this.#quit = quit;
-    this.dispatch({ type: "leave" });
-    if (this.isRunning) {
-      this.#leaveTimer = setTimeout(() => {
-        this.dispatch({ type: "leave-timeout" });
-        quit.resolve();
-      }, TURN_END_MS);
-    }
-    return quit.promise;
   }
 
   /** The option of an ACP category: `mode`, `model`, `thought_level`. */
@@ -302,6 +289,7 @@ export class ChatSession {
 
   /** Closes the session in the agent, unless it has background processes, which would end with it. */
   async #close(): Promise<void> {
+    this.#ports.closing(this);
     const isOpen = this.#sessionId !== undefined && (await this.#request(closeUnlessBusy).catch(() => false));
     this.#ports.closed(this, isOpen);
   }

@@ -20,7 +20,15 @@ export class PanelConnection {
   readonly #sightChanged = new Set<() => void>();
 
   constructor(isTrusted: boolean) {
-    this.#facts = { agent: { state: "starting" }, isTrusted, review: [], undone: 0, processes: [], setup: null };
+    this.#facts = {
+      agent: { state: "starting" },
+      isTrusted,
+      review: [],
+      undone: 0,
+      background: [],
+      processes: [],
+      setup: null,
+    };
   }
 
   get facts(): WorkspaceFacts {

@@ -143,6 +143,7 @@ export class SessionHistory implements vscode.Disposable {
   async remove(sessionId: string): Promise<void> {
     const isCurrent = sessionId === this.#sessions.shown.sessionId;
     await this.#change((agent) => agent.request(methods.agent.session.delete, { sessionId }));
+    this.#sessions.forget(sessionId);
     if (isCurrent) this.#panel.command({ kind: "replace-session" });
   }
 

@@ -18,8 +18,8 @@ export type SessionState = {
   readonly canContinue: boolean;
   /** The last message chose a model. */
   readonly choosesModel: boolean;
-  /** The panel shows another session. This one closes when its turn has ended. */
-  readonly isLeaving: boolean;
+  /** The panel shows another session. This one closes as soon as it has nothing to do or to show. */
+  readonly isInBackground: boolean;
 };
 
 export type Turn =
@@ -50,10 +50,9 @@ export type SessionEvent =
   | { readonly type: "steer-failed"; readonly id: string; readonly message: string }
   | { readonly type: "update"; readonly update: SessionUpdate }
   | { readonly type: "agent-restarted" }
+  /** The panel shows another session. A running turn and its queue continue. */
   | { readonly type: "leave" }
-  /** A cancelled turn did not end in time. */
-  | { readonly type: "leave-timeout" }
-  /** The panel shows the session again before it was closed. */
+  /** The panel shows the session again. */
   | { readonly type: "return" };
 
 export type SessionEffect =
@@ -75,7 +74,7 @@ export const closedSession: SessionState = {
   queue: [],
   canContinue: false,
   choosesModel: false,
-  isLeaving: false,
+  isInBackground: false,
 };
 
 type Step = readonly [state: SessionState, effects: readonly SessionEffect[]];
@@ -106,9 +105,9 @@ function step(state: SessionState, event: SessionEvent): Step {
     case "update":
       return stepUpdate(state, event.update);
     case "leave":
-    case "leave-timeout":
+      return leave(state);
     case "return":
-      return stepLeave(state, event.type);
+      return [{ ...state, isInBackground: false }, []];
     default:
       return stepQueue(state, event);
   }
@@ -125,7 +124,7 @@ function stepLife(state: SessionState, event: EventOf<"open" | "opened" | "open-
     case "open-failed":
       return event.attempt === state.attempt ? openFailed(state, event.message) : [state, []];
     case "agent-restarted":
-      if (state.isLeaving) return [{ ...state, phase: "closed" }, [{ type: "close" }]];
+      if (state.isInBackground && isIdle(state)) return [{ ...state, phase: "closed" }, [{ type: "close" }]];
       // The session continues from its journal.
       return open({ ...state, queue: queue.unsteerAll(state.queue) });
   }
@@ -135,8 +134,9 @@ function opened(state: SessionState, loadError: string | undefined): Step {
   const notices = loadError === undefined ? [] : [error(`The session cannot be opened: ${loadError}`)];
   const { turn } = state;
   const next: SessionState = { ...state, phase: "open" };
-  if (state.isLeaving) return [next, [...notices, { type: "close" }]];
-  if (turn.kind !== "starting") return [next, notices];
+  if (turn.kind !== "starting") {
+    return [next, state.isInBackground && isIdle(next) ? [...notices, { type: "close" }] : notices];
+  }
   const [running, effects] = start({ ...next, turn: { kind: "idle" } }, turn.id, turn.text);
   return [running, [...notices, ...effects]];
 }
@@ -144,7 +144,7 @@ function opened(state: SessionState, loadError: string | undefined): Step {
 function openFailed(state: SessionState, message: string): Step {
   const { turn } = state;
   const closed: SessionState = { ...state, phase: "closed", turn: { kind: "idle" }, canContinue: false };
-  if (state.isLeaving) return [closed, [{ type: "close" }]];
+  if (state.isInBackground && isIdle(state)) return [closed, [{ type: "close" }]];
   const prompt = turn.kind === "starting" ? [promptEvent(turn.id, turn.text)] : [];
   return [closed, [...prompt, turnError(message)]];
 }
@@ -187,7 +187,6 @@ function start(state: SessionState, id: string, text: string): Step {
 function endTurn(state: SessionState, endedByItself: boolean, end: SessionEffect): Step {
   const sendsNext = state.turn.kind === "running" && state.turn.sendsNext;
   const idle: SessionState = { ...state, turn: { kind: "idle" }, canContinue: endedByItself || sendsNext };
-  if (state.isLeaving) return [idle, [end, { type: "close" }]];
   const [next, effects] = continueQueue(idle);
   return [next, [end, ...effects]];
 }
@@ -215,7 +214,6 @@ function stepRewind(state: SessionState, event: EventOf<"resend" | "rewound" | "
       return [{ ...state, turn: { kind: "rewinding" } }, [{ type: "rewind", position, text }]];
     }
     case "rewound": {
-      if (state.isLeaving) return [{ ...state, turn: { kind: "idle" } }, [{ type: "close" }]];
       const [next, effects] = start({ ...state, turn: { kind: "idle" } }, event.id, event.text);
       return [next, [{ type: "emit", event: { kind: "rewind", position: event.position } }, ...effects]];
     }
@@ -297,31 +295,14 @@ function removedPrompt(update: SessionUpdate): string | undefined {
   return readMeta(HermesRewoundMeta, update._meta)?.rewound.prompt ?? undefined;
 }
 
-function stepLeave(state: SessionState, type: "leave" | "leave-timeout" | "return"): Step {
-  switch (type) {
-    case "leave":
-      return leave(state);
-    case "leave-timeout":
-      return [state, state.isLeaving && state.turn.kind === "running" ? [{ type: "close" }] : []];
-    case "return":
-      return [{ ...state, isLeaving: false }, []];
-  }
+function leave(state: SessionState): Step {
+  const left: SessionState = { ...state, isInBackground: true };
+  const canClose = state.phase !== "opening" && isIdle(state);
+  return [left, canClose ? [{ type: "close" }] : []];
 }
 
-function leave(state: SessionState): Step {
-  const { turn, phase } = state;
-  // Text that the user wrote for this session is offered in the next one.
-  const unsent = [...(turn.kind === "starting" ? [turn.text] : []), ...queue.unsentTexts(state.queue)];
-  const left: SessionState = {
-    ...state,
-    queue: state.queue.length === 0 ? state.queue : [],
-    turn: turn.kind === "starting" ? { kind: "idle" } : turn,
-    isLeaving: true,
-  };
-  const compose: SessionEffect[] = unsent.length > 0 ? [{ type: "compose", text: unsent.join("\n\n") }] : [];
-  if (turn.kind === "running") return [left, [...compose, { type: "cancel" }]];
-  const canClose = phase !== "opening" && left.turn.kind === "idle";
-  return [left, canClose ? [...compose, { type: "close" }] : compose];
+function isIdle({ turn, queue: prompts }: SessionState): boolean {
+  return turn.kind === "idle" && prompts.length === 0;
 }
 
 function promptEvent(id: string, text: string): SessionEffect {

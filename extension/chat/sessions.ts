@@ -15,6 +15,8 @@ export type SessionsOptions = {
   readonly opened: SessionPorts["opened"];
   /** The session that this window showed last. */
   readonly lastShown: { get(): string | undefined; set(sessionId: string | undefined): void };
+  /** Ids of the sessions whose turn runs: after a reload of the window those turns can be continued. */
+  readonly running: { get(): readonly string[]; set(sessionIds: readonly string[]): void };
 };
 
 export class Sessions {
@@ -23,8 +25,14 @@ export class Sessions {
   readonly #router: SessionRouter;
   readonly #ports: SessionPorts;
   readonly #open = new Set<ChatSession>();
-  /** Sessions that were left and are being closed, by their ids. */
-  readonly #leaving = new Map<string, PromiseWithResolvers<void>>();
+  /** Sessions that are being closed, by their ids. */
+  readonly #closing = new Map<string, PromiseWithResolvers<void>>();
+  /** One entry for each open request. */
+  #asking: readonly string[] = [];
+  /** Sessions whose turn ended with the last window. */
+  readonly #interrupted: Set<string>;
+  /** The window closes: the ends of its turns are not recorded. */
+  #isFrozen = false as boolean;
   readonly #changed = new Set<() => void>();
   readonly #began = new Set<() => void>();
   #shown: ChatSession;
@@ -40,9 +48,11 @@ export class Sessions {
       opened: options.opened,
       compose: (text) => panel.command({ kind: "compose", text }),
       began: (session, previousId) => this.#sessionBegan(session, previousId),
-      changed: (session) => session === this.#shown && notify(this.#changed),
+      changed: (session) => this.#sessionChanged(session),
+      closing: ({ targetId }) => targetId !== undefined && this.#closing.set(targetId, Promise.withResolvers()),
       closed: (session, isOpen) => this.#sessionClosed(session, isOpen),
     };
+    this.#interrupted = new Set(options.running.get());
     const sessionId = options.lastShown.get();
     this.#shown = this.#show(this.#create(sessionId === undefined ? undefined : { sessionId, isChosen: false }));
   }
@@ -55,24 +65,42 @@ export class Sessions {
   /** Shows a new session. */
   showNew(): void {
     this.#options.lastShown.set(undefined);
-    // The list of sessions is sorted by last use: the session that was left must come after the new one.
-    const turnEnd = this.#leave(this.#shown);
-    this.#replace(this.#create(undefined, turnEnd));
+    this.#replace(this.#create(undefined));
   }
 
   /** Shows a stored session. When it cannot be loaded, the panel gets a new one and the reason. */
   showStored(sessionId: string): void {
     if (sessionId === this.#shown.targetId) return;
     const open = [...this.#open].find((session) => session.targetId === sessionId);
-    const closing = this.#leaving.get(sessionId);
+    const closing = this.#closing.get(sessionId);
     this.#options.lastShown.set(sessionId);
-    const turnEnd = this.#leave(this.#shown);
     if (open === undefined || closing !== undefined) {
-      this.#replace(this.#create({ sessionId, isChosen: true }, Promise.all([turnEnd, closing?.promise])));
+      this.#replace(this.#create({ sessionId, isChosen: true }, closing?.promise));
     } else {
       open.dispatch({ type: "return" });
       this.#replace(open);
     }
+  }
+
+  /** Takes the sessions of all open requests. */
+  setAsking(sessionIds: readonly string[]): void {
+    this.#asking = sessionIds;
+    this.#showBackground();
+  }
+
+  /** Drops a session that was deleted. */
+  forget(sessionId: string): void {
+    for (const session of this.#open) {
+      if (session.targetId !== sessionId || session === this.#shown) continue;
+      this.#open.delete(session);
+      this.#router.remove(sessionId, session);
+    }
+    this.#showBackground();
+  }
+
+  /** The window is about to close: turns that end from now on are interrupted. */
+  freeze(): void {
+    this.#isFrozen = true;
   }
 
   /** Stores a session with the messages of `sessionId` before `position` (default: all); resolves to its id. */
@@ -111,19 +139,34 @@ export class Sessions {
   }
 
   #replace(session: ChatSession): void {
+    const left = this.#shown;
     this.#shown = this.#show(session);
+    left.dispatch({ type: "leave" });
     void session.open();
     notify(this.#changed);
+    this.#showBackground();
   }
 
-  /**
-   * A session that the panel does not show anymore stops its turn and closes. To let its turn continue, leave out this
-   * call: its log and its state work without a panel. Resolves at the end of the turn.
-   */
-  #leave(session: ChatSession): Promise<void> {
-    const { targetId } = session;
-    if (targetId !== undefined) this.#leaving.set(targetId, Promise.withResolvers());
-    return session.leave();
+  #sessionChanged(session: ChatSession): void {
+    if (session === this.#shown) notify(this.#changed);
+    if (!this.#isFrozen) {
+      const running = [...this.#open].filter(({ isRunning }) => isRunning);
+      this.#options.running.set([...this.#interrupted, ...running.flatMap(({ sessionId }) => sessionId ?? [])]);
+    }
+    this.#showBackground();
+  }
+
+  /** Updates the badges of the sessions that the panel does not show. */
+  #showBackground(): void {
+    const background = [...this.#open].flatMap((session) => {
+      const { sessionId, isRunning } = session;
+      if (session === this.#shown || sessionId === undefined || this.#closing.has(sessionId)) return [];
+      if (!isRunning && !session.hasEndedTurn) return [];
+      const quiet = isRunning ? "working" : "done";
+      return [{ sessionId, state: this.#asking.includes(sessionId) ? "asks" : quiet } as const];
+    });
+    if (JSON.stringify(background) !== JSON.stringify(this.#panel.facts.background))
+      this.#panel.setFacts({ background });
   }
 
   #sessionBegan(session: ChatSession, previousId: string | undefined): void {
@@ -132,6 +175,7 @@ export class Sessions {
     if (previousId !== undefined) this.#router.remove(previousId, session);
     this.#router.add(sessionId, session);
     this.#panel.setFacts({ agent: { state: "ready" } });
+    if (this.#interrupted.delete(sessionId)) session.log.push({ kind: "interrupted" });
     if (session !== this.#shown) return;
     this.#options.lastShown.set(sessionId);
     notify(this.#began);
@@ -139,8 +183,8 @@ export class Sessions {
 
   #sessionClosed(session: ChatSession, isOpen: boolean): void {
     const { targetId: sessionId } = session;
-    const leaving = sessionId === undefined ? undefined : this.#leaving.get(sessionId);
-    if (sessionId !== undefined) this.#leaving.delete(sessionId);
+    const closing = sessionId === undefined ? undefined : this.#closing.get(sessionId);
+    if (sessionId !== undefined) this.#closing.delete(sessionId);
     if (!isOpen) {
       this.#open.delete(session);
       if (sessionId !== undefined) {
@@ -148,7 +192,8 @@ export class Sessions {
         this.#panel.setProcesses({ sessionId, processes: [] });
       }
     }
-    leaving?.resolve();
+    closing?.resolve();
+    this.#showBackground();
   }
 }
 

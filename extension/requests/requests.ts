@@ -31,8 +31,8 @@ export type RequestNotice = { readonly text: string; readonly buttons: readonly 
 export type RequestPorts = {
   /** Emits an event of a session to the panel. */
   readonly show: (sessionId: string, event: PanelEvent) => void;
-  /** Takes the number of open requests. */
-  readonly setCount: (count: number) => void;
+  /** Takes the session of each open request. */
+  readonly changed: (sessionIds: readonly string[]) => void;
   /** True while the user sees the cards of this session. */
   readonly isInSight: (sessionId: string) => boolean;
   /** Opens the panel with this session. */
@@ -116,7 +116,7 @@ export class Requests {
     const { promise, resolve: answer } = Promise.withResolvers<RequestAnswer | undefined>();
     const request: OpenRequest = { ...asked, answer, shownNotice: undefined };
     this.#open.set(requestId, request);
-    this.#ports.setCount(this.#open.size);
+    this.#changed();
     const withdraw = (): void => answer(undefined);
     if (signal.aborted) withdraw();
     signal.addEventListener("abort", withdraw, { once: true });
@@ -125,10 +125,14 @@ export class Requests {
       return await promise;
     } finally {
       this.#open.delete(requestId);
-      this.#ports.setCount(this.#open.size);
+      this.#changed();
       signal.removeEventListener("abort", withdraw);
       request.shownNotice?.abort();
     }
+  }
+
+  #changed(): void {
+    this.#ports.changed([...this.#open.values()].map(({ sessionId }) => sessionId));
   }
 
   /** A notification over a visible card would cover its buttons. */

@@ -46,7 +46,7 @@ describe("sessions in the panel", () => {
     await expect.poll(bubbles).toEqual(["list the files", "read a.txt"]);
   });
 
-  test("a message sent while a new session replaces a running turn belongs to the new session", async () => {
+  test("a message sent while a new session begins belongs to the new session, and the running turn continues", async () => {
     await panel().send(STUBBORN);
     await panel().toolCalls("in_progress").last().waitFor();
     await panel().composer.fill("search two");
@@ -59,12 +59,19 @@ describe("sessions in the panel", () => {
     await expect.poll(bubbles).toEqual(["search two"]);
     await panel().page.getByText("a.txt").last().waitFor();
     await panel().idle();
+    await panel().page.getByText("Another session is working").click();
+    await rows().filter({ hasText: "working" }).locator(".history-name").click();
+    await panel().page.getByRole("button", { name: "Stop" }).click();
+    await panel().idle();
+    await panel().runCommand("Hermes: Show Sessions");
+    await rows().filter({ hasText: "search two" }).locator(".history-name").click();
+    await expect.poll(bubbles).toEqual(["search two"]);
   });
 
   test("the list shows the last used sessions first, and opens one", async () => {
-    // The turn of the session that was left is over: only the open one is locked.
-    await expect.poll(locks).toHaveLength(1);
     await say("read a.txt", "three");
+    // The idle sessions that were left are closed: only the open one is locked.
+    await expect.poll(locks).toHaveLength(1);
     await panel().runCommand("Hermes: Show Sessions");
     await expect.poll(() => rows().count()).toBe(3);
     expect((await names())[0]).toContain("search two");
@@ -133,7 +140,7 @@ describe("sessions in the panel", () => {
     await expect.poll(bubbles).toEqual([]);
   });
 
-  test("queued messages move to the composer of a new session, before the typed text", async () => {
+  test("queued messages stay with their session, and typed text stays in the composer", async () => {
     await panel().runCommand("Hermes: New Session");
     await panel().send(STUBBORN);
     await panel().toolCalls("in_progress").last().waitFor();
@@ -141,7 +148,11 @@ describe("sessions in the panel", () => {
     await panel().page.locator("[data-row]").waitFor();
     await panel().composer.fill("search two");
     await panel().runCommand("Hermes: New Session");
-    await expect.poll(() => panel().composer.inputValue()).toBe("list the files\n\nsearch two");
+    await expect.poll(bubbles).toEqual([]);
+    expect(await panel().composer.inputValue()).toBe("search two");
+    await panel().page.getByText("Another session is working").click();
+    await rows().filter({ hasText: "working" }).locator(".history-name").click();
+    await panel().page.locator("[data-row]").getByText("list the files").waitFor();
     await panel().composer.fill("read a.txt");
     // A panel that is drawn anew gets everything again, and leaves what was typed since.
     await panel().hideAndShow();

@@ -54,6 +54,7 @@ const handlers: Handlers = {
   "earlier-page": addEarlierPage,
   "earlier-failed": failEarlier,
   "turn-end": endTurn,
+  interrupted: (state) => ({ ...state, isInterrupted: true }),
   rewind: (state, { position }, at) => rewindTo(state, position, at),
   "restore-preview": previewRestore,
   restored: addRestored,

@@ -162,6 +162,8 @@ export type PanelState = {
   /** Number of the next entry's key. */
   readonly nextKey: number;
   readonly running: boolean;
+  /** The last turn ended with its window; the user can continue it. */
+  readonly isInterrupted: boolean;
   readonly runningSince: number | undefined;
   readonly terminals: ReadonlyMap<string, TerminalState>;
   readonly plan: readonly PlanEntry[];
@@ -178,7 +180,15 @@ export type PanelState = {
 };
 
 export const emptyState: PanelState = {
-  facts: { agent: { state: "starting" }, isTrusted: true, review: [], undone: 0, processes: [], setup: null },
+  facts: {
+    agent: { state: "starting" },
+    isTrusted: true,
+    review: [],
+    undone: 0,
+    background: [],
+    processes: [],
+    setup: null,
+  },
   route: { sessions: false, setup: false, isOpening: false, searchFocus: 0 },
   history: undefined,
   sessionId: undefined,
@@ -190,6 +200,7 @@ export const emptyState: PanelState = {
   open: undefined,
   nextKey: 0,
   running: false,
+  isInterrupted: false,
   runningSince: undefined,
   terminals: new Map(),
   plan: [],

@@ -21,7 +21,7 @@ const stopLabels: Record<StopReason, string | undefined> = {
 export function beginTurn(state: PanelState, text: string, at: number): PanelState {
   const planDone = state.plan.every((entry) => entry.status === "completed");
   const shown = sealOpen(growText(sealOpen(state, at), { type: "user", text, messageId: undefined }, at), at);
-  const running = { ...shown, running: true, runningSince: at, plan: planDone ? [] : shown.plan };
+  const running = { ...shown, running: true, isInterrupted: false, runningSince: at, plan: planDone ? [] : shown.plan };
   return announce(running, `${state.agentName} is working`);
 }
 

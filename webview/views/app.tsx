@@ -22,6 +22,7 @@ export function App() {
     <main class="panel">
       <AgentLine />
       <TrustLine />
+      <BackgroundLine />
       <Content />
       <div class="dock">
         {permissions.map((request) => (
@@ -30,6 +31,7 @@ export function App() {
         {questions.map((request) => (
           <QuestionCard key={request.requestId} request={request} />
         ))}
+        <InterruptedLine />
         <PlanView />
         <ReviewBar />
         <ProcessStrip />
@@ -109,6 +111,56 @@ function SandboxNote() {
     <p class="empty-note sandbox-note">
       Sandbox {sandbox.text}. To enable it, {sandbox.advice}.
     </p>
+  );
+}
+
+const BACKGROUND = [
+  { state: "asks", icon: "bell-dot", text: "asks for your answer" },
+  { state: "working", icon: "loading", text: "is working" },
+  { state: "done", icon: "pass", text: "has finished" },
+] as const;
+
+/** The most urgent state of the other sessions; a click opens their list. */
+function BackgroundLine() {
+  const panel = usePanel();
+  const { facts, route } = panel.store.shown.value;
+  const shown = BACKGROUND.find(({ state }) => facts.background.some((session) => session.state === state));
+  if (shown === undefined || route.sessions) return null;
+  const count = facts.background.filter(({ state }) => state === shown.state).length;
+  const text = count === 1 ? `Another session ${shown.text}` : `${count} other sessions: ${shown.state}`;
+  return (
+    <button
+      type="button"
+      class={`agent-line background-line background-${shown.state}`}
+      onClick={() => panel.showSessions()}
+    >
+      <Icon name={shown.icon} spin={shown.state === "working"} /> <span>{text}</span>
+    </button>
+  );
+}
+
+const CONTINUE = "Continue where you stopped.";
+
+/** Offers to continue a turn that ended with its window. */
+function InterruptedLine() {
+  const { store, post } = usePanel();
+  const { isInterrupted, running } = store.shown.value;
+  if (!isInterrupted || running) return null;
+  return (
+    <section class="review" aria-label="Interrupted turn">
+      <div class="review-head">
+        <span class="review-undone" role="status">
+          <Icon name="debug-pause" /> The turn was interrupted
+        </span>
+        <button
+          type="button"
+          class="button button-small button-primary"
+          onClick={() => post({ type: "prompt", text: CONTINUE })}
+        >
+          Continue
+        </button>
+      </div>
+    </section>
   );
 }
 

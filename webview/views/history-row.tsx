@@ -1,8 +1,8 @@
 /** A stored session in the list: open, rename, fork, export, delete. */
 import { memo } from "preact/compat";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { HistoryItem } from "../../agent-core/protocol/panel-events.ts";
-import { IconButton } from "./icon.tsx";
+import { Icon, IconButton } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
 import { formatCost, shortTime } from "./words.ts";
 
@@ -81,9 +81,32 @@ function Name({ item, field, onKey }: NameProps) {
       <span class="history-title" dir="auto">
         {title}
       </span>
+      <BackgroundState sessionId={sessionId} />
       {snippet && <Snippet text={snippet.text} marks={snippet.marks} />}
       <span class="history-facts">{facts.filter((fact) => fact !== undefined).join(" · ")}</span>
     </button>
+  );
+}
+
+const STATES = {
+  asks: { icon: "bell-dot", text: "asks for your answer" },
+  working: { icon: "loading", text: "working" },
+  done: { icon: "pass", text: "finished" },
+} as const;
+
+/** Badge of a session that the panel does not show: working, asks, done. */
+function BackgroundState({ sessionId }: Pick<HistoryItem, "sessionId">) {
+  const { store } = usePanel();
+  const state = useMemo(
+    () => store.select(({ facts }) => facts.background.find((session) => session.sessionId === sessionId)?.state),
+    [store, sessionId],
+  ).value;
+  if (state === undefined) return null;
+  const { icon, text } = STATES[state];
+  return (
+    <span class={`history-state history-${state}`}>
+      <Icon name={icon} spin={state === "working"} /> {text}
+    </span>
   );
 }
 

@@ -36,7 +36,7 @@ function desk(isVisible: boolean) {
   const notices: Shown[] = [];
   const requests = new Requests({
     show: (_sessionId, event) => events.push(event),
-    setCount: () => undefined,
+    changed: () => undefined,
     isInSight: () => state.isVisible,
     reveal: (sessionId) => revealed.push(sessionId),
     notify: (notice, closed) => new Promise((press) => notices.push({ notice, closed, press })),

@@ -243,8 +243,8 @@ describe("a restart of the agent", () => {
     expect(restarted).toMatchObject({ effects: ["queue", "open 2"], queue: ["two:waiting"] });
   });
 
-  test("ends a session that was left", () => {
-    expect(play({ ...idle, isLeaving: true }, { type: "agent-restarted" }).effects).toEqual(["close"]);
+  test("closes an idle session in the background", () => {
+    expect(play({ ...idle, isInBackground: true }, { type: "agent-restarted" }).effects).toEqual(["close"]);
   });
 });
 
@@ -254,32 +254,24 @@ describe("leaving", () => {
     expect(play(closedSession, { type: "leave" }).effects).toEqual(["close"]);
   });
 
-  test("stops the turn, offers unsent text, and closes when the turn has ended", () => {
-    const left = play(running, prompt("two"), prompt("three"), { type: "leave" });
-    expect(left).toMatchObject({ effects: ["queue", "compose two\n\nthree", "cancel"], queue: [] });
-    const ended = play(left.state, { type: "turn-ended", stopReason: "cancelled" });
-    expect(ended.effects).toEqual(["turn-end cancelled", "close"]);
-    expect(play(left.state, { type: "turn-failed", message: "gone" }).effects).toEqual(["turn-end gone", "close"]);
-  });
-
-  test("closes a session whose turn does not end in time", () => {
-    const left = play(running, { type: "leave" }).state;
-    expect(play(left, { type: "leave-timeout" }).effects).toEqual(["close"]);
-    const ended = play(left, { type: "turn-ended", stopReason: "cancelled" }).state;
-    expect(play(ended, { type: "leave-timeout" }).effects).toEqual([]);
-  });
-
-  test("waits for a session that is being opened; its prompt is offered again", () => {
-    const left = play(closedSession, prompt("one"), { type: "leave" });
-    expect(left.effects).toEqual(["compose one"]);
-    expect(play(left.state, { type: "opened", attempt: 1 }).effects).toEqual(["close"]);
-    expect(play(left.state, { type: "open-failed", attempt: 1, message: "no" }).effects).toEqual(["close"]);
-  });
-
-  test("starts no turn after messages were removed", () => {
-    const left = play(idle, { type: "resend", position: 3, text: "other" }, { type: "leave" });
+  test("lets the turn and its queue continue in the background", () => {
+    const left = play(running, prompt("two"), { type: "leave" });
     expect(left.effects).toEqual([]);
-    expect(play(left.state, { type: "rewound", id: "p", position: 3, text: "other" }).effects).toEqual(["close"]);
+    const next = play(left.state, { type: "turn-ended", stopReason: "end_turn" });
+    expect(next.effects).toEqual(["queue", "turn-end end_turn", "show two", "send two"]);
+    expect(play(next.state, { type: "turn-ended", stopReason: "end_turn" }).effects).toEqual(["turn-end end_turn"]);
+  });
+
+  test("starts the turn of a session that is being opened", () => {
+    const left = play(closedSession, prompt("one"), { type: "leave" });
+    expect(left.effects).toEqual([]);
+    expect(play(left.state, { type: "opened", attempt: 1 }).effects).toEqual(["show one", "send one"]);
+  });
+
+  test("closes a session without a turn as soon as it is open", () => {
+    const left = play(closedSession, { type: "open" }, { type: "leave" }).state;
+    expect(play(left, { type: "opened", attempt: 1 }).effects).toEqual(["close"]);
+    expect(play(left, { type: "open-failed", attempt: 1, message: "no" }).effects).toEqual(["close"]);
   });
 
   test("is taken back when the panel returns to the session", () => {

@@ -40,11 +40,11 @@ class FakeAgent {
   }
 }
 
-function window(last?: string) {
+function window(last?: string, running: readonly string[] = []) {
   const agent = new FakeAgent();
   const panel = new PanelConnection(true);
   const router = new SessionRouter();
-  const memory = { last };
+  const memory: { last: string | undefined; running: readonly string[] } = { last, running };
   const options: SessionsOptions = {
     agent: (async () => agent) as unknown as SessionsOptions["agent"],
     place: () => ({ cwd: "/w", additionalDirectories: [], mcpServers: [], _meta: { hermes: { trusted: true } } }),
@@ -54,6 +54,12 @@ function window(last?: string) {
       get: () => memory.last,
       set: (sessionId) => {
         memory.last = sessionId;
+      },
+    },
+    running: {
+      get: () => memory.running,
+      set: (sessionIds) => {
+        memory.running = sessionIds;
       },
     },
   };
@@ -104,18 +110,12 @@ test("updates of a session that is not shown reach its own log only", async () =
   expect(agent.count(methods.agent.session.load, "s1")).toBe(0);
 });
 
-test("a session that is left stops its turn and is closed after it, but not while background processes run", async () => {
+test("a session that is left closes when it is idle, but not while background processes run", async () => {
   const { agent, memory, sessions } = window();
   await sessions.shown.open();
-  sessions.shown.prompt("go");
-  await settled();
   sessions.showNew();
   await settled();
-  expect([agent.count("session/cancel", "s1"), agent.count("session/close", "s1")]).toEqual([1, 0]);
-  expect(agent.requests.filter(({ method }) => method === "session/new")).toHaveLength(1);
-  agent.turns.get("s1")?.resolve({ stopReason: "cancelled" });
-  await settled();
-  expect(agent.count("session/close", "s1")).toBe(1);
+  expect([agent.count("session/cancel", "s1"), agent.count("session/close", "s1")]).toEqual([0, 1]);
   expect(memory.last).toBe("s2");
   agent.busy.add("s2");
   sessions.showNew();
@@ -123,19 +123,55 @@ test("a session that is left stops its turn and is closed after it, but not whil
   expect(agent.count("session/close", "s2")).toBe(0);
 });
 
-test("a session that was just left is loaded only after it was closed", async () => {
+test("a turn continues in the background: it works, asks, is done, and is shown live again", async () => {
+  const { agent, panel, sessions } = window();
+  await sessions.shown.open();
+  const first = sessions.shown;
+  first.prompt("go");
+  await settled();
+  sessions.showNew();
+  await settled();
+  const states = () => panel.facts.background.map(({ sessionId, state }) => `${sessionId} ${state}`);
+  expect([states(), agent.count("session/cancel", "s1")]).toEqual([["s1 working"], 0]);
+  sessions.setAsking(["s1"]);
+  expect(states()).toEqual(["s1 asks"]);
+  sessions.setAsking([]);
+  agent.turns.get("s1")?.resolve({ stopReason: "end_turn" });
+  await settled();
+  expect(states()).toEqual(["s1 done"]);
+  sessions.showStored("s1");
+  await settled();
+  expect([states(), sessions.shown === first, agent.count("session/load", "s1")]).toEqual([[], true, 0]);
+});
+
+test("a session that is closing is loaded only after it was closed", async () => {
   const { agent, sessions } = window();
   await sessions.shown.open();
-  sessions.shown.prompt("go");
-  await settled();
   sessions.showNew();
   sessions.showStored("s1");
   await settled();
-  expect(agent.count("session/load", "s1")).toBe(0);
-  agent.turns.get("s1")?.resolve({ stopReason: "cancelled" });
-  await settled();
   const order = agent.requests.filter(({ sessionId }) => sessionId === "s1").map(({ method }) => method);
   expect(order.slice(-3)).toEqual(["_hermes/process/list", "session/close", "session/load"]);
+});
+
+test("a turn that ends with its window is offered for continuation in the next one", async () => {
+  const { agent, memory, sessions } = window();
+  await sessions.shown.open();
+  sessions.shown.prompt("go");
+  await settled();
+  sessions.freeze();
+  agent.turns.get("s1")?.resolve({ stopReason: "cancelled" });
+  await settled();
+  expect(memory.running).toEqual(["s1"]);
+  const next = window("s1", memory.running);
+  await next.sessions.shown.open();
+  await settled();
+  expect(shown(next.sent).map(({ kind }) => kind)).toContain("interrupted");
+  next.sessions.shown.prompt("Continue.");
+  await settled();
+  next.agent.turns.get("s1")?.resolve({ stopReason: "end_turn" });
+  await settled();
+  expect(next.memory.running).toEqual([]);
 });
 
 test("the window starts with the session that it showed last", async () => {

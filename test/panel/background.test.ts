@@ -1,0 +1,45 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { openPanel, usePanel } from "../support/panel/open-panel.ts";
+
+// Sessions that the panel does not show go on: their badges, their questions, and a turn that a reload interrupts.
+describe("a turn without its panel", () => {
+  const panel = usePanel(() => openPanel());
+
+  const line = () => panel().page.locator(".background-line");
+  const row = () => panel().page.locator(".history-row").first();
+
+  test("it continues in the background, asks with a notification, and is live when it is opened again", async () => {
+    await panel().send("run until test -e go; do sleep 0.05; done then run rm a.txt");
+    await panel().toolCalls("in_progress").first().waitFor();
+    await panel().runCommand("Hermes: New Session");
+    await line().getByText("Another session is working").waitFor();
+    await panel().pictures("background-working");
+    writeFileSync(join(panel().workspace, "go"), "");
+    await line().getByText("Another session asks for your answer").waitFor();
+    await expect.poll(() => panel().warnings.at(-1)?.text).toBe("Hermes asks to run: rm a.txt");
+    await line().click();
+    await row().getByText("asks for your answer").waitFor();
+    await panel().pictures("background-asks");
+    await row().locator(".history-name").click();
+    await panel().page.getByRole("alertdialog").getByRole("button", { name: "Allow once" }).click();
+    await panel().idle();
+    expect([await line().count(), await panel().bubbles()]).toEqual([
+      0,
+      ["run until test -e go; do sleep 0.05; done then run rm a.txt"],
+    ]);
+  });
+
+  test("after a reload of the window one click continues it", async () => {
+    await panel().send("run until test -e never; do sleep 0.05; done");
+    await panel().toolCalls("in_progress").first().waitFor();
+    await panel().reload();
+    const offer = panel().page.getByRole("region", { name: "Interrupted turn" });
+    await offer.waitFor();
+    await panel().pictures("interrupted");
+    await offer.getByRole("button", { name: "Continue" }).click();
+    await offer.waitFor({ state: "detached" });
+    await expect.poll(async () => (await panel().bubbles()).at(-1)).toBe("Continue where you stopped.");
+  });
+});
