@@ -66,13 +66,11 @@ export function planCompression(room: CompressionRequest): CompressionPlan | und
   const mayGo = new Set(middle.map(({ items }) => items[0]?.position));
   const candidates = lighter.filter(({ items }) => mayGo.has(items[0]?.position));
   const going = isEnough ? [] : strategy.choose(candidates, total - target);
-  const fresh = kept.filter(({ position }) =>
-    going.some(({ items }) => items.some((item) => item.position === position)),
-  );
+  const gone = new Set(going.flatMap(({ items }) => items.map(({ position }) => position)));
+  const fresh = kept.filter(({ position }) => gone.has(position));
   const excess = total - sum(going) - target;
   const cuts = excess > 0 ? cutTail(tail, kept, excess) : [];
   if (fresh.length === 0 && pruned.length === 0 && cuts.length === 0) return undefined;
-  const gone = new Set(fresh.map(({ position }) => position));
   return {
     dropped: rangesOf(
       said.filter(({ position }) => isDropped(position) || gone.has(position)),

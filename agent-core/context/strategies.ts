@@ -123,15 +123,22 @@ function centrality(texts: readonly string[]): readonly number[] {
       word,
       (1 + Math.log(count)) * Math.log(1 + texts.length / (spread.get(word) ?? 1)),
     ]);
-    const length = Math.hypot(...weights.map(([, weight]) => weight)) || 1;
+    const length = lengthOf(weights.map(([, weight]) => weight));
     return weights.map(([word, weight]): [string, number] => [word, weight / length]);
   });
   const centre = new Map<string, number>();
   for (const vector of vectors) for (const [word, weight] of vector) centre.set(word, (centre.get(word) ?? 0) + weight);
-  const norm = Math.hypot(...centre.values()) || 1;
+  const norm = lengthOf(centre.values());
   return vectors.map(
     (vector) => vector.reduce((sum, [word, weight]) => sum + weight * (centre.get(word) ?? 0), 0) / norm,
   );
+}
+
+/** Euclidean length; 1 for a null vector. A vocabulary is too large for the arguments of `Math.hypot`. */
+function lengthOf(weights: Iterable<number>): number {
+  let squares = 0;
+  for (const weight of weights) squares += weight ** 2;
+  return Math.sqrt(squares) || 1;
 }
 
 function wordCounts(text: string): ReadonlyMap<string, number> {

@@ -177,3 +177,15 @@ test.each(strategies.map(({ name }) => name))(
     }
   },
 );
+
+test.each(["summary", "importance"])(
+  "%s: 30,000 messages with many words are planned within the time of a test",
+  (name) => {
+    const messages = Array.from({ length: 15_000 }, (_, index) => [
+      user(`question${index} word${index} other${index} more${index} last${index}`),
+      answer(`answer${index} thing${index} file${index} test${index} line${index}`),
+    ]);
+    const plan = planCompression(room(talk(...messages.flat()), 50_000, name));
+    expect(plan?.fresh.length).toBeGreaterThan(10_000);
+  },
+);
