@@ -109,7 +109,7 @@ export class AgentServer {
   /** Opens a new session with the messages of another one. */
   async forkSession(client: AgentContext, params: SessionParams, source: ForkSource): Promise<AcpSession> {
     await this.#checkFolders(params);
-    const fork = await this.stored.fork(source, params.cwd);
+    const fork = await this.stored.fork(source, params);
     return (await this.loadSession(client, params, fork)).session;
   }
 

@@ -108,7 +108,7 @@ function resumed(stored: StoredSession | undefined): Partial<AIAgentOptions> {
 }
 
 function sessionJournal(
-  { home, params: { cwd }, id, stored, journal }: SessionAgentOptions,
+  { home, params: { cwd, otherFolders: folders }, id, stored, journal }: SessionAgentOptions,
   show: (event: StatusEvent) => void,
 ): Journal {
   const listeners = {
@@ -123,7 +123,7 @@ function sessionJournal(
   const path = journalPath(sessionsFolder(home), id);
   if (path === undefined) throw new Error(`${id} is not the id of a session.`);
   return new Journal({
-    ...{ path, sessionId: id, cwd, now: Date.now },
+    ...{ path, sessionId: id, cwd, folders, now: Date.now },
     ...(stored && { knownSize: stored.size }),
     reserve: new SpaceReserve(spaceReserveFile(home)),
     ...listeners,

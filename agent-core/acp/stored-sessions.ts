@@ -7,15 +7,18 @@ import { checkpointsFolder, sessionIndexFile, sessionsFolder, spillFolder } from
 import { Deadline } from "../platform/deadline.ts";
 import { lockHolder } from "../platform/locks/file-lock.ts";
 import type { HermesImport, HermesImported } from "../protocol/sessions.ts";
+import { parseEntry } from "../sessions/entry.ts";
 import { forkSession } from "../sessions/fork-session.ts";
 import type { ImportReport } from "../sessions/import/import-sessions.ts";
 import { SessionIndex } from "../sessions/index/session-index.ts";
+import { readFirstLine } from "../sessions/journal-lines.ts";
 import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
 import { journalPath, newSessionId } from "../sessions/session-files.ts";
 import { deleteSession, renameSession } from "../sessions/stored-session.ts";
 import { forkTitle } from "../sessions/titles.ts";
 import type { ConnectedClient } from "./connected-client.ts";
 import { notWritten, sessionUnusable } from "./request-errors.ts";
+import type { SessionParams } from "./session-params.ts";
 
 /** A reloaded window opens its session again while its former process may still be ending. */
 const LOCK_WAIT_MS = 2_000;
@@ -72,14 +75,20 @@ export class StoredSessions {
     this.#options.client().notifySessionsChanged();
   }
 
-  /** Stores a copy of a session for the folder `cwd`. Resolves to its id. */
-  async fork({ id, position }: ForkSource, cwd: string): Promise<string> {
+  /** Further workspace folders of a session; none for one without a readable first line. */
+  async foldersOf(id: string): Promise<readonly string[]> {
+    const head = parseEntry(await readFirstLine(this.#pathOf(id)).catch(() => ""));
+    return head?.type === "session" ? (head.folders ?? []) : [];
+  }
+
+  /** Stores a copy of a session for other folders. Resolves to its id. */
+  async fork({ id, position }: ForkSource, { cwd, otherFolders: folders }: SessionParams): Promise<string> {
     const at = Date.now();
     const fork = newSessionId(at);
     const [from, to] = [this.#pathOf(id), this.#pathOf(fork)];
     const source = await this.read(id);
     const title = forkTitle(source.title, await this.#relatedTitles(id));
-    await forkSession(from, to, id, { id: fork, cwd, at, position, title }).catch((error: unknown) => {
+    await forkSession(from, to, id, { id: fork, cwd, folders, at, position, title }).catch((error: unknown) => {
       throw notWritten(`The fork of session ${id} cannot be stored`, error);
     });
     this.#options.client().notifySessionsChanged();

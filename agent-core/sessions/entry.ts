@@ -93,6 +93,7 @@ const entrySchema = z.discriminatedUnion("type", [
     version: z.number(),
     id: z.string(),
     cwd: z.string(),
+    /** Further workspace folders at the start, absolute. */ folders: z.array(z.string()).readonly().exactOptional(),
     /** Session that this one was forked from. */ parent: z.string().exactOptional(),
     /** `import`: an original Hermes home is the source. */ source: z.literal("import").exactOptional(),
     /** Id of the session in that home. */ original: z.string().exactOptional(),

@@ -16,6 +16,8 @@ export type Fork = {
   readonly id: string;
   /** Working folder of the fork, absolute. */
   readonly cwd: string;
+  /** Further workspace folders, absolute. Default: none. */
+  readonly folders?: readonly string[];
   /** Milliseconds since 1970. */
   readonly at: number;
   /** Default: the title of the original. */
@@ -56,8 +58,9 @@ async function removeUnfinished(folder: string): Promise<void> {
 }
 
 async function copy(from: string, file: FileHandle, parent: string, fork: Fork): Promise<void> {
-  const { id, cwd, at, position, title } = fork;
-  const head: JournalEntry = { type: "session", version: JOURNAL_VERSION, id, cwd, parent, origin: "user", at };
+  const { id, cwd, folders = [], at, position, title } = fork;
+  const place = { cwd, ...(folders.length > 0 && { folders }) };
+  const head: JournalEntry = { type: "session", version: JOURNAL_VERSION, id, ...place, parent, origin: "user", at };
   await file.appendFile(`${JSON.stringify(head)}\n`);
   // A torn last line is skipped, as in every read.
   for await (const lines of readLines(from)) {

@@ -7,6 +7,7 @@ const CHUNK_BYTES = 1_048_576;
 const NEWLINE = 10;
 /** Bytes that a read of one line takes along: lines are mostly requested in order. */
 const WINDOW_BYTES = 262_144;
+const FIRST_LINE_BYTES = 65_536;
 /** An idle file is closed after this time. */
 const IDLE_MS = 1_000;
 
@@ -29,6 +30,18 @@ export async function* readLines(path: string): AsyncGenerator<readonly Line[]> 
       if (bytesRead === 0) return;
       yield cutter.cut(buffer.subarray(0, bytesRead));
     }
+  } finally {
+    await file.close();
+  }
+}
+
+/** First line of a journal, at most 64 kB. Rejects with the system's error. */
+export async function readFirstLine(path: string): Promise<string> {
+  const file = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(FIRST_LINE_BYTES), 0, FIRST_LINE_BYTES, 0);
+    const text = buffer.toString("utf8", 0, bytesRead);
+    return text.slice(0, Math.max(0, text.indexOf("\n")));
   } finally {
     await file.close();
   }

@@ -23,6 +23,8 @@ export type JournalOptions = {
   readonly sessionId: string;
   /** The session's working folder, absolute. */
   readonly cwd: string;
+  /** Further workspace folders, absolute. Default: none. */
+  readonly folders?: readonly string[];
   /** Starter of the session, for its first entry. Default: the user. */
   readonly origin?: SessionOrigin;
   /**
@@ -251,8 +253,9 @@ export class Journal {
   }
 
   #head(): JournalLine {
-    const { sessionId, cwd, now, origin = "user" } = this.#options;
-    return this.#lineOf({ type: "session", version: JOURNAL_VERSION, id: sessionId, cwd, origin, at: now() });
+    const { sessionId, cwd, folders = [], now, origin = "user" } = this.#options;
+    const place = { cwd, ...(folders.length > 0 && { folders }) };
+    return this.#lineOf({ type: "session", version: JOURNAL_VERSION, id: sessionId, ...place, origin, at: now() });
   }
 
   #open(): Open {

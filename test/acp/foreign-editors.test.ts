@@ -249,7 +249,7 @@ test("an edit of a large file sends its diff once, and the journal names the tex
   expect(agent.of("tool_call").map(({ title }) => title)).toContain("Edit big.txt");
 });
 
-test("folders, prompts and images that cannot be used are refused with the reason", async () => {
+test("folders, prompts and images that cannot be used are refused, and a list names all folders of a session", async () => {
   const { agent, model } = await start();
   await agent.initialize();
   const refused = async (method: string, params: Json, message: string): Promise<void> => {
@@ -278,8 +278,12 @@ test("folders, prompts and images that cannot be used are refused with the reaso
   );
   expect(model.requests).toEqual([]);
 
-  model.script(say("done"));
+  model.script(say("done"), say("done"));
+  const created = await agent.request("session/new", { ...place, additionalDirectories: [agent.home] });
+  await agent.prompt(String(created.result?.["sessionId"]), "go");
   await agent.prompt(sessionId, "go");
+  const { result } = await agent.request("session/list", {});
+  expect(result?.["sessions"]).toMatchObject([{ additionalDirectories: [] }, { additionalDirectories: [agent.home] }]);
   const loaded = await agent.request("session/load", { sessionId, ...other("/no/such") });
   expect(loaded.error).toBeUndefined();
   await expect

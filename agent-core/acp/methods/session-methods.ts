@@ -120,14 +120,14 @@ async function listPage(server: AgentServer, { cwd, cursor }: ListSessionsReques
   const page = found.slice(0, PAGE);
   const last = found.length > PAGE ? page.at(-1) : undefined;
   return {
-    sessions: page.map((session) => listed(session, cwd ?? homedir())),
+    sessions: await Promise.all(page.map((session) => listed(server, session, cwd ?? homedir()))),
     ...(last !== undefined && { nextCursor: `${last.updatedAt}_${last.id}` }),
     ...(building !== undefined && { _meta: { hermes: { building } satisfies HermesListMeta } }),
   };
 }
 
 /** `folder`: for a session whose journal has lost the line with its own. */
-function listed(session: SessionSummary, folder: string): SessionInfo {
+async function listed(server: AgentServer, session: SessionSummary, folder: string): Promise<SessionInfo> {
   const { id, cwd, title, updatedAt, shownCount, costUsd, source } = session;
   const hermes: HermesListedSession = {
     messages: shownCount,
@@ -137,6 +137,7 @@ function listed(session: SessionSummary, folder: string): SessionInfo {
   return {
     sessionId: id,
     cwd: cwd === "" ? folder : cwd,
+    additionalDirectories: [...(await server.stored.foldersOf(id))],
     title,
     updatedAt: new Date(updatedAt).toISOString(),
     _meta: { hermes },
