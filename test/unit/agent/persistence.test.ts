@@ -67,7 +67,7 @@ test("a server that sends signs of life is not silent", async () => {
   expect(model.requests).toHaveLength(1);
 });
 
-test("a server that is away for two minutes gets the same request again, and the turn goes on", async () => {
+test("a server that is down for two minutes gets the same request again, and the turn continues", async () => {
   const { baseUrl } = model;
   await model.stop();
   const clock = new ManualClock();

@@ -17,7 +17,7 @@ test.each(["", "gpt-4.1", ":x", "openai:"])("%j is none", (id) => {
   expect(parseChoice(id)).toBeUndefined();
 });
 
-test("a choice of the configured endpoint keeps its address, whatever its name", () => {
+test("a choice of the configured endpoint keeps its address under any name", () => {
   const environment = {
     HERMES_PROVIDER: "acme",
     HERMES_BASE_URL: "https://acme.example/v1",
@@ -31,14 +31,14 @@ test("a choice of the configured endpoint keeps its address, whatever its name",
   });
 });
 
-test("a choice without its key is refused, and says that a key is what is missing", () => {
+test("a choice without its key is refused, and the error names the missing key", () => {
   expect(resolveChoice({ provider: "openrouter", model: "x/y" }, {}, nowhere)).toMatchObject({
     ok: false,
     missing: "key",
   });
 });
 
-test("what was resolved resolves to itself in an environment that speaks of another model", () => {
+test("resolved settings resolve to the same model in any environment", () => {
   const chosen = resolveChoice({ provider: "ollama", model: "qwen3" }, {}, nowhere);
   if (!chosen.ok) throw new Error(chosen.message);
   const elsewhere = { HERMES_BASE_URL: "https://x.example/v1", HERMES_API_KEY: "secret", HERMES_MODEL: "m" };

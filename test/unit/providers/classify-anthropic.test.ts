@@ -75,7 +75,7 @@ describe("what Anthropic answers", () => {
     expect(faultOf(apiError(status, type, message))).toMatchObject({ kind, status });
   });
 
-  test("a rejected signature is told from other bad requests", () => {
+  test("a rejected signature is distinguished from other bad requests", () => {
     const said = "messages.3.content.0: Invalid `signature` in `thinking` block";
     expect(faultOf(apiError(400, "invalid_request_error", said))).toEqual({
       kind: "reasoning-rejected",

@@ -53,7 +53,7 @@ test("prices are dollars a million tokens, of the model itself and not of its bi
   expect(modelInfo("claude-opus-4-5").price?.output).toBe(25);
 });
 
-test("what the endpoint tells stands over the table", () => {
+test("facts from the endpoint override the table", () => {
   expect(modelInfo("qwen3:8b", { contextWindow: 4_096, images: true })).toMatchObject({
     contextWindow: 4_096,
     images: true,

@@ -111,7 +111,7 @@ describe.each(permutations(modes).map((order) => ({ order, name: order.join(" â†
   ({ order }) => {
     const [first = "offline"] = order;
 
-    test("each request is valid for its API, and the conversation goes on", async () => {
+    test("each request is valid for its API, and the conversation continues", async () => {
       const history = imported();
       for (const mode of order) {
         server.script(answer(mode));

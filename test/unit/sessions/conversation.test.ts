@@ -18,7 +18,7 @@ test("messages stand in the order they were said, and each has its position", ()
   expect(contents(conversation)).toEqual(["one", "two"]);
 });
 
-test("what is taken back is gone, and its positions are not used again", () => {
+test("rewound messages are gone, and their positions are not used again", () => {
   const conversation = talk("one", "two", "three", "four");
   conversation.rewind(2);
   expect(contents(conversation)).toEqual(["one", "two"]);
@@ -34,7 +34,7 @@ test("a message that a damaged journal has lost leaves its position free", () =>
   expect(contents(conversation)).toEqual(["one"]);
 });
 
-test("a summary stands where the first message was that it replaces", () => {
+test("a summary takes the position of the first message that it replaces", () => {
   const conversation = talk("a", "b", "c", "d", "e", "f");
   conversation.compress({ dropped: [[2, 4]], summary: "sum", shortened: [] });
   expect(contents(conversation)).toEqual(["a", "b", "[COMPRESSED: 3 messages summarized]\nsum\n[END COMPRESSED]", "f"]);
@@ -77,14 +77,14 @@ test("a tool result that was shortened keeps its call", () => {
   expect(conversation.transcript[1]?.message.content).toBe("long");
 });
 
-test("what was said after a compression is added to it", () => {
+test("messages after a compression are added to it", () => {
   const conversation = talk("a", "b", "c");
   conversation.compress({ dropped: [[0, 1]], summary: null, shortened: [] });
   conversation.append(assistant("d"));
   expect(contents(conversation)).toEqual(["c", "d"]);
 });
 
-test("taking back what a summary covers brings the rest of it back", () => {
+test("rewinding into a summary returns the other messages that it replaced", () => {
   const conversation = talk("a", "b", "c", "d", "e", "f");
   conversation.compress({ dropped: [[1, 2]], summary: "first", shortened: [] });
   conversation.compress({ dropped: [[1, 4]], summary: "second", shortened: [] });
@@ -94,7 +94,7 @@ test("taking back what a summary covers brings the rest of it back", () => {
   expect(contents(conversation)).toEqual(["a", "b"]);
 });
 
-test("a rewind is taken back with its summaries and positions, unless a message came after it", () => {
+test("undoing a rewind restores its summaries and positions, unless a message followed", () => {
   const conversation = talk("one", "two", "three", "four", "five");
   conversation.compress({ dropped: [[0, 3]], summary: "sum", shortened: [] });
   const before = contents(conversation);

@@ -39,7 +39,7 @@ function stored(): string[] {
   return entries.map((entry) => entry.mode);
 }
 
-test("a full disk is told once; what was said meanwhile is written in order when there is room, and that is told", async () => {
+test("a full disk is reported once; waiting entries are written in order when there is space, with a report", async () => {
   let isFull = false as boolean;
   const journal = open(faultyFiles((operation) => (isFull && operation === "write" ? "ENOSPC" : undefined)));
   journal.append(mode("one"));
@@ -60,7 +60,7 @@ test("a full disk is told once; what was said meanwhile is written in order when
   expect(told).toEqual([expect.stringContaining("not being saved"), expect.stringContaining("saved again")]);
 });
 
-test("what waits is written by itself when the disk works again", async () => {
+test("waiting entries are written when the disk works again", async () => {
   vi.useFakeTimers();
   let isFull = true as boolean;
   const journal = open(faultyFiles((operation) => (isFull && operation === "write" ? "EDQUOT" : undefined)));
@@ -75,7 +75,7 @@ test("what waits is written by itself when the disk works again", async () => {
   journal.close();
 });
 
-test("half a line that could not be cut off at once never stands before another one", () => {
+test("half a line that could not be removed at once never precedes another line", () => {
   const failing = new Set<Operation>();
   const journal = open(faultyFiles((operation) => (failing.has(operation) ? "EIO" : undefined)));
   journal.append(mode("one"));
@@ -91,7 +91,7 @@ test("half a line that could not be cut off at once never stands before another 
   journal.close();
 });
 
-test("what a failed sync has lost is written again", async () => {
+test("lines that a failed sync lost are written again", async () => {
   let isFailing = false as boolean;
   const journal = open(faultyFiles((operation) => (isFailing && operation === "sync" ? "EIO" : undefined)));
   journal.append(mode("one"));

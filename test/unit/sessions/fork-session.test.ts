@@ -24,7 +24,7 @@ test("a fork that fails halfway leaves nothing behind", async () => {
   expect(names()).toEqual(["from.jsonl"]);
 });
 
-test("what a process left that was killed over a fork is removed with the next one", async () => {
+test("the rest of a killed fork is removed with the next fork", async () => {
   const { from, to, names } = folder();
   writeFileSync(from, `${head}\n${message(0)}\n`);
   const { pid: dead } = spawnSync("true");
@@ -64,7 +64,7 @@ async function textsOf(path: string): Promise<unknown[]> {
   return read.session.conversation.transcript.map((one) => one.message.content);
 }
 
-test("what the first session has cost is not counted for its fork once more", async () => {
+test("the cost of the first session is not counted again for its fork", async () => {
   const { from, to } = folder();
   const tokens = { inputTokens: 9, outputTokens: 9, cachedInputTokens: 0, reasoningTokens: 0 };
   const usage = JSON.stringify({ type: "usage", model: "m", ...tokens, costUsd: 1, at: 3 });

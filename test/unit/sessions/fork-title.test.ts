@@ -10,6 +10,6 @@ test.each([
   expect(forkTitle(title, taken)).toBe(expected);
 });
 
-test("a fork of what has no title has none", () => {
+test("a fork of a session without a title has none", () => {
   expect(forkTitle(undefined, [])).toBeUndefined();
 });

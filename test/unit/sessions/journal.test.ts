@@ -29,12 +29,12 @@ async function storedTexts(): Promise<unknown[]> {
   return read.session.conversation.messages.map((message) => message.content);
 }
 
-test("a session nobody used leaves no file", () => {
+test("an unused session leaves no file", () => {
   open().close();
   expect(existsSync(path)).toBe(false);
 });
 
-test("what was appended is read back in order", async () => {
+test("appended entries are read in order", async () => {
   const journal = open();
   journal.append(user("one"));
   journal.append({ type: "mode", mode: "plan" });
@@ -59,7 +59,7 @@ test("an entry is read again from the file, also after the journal was closed", 
   expect(first.read()).toEqual({ ...user("one"), at: 1000 });
 });
 
-test("an entry that somebody else has overwritten is not read as something else", async () => {
+test("an entry that another program has overwritten is not read as another entry", async () => {
   const journal = open();
   const entry = journal.append(user("one"));
   await journal.sync();
@@ -81,7 +81,7 @@ test("a torn last line is ignored by a reader and cut off before the next entry"
   expect(readFileSync(path, "utf8").trimEnd().split("\n")).toHaveLength(3);
 });
 
-test("a torn line longer than one chunk is cut off whole", async () => {
+test("a torn line longer than one chunk is removed completely", async () => {
   const journal = open();
   journal.append(user("one"));
   journal.close();
@@ -110,7 +110,7 @@ test("a journal of a later format is refused with its number", async () => {
   expect(await readJournal(path)).toMatchObject({ ok: false, message: expect.stringContaining("format 99") });
 });
 
-test("the lock of a living process keeps a second writer out, and says who", () => {
+test("the lock of a living process keeps a second writer out, and names the process", () => {
   const journal = open();
   journal.append(user("one"));
   journal.close();
@@ -135,7 +135,7 @@ test("the lock of a dead process is taken over", async () => {
   expect(existsSync(`${path}.lock`)).toBe(false);
 });
 
-test("a folder that cannot be made is told once, and the writer goes on", () => {
+test("a folder that cannot be created is reported once, and the writer continues", () => {
   writeFileSync(join(path, "..", "..", "sub"), "a file in the way");
   const journal = open();
   journal.append(user("one"));
@@ -143,7 +143,7 @@ test("a folder that cannot be made is told once, and the writer goes on", () => 
   expect(failures).toHaveLength(1);
 });
 
-test("what was taken back and what was compressed is so again after reading", async () => {
+test("rewinds and compressions apply again after reading", async () => {
   const journal = open();
   for (const [position, content] of ["one", "two", "three"].entries()) {
     journal.append({ type: "message", position, message: { role: "user", content } });
@@ -164,7 +164,7 @@ test("what was taken back and what was compressed is so again after reading", as
   expect(await storedTexts()).toEqual(["[COMPRESSED: 2 messages summarized]\none and two\n[END COMPRESSED]", "four"]);
 });
 
-test("a file that is deleted while it is open is written again, whole, with what is said next", async () => {
+test("a journal that is deleted while it is open is written again completely with the next message", async () => {
   const journal = open();
   journal.append(user("one"));
   rmSync(dirname(path), { recursive: true });
@@ -187,7 +187,7 @@ test("a file that another one took the place of while it was open is not written
   expect(await storedTexts()).toEqual(["another"]);
 });
 
-test("whoever claims a journal has it alone; a session that was deleted cannot be claimed", () => {
+test("a journal has one owner; a deleted session cannot be claimed", () => {
   const journal = open();
   journal.append(user("one"));
   journal.close();

@@ -36,7 +36,7 @@ async function contents(): Promise<unknown[]> {
   return (await read()).conversation.messages.map(({ content }) => content);
 }
 
-test("order is that of the lines, whatever the clock said", async () => {
+test("entries keep the order of their lines, independent of the clock", async () => {
   write(HEAD, user("one", 3_000), user("two", 1_000), user("three", 2_000));
   expect(await contents()).toEqual(["one", "two", "three"]);
 });
@@ -53,7 +53,7 @@ test("zeros of a power cut around a line cost nothing, a line of them costs itse
   expect((await read()).damagedLines).toBeLessThanOrEqual(1);
 });
 
-test("a whole entry behind half of another is found, and the half is counted", async () => {
+test("a whole entry after half of another is found, and the half is counted", async () => {
   write(
     HEAD,
     `${JSON.stringify(user("half")).slice(0, 40)}${JSON.stringify(user('a {"type":"b"} in it'))}`,
@@ -76,7 +76,7 @@ test.for(["", "*", "\u000b", "\ufffd"])(
   },
 );
 
-test("what stands within a damaged entry is never taken for one", async () => {
+test("text within a damaged entry is never taken for an entry", async () => {
   const inner = [user("not said"), user("not said, either")];
   const call = { type: "tool", callId: "c1", title: "x", kind: "other", status: "completed", rawInput: { inner } };
   write(HEAD, JSON.stringify(call).replace('"callId"', '"callId'), user("one"));
@@ -164,7 +164,7 @@ function compressedSession(): void {
   journal.close();
 }
 
-test("what the model does not get any more is read from the journal when it is asked for", async () => {
+test("messages that the model no longer gets are read from the journal on request", async () => {
   compressedSession();
   const { conversation } = await read();
   expect(conversation.messages.map(({ content }) => content).slice(1)).toEqual([

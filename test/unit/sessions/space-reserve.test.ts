@@ -48,13 +48,13 @@ test("space is kept once something was stored, for the user alone, and stays", a
   journal.close();
 });
 
-test("what a process left of it that died meanwhile is made whole", async () => {
+test("an incomplete reserve of a dead process is completed", async () => {
   writeFileSync(kept(), "half");
   await new SpaceReserve(kept()).keep();
   expect(statSync(kept()).size).toBe(1_024 * 1_024);
 });
 
-test("where it cannot be made there is none, and nobody is bothered", async () => {
+test("without the right to create it there is no reserve, and no error", async () => {
   const reserve = new SpaceReserve(join(folder, "nowhere", "kept"));
   await reserve.keep();
   expect(reserve.release()).toBe(false);

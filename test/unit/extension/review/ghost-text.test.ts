@@ -4,7 +4,7 @@ import { ghostText } from "../../../../extension/review/ghost-text.ts";
 const ghost = (oldLines: readonly string[], newLines: readonly string[]): string =>
   ghostText({ oldStart: 0, newStart: 0, oldLines, newLines });
 
-test("of one changed line, what is gone from it", () => {
+test("shows the removed part of one changed line", () => {
   expect(ghost(["  return a / b.length;\n"], ["  return a / max(1, n);\n"])).toBe("b.length");
 });
 

@@ -66,19 +66,19 @@ test("a user's change between two hunks leaves the hunks as they were", () => {
   ]);
 });
 
-test("what the user types outside the agent's hunks is never counted as the agent's", () => {
+test("text that the user types outside hunks is never counted as the agent's", () => {
   const { baseline, hunks } = typed("a\nb\nc\nd\ne\n", "a\nB\nc\nd\ne\n", "top\na\nB\nc\nd\ne\nend\n");
   expect(baseline).toBe("top\na\nb\nc\nd\ne\nend\n");
   expect(hunks).toMatchObject([{ oldLines: ["b\n"], newLines: ["B\n"], newStart: 2 }]);
 });
 
-test("what the user types inside a hunk stays part of it, and undoing it gives the old text", () => {
+test("text that the user types inside a hunk belongs to it, and undoing it gives the old text", () => {
   const text = typed("a\nb\nc\n", "a\nB\nc\n", "a\nB typed\nc\n");
   expect(text.hunks).toMatchObject([{ oldLines: ["b\n"], newLines: ["B typed\n"] }]);
   expect(withAllUndone(text).present).toBe("a\nb\nc\n");
 });
 
-test("lines that the agent removed and the user puts back are up no more, and are there once", () => {
+test("removed lines that the user restores are no longer up for review, and exist once", () => {
   const baseline = "a\n\nb\n\nc\n";
   const text = typed(baseline, "a\n\nc\nd\n", "a\n\nb\n\nc\nd\n");
   expect(text.baseline).toBe(baseline);

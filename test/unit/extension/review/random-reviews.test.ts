@@ -77,7 +77,7 @@ test("keeping every hunk, in any order, leaves every byte as the agent wrote it"
   });
 });
 
-test("a verdict leaves all other hunks as they were, whatever the order", () => {
+test("a decision leaves all other hunks unchanged, in any order", () => {
   rounds(3, (random, file) => {
     let text = agentEdits(random, file);
     while (text.hunks.length > 0) {
@@ -91,7 +91,7 @@ test("a verdict leaves all other hunks as they were, whatever the order", () => 
   });
 });
 
-test("undoing everything leaves what the user typed, and every other byte as it was", () => {
+test("undoing everything keeps the user's text and all other bytes", () => {
   rounds(4, (random, file) => {
     const original = linesOf(file.text);
     let text = agentEdits(random, file);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseListing } from "../../../../agent-core/providers/catalogue/listing.ts";
 
-test("OpenRouter tells context, output, images, reasoning and prices", () => {
+test("OpenRouter reports context, output, images, reasoning and prices", () => {
   const answer = {
     data: [
       {
@@ -38,7 +38,7 @@ test.each([
   expect(parseListing({ data: [model] })).toEqual([{ id: "m", facts: { contextWindow: 32_768 } }]);
 });
 
-test("what does not chat is left out", () => {
+test("models that cannot chat are left out", () => {
   const ids = [
     "gpt-4.1",
     "text-embedding-3-small",

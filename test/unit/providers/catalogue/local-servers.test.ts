@@ -45,17 +45,17 @@ test.each([
   expect(await discoverLocalServers(localPlaces(`llamacpp=${port()}`))).toEqual([]);
 });
 
-test("llama.cpp tells the window that it was started with", async () => {
+test("llama.cpp reports the window that it was started with", async () => {
   server.lookUps.set("/props", { default_generation_settings: { n_ctx: 16_384 }, modalities: { vision: true } });
   expect(await onServer("llamacpp", "default")).toEqual({ contextWindow: 16_384, images: true });
 });
 
-test("LM Studio tells it model by model", async () => {
+test("LM Studio reports it for each model", async () => {
   server.lookUps.set("/api/v0/models", { data: [{ id: "gemma-3", type: "vlm", loaded_context_length: 8_192 }] });
   expect(await onServer("lmstudio", "gemma-3")).toEqual({ contextWindow: 8_192, images: true });
 });
 
-test("Ollama tells what the model could have, unless its user set less", async () => {
+test("Ollama reports the model's largest window, unless its user set a smaller one", async () => {
   const shown = { model_info: { "qwen3.context_length": 40_960 }, capabilities: ["tools", "thinking"] };
   server.lookUps.set("/api/show", shown);
   expect(await onServer("ollama", "qwen3")).toEqual({ contextWindow: 40_960, images: false, reasoning: true });

@@ -89,7 +89,7 @@ describe("several steps", () => {
 });
 
 describe("honesty", () => {
-  test("it says what it is, what it understands and how to get a model", () => {
+  test("help names the interpreter, its requests and the setup of a model", () => {
     const { text } = answerOffline([{ role: "user", content: "help" }], ALL);
     expect(text).toContain("not a language model");
     for (const words of ["read a.txt", "run npm test", "OPENAI_API_KEY", "Hermes: Set API Key"])
@@ -109,7 +109,7 @@ describe("honesty", () => {
     expect(play("remember that I like tabs", () => "ok", [...ALL, "memory"]).calls).toHaveLength(1);
   });
 
-  test("asked for a summary when no tool can be called any more, it says what was done and what is left", () => {
+  test("a request without tools gets a summary of finished and remaining steps", () => {
     const messages: Message[] = [
       { role: "user", content: "read a.txt then read b.txt" },
       {

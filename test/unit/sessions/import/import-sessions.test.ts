@@ -49,7 +49,7 @@ async function stored(name = names()[0] ?? ""): Promise<StoredSession & { readon
   return { ...read.session, entries: await readEntries(path) };
 }
 
-test("a title comes over as one line of what is seen; one of nothing is none", async () => {
+test("a title is imported as one visible line; an empty one is none", async () => {
   const [first, second] = ["20260402_112233_aaaaaa", "20260402_112233_bbbbbb"];
   addSession(state, { ...CONVERSATION, id: first, title: "Mend\n\u001b[31mthe\u202e parser " });
   addSession(state, { ...CONVERSATION, id: second, title: "\u0000 \n" });
@@ -58,7 +58,7 @@ test("a title comes over as one line of what is seen; one of nothing is none", a
   expect(new Set(titles)).toEqual(new Set(["Mend the parser", undefined]));
 });
 
-test("a session comes over whole: messages, calls, results, reasoning, images, title, model, times, cost", async () => {
+test("a session is imported whole: messages, calls, results, reasoning, images, title, model, times, cost", async () => {
   addSession(state, CONVERSATION);
   expect(await importState()).toEqual({
     ...{ imported: 1, extended: 0, unchanged: 0, diverged: 0, deleted: 0, failed: [] },
@@ -112,7 +112,7 @@ test("a second import adds only what is new", async () => {
   expect(await run()).toMatchObject({ imported: 0, extended: 0, unchanged: 2 });
 });
 
-test("what went on here, or is open here, stays as it is", async () => {
+test("a session that was continued or is open here stays unchanged", async () => {
   addSession(state, CONVERSATION);
   await importState();
   const { id } = await stored();
@@ -174,7 +174,7 @@ test("a deletion that was noted half counts for nothing, and does not eat the ne
   expect(await run()).toMatchObject({ imported: 0, deleted: 1 });
 });
 
-test("only what was imported is noted when it is deleted", async () => {
+test("only deletions of imported sessions are recorded", async () => {
   addSession(state, CONVERSATION);
   await importState();
   const id = "20261120_120000_00000001";
@@ -199,7 +199,7 @@ test("runs of sub-agents and empty sessions stay there; a continuation knows its
   expect(heads.find(({ original }) => original === "next")).toMatchObject({ parent: first.id });
 });
 
-test("an import that is ended leaves whole sessions, and the next one goes on", async () => {
+test("a cancelled import leaves whole sessions, and the next one continues", async () => {
   for (const id of ["a", "b", "c"]) addSession(state, { id, messages: [{ role: "user", content: id }] });
   writeFileSync(file(), state.export());
   const ending = new AbortController();
@@ -261,7 +261,7 @@ test.each([
   expect(readdirSync(folder)).not.toContain("sessions");
 });
 
-test("what stands only in the log comes over; a commit that is torn does not", async () => {
+test("commits in the write-ahead log are imported; a torn commit is not", async () => {
   addSession(state, CONVERSATION);
   const before = state.export();
   addMessage(state, CONVERSATION.id, { role: "assistant", content: "Only in the log." });

@@ -61,7 +61,7 @@ function watched(file = join(folder, "index.sqlite")): Watched {
 
 const count = async (index: SessionIndex) => (await index.ask("list", { limit: 5_000 })).value.length;
 
-test("an index that is missing is built while lists and searches answer from what is there, and say so", async () => {
+test("while a missing index is built, lists and searches answer from the finished part and report it", async () => {
   const { index, told, built } = watched();
   const first = await index.ask("list", { limit: 50 });
   expect(first.building?.total).toBe(SESSIONS);
@@ -77,7 +77,7 @@ test("an index that is missing is built while lists and searches answer from wha
   ]);
 });
 
-test("what was used last is there first", async () => {
+test("the last used sessions are indexed first", async () => {
   const { index, built } = watched(join(folder, "newest-first.sqlite"));
   // The first answer waits for the newest, or a moment; until the second they are there.
   await index.ask("list", { limit: 50 });
@@ -99,13 +99,13 @@ test.each([
   expect(await count(index)).toBe(SESSIONS);
 });
 
-test("a snapshot that is whole is not built again", async () => {
+test("a complete snapshot is not built again", async () => {
   const { index, told } = watched();
   expect(await count(index)).toBe(SESSIONS);
   expect(told).toEqual([]);
 });
 
-test("a rebuild that was ended goes on where it was, and leaves nothing behind", async () => {
+test("an interrupted rebuild continues from its last state, and leaves no files", async () => {
   const file = join(folder, "ended.sqlite");
   const first = watched(file);
   await first.index.ask("list", { limit: 1 });
@@ -120,7 +120,7 @@ test("a rebuild that was ended goes on where it was, and leaves nothing behind",
   expect(readdirSync(folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
 });
 
-test("two processes build and save side by side, and neither loses what the other has", async () => {
+test("two processes build and save at the same time without losing entries", async () => {
   const file = join(folder, "two.sqlite");
   const [one, other] = [watched(file), watched(file)];
   await Promise.all([one.index.ask("list", { limit: 1 }), other.index.ask("list", { limit: 1 })]);

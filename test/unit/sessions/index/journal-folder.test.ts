@@ -58,7 +58,7 @@ test("only files that bear a session's name are journals", () => {
   expect([...folder.files().keys()]).toEqual([ONE]);
 });
 
-test("what an open session appends is seen while the folder itself stays as it is", () => {
+test("entries of an open session are seen without a change of the folder", () => {
   const journal = journalOf(ONE);
   journal.append({ type: "title", title: "first" });
   rest();
@@ -87,7 +87,7 @@ test("journals come and go", () => {
   expect(sizes()).toEqual({ 2: 2 });
 });
 
-test("what is changed right after the folder was is seen: its time may be too coarse to tell", () => {
+test("a change right after a change of the folder is seen, in spite of coarse file times", () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   writeFileSync(pathOf(ONE), "1");
   expect(sizes()).toEqual({ 1: 1 });
@@ -95,7 +95,7 @@ test("what is changed right after the folder was is seen: its time may be too co
   expect(sizes()).toEqual({ 1: 2 });
 });
 
-test("what is written by hand into a closed session is seen a little later", () => {
+test("a manual change of a closed session is seen a little later", () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   writeFileSync(pathOf(ONE), "1");
   rest();
@@ -106,7 +106,7 @@ test("what is written by hand into a closed session is seen a little later", () 
   expect(sizes()).toEqual({ 1: 2 });
 });
 
-test("a clock that goes backwards hides nothing", () => {
+test("a clock that jumps back hides no entry", () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   writeFileSync(pathOf(ONE), "1");
   rest();

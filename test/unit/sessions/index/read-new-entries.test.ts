@@ -51,7 +51,7 @@ test("a large journal comes in pieces that are small, in order, each line once; 
   expect(await entriesFrom(end)).toEqual([]);
 });
 
-test("reading goes on where it ended, in the middle of the journal, too", async () => {
+test("reading continues at its last position, also in the middle of a journal", async () => {
   const pieces = readNewEntries(path, 0);
   const first = await pieces.next();
   await pieces.return(undefined);

@@ -68,7 +68,7 @@ test("a home without sessions has an empty list and no hits", async () => {
   expect(await found(empty, "anything")).toEqual([]);
 });
 
-test("sessions are listed with what their journals say, the last used first, and by folder", async () => {
+test("sessions are listed with the facts of their journals, the last used first, by folder", async () => {
   write(idOf(1), [user("one"), { type: "title", title: "First" }]);
   write(
     idOf(2),
@@ -105,7 +105,7 @@ test.for([
   expect(await found(made, parts[0])).toEqual(["2:0"]); // nothing of the first is left that would count twice
 });
 
-test("a list goes on after a session", async () => {
+test("a list continues after a given session", async () => {
   for (const number of [1, 2, 3, 4, 5]) write(idOf(number), [user("x")]);
   const made = index();
   const page = async (after?: { id: string; updatedAt: number }) => (await made.ask("list", { limit: 2, after })).value;
@@ -143,7 +143,7 @@ test.each(['"', "NEAR/3", "a:b*", "OR OR", "-", "(", "'; DROP TABLE messages; --
   },
 );
 
-test("only what a journal has grown by is read, and a torn line waits for its end", async () => {
+test("only new lines of a journal are read, and a torn line waits for its end", async () => {
   write(idOf(1), [user("first")]);
   const made = index();
   expect(await found(made, "first")).toEqual(["1:0"]);
@@ -217,7 +217,7 @@ test.each([
   expect(await found(again, "word7")).toEqual(["7:0"]);
 });
 
-test("two processes with one home each see everything, whoever saves last", async () => {
+test("two processes with one home both see everything, independent of the last save", async () => {
   write(idOf(1), [user("alpha")]);
   const [one, other] = [index(), index()];
   expect(await listed(one)).toEqual(["1"]);
@@ -238,7 +238,7 @@ test("an index that cannot be saved answers all the same, and says so in the log
   expect(logged).toEqual([expect.stringContaining("could not be saved")]);
 });
 
-test("a fork is listed by itself, found as one with its origin, and does not find what it was forked from", async () => {
+test("a fork is listed separately, found together with its origin, and does not find its origin", async () => {
   write(idOf(1), [user("alpha")]);
   await forkSession(pathOf(idOf(1)), pathOf(idOf(2)), idOf(1), { id: idOf(2), cwd: "/fork", at: 5_000 });
   write(idOf(2), [user("beta")]);
@@ -250,7 +250,7 @@ test("a fork is listed by itself, found as one with its origin, and does not fin
   expect((await made.ask("search", { query: "alpha", limit: 10, except: idOf(2) })).value).toEqual([]);
 });
 
-test("prompts and answers that stand are counted: no tool results, nothing said in between, nothing taken back", async () => {
+test("current prompts and answers are counted: no tool results, no steering, no rewound messages", async () => {
   const answer = (content: string | null): NewEntry => ({ type: "message", message: { role: "assistant", content } });
   const ours: NewEntry = { type: "message", message: { role: "user", content: "go on", synthetic: true } };
   write(idOf(1), [user("one"), answer("I look."), tool("x"), answer(null), tool("y"), answer("Done."), ours]);
@@ -262,7 +262,7 @@ test("prompts and answers that stand are counted: no tool results, nothing said 
   expect(await summary(made, idOf(1))).toMatchObject({ shownCount: 3, nextPosition: 10 });
 });
 
-test("what was taken back is found by the agent, and not in the user's search", async () => {
+test("rewound messages are found by the agent's search, not by the user's", async () => {
   write(idOf(1), [user("elephant"), { type: "rewind", keep: 0 }]);
   const made = index();
   expect(await found(made, "elephant")).toEqual(["1:0"]);

@@ -73,7 +73,7 @@ test("opening and one question read a few blocks of a snapshot; reading on reads
   expect(positions("number77")).toEqual([77]);
 });
 
-test("what is written before a snapshot is read stays, and is saved with the rest", async () => {
+test("entries written before a snapshot is read stay, and are saved with it", async () => {
   await reopen();
   add(["zebra"]);
   await saveDatabase(database, file);

@@ -7,7 +7,7 @@ function marked(text: string, query: string): readonly string[] {
   return marks.map(([start, end]) => snippet.slice(start, end));
 }
 
-test("words of the query are marked, whole and in order", () => {
+test("words of the query are marked completely and in order", () => {
   expect(marked("The grey cat and the Greyhound saw a cat.", "cat grey ")).toEqual(["grey", "cat", "cat"]);
 });
 
