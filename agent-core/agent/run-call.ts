@@ -1,4 +1,4 @@
-/** Runs one tool call in five steps: resolve, check arguments, stage, approve, run. */
+/** Resolves one tool call (tool, arguments), then runs it in four steps: policy, staging, permission, run. */
 import type { Effect } from "../approval/policy.ts";
 import type { ToolCall } from "../messages/message.ts";
 import { messageOf } from "../platform/errors.ts";
