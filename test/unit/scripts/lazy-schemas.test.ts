@@ -1,5 +1,9 @@
+import { globSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { build } from "esbuild";
 import { expect, test } from "vitest";
-import { deferSchemas } from "../../../scripts/lazy-schemas.ts";
+import { deferSchemas, lazySchemas } from "../../../scripts/lazy-schemas.ts";
 
 const deferred = (source: string): string => deferSchemas("a.ts", source).replace(/^import .*?;/, "");
 
@@ -28,4 +32,35 @@ test.each([
   ["what is no schema", "const { $schema } = z.toJSONSchema(a);"],
 ])("leaves %s as it is", (_, source) => {
   expect(deferred(source)).toBe(source);
+});
+
+/** Definition of each schema of the ACP library and of our protocol, by file and name, from a bundle. */
+async function describedBy(bundle: string, plugins: readonly (typeof lazySchemas)[]): Promise<Record<string, string>> {
+  const library = "node_modules/@zed-industries/agent-client-protocol/dist/v1/schema/zod.gen.js";
+  const files = [library, ...globSync("agent-core/protocol/*.ts")].sort();
+  const outfile = join(mkdtempSync(join(tmpdir(), "schemas-")), bundle);
+  await build({
+    ...{ outfile, bundle: true, platform: "node", format: "esm", logLevel: "silent", plugins: [...plugins] },
+    stdin: {
+      resolveDir: resolve("."),
+      contents: `
+        ${files.map((file, index) => `import * as file${index} from "./${file}";`).join("\n")}
+        const plain = (name, value) => {
+          if (value?._zod) return { ...value._zod.def, checks: undefined, checked: value._zod.def.checks?.length };
+          return typeof value === "function" ? "function" : value instanceof RegExp ? String(value) : value;
+        };
+        const describe = (schema) => JSON.stringify({ schema }, plain);
+        export const described = Object.fromEntries([${files.map((_, index) => `file${index}`)}].flatMap((file, index) =>
+          Object.entries(file).flatMap(([name, value]) => value?._zod ? [[index + name, describe(value)]] : [])));
+      `,
+    },
+  });
+  const { described } = await import(outfile);
+  return described;
+}
+
+test("each deferred schema says the same as the one that it replaces", async () => {
+  const [eager, lazy] = [await describedBy("eager.mjs", []), await describedBy("lazy.mjs", [lazySchemas])];
+  expect(Object.keys(eager).length).toBeGreaterThan(200);
+  expect(lazy).toEqual(eager);
 });
