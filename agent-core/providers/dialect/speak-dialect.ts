@@ -1,6 +1,6 @@
 /**
- * Requests and answers in the dialect of a server: it gets its own opaque parts back and nobody else's, and thoughts and
- * calls that its model wrote as text become what they are.
+ * Requests and answers in the dialect of a server. The server gets its own opaque parts back, and those of no other.
+ * Thoughts and calls that its model wrote as text become reasoning and tool calls.
  */
 import * as z from "zod";
 import type { AssistantMessage, Message } from "../../messages/message.ts";
@@ -31,7 +31,7 @@ function partsOf({ tools }: ModelRequest, messages: readonly Message[], origin: 
   const marks = last && writtenMarksOf(last);
   return new WrittenParts({
     tools,
-    // A model that calls tools the server's own way writes JSON only to show it.
+    // A model that makes real tool calls writes JSON only to show it.
     allowsBareJson: !own.some((message) => message.tool_calls !== undefined && !hasWrittenCalls(message)),
     openThought: marks?.open === "" ? marks : undefined,
   });
@@ -51,7 +51,7 @@ async function* readParts(events: AsyncIterable<ModelEvent>, parts: WrittenParts
   yield* parts.interrupt();
 }
 
-/** Names the server of an answer that has opaque parts or calls. */
+/** Names the server of an answer that has calls or a list of opaque parts, even an empty one. */
 async function* withOrigin(events: AsyncIterable<ModelEvent>, origin: string): AsyncGenerator<ModelEvent> {
   let hasCalls = false;
   for await (const event of events) {

@@ -228,10 +228,10 @@ export class WrittenParts {
     });
   }
 
-  /** A presumed thought without an end was the answer. */
+  /** A presumed thought without an end was the answer. Its empty list keeps the next answer from being presumed. */
   #endInThought(held: string, event: Finish): readonly ModelEvent[] {
     if (this.#presumed !== undefined)
-      return [{ type: "recast", as: "text" }, ...textDelta(this.#presumed + held), event];
+      return [{ type: "recast", as: "text" }, ...textDelta(this.#presumed + held), { reasoningDetails: [], ...event }];
     return [...(held === "" ? [] : [{ type: "reasoning-delta", text: held } as const]), this.#withMarks(event)];
   }
 

@@ -191,8 +191,8 @@ const count = z
   .nullish()
   .catch(undefined);
 
-/** Text beside the answer. A value of another type is ignored. */
-const beside = text.catch(undefined);
+/** Text that is no part of the answer. A value of another type is ignored. */
+const optional = text.catch(undefined);
 const textPart = z.looseObject({ text });
 
 /** Magistral: parts `text` and `thinking`; a thinking part holds text parts. */
@@ -206,9 +206,9 @@ const deltaSchema = z.object({
   content: z.union([z.string(), z.array(contentPart)]).nullish(),
   refusal: text,
   /** OpenRouter, Ollama, Groq. */
-  reasoning: beside,
+  reasoning: optional,
   /** DeepSeek, llama.cpp, vLLM. */
-  reasoning_content: beside,
+  reasoning_content: optional,
   reasoning_details: z.array(z.unknown()).nullish().catch(undefined),
   /** LiteLLM in front of Anthropic. */
   thinking_blocks: z.unknown().optional(),

@@ -5,7 +5,7 @@
 import * as z from "zod";
 import type { AssistantMessage } from "../../messages/message.ts";
 
-/** Fields beside the content, and the parts of a content that is a list. */
+/** Fields of a message that hold its reasoning. */
 const FIELDS = ["reasoning", "reasoning_content"] as const;
 type Field = (typeof FIELDS)[number];
 
@@ -96,10 +96,10 @@ export function writtenMarksOf({ reasoning_details: details = [] }: AssistantMes
   return details.map((detail) => writtenDetail.safeParse(detail).data).find((detail) => detail !== undefined);
 }
 
-/** Content of a request's message, and its fields beside the content. */
+/** Content of a request's message, and its other fields. */
 export type PlacedReasoning = { readonly content: unknown; readonly fields: Readonly<Record<string, unknown>> };
 
-/** Puts the reasoning back into its places. `content`: the message's content without reasoning. */
+/** Returns the reasoning to its places. `content`: the message's content without reasoning. */
 export function placeReasoning(message: AssistantMessage, content: string | null): PlacedReasoning {
   const { reasoning = "", reasoning_details: details = [] } = message;
   // Two answers that were merged name the same place twice.

@@ -175,7 +175,7 @@ test("a call as text that cannot be read is shown, and one notice says that it d
 test("a thought whose beginning was in the prompt is kept as reasoning", async () => {
   const shown: string[] = [];
   const thoughts: string[] = [];
-  model.script(say("Hm.\n</think>\n\nHello."), say("Ho.\n</think>\n\nBye."));
+  model.script(say("Hm.\n</think>\n\nHello."), say("Ho.\n</think>\n\nBye."), say("Plain."), say("Simple."));
   const agent = agentFor(plain, {
     callbacks: { streamDelta: ({ text }) => void shown.push(text), reasoning: ({ text }) => void thoughts.push(text) },
   });
@@ -187,4 +187,8 @@ test("a thought whose beginning was in the prompt is kept as reasoning", async (
   ]);
   expect(shown.join("")).toBe("Hm.\nHello.Bye.");
   expect(thoughts.join("")).toBe("Ho.\n");
+  expect(await agent.chat("more")).toBe("Plain.");
+  thoughts.length = 0;
+  expect(await agent.chat("more")).toBe("Simple.");
+  expect(thoughts).toEqual([]);
 });

@@ -107,3 +107,17 @@ test("undoing a rewind restores its summaries and positions, unless a message fo
   expect(conversation.unrewind()).toEqual([]);
   expect(conversation.transcript.map(({ position }) => position)).toEqual([0, 1, 5]);
 });
+
+test("an answer that a compression leaves keeps its opaque parts", () => {
+  const sealed: Message = {
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id: "c1", type: "function", function: { name: "x", arguments: "{}" }, extra: { signature: "s" } }],
+    reasoning_details: [{ type: "chat.reasoning", field: "reasoning_content" }],
+    origin: "deepseek",
+  };
+  const conversation = talk("a", "b", "c");
+  conversation.append(sealed);
+  conversation.compress({ dropped: [[0, 1]], summary: "sum", shortened: [] });
+  expect(conversation.messages.at(-1)).toEqual(sealed);
+});

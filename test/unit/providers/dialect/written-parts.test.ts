@@ -111,12 +111,12 @@ describe("calls that a model wrote as text", () => {
     expect(joined(read(text, 3, { tools: [] }), "text-delta")).toBe(text);
   });
 
-  test("a model that calls tools the server's way may show JSON", () => {
+  test("a model that makes real tool calls may show JSON", () => {
     const text = '```json\n{"name": "list", "arguments": {}}\n```';
     expect(joined(read(text, 3, { allowsBareJson: false }), "text-delta")).toBe(text);
   });
 
-  test("beside a call of the server's own, text is text", () => {
+  test("in an answer with a real call, text is text", () => {
     const parts = new WrittenParts({ tools, allowsBareJson: true });
     const text = '<tool_call>{"name": "list", "arguments": {}}</tool_call>';
     const shown = parts.take({ type: "text-delta", text });
