@@ -4,8 +4,21 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Without optional locks git does not refresh its index. `core.fsmonitor` would run a program of the repository. */
-const READ_ONLY = ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"];
+/**
+ * Without optional locks git does not refresh its index. `core.fsmonitor` would run a program of the repository, and so
+ * would the settings of a bare repository among the workspace's files.
+ */
+const READ_ONLY = [
+  "--no-optional-locks",
+  ...["core.fsmonitor=false", "core.quotePath=false", "safe.bareRepository=explicit"].flatMap((each) => ["-c", each]),
+];
+/** A missing object of a partial clone would be fetched, by a program that the repository names. */
+const READ_ONLY_VARIABLES = {
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_NO_LAZY_FETCH: "1",
+  GIT_ALLOW_PROTOCOL: "none",
+};
 /** Timeout of git. */
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 100_000_000;
@@ -43,10 +56,8 @@ export function gitBlobs(roots: readonly string[]): GitBlobs {
 
 async function unchangedIn(root: string): Promise<ReadonlyMap<string, Blob>> {
   if (!isInRepository(root)) return new Map();
-  const [staged, changed] = await Promise.all([
-    readGit(root, ["ls-files", "--stage", "-z"]),
-    readGit(root, ["ls-files", "--modified", "--deleted", "-z"]),
-  ]);
+  const [staged, overrides] = await Promise.all([readGit(root, ["ls-files", "--stage", "-z"]), withoutFilters(root)]);
+  const changed = await readGit(root, ["ls-files", "--modified", "--deleted", "-z"], { settings: overrides });
   if (staged === undefined || changed === undefined) return new Map();
   const touched = new Set(changed.toString().split("\0"));
   const entries = staged
@@ -63,6 +74,24 @@ async function unchangedIn(root: string): Promise<ReadonlyMap<string, Blob>> {
   );
 }
 
+type Setting = readonly [key: string, value: string];
+
+/** Settings that disable the repository's filters, which are programs; a file with a filter counts as changed. */
+async function withoutFilters(root: string): Promise<readonly Setting[]> {
+  const names = await readGit(root, [
+    "config",
+    "--null",
+    "--name-only",
+    "--get-regexp",
+    "^filter\\..*\\.(clean|process)$",
+  ]);
+  const filters = (names?.toString() ?? "").split("\0").filter((name) => name !== "");
+  return filters.flatMap((name): Setting[] => [
+    [name, ""],
+    [name.replace(/[^.]+$/, "required"), "false"],
+  ]);
+}
+
 /** Starting git for the answer that there is no repository takes 10 ms. */
 function isInRepository(folder: string): boolean {
   const above = dirname(folder);
@@ -77,7 +106,8 @@ function stagedEntry(line: string): readonly { readonly path: string; readonly h
 
 async function sizesOf(root: string, hashes: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const format = "--batch-check=%(objectname) %(objectsize)";
-  const answer = hashes.length === 0 ? undefined : await readGit(root, ["cat-file", format], `${hashes.join("\n")}\n`);
+  const answer =
+    hashes.length === 0 ? undefined : await readGit(root, ["cat-file", format], { input: `${hashes.join("\n")}\n` });
   const lines = (answer?.toString() ?? "").split("\n").map((line) => line.split(" "));
   return new Map(
     lines.flatMap(([hash = "", size = ""]) => (/^\d+$/.test(size) ? [[hash, Number(size)] as const] : [])),
@@ -85,10 +115,14 @@ async function sizesOf(root: string, hashes: readonly string[]): Promise<Readonl
 }
 
 /** Output of git; undefined without git or a repository, and when git fails or takes too long. */
-async function readGit(folder: string, args: readonly string[], input = ""): Promise<Buffer | undefined> {
+async function readGit(
+  folder: string,
+  args: readonly string[],
+  { input = "", settings = [] }: { readonly input?: string; readonly settings?: readonly Setting[] } = {},
+): Promise<Buffer | undefined> {
   const child = spawn("git", [...READ_ONLY, ...args], {
     cwd: folder,
-    env: gitEnvironment(),
+    env: gitEnvironment(settings),
     stdio: ["pipe", "pipe", "ignore"],
     timeout: TIMEOUT_MS,
     windowsHide: true,
@@ -110,7 +144,16 @@ async function readGit(folder: string, args: readonly string[], input = ""): Pro
 }
 
 /** Environment without variables that name another repository. */
-function gitEnvironment(): NodeJS.ProcessEnv {
+function gitEnvironment(settings: readonly Setting[]): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_"));
-  return { ...Object.fromEntries(own), GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" };
+  return { ...Object.fromEntries(own), ...READ_ONLY_VARIABLES, ...asVariables(settings), LC_ALL: "C" };
+}
+
+/** Options cannot name a setting with an equals sign. */
+function asVariables(settings: readonly Setting[]): NodeJS.ProcessEnv {
+  const named = settings.flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ]);
+  return { GIT_CONFIG_COUNT: String(settings.length), ...Object.fromEntries(named) };
 }

@@ -3,7 +3,7 @@
  * agent over.
  */
 
-/** Limit of the scan; the prompt leaves out longer parts anyway. Characters. */
+/** Limit of the scan at either end; the prompt leaves out the middle of a longer text anyway. Characters. */
 const SCANNED_CHARS = 65_536;
 
 /** Zero-width, bidirectional and tag characters, and a byte order mark that is not at the beginning. */
@@ -47,7 +47,8 @@ const threats: readonly Threat[] = [
 
 /** Description of the first threat in the text, in a few words. */
 export function findThreat(text: string): string | undefined {
-  const scanned = text.slice(0, SCANNED_CHARS);
+  const isLong = text.length > 2 * SCANNED_CHARS;
+  const scanned = isLong ? `${text.slice(0, SCANNED_CHARS)}\n${text.slice(-SCANNED_CHARS)}` : text;
   const plain = scanned.normalize("NFKC");
   return threats.find(({ pattern }) => pattern.test(scanned) || pattern.test(plain))?.name;
 }

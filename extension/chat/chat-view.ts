@@ -82,6 +82,8 @@ function panelHtml(webview: vscode.Webview, root: vscode.Uri): string {
     `font-src ${webview.cspSource}`,
     `img-src ${webview.cspSource} data:`,
     "connect-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
   ].join("; ");
   return `<!DOCTYPE html>
 <html lang="${vscode.env.language}">

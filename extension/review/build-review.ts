@@ -80,6 +80,12 @@ function setContext({ documents }: Review, log: vscode.LogOutputChannel): void {
   }
 }
 
+/** The stricter value counts, so that the settings of a workspace cannot lower the user's. */
+function isReviewedBefore(): boolean {
+  const setting = vscode.workspace.getConfiguration("hermes").inspect<string>("review.mode");
+  return [setting?.globalValue, setting?.workspaceValue, setting?.workspaceFolderValue].includes("before");
+}
+
 /**
  * Writer of the agent's changes: reviewed after the write or before it, as the user's setting says. `shown` is called when
  * an edit comes up for review, with the place where it can be seen.
@@ -91,9 +97,8 @@ export function editReview(
 ): EditReview {
   return {
     async write(edit, signal, writing) {
-      const mode = vscode.workspace.getConfiguration("hermes").get<string>("review.mode");
       // An empty file that comes or goes has no hunk to decide about.
-      if (mode === "before" && (edit.after ?? "") !== (edit.expected ?? "")) {
+      if (isReviewedBefore() && (edit.after ?? "") !== (edit.expected ?? "")) {
         const propose = () => shown(edit.path, "proposal");
         return proposals.decide(edit, { signal, proposed: propose }, (decided) => {
           writing();
