@@ -118,6 +118,8 @@ const rules: readonly Rule[] = [
   { text: BILLING, kind: "billing" },
   { text: /connection error|fetch failed|socket hang up|network/i, kind: "network" },
   { text: /timed? ?out/i, kind: "timeout" },
+  { text: BAD_KEY, kind: "authentication" },
+  { text: NO_MODEL, kind: "model-not-found" },
   { codes: /AbortError/, kind: "cut-off" },
   { text: /request was aborted/i, kind: "cut-off" },
   { codes: new RegExp(FROM_PROVIDER), kind: "server" },

@@ -258,7 +258,6 @@ const chunkSchema = z.object({
     })
     .nullish()
     .catch(undefined),
-  error: z.union([z.string().transform((message) => ({ message })), z.looseObject({ message: text })]).nullish(),
 });
 
 type Chunk = z.infer<typeof chunkSchema>;
@@ -274,14 +273,26 @@ export type ReadChunk = {
 
 /** Throws for an error of the server or an unknown document. */
 export function readChunk(raw: unknown): ReadChunk {
-  const { choices, usage, error } = chunkSchema.parse(raw);
-  if (error) throw Object.assign(new Error(error.message ?? "an error without a text"), { error });
+  const error = errorIn(raw);
+  if (error) throw Object.assign(new Error(String(fieldOf(error, "message") ?? "")), { error });
+  const { choices, usage } = chunkSchema.parse(raw);
   const choice = choices?.[0];
   return {
     delta: choice?.delta ?? choice?.message ?? undefined,
     finishReason: choice?.finish_reason || undefined,
     usage: usage ? usageOf(usage) : undefined,
   };
+}
+
+/** Error in a document: `error`, a list (Gemini), or only a text (FastAPI). error-details.ts reads all of them. */
+function errorIn(raw: unknown): unknown {
+  if (Array.isArray(raw)) return fieldOf(raw[0], "error");
+  const isOnlyText = typeof fieldOf(raw, "message") === "string" || fieldOf(raw, "detail") !== undefined;
+  return fieldOf(raw, "error") ?? (isOnlyText && fieldOf(raw, "choices") === undefined ? raw : undefined);
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return isRecord(value) ? value[name] : undefined;
 }
 
 /** OpenAI's counts are totals: the prompt includes cached tokens, the completion includes reasoning. */

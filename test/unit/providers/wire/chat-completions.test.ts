@@ -159,3 +159,15 @@ test("a usage that cannot be read never costs the answer", async () => {
     expect(transcript(await ask({ status: 200, body })).slice(0, 1)).toEqual(['text "hello"']);
   }
 });
+
+test.each([
+  ["a list", '[{"error":{"code":429,"message":"Resource exhausted"}}]', "rate-limit", "Resource exhausted"],
+  ["a detail", '{"detail":"Invalid API key"}', "authentication", "was refused"],
+  ["a message alone", '{"object":"error","message":"The model x does not exist"}', "model-not-found", "has no model"],
+  ["a text", '{"error":"out of memory"}', "server", "out of memory"],
+])("an error with the status 200 is read as one: %s", async (_, body, kind, said) => {
+  for (const sent of [body, `data: ${body}\n\n`]) {
+    const [event] = await ask({ status: 200, body: sent });
+    expect(event).toMatchObject({ type: "fault", fault: { kind, message: expect.stringContaining(said) } });
+  }
+});
