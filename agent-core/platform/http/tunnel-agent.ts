@@ -1,7 +1,5 @@
 /** Connections to HTTPS servers through a proxy: a CONNECT request opens a tunnel, and TLS runs within it. */
-import type * as Http from "node:http";
 import * as https from "node:https";
-import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
 import {
   CONNECT_TIMEOUT_MS,
@@ -13,7 +11,7 @@ import {
 } from "./network-settings.ts";
 
 /** As in connections.ts. */
-const http = createRequire(import.meta.url)("node:http") as typeof Http;
+const http = process.getBuiltinModule("node:http");
 
 const OK = 200;
 
