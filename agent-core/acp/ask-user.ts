@@ -145,7 +145,7 @@ async function askByOptions(asked: UserClient, question: Question, signal: Abort
   if (question.choices.length === 0) return { kind: "unavailable" };
   const request: RequestPermissionRequest = {
     sessionId,
-    toolCall: { toolCallId: `question-${randomUUID()}`, title: question.question, kind: "other" },
+    toolCall: { toolCallId: `question-${randomUUID()}`, title: question.question, kind: "other", status: "pending" },
     options: [
       ...question.choices.map((name, index) => ({ optionId: String(index), name, kind: "allow_once" as const })),
       { optionId: "skip", name: "Skip", kind: "reject_once" },

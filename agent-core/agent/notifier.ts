@@ -54,6 +54,7 @@ export function journalledProgress(
   const open = new Map<string, Started>();
   return (event) => {
     if (event.type === "started") open.set(event.callId, event);
+    if (event.type === "dropped") open.delete(event.callId);
     if (event.type === "finished") {
       const started = open.get(event.callId);
       open.delete(event.callId);
