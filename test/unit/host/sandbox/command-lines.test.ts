@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { type Bind, bwrapArguments, type SandboxedRun } from "../../../../agent-core/host/terminals/sandbox/bwrap.ts";
+import { seatbeltProfile } from "../../../../agent-core/host/terminals/sandbox/seatbelt.ts";
+
+const binds: readonly Bind[] = [
+  { kind: "writable", path: "/private/tmp", from: "/private/var/folders/x/hermes/tmp" },
+  { kind: "hidden", path: "/Users/me", what: "folder" },
+  { kind: "read-only", path: "/Users/me/.cargo" },
+  { kind: "hidden", path: "/Users/me/.cargo/credentials.toml", what: "file" },
+  { kind: "writable", path: '/Users/me/my "work"' },
+  { kind: "read-only", path: '/Users/me/my "work"/.git/hooks' },
+];
+const run: SandboxedRun = { binds, folder: "/Users/me/my", outlivesShell: false, hasNetwork: false };
+
+/** Lines of the profile that name the path. */
+function rulesFor(path: string): string[] {
+  return seatbeltProfile(run)
+    .split("\n")
+    .filter((line) => line.includes(`(subpath "${path}")`));
+}
+
+test("macOS: everything is denied at first, and of two rules for a path the later one holds", () => {
+  const lines = seatbeltProfile(run).split("\n");
+  expect(lines.slice(0, 2)).toEqual(["(version 1)", "(deny default)"]);
+  const place = (text: string): number => lines.findIndex((line) => line.includes(text));
+  expect(place('(subpath "/Users/me")')).toBeLessThan(place('(subpath "/Users/me/.cargo")'));
+  expect(place('my \\"work\\"")')).toBeLessThan(place('my \\"work\\"/.git/hooks")'));
+});
+
+test("macOS: each kind of path gets its rules, and quotes in a path end no rule", () => {
+  expect(rulesFor("/Users/me")).toEqual(['(deny file-read* file-write* (subpath "/Users/me"))']);
+  expect(rulesFor("/Users/me/.cargo")).toEqual([
+    '(allow file-read* (subpath "/Users/me/.cargo"))',
+    '(deny file-write* (subpath "/Users/me/.cargo"))',
+  ]);
+  expect(rulesFor('/Users/me/my \\"work\\"')).toEqual([
+    '(allow file-read* file-write* (subpath "/Users/me/my \\"work\\""))',
+  ]);
+  // A profile mounts nothing: the private folder is writable where it is.
+  expect(rulesFor("/private/tmp")).toEqual([]);
+  expect(rulesFor("/private/var/folders/x/hermes/tmp")).toHaveLength(1);
+});
+
+test("macOS: the network is allowed only when the command has it", () => {
+  expect(seatbeltProfile(run)).not.toContain("(allow network*)");
+  expect(seatbeltProfile({ ...run, hasNetwork: true })).toContain("(allow network*)");
+});
+
+test("Linux: empty folders become read-only after all mounts, unless something is mounted over them", () => {
+  const args = bwrapArguments({ ...run, binds: [...binds, { kind: "writable", path: "/Users/me" }] }, "true", []);
+  expect(args).not.toContain("--remount-ro");
+  const plain = bwrapArguments(run, "true", []).join(" ");
+  expect(plain).toMatch(/hooks --remount-ro \/Users\/me --chdir/);
+  expect(plain).not.toContain("--share-net");
+  expect(bwrapArguments({ ...run, hasNetwork: true }, "true", [])).toContain("--share-net");
+});
