@@ -45,12 +45,13 @@ export async function confine(
   const gits = roots.map((root) => gitFolderOf(root, scope)).filter((git) => git !== undefined);
   for (const git of new Set(gits)) makeGitParts(git);
   const before = allGuarded(roots);
+  const toolchains = toolchainPlaces(scope).filter((path) => existsSync(path));
   return {
     binds: [
       ...hiddenHomes(scope),
-      ...toolchainBinds(scope, caches),
+      ...toolchainBinds(toolchains, scope, caches),
       ...(existsSync(outputs) ? [{ kind: "read-only", path: outputs } as const] : []),
-      ...hiddenSecrets(scope),
+      ...hiddenSecrets(toolchains, scope),
       ...roots.flatMap((root) => repositoryBinds(root, scope)),
       ...roots.map((path): Bind => ({ kind: "writable", path })),
       ...before.slice(0, MAX_GUARDS).flatMap(bindOf),
@@ -99,12 +100,12 @@ function hiddenHomes(scope: CommandScope): readonly Bind[] {
 }
 
 /** Toolchains are read-only. A program that needs its cache gets a private one, because programs run what is in it. */
-function toolchainBinds(scope: CommandScope, caches: string): readonly Bind[] {
+function toolchainBinds(places: readonly string[], scope: CommandScope, caches: string): readonly Bind[] {
   const home = homeOf(scope);
   const privates = PRIVATE_CACHES.map((name) => join(home, name)).filter(existsSync);
-  const shown = toolchainPlaces(scope).map((path) => scope.resolvePath(path));
+  const shown = places.map((path) => scope.resolvePath(path));
   const outer = [...new Set(shown)]
-    .filter((path) => existsSync(path) && !privates.includes(path))
+    .filter((path) => !privates.includes(path))
     .filter((path, _, all) => !all.some((other) => other !== path && partsBelow(other, path)));
   return [
     ...outer.map((path): Bind => ({ kind: "read-only", path })),
@@ -117,15 +118,16 @@ function toolchainBinds(scope: CommandScope, caches: string): readonly Bind[] {
 }
 
 /** Secrets that no hidden home covers: in toolchains, and those of the system. */
-function hiddenSecrets(scope: CommandScope): readonly Bind[] {
+function hiddenSecrets(toolchains: readonly string[], scope: CommandScope): readonly Bind[] {
   const home = homeOf(scope);
-  const shown = toolchainPlaces(scope).filter((path) => partsBelow(home, path));
-  const places = [...new Set(secretPlaces(scope).map((place) => scope.resolvePath(place)))];
   const hermesHome = scope.resolvePath(scope.hermesHome);
-  return places
-    .filter((path) => path !== hermesHome && isReadable(path))
-    .filter((path) => !partsBelow(home, path) || shown.some((place) => partsBelow(place, path)))
-    .flatMap(hide);
+  const visible = secretPlaces(scope).filter(
+    (path) =>
+      path !== hermesHome &&
+      (!partsBelow(home, path) || toolchains.some((place) => partsBelow(place, path))) &&
+      isReadable(path),
+  );
+  return [...new Set(visible.map((path) => scope.resolvePath(path)))].flatMap(hide);
 }
 
 function hide(path: string): readonly Bind[] {

@@ -201,6 +201,8 @@ anyTest.runIf(isSandboxed && hasPrograms("python3"))(
     const before = connections;
     expect((await run(connect)).output).toContain("refused");
     expect(connections).toBe(before);
+    const networked = await run(`${connect}; cat ${home}/.netrc; echo x > ${outside}/x`, { sandbox: "networked" });
+    expect(networked.output).toMatch(/^hello.*No such file.*(?:Read-only|No such file)/s);
     const reach = "until (exec 3<>/dev/tcp/127.0.0.1/8123) 2>/dev/null; do :; done";
     const own = `python3 -m http.server 8123 --bind 127.0.0.1 >/dev/null 2>&1 & timeout 15 bash -c '${reach}' && echo reached; kill %1`;
     expect((await run(own)).output).toContain("reached");
