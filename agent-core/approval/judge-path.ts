@@ -86,8 +86,10 @@ function judgeRead(effect: PathEffect, target: string, { scope, record }: PathJu
   const place = readPlace(target, scope);
   if (place === undefined) return;
   const reason = `Reads ${shown(effect.path)}: ${place.reason}`;
-  if (place.isHidden) record.reach("outside");
-  record.add({ level: "ask", reason, always: false, grant: "exact", contained: !place.isHidden });
+  if (place.isHidden) {
+    record.reach("outside");
+    record.askAlways(reason);
+  } else record.add({ level: "ask", reason, always: false, grant: "exact", contained: true });
 }
 
 function judgeWrite(effect: PathEffect, target: string, { scope, record }: PathJudge): void {

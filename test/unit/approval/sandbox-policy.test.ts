@@ -143,6 +143,14 @@ test("a call may ask to leave the sandbox, in every mode, and a lasting answer c
   for (const mode of ["code", "auto"] as const) expect(way("./unknown", mode, "outside")).toBe("ask");
 });
 
+test.each(["cat ~/.s*/i*", "grep -r key ~", "cat ~/notes.txt", "tar -C ~ -c .ssh"])(
+  "no mode reads the home outside the sandbox unasked: %s",
+  (command) => {
+    for (const mode of ["ask", "code", "auto"] as const) expect(way(command, mode)).toMatch(/^(?:ask|isolated)$/);
+    expect(decision(command, { mode: "auto", sandbox: false }).kind).toBe("ask");
+  },
+);
+
 test("a call may ask for the network", () => {
   expect(decision("npm run dev", {}, "network")).toMatchObject({ kind: "ask", sandbox: "networked" });
   expect(way("npm run dev", "auto", "network")).toBe("networked");
