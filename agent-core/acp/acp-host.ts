@@ -81,6 +81,9 @@ type ClientProblemsOptions = {
   readonly local: HostProblems;
 };
 
+/** Language servers need up to seconds: an edit returns before, and their problems follow. Milliseconds. */
+const EDIT_WAIT_MS = 20;
+
 /** Problems that the client's language servers find, and those of our parsers for other files. */
 function clientProblems({ client, sessionId, local }: ClientProblemsOptions): HostProblems {
   const settled = async (watchId: string, edits: readonly EditedFile[], signal: AbortSignal) => {
@@ -99,6 +102,7 @@ function clientProblems({ client, sessionId, local }: ClientProblemsOptions): Ho
       const own = await local.watch(id);
       if (!isWatching) return own;
       return {
+        waitMs: EDIT_WAIT_MS,
         async settled(edits, signal) {
           const [theirs, ours] = await Promise.all([settled(id, edits, signal), own.settled(edits, signal)]);
           return joined(theirs, ours);

@@ -117,6 +117,13 @@ export class ToolCallUpdates {
 
   #finish({ callId, result, durationMs }: Progress<"finished">): void {
     const hermes: HermesToolMeta = { durationMs: Math.round(durationMs) };
+    if (!this.#open.has(callId)) {
+      // The call has ended before, and its problems came late.
+      const status = result.ok ? "completed" : "failed";
+      const content = resultContent(result);
+      this.#send({ sessionUpdate: "tool_call_update", toolCallId: callId, status, content, _meta: { hermes } });
+      return;
+    }
     const isShown = result.ok && isSame(this.#callOf(callId).diffs, result);
     this.#end(callId, result.ok ? "completed" : "failed", {
       ...(!isShown && { content: resultContent(result) }),

@@ -51,14 +51,14 @@ export function journalledProgress(
   journal: (entry: NewEntry) => void,
   storeDiff: (diff: FileDiff) => StoredDiff,
 ): ToolProgress {
-  const open = new Map<string, Started>();
+  // An edit finishes again when its problems come late.
+  const started = new Map<string, Started>();
   return (event) => {
-    if (event.type === "started") open.set(event.callId, event);
-    if (event.type === "dropped") open.delete(event.callId);
+    if (event.type === "started") started.set(event.callId, { ...event, input: undefined });
+    if (event.type === "dropped") started.delete(event.callId);
     if (event.type === "finished") {
-      const started = open.get(event.callId);
-      open.delete(event.callId);
-      if (started) journal({ ...entryOf(started, event), diffs: (event.result.diffs ?? []).map(storeDiff) });
+      const call = started.get(event.callId);
+      if (call) journal({ ...entryOf(call, event), diffs: (event.result.diffs ?? []).map(storeDiff) });
     }
     emit(event);
   };

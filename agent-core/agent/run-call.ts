@@ -31,6 +31,8 @@ export type CallServices = {
   readonly recordAnswer: (answer: RecordedAnswer) => void;
   /** Milliseconds of a monotonic clock. */
   readonly monotonicNow: () => number;
+  /** Problems of earlier edits that came after their results; the next result or request takes them. */
+  readonly lateProblems: string[];
   contextFor(callId: string, signal: AbortSignal): ToolContext;
   /** Writes an over-long result to a file. Rejects when the file cannot be written. */
   writeSpill(path: string, text: string): Promise<void>;
@@ -100,7 +102,8 @@ export async function runCall(
     const text = await limitResult(result.text, call.id, context.spillFolder, services.writeSpill);
     const paths = resolved.ok && result.ok ? resolved.prepared.locations.map(({ path }) => path) : [];
     const instructions = await services.subfolderContext(paths);
-    return finish({ ...result, text: instructions === "" ? text : `${text}\n\n${instructions}` });
+    const late = services.lateProblems.splice(0);
+    return finish({ ...result, text: [text, ...(instructions === "" ? [] : [instructions]), ...late].join("\n\n") });
   } catch (error) {
     if (signal.aborted) {
       finish(failed(`${name} was cancelled by the user.`));
@@ -148,7 +151,14 @@ async function authorizeAndRun(
     if (!authorization.ok) return failed(authorization.text);
   }
   services.notify.toolProgress({ type: "running", callId: call.id, diffs: staged.diffs });
-  return watchedEdit(staged, context);
+  const start = services.monotonicNow();
+  let durationMs = 0;
+  const returned = await watchedEdit(staged, context, (result, text) => {
+    services.lateProblems.push(text);
+    services.notify.toolProgress({ type: "finished", callId: call.id, name: tool.name, result, durationMs });
+  });
+  durationMs = services.monotonicNow() - start;
+  return returned;
 }
 
 /** A model may only approve a command for which the policy offers a grant. */

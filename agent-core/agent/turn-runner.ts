@@ -45,6 +45,7 @@ export class TurnRunner {
   /** Notifies the callbacks, and keeps usage, tool displays and the partial answer. */
   readonly #notify: Notifier;
   readonly #partial = new PartialAnswer();
+  readonly #lateProblems: string[] = [];
   #steering: UserMessage[] = [];
   #running: AbortController | undefined;
 
@@ -153,6 +154,7 @@ export class TurnRunner {
         recordAnswer: (answer) => record.journal({ type: "answer", ...answer }),
         monotonicNow: () => performance.now(),
         contextFor,
+        lateProblems: this.#lateProblems,
         writeSpill: writeSpillFile,
         subfolderContext: (paths) => setup.subfolderContext.of(paths),
       },
@@ -166,7 +168,11 @@ export class TurnRunner {
 
   async #notices(): Promise<readonly string[]> {
     const { shell, context } = this.#options;
-    return [...(await shell.notices()), ...(context.warning === undefined ? [] : [context.warning])];
+    return [
+      ...(await shell.notices()),
+      ...this.#lateProblems.splice(0),
+      ...(context.warning === undefined ? [] : [context.warning]),
+    ];
   }
 
   #takeSteering(): readonly UserMessage[] {

@@ -159,6 +159,8 @@ export type EditedFile = {
 
 /** Watch over one edit of one or more files. */
 export type ProblemWatch = {
+  /** The edit waits this long for its problems; undefined: until they have settled. Milliseconds. */
+  readonly waitMs?: number;
   /**
    * Waits until the problems have settled, a few seconds at most. Resolves to the problems of the edited files, and of
    * others whose problems have changed. Rejects with the signal's reason only.

@@ -1,4 +1,5 @@
 /** Runs a call that edits files, and reports the problems that the edit caused. */
+import { setTimeout as delay } from "node:timers/promises";
 import type { EditedFile, FileProblems, Problem, ReportedProblem } from "../host/host.ts";
 import { messageOf } from "../platform/errors.ts";
 import { shownPath } from "./resolve-path.ts";
@@ -10,31 +11,57 @@ const MAX_REPORTED = 20;
 /** Characters of a message: some compilers explain at length. */
 const MESSAGE_CHARS = 300;
 
-/** Runs a staged call; when it changed files, its result lists the new problems. */
+/** A result with the problems that came after the call had returned, and their text. */
+export type LateProblems = (result: ToolResult, text: string) => void;
+
+/**
+ * Runs a staged call; when it changed files, its result lists the new problems. The call returns without problems that
+ * take longer, and `onLate` gets them.
+ */
 export async function watchedEdit(
   { diffs, run }: Extract<StagedCall, { ok: true }>,
   { host, callId, cwd, signal }: Pick<ToolContext, "host" | "callId" | "cwd" | "signal">,
+  onLate: LateProblems,
 ): Promise<ToolResult> {
   if (diffs.length === 0) return run();
   const watch = await host.problems.watch(callId);
   const result = await run();
   const written = (result.diffs ?? []).map((diff, _, diffs) => withOldText(diff, diffs));
   if (written.length === 0) return result;
-  const found = await watch.settled(written, signal).catch((error: unknown) => {
-    signal.throwIfAborted();
-    return messageOf(error);
+  const checked = watch.settled(written, signal).then(
+    (found) => report(broken(found, written), cwd),
+    // The edit succeeded, even when the check fails.
+    (error: unknown) => ({ text: `[could not check for problems: ${messageOf(error)}]`, problems: undefined }),
+  );
+  const { waitMs } = watch;
+  const found = await (waitMs === undefined ? checked : Promise.race([checked, delay(waitMs, undefined)]));
+  signal.throwIfAborted();
+  if (found !== undefined) return withReport(result, found);
+  void checked.then((late) => {
+    if (late.problems === undefined || signal.aborted) return;
+    const names = written.map(({ path }) => shownPath(path, cwd)).join(", ");
+    onLate(withReport(result, late), `[Found after the edit of ${names}] ${late.text}`);
   });
-  // The edit succeeded, even when the check fails.
-  if (typeof found === "string") return { ...result, text: `${result.text}\n[could not check for problems: ${found}]` };
-  const problems = broken(found, written);
-  if (problems.length === 0) return result;
+  return result;
+}
+
+type Report = { readonly text: string; readonly problems: readonly ReportedProblem[] | undefined };
+
+function withReport(result: ToolResult, { text, problems }: Report): ToolResult {
+  if (text === "") return result;
+  return { ...result, text: `${result.text}\n${text}`, ...(problems && { problems }) };
+}
+
+/** An empty text without problems. */
+function report(problems: readonly FoundProblem[], cwd: string): Report {
+  if (problems.length === 0) return { text: "", problems: undefined };
   const reported = problems.slice(0, MAX_REPORTED).map((problem): ReportedProblem => {
     const { path, line, severity } = problem;
     return { path, line, severity, text: reportText(problem, shownPath(path, cwd)) };
   });
   const more = problems.length > MAX_REPORTED ? [`[… ${problems.length - MAX_REPORTED} more]`] : [];
   const lines = ["New problems since this edit:", ...reported.map(({ text }) => text), ...more];
-  return { ...result, text: [result.text, ...lines].join("\n"), problems: reported };
+  return { text: lines.join("\n"), problems: reported };
 }
 
 /** A moved file is compared with its text at the old path. */

@@ -24,6 +24,8 @@ async function start(edit = breaking): Promise<{ agent: AcpAgent; model: ModelSe
   return { agent, model };
 }
 
+const lastRequest = (model: ModelServer): string => JSON.stringify(model.requests.at(-1)?.body.messages);
+
 const shown = (updates: readonly Json[]): string => JSON.stringify(updates.map(({ content }) => content));
 
 test("an edit that breaks a file says so to the model and to the editor, also when the session is loaded again", async () => {
@@ -63,8 +65,29 @@ test("problems from the client's language servers reach the model", async () => 
   await agent.prompt(sessionId, "go");
   expect(asked.map(({ paths }) => paths)).toEqual([undefined, [path]]);
   expect(asked[0]?.["watchId"]).toBe(asked[1]?.["watchId"]);
-  const result = model.requests.at(-1)?.body.messages.findLast(({ role }) => role === "tool")?.["content"];
-  expect(String(result).split("New problems since this edit:\n")[1]).toBe("a.ts:2:4 error: ')' expected. (ts 1005)");
+  expect(lastRequest(model)).toContain("New problems since this edit:\\na.ts:2:4 error: ')' expected. (ts 1005)");
+});
+
+test("an edit does not wait for a slow language server: the next request has its problems, and the card, too", async () => {
+  const { agent, model } = await start();
+  const path = join(agent.cwd, "a.ts");
+  const slow = Promise.withResolvers<Json>();
+  agent.on("_hermes/editor/problems/watch", () => ({}));
+  agent.on("_hermes/editor/problems/settled", () => slow.promise);
+  await agent.initialize({ _meta: { hermes: { problems: true } } });
+  const sessionId = await agent.newSession();
+  await agent.prompt(sessionId, "go");
+  expect(lastRequest(model)).not.toContain("expected.");
+  const after = [{ line: 2, column: 4, severity: "error", message: "')' expected.", source: "ts", code: "1005" }];
+  slow.resolve({ files: [{ path, before: [], after }] });
+  while (!shown(agent.of("tool_call_update")).includes("')' expected.")) await agent.nextUpdate();
+  model.script(say("I see"));
+  await agent.prompt(sessionId, "what is wrong?");
+  const late = "[Found after the edit of a.ts] New problems since this edit:\\na.ts:2:4 error: ')' expected. (ts 1005)";
+  expect(lastRequest(model)).toContain(late);
+  await agent.request("session/close", { sessionId });
+  await agent.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] });
+  expect(shown(agent.of("tool_call"))).toContain("')' expected.");
 });
 
 test("a client that refuses, or answers nonsense, does not spoil the edit", async () => {
@@ -72,9 +95,13 @@ test("a client that refuses, or answers nonsense, does not spoil the edit", asyn
   agent.on("_hermes/editor/problems/watch", () => ({}));
   agent.on("_hermes/editor/problems/settled", () => ({ files: "many" }));
   await agent.initialize({ _meta: { hermes: { problems: true } } });
-  expect((await agent.prompt(await agent.newSession(), "go")).result).toEqual({ stopReason: "end_turn" });
-  const result = model.requests.at(-1)?.body.messages.findLast(({ role }) => role === "tool")?.["content"];
-  expect(String(result)).toContain(told);
+  const sessionId = await agent.newSession();
+  expect((await agent.prompt(sessionId, "go")).result).toEqual({ stopReason: "end_turn" });
+  model.script(say("again"));
+  await agent.prompt(sessionId, "and now?");
+  expect(model.requests.map(({ body }) => JSON.stringify(body.messages)).join()).toContain(
+    JSON.stringify(told).slice(1, -1),
+  );
 });
 
 // The parsers are in the bundle, each loaded with its first file.

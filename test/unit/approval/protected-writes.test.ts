@@ -144,6 +144,7 @@ describe("protected files", () => {
       recordAnswer: () => undefined,
       monotonicNow: () => performance.now(),
       contextFor: () => bench.context,
+      lateProblems: [],
       writeSpill: async () => undefined,
       subfolderContext: async () => "",
     };

@@ -13,7 +13,7 @@ async function write(context: ToolContext, path: string, content: string): Promi
   if (!preparation.ok) throw new Error(preparation.text);
   const staged = await preparation.call.stage(context);
   if (!staged.ok) throw new Error(staged.text);
-  return watchedEdit(staged, context);
+  return watchedEdit(staged, context, () => undefined);
 }
 
 /** Moves a file, with one change of it. */
@@ -23,7 +23,7 @@ async function move(context: ToolContext, from: string, to: string, change: read
   if (!preparation.ok) throw new Error(preparation.text);
   const staged = await preparation.call.stage(context);
   if (!staged.ok) throw new Error(staged.text);
-  return watchedEdit(staged, context);
+  return watchedEdit(staged, context, () => undefined);
 }
 
 const told = ({ problems = [] }: ToolResult): readonly string[] => problems.map(({ text }) => text);
@@ -137,7 +137,7 @@ describe("an edit that is watched", () => {
       problems: { watch: () => Promise.resolve({ settled: () => Promise.reject(new Error("was asked")) }) },
     };
     if (call?.ok !== true) throw new Error("was not staged");
-    expect((await watchedEdit(call, { ...context, host })).ok).toBe(false);
+    expect((await watchedEdit(call, { ...context, host }, () => undefined)).ok).toBe(false);
   });
 
   it("stands when the look for problems fails, and says that it was not checked", async () => {
