@@ -89,13 +89,15 @@ export async function runCall(
   const { call } = resolved;
   const { name } = call.function;
   const start = monotonicNow();
+  const timed = withTimedQuestions(services);
   const finish = (result: ToolResult): ToolResult => {
-    notify.toolProgress({ type: "finished", callId: call.id, name, result, durationMs: monotonicNow() - start });
+    const durationMs = monotonicNow() - start - timed.waitedMs();
+    notify.toolProgress({ type: "finished", callId: call.id, name, result, durationMs });
     return result;
   };
   try {
     const result = resolved.ok
-      ? await awaitWithAbortGrace(authorizeAndRun(resolved, services, signal), signal)
+      ? await awaitWithAbortGrace(authorizeAndRun(resolved, timed.services, signal), signal)
       : failed(resolved.text);
     signal.throwIfAborted();
     const context = services.contextFor(call.id, signal);
@@ -111,6 +113,31 @@ export async function runCall(
     }
     return finish(failed(`${name} failed: ${messageOf(error)}`));
   }
+}
+
+/** Measures the time that the user takes to answer: the duration of a call does not include it. */
+function withTimedQuestions(services: CallServices): { readonly services: CallServices; waitedMs(): number } {
+  const { ask, monotonicNow } = services;
+  let waited = 0;
+  const timed = async <Result>(answer: () => Promise<Result>): Promise<Result> => {
+    const start = monotonicNow();
+    try {
+      return await answer();
+    } finally {
+      waited += monotonicNow() - start;
+    }
+  };
+  return {
+    waitedMs: () => waited,
+    services: {
+      ...services,
+      ask: ask && ((request, signal) => timed(() => ask(request, signal))),
+      contextFor: (callId, signal) => {
+        const context = services.contextFor(callId, signal);
+        return { ...context, ask: (question, asked) => timed(() => context.ask(question, asked)) };
+      },
+    },
+  };
 }
 
 type RunnableCall = Extract<ResolvedCall, { ok: true }>;

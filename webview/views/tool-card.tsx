@@ -41,6 +41,8 @@ const SHOWN_DURATION_MS = 1_000;
 export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: ToolEntry }) {
   const { status, content, kind, durationMs } = entry;
   const title = visibleText(entry.title);
+  const isRejected = status === "failed" && entry.verdict === REJECTED;
+  const label = isRejected ? "rejected" : statusLabels[status];
   const changes = content.some((part) => part.type === "diff");
   const commands = content.some((part) => part.type === "terminal");
   const summary = (
@@ -53,11 +55,11 @@ export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: Tool
         <span class="tool-time">{formatDuration(durationMs)}</span>
       )}
       <StatusIcon entry={entry} />
-      <span class="visually-hidden">{entry.waiting ? "waiting for permission" : statusLabels[status]}</span>
+      <span class="visually-hidden">{entry.waiting ? "waiting for permission" : label}</span>
     </>
   );
   return (
-    <div class={`tool-card tool-${status}`} data-tool-call={entry.id} data-status={status}>
+    <div class={`tool-card tool-${isRejected ? "rejected" : status}`} data-tool-call={entry.id} data-status={status}>
       {content.length === 0 ? (
         <div class="fold-summary">{summary}</div>
       ) : (
@@ -85,8 +87,12 @@ function Part({ id, part }: { readonly id: string; readonly part: ToolCallConten
   }
 }
 
-function StatusIcon({ entry: { status, waiting } }: { readonly entry: ToolEntry }) {
+/** Label of the option that rejects a call. */
+const REJECTED = "Reject";
+
+function StatusIcon({ entry: { status, waiting, verdict } }: { readonly entry: ToolEntry }) {
   if (waiting) return <Icon name="bell-dot" />;
+  if (status === "failed" && verdict === REJECTED) return <Icon name="circle-slash" />;
   switch (status) {
     case "pending":
     case "in_progress":
