@@ -31,6 +31,9 @@ export class AgentShell {
       get folder() {
         return state.folder;
       },
+      get variables() {
+        return state.variables;
+      },
       process: (id) => processes.find(id),
     };
   }

@@ -12,6 +12,8 @@ export type CommandScope = {
   readonly home: string;
   /** Our own home folder (`HERMES_HOME`), absolute. */
   readonly hermesHome: string;
+  /** Variables that earlier commands exported, where they differ from the environment of this process. */
+  readonly variables?: ReadonlyMap<string, string>;
   /** The path that the system would reach: symbolic links of the deepest existing parent followed. */
   readonly resolvePath: (path: string) => string;
 };

@@ -4,6 +4,7 @@ import { commandGrant } from "./command-grant.ts";
 import { type CommandScope, partsBelow } from "./command-scope.ts";
 import { type CommandVerdict, judgeCommand } from "./command-verdict.ts";
 import type { Grant, GrantLookup, GrantOffer } from "./grants.ts";
+import { exportedVariables } from "./project-scripts.ts";
 import { protectedReason } from "./protected-paths.ts";
 import { isHiddenFolder, outsideReason } from "./read-places.ts";
 import { secretReason } from "./secret-paths.ts";
@@ -20,6 +21,8 @@ export type Effect =
       readonly kind: "command";
       readonly command: string;
       readonly cwd: string;
+      /** File with the variables that earlier commands exported. */
+      readonly variables?: string | undefined;
       /** The call asks for the network, or for no sandbox at all. Default: as the command needs. */
       readonly reach?: Reach | undefined;
     };
@@ -82,8 +85,11 @@ function judge(effect: Effect, context: PolicyContext): Decision {
       return decideEdit(effect.paths, context);
     case "memory":
       return decideMemory(context);
-    case "command":
-      return decideCommand(effect, { ...context, scope: { ...context.scope, cwd: effect.cwd } });
+    case "command": {
+      const variables =
+        effect.variables === undefined ? new Map<string, string>() : exportedVariables(effect.variables);
+      return decideCommand(effect, { ...context, scope: { ...context.scope, cwd: effect.cwd, variables } });
+    }
   }
 }
 

@@ -171,3 +171,16 @@ export function isInBareRepository(folder: string, root: string): boolean {
   }
   return false;
 }
+
+const EXPORTED = /^(?:declare -x|export) ([A-Za-z_]\w*)="((?:[^"\\]|\\[\s\S])*)"$/gm;
+/** Variables that one command can see changed; a session that exports more is judged without the rest. */
+const MAX_EXPORTED = 60;
+
+/** Variables in a file of `export -p`, where they differ from the environment of this process. */
+export function exportedVariables(path: string): ReadonlyMap<string, string> {
+  const found = [...(readScript(path) ?? "").matchAll(EXPORTED)].map(([, name = "", value = ""]): [string, string] => [
+    name,
+    value.replace(/\\(["\\$`])/g, "$1"),
+  ]);
+  return new Map(found.filter(([name, value]) => process.env[name] !== value && name !== "PWD").slice(0, MAX_EXPORTED));
+}

@@ -61,6 +61,7 @@ export const tool = defineTool({
     kind: "command",
     command,
     cwd: absolutePath(workdir ?? ".", shell.folder),
+    ...(shell.variables !== undefined && { variables: shell.variables }),
     ...((network || unsandboxed) && { reach: unsandboxed ? "outside" : "network" }),
   }),
   run,

@@ -96,6 +96,8 @@ export type ToolContext = {
 export type ShellView = {
   /** Folder that the next command starts in, absolute. */
   readonly folder: string;
+  /** Name of the file with the variables that commands exported; undefined when they changed none. */
+  readonly variables?: string | undefined;
   /** Background command with this id. */
   process(id: string): { readonly command: string; readonly folder: string } | undefined;
 };

@@ -132,6 +132,8 @@ export const archives: ReadonlyMap<string, Program> = ruleTable({
   "tar gtar bsdtar": tar,
   unzip,
   zip,
+  jar: ({ args }) =>
+    /^-?t/.test(args[0]?.text ?? "") ? reads(args.slice(1)) : [ask("Packs or unpacks files with jar")],
   zipinfo: ({ args }) => reads(args),
   "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 lzma pigz compress": compress,
   "7z 7za 7zz unrar rar": extractor,

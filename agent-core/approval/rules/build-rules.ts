@@ -20,7 +20,7 @@ const FAR =
   /^(?:publish|deploy|release|upload|login|logout|push|install|uninstall|add|remove|exec:\S*|deploy:\S*|release:\S*|publish\S*|upload\S*|dependency:get|cloud|connect|link|telemetry|generate:key)$/;
 
 /** Words that are certainly paths: they leave the project or name a hidden file. */
-const PATH = /^(?:\/|~|\.\.?\/|\.\.$|\.\w)|\/\.\.(?:\/|$)/;
+const PATH = /^(?:\/(?!\/)|~|\.\.?\/|\.\.$|\.\w)|\/\.\.(?:\/|$)/;
 
 /** A tool that runs code or settings of the project. */
 const tool: Program = (call) => [PROJECT, ...formatter(call)];
@@ -60,8 +60,9 @@ const tasks: Program = (call) => {
 function verbs(known: string): Program {
   const own = new Set(known.split(" "));
   return (call) => {
-    const [verb] = call.args.filter(({ text }) => !/^[-+]/.test(text));
-    if (verb && own.has(verb.text)) return tool(call);
+    const verb = call.args.find(({ text }) => !/^[-+]/.test(text)) ?? call.args[0];
+    if (verb && own.has(verb.text))
+      return tool({ ...call, args: call.args.filter(({ text }) => !/^\/[pv]:/.test(text)) });
     return [ask(`Runs ${call.name} ${verb ? shown(verb) : ""}, which may reach beyond this project`, "prefix")];
   };
 }
@@ -187,7 +188,7 @@ export const buildTools: ReadonlyMap<string, Program> = ruleTable({
   "pytest py.test tox nox mypy pyright basedpyright ruff flake8 pylint pycodestyle": tool,
   "pydocstyle bandit coverage pyflakes vulture sphinx-build mkdocs py-spy behave": tool,
   "hypothesis radon interrogate": tool,
-  "rspec rubocop standardrb cucumber phpunit pest phpstan psalm php-cs-fixer pint ctest cppcheck": tool,
+  "rspec rubocop standardrb phpcs phpcbf cucumber phpunit pest phpstan psalm php-cs-fixer pint ctest cppcheck": tool,
   "clang-tidy clangd bear golangci-lint staticcheck gotestsum": tool,
   "ktlint detekt scalafmt scalafix swiftlint swiftformat stylua luacheck ": tool,
   "ormolu fourmolu hlint elm-format elm-test credo dialyzer": tool,
@@ -201,7 +202,7 @@ export const buildTools: ReadonlyMap<string, Program> = ruleTable({
   tauri: verbs("dev build info"),
   expo: verbs("start lint doctor config"),
   prisma: verbs("generate validate format version studio"),
-  dotnet: verbs("build test run restore clean format --info --list-sdks list msbuild watch"),
+  dotnet: verbs("build test run restore clean format --info --list-sdks --list-runtimes list msbuild watch"),
   swift: verbs("build test run package"),
   mix: verbs("test compile format credo dialyzer help phx.routes deps"),
   flutter: verbs("test build analyze doctor clean run devices"),

@@ -111,6 +111,8 @@ const OTHER: Interpreter = {
 function run(call: Call, interpreter: Interpreter): readonly CommandEffect[] {
   const { args, name } = call;
   if (args.length === 1 && interpreter.prints.test(args[0]?.text ?? "")) return [];
+  // Ruby, perl and PHP check the syntax of a file without running it; perl runs its BEGIN blocks.
+  if (/^(?:ruby|php)$/.test(name) && /^-[cl]$/.test(args[0]?.text ?? "")) return reads(args.slice(1));
   const special = interpreter.module?.(args);
   if (special) return special;
   const at = args.findIndex(({ text }) => interpreter.code.test(text) || !text.startsWith("-"));
@@ -149,8 +151,8 @@ function codeEffects({ name, args }: Call, at: number, { language }: Interpreter
 
 function oneLiner(name: string, code: string, language: Language): readonly CommandEffect[] {
   if (code.includes(UNKNOWN)) return [opaque(`Runs ${name} code that is not known before it runs`), ...scanCode(code)];
-  if (harmlessOneLiner(code, language)) return [];
-  return [askForCode(`Runs a piece of ${name} code`, "never"), ...scanCode(code)];
+  const harmless = harmlessOneLiner(code, /^(?:perl|python|node|bun|deno|py)/.test(name) ? language : "none");
+  return harmless ?? [askForCode(`Runs a piece of ${name} code`), ...scanCode(code)];
 }
 
 function scriptEffects(name: string, script: Arg): readonly CommandEffect[] {

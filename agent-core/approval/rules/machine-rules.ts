@@ -13,7 +13,8 @@ const kill: Program = ({ args }) => {
   const all = targets.some(({ text }) => text === "-1") || (args.length === 1 && first === "-1");
   if (all) return [block(EVERYTHING)];
   if (targets.some(({ text }) => text === "1")) return [ask("Sends a signal to the first process of the system")];
-  // Signal 0 only tests for the process.
+  // A job is a process that this shell started. Signal 0 only tests for the process.
+  if (targets.length > 0 && targets.every(({ text }) => /^%(?:\d+|[+%-])?$/.test(text))) return [CHANGE];
   return first === "-0" ? [] : [ask(`Ends the process ${targets.map(shown).join(", ")}`)];
 };
 

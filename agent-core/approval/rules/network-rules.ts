@@ -31,9 +31,11 @@ const curl: Rule = {
   effects: (_, options) => {
     const urls = [...options.operands, ...valuesOf(options, "url")];
     const host = hosts(urls);
-    const method = valuesOf(options, "X", "request").find(({ text }) => !/^(?:GET|HEAD|OPTIONS)$/i.test(text));
+    const isLocal = urls.length > 0 && urls.every((url) => isKnown(url) && LOCAL.test(hostOf(url)));
+    const harmless = isLocal ? /^(?:GET|HEAD|OPTIONS|POST|PUT|PATCH)$/i : /^(?:GET|HEAD|OPTIONS)$/i;
+    const method = valuesOf(options, "X", "request").find(({ text }) => !harmless.test(text));
     return [
-      ...sentData(options, host),
+      ...sentData(options, host).filter((effect) => !(isLocal && effect.kind === "ask")),
       ...(method ? [ask(`Sends a ${shown(method)} request to ${host}`)] : []),
       ...(has(options, ...CREDENTIALS) ? [ask(`Sends credentials to ${host}`)] : []),
       ...(has(options, ...DETOURS)
@@ -45,6 +47,9 @@ const curl: Rule = {
     ];
   },
 };
+
+/** A server of the user's own machine. */
+const LOCAL = /^(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)$/;
 
 function sentData(options: Options, host: string): readonly CommandEffect[] {
   const data = valuesOf(options, ...SENDING);

@@ -1,8 +1,9 @@
 /** Code on the command line: recognises harmless code, and scans other code for commands and paths. */
-import type { CommandEffect } from "../command-effect.ts";
+import { type CommandEffect, reads } from "../command-effect.ts";
 import { knownArg, TOKEN, UNKNOWN } from "../shell/arg.ts";
 
-export type Language = "python" | "javascript" | "other";
+/** `none`: no code of the language is recognised. */
+export type Language = "python" | "javascript" | "other" | "none";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
@@ -32,9 +33,27 @@ const JAVASCRIPT_NAMES =
 /** `require` of a JSON file of the project. */
 const PROJECT_FILE = /\brequire\((["'])\.{0,2}\/?[\w./-]+\.json\1\)/g;
 
-/** True when the code only calculates and prints: every name in it is on the list. */
-export function harmlessOneLiner(code: string, language: Language): boolean {
-  if (language === "other" || code.length > 2000) return false;
+/** `open` of one file for reading. */
+const OPENED = /\bopen\((["'])([\w./-]+)\1(?:,\s*(["'])rb?\3)?(?:,\s*encoding=(["'])[\w-]+\4)?\)/g;
+const READ_FILE =
+  /\b(?:require\(["'](?:node:)?fs["']\)|fs)\.readFileSync\((["'])([\w./-]+)\1(?:,\s*(["'])[\w-]+\3)?\)/g;
+
+/** Effects of code that only calculates, prints and reads files by name; undefined for any other code. */
+export function harmlessOneLiner(code: string, language: Language): readonly CommandEffect[] | undefined {
+  const files = [...code.matchAll(language === "python" ? OPENED : READ_FILE)].map((match) => match[2] ?? "");
+  const rest = code.replace(language === "python" ? OPENED : READ_FILE, "0");
+  return isHarmless(rest, language) ? reads(files.map(knownArg)) : undefined;
+}
+
+/** `s/a/b/g` of perl: a replacement that neither evaluates code nor reads another variable. */
+const PERL_SUBSTITUTION =
+  /^(?:\s*s([/|#,!])(?:(?!\1)[^\\$@{}()\n]|\\[\w./|#,!$@*+?()[\]{}^-]|\((?!\?)|\)|\$(?=[|)/])|\{\d+(?:,\d*)?\}|\$[1-9])*\1(?:(?!\1)[^\\$@{}\n]|\\[\w./|#,!$@]|\$[1-9&])*\1[gimsx]*\s*;?)+\s*$/;
+
+/** True when every name in the code is on the list. */
+function isHarmless(code: string, language: Language): boolean {
+  if (language === "none") return false;
+  if (language === "other") return code.length < 500 && PERL_SUBSTITUTION.test(code);
+  if (code.length > 2000) return false;
   const names = language === "python" ? PYTHON_NAMES : JAVASCRIPT_NAMES;
   if (language === "python" && versionOf(code)) return true;
   const plain = code.replace(PROJECT_FILE, "0");

@@ -34,6 +34,7 @@ expand | it:0123456789 | initial tabs=
 unexpand | at: | all first-only tabs=
 pr | C:acdD:e::Ffh:i::Jl:mn::N:o:rs::S::tTvw:W:0123456789 | columns= across show-control-chars double-space date-format= expand-tabs=? form-feed header= output-tabs=? join-lines length= merge number-lines=? first-line-number= indent= no-file-warnings separator=? sep-string=? omit-header omit-pagination show-nonprinting width= page-width=
 tsort
+jps | lmvq
 join | a:e:ij:o:t:v:1:2:z | ignore-case check-order nocheck-order header zero-terminated
 grep egrep fgrep zgrep zegrep zfgrep | EFGPe:f:iwxzsvVm:bnHhoqaId:D:rRLlcTZB:A:C:N:U0123456789y | extended-regexp fixed-strings basic-regexp perl-regexp regexp= file= ignore-case no-ignore-case word-regexp line-regexp null-data no-messages invert-match max-count= byte-offset line-number line-buffered with-filename no-filename label= only-matching quiet silent binary-files= text directories= devices= recursive dereference-recursive include= exclude= exclude-from= exclude-dir= files-without-match files-with-matches count initial-tab null before-context= after-context= context= group-separator= no-group-separator color=? colour=? binary include-dir=
 jq | cnesrRCMSajf:L: | tab arg argjson slurpfile rawfile args jsonargs null-input raw-input slurp compact-output raw-output raw-output0 join-output ascii-output sort-keys color-output monochrome-output indent= unbuffered stream stream-errors seq exit-status from-file= library-path= slurpfile= rawfile=

@@ -18,10 +18,18 @@ const EXACT = new Set(
     "GCONV_PATH LOCPATH NLSPATH HOSTALIASES RESOLV_HOST_CONF RES_OPTIONS LOCALDOMAIN MALLOC_TRACE GETCONF_DIR TZDIR",
     "TERMINFO TERMINFO_DIRS TERMCAP XDG_CONFIG_HOME XDG_DATA_HOME XDG_CONFIG_DIRS XDG_DATA_DIRS XAUTHORITY DISPLAY",
     "PGHOST PGSERVICEFILE PGPASSFILE MYSQL_HOME HISTFILE MAILPATH WATCH_COMMAND DEBUGINFOD_URLS",
+    "PYTEST_ADDOPTS PYTEST_PLUGINS DOTNET_STARTUP_HOOKS DOTNET_ROOT DOTNET_ADDITIONAL_DEPS GRADLE_USER_HOME MAVEN_ARGS LESS MORE",
+    "HGRCPATH VIMINIT EXINIT EMACSLOADPATH SCREENRC PSQLRC TF_CLI_CONFIG_FILE TF_CLI_ARGS CCACHE_PREFIX BUN_OPTIONS SPEC_OPTS",
+    "ERL_FLAGS ERL_AFLAGS ERL_ZFLAGS ELIXIR_ERL_OPTIONS JULIA_LOAD_PATH R_ENVIRON R_ENVIRON_USER R_LIBS FZF_DEFAULT_OPTS HELM_PLUGINS",
+    "AWKPATH AWKLIBPATH COMPOSER_HOME CAML_LD_LIBRARY_PATH TMPDIR TEMP TMP LOCALE_ARCHIVE QT_PLUGIN_PATH GTK_MODULES GIO_MODULE_DIR",
     "AWS_PROFILE AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE AWS_ENDPOINT_URL GOOGLE_APPLICATION_CREDENTIALS",
   ].flatMap((line) => line.split(" ")),
 );
-const PREFIXES = /^(?:LD_|DYLD_|GIT_|BASH_FUNC_|NPM_CONFIG_|YARN_|PNPM_|PIP_|UV_|CARGO_|COREPACK_|HERMES_|_?JAVA_)/;
+/** Names that end so usually hold a program, its options or a module to load. */
+const SUFFIXES =
+  /(?:^|_)(?:PAGER|EDITOR|BROWSER|ASKPASS|LAUNCHER|WRAPPER|COMMAND|CMD|EXEC|HOOKS?|ADDOPTS|PRELOAD|EXTERNAL_DIFF|RCFILE|STARTUP|INTERPRETER)$/;
+const PREFIXES =
+  /^(?:LD_|DYLD_|GIT_|BASH_FUNC_|NPM_CONFIG_|YARN_|PNPM_|PIP_|UV_|CARGO_|COREPACK_|HERMES_|_?JAVA_|TS_NODE_|ANSIBLE_|BUNDLE_|TF_CLI_|PERL_)/;
 /** Variables with such a prefix that only change the output or the cache of a tool. */
 const ORDINARY_NAMES =
   /^(?:GIT_(?:TERMINAL_PROMPT|AUTHOR_(?:NAME|EMAIL|DATE)|COMMITTER_(?:NAME|EMAIL|DATE)|OPTIONAL_LOCKS|MERGE_AUTOEDIT|TRACE|CURL_VERBOSE)|CARGO_(?:TERM_\w+|INCREMENTAL|NET_OFFLINE|BUILD_JOBS)|NPM_CONFIG_(?:YES|LOGLEVEL|FUND|AUDIT|PROGRESS|COLOR)|PIP_(?:DISABLE_PIP_VERSION_CHECK|NO_INPUT|QUIET)|JAVA_HOME)$/;
@@ -36,13 +44,18 @@ const INNER_FOLDERS = /^(?!\/)(?!.*\.\.)[\w./:@-]+$/;
 /** Reason why setting `name` to `value` asks; undefined for an ordinary variable or value. */
 export function sensitiveVariable(name: string, value: Arg): string | undefined {
   const upper = name.toUpperCase();
-  if (!(EXACT.has(upper) || PREFIXES.test(upper)) || ORDINARY_NAMES.test(upper)) return undefined;
+  if (!(EXACT.has(upper) || PREFIXES.test(upper) || SUFFIXES.test(upper)) || ORDINARY_NAMES.test(upper))
+    return undefined;
+  if (/^TE?MP(?:DIR)?$/.test(upper) && /^(?:\/tmp|\/var\/tmp|\/private\/tmp)(?:\/(?!.*\.\.)|$)/.test(value.text))
+    return undefined;
   if (isKnown(value) && ordinaryValue(upper, value.text)) return undefined;
   return `Sets ${name} to ${shown(value) || "nothing"}, which changes what other programs run, load or reach`;
 }
 
 function ordinaryValue(name: string, value: string): boolean {
-  if (PROGRAM_NAMES.test(name)) return HARMLESS_PROGRAMS.has(value);
+  if (PROGRAM_NAMES.test(name) || /_PAGER$/.test(name)) return HARMLESS_PROGRAMS.has(value);
+  if (/^(?:MAVEN|GRADLE)_OPTS$|^JAVA_TOOL_OPTIONS$/.test(name)) return /^(?:-Xm[sx]\d+[kmgKMG]?\s*)*$/.test(value);
+  if (name === "LESS") return /^-?[FRXSKiMNe]*$/.test(value);
   if (name === "NODE_OPTIONS") return NODE_FLAGS.test(value);
   if (name === "PYTHONPATH") return INNER_FOLDERS.test(value);
   if (name === "CC" || name === "CXX") return COMPILER.test(value);

@@ -2,7 +2,7 @@
 import { ask, askForCode, CHANGE, opaque, type Program, reads, writes } from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { fileReaders, type ReaderOptions, stateReaders } from "./reader-options.ts";
-import { LOOKS, type Rule, ruleTable } from "./rule.ts";
+import { type Rule, ruleTable } from "./rule.ts";
 
 /** Every word may be a path: operands, values behind `=`, and values attached to a letter (`-f/etc/shadow`). */
 const readAll: Program = ({ args }) => reads(args.flatMap(pathsIn));
@@ -274,7 +274,7 @@ export const textTools: ReadonlyMap<string, Program> = ruleTable({
     options: { "o: output=": "write" },
     operands: "read",
   },
-  tr: LOOKS,
+  tr: { short: "cCdst", long: "complement delete squeeze-repeats truncate-set1" },
   tee: { short: "aip", long: "append ignore-interrupts output-error=?", operands: "write" },
   "sponge dos2unix unix2dos": writesOperands,
   "split csplit": split,

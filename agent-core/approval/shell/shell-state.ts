@@ -53,6 +53,7 @@ export function initialState(scope: CommandScope): ShellState {
       ["HOME", [knownArg(scope.home)]],
       ["TMPDIR", [knownArg(tmpdir())]],
       ["IFS", [knownArg(" \t\n")]],
+      ...[...(scope.variables ?? [])].map(([name, value]): [string, readonly Arg[]] => [name, [knownArg(value)]]),
     ]),
     cwds: [scope.cwd],
     abandoned: [],

@@ -21,6 +21,11 @@ export class SessionShell {
     return this.#state.folder;
   }
 
+  /** Name of the file with the variables that commands exported; undefined when they changed none. */
+  get variables(): string | undefined {
+    return this.#state.variables;
+  }
+
   /** State for a command that starts in `folder`. */
   stateIn(folder: string): ShellState {
     return { ...this.#state, folder };

@@ -192,3 +192,18 @@ test.each([
   const modes = (["ask", "code", "plan", "auto"] as const).map((mode) => kind(mode));
   expect([...modes, kind("auto", true, false), kind("ask", false)].join(" ")).toBe(expected);
 });
+
+test("a variable that an earlier command exported is judged with its value", () => {
+  const variables = join(folder(), "variables");
+  writeFileSync(variables, 'declare -x NOTE="a \\"b\\" c"\ndeclare -x PLACE="/"\ndeclare -x TARGET="/etc/x"\n');
+  const decided = (line: string) =>
+    decide(
+      { kind: "command", command: line, cwd: "/work/p", variables },
+      { mode: "code", scope, trusted: true, grants: noGrants() },
+    ).kind;
+  expect([decided('rm -rf "$PLACE"'), decided('echo a > "$TARGET"'), decided('echo "$NOTE"')]).toEqual([
+    "deny",
+    "ask",
+    "allow",
+  ]);
+});

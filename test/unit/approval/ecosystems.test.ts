@@ -1,0 +1,55 @@
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Grants } from "../../../agent-core/approval/grants.ts";
+import { decide } from "../../../agent-core/approval/policy.ts";
+import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
+
+type Line = { readonly command: string; readonly needsGrant: boolean };
+
+/** Commands of each ecosystem, with those that every ecosystem shares. */
+function readEcosystems(): ReadonlyMap<string, readonly Line[]> {
+  const text = readFileSync(join(import.meta.dirname, "corpus/ecosystems.txt"), "utf8");
+  const sections = text.split(/^## /m).slice(1);
+  const all = sections.map((section): [string, Line[]] => {
+    const [name = "", ...lines] = section.split("\n").filter((line) => line !== "");
+    return [name, lines.flatMap(linesOf)];
+  });
+  const shared = all.find(([name]) => name === "every")?.[1] ?? [];
+  return new Map(all.filter(([name]) => name !== "every").map(([name, lines]) => [name, [...lines, ...shared]]));
+}
+
+function linesOf(line: string): readonly Line[] {
+  const needsGrant = line.startsWith("? ");
+  return expanded(needsGrant ? line.slice(2) : line).map((command) => ({ command, needsGrant }));
+}
+
+function expanded(line: string): readonly string[] {
+  const [, before = "", list, after = ""] = /^(.*?)\{([^{}$]*,[^{}]*)\}(.*)$/s.exec(line) ?? [];
+  return list === undefined ? [line] : list.split(",").flatMap((item) => expanded(before + item + after));
+}
+
+/** Commands that ask although they are harmless, or although an earlier answer granted them. */
+function needless(lines: readonly Line[]): readonly string[] {
+  const root = "/work/p";
+  const home = "/home/someone";
+  const scope = { cwd: root, roots: [root], home, hermesHome: `${home}/.hermes`, resolvePath };
+  const grants = new Grants(join(mkdtempSync(join(tmpdir(), "hermes-everyday-")), "grants.json"), () => undefined);
+  const asks = ({ command }: Line) => {
+    const decision = decide({ kind: "command", command, cwd: root }, { mode: "code", scope, trusted: true, grants });
+    if (decision.kind === "ask" && decision.grant) grants.keep(decision.grant, "session");
+    return decision.kind !== "allow";
+  };
+  const first = lines.filter(asks);
+  return [...first.filter(({ needsGrant }) => !needsGrant), ...first.filter(asks)].map(({ command }) => command);
+}
+
+const ecosystems = readEcosystems();
+
+test.each([...ecosystems.keys()])("at most one in fifty everyday commands asks needlessly: %s", (name) => {
+  const lines = ecosystems.get(name) ?? [];
+  expect(lines.length).toBeGreaterThanOrEqual(200);
+  const asked = needless(lines);
+  expect(asked.length / lines.length, asked.join("\n")).toBeLessThanOrEqual(0.02);
+});
