@@ -3,7 +3,7 @@ import { ask, askForCode, type CommandEffect, opaque, type Program, reads, write
 import { type Arg, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { has, valuesOf } from "./options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
-import { scriptsOf } from "./sed-rules.ts";
+import { bracketEnd, scriptsOf } from "./sed-rules.ts";
 
 const awk: Rule = {
   posix: true,
@@ -33,6 +33,7 @@ function awkEffects(script: Arg): readonly CommandEffect[] {
   const { text } = script;
   if (text.includes(UNKNOWN)) return [opaque(`Runs an awk program that is not known before it runs: ${shown(script)}`)];
   // A slash in a bracket expression ends the pattern in some versions of awk.
+  if (text.length > MAX_PROGRAM) return [ask("Runs an awk program that is too long to be read")];
   const readings = /\[[^\]]*\//.test(text) ? [true, false] : [true];
   const read = readings.map((brackets) => tokensOf(text, brackets)).filter((tokens) => tokens !== undefined);
   if (read.length === 0) return [ask(`Runs an awk program that cannot be read: ${shown(script)}`)];
@@ -48,10 +49,23 @@ type Token = {
 const NEXT =
   /[ \t\r]+|\\\r?\n|#[^\n]*|(?<string>"(?:[^"\\\n]|\\[\s\S])*")|(?<name>[A-Za-z_]\w*)|(?<number>\d*\.?\d+(?:[eE][-+]?\d+)?\.?|\d+\.)|(?<end>[;\n{}])|(?<sign>\|\||&&|\|&|>>|\+\+|--|\*\*|[-+*%^!=<>]=|[-+*%^!<>=~|?:,$()[\]])/y;
 const DIVISION = /(?<sign>\/=?)/y;
-const REGEX = /(?<regex>\/(?:[^/\\\n[]|\\[^\n]|\[)+\/)/y;
-const BRACKETED = /(?<regex>\/(?:[^/\\\n[]|\\[^\n]|\[\^?\]?(?:\[:\w+:\]|\\[^\n]|[^\]\\\n])*\])+\/)/y;
+/** Longest program that is read (UTF-16 units). */
+const MAX_PROGRAM = 4096;
+
+/** Pattern that starts with the slash at `start`; undefined when nothing ends it. */
+function patternAt(text: string, start: number, brackets: boolean): string | undefined {
+  for (let at = start + 1; at < text.length && text[at] !== "\n"; at += 1) {
+    if (text[at] === "/") return at === start + 1 ? undefined : text.slice(start, at + 1);
+    if (text[at] === "\\") at += 1;
+    else if (text[at] === "[" && brackets) at = bracketEnd(text, at);
+  }
+  return undefined;
+}
+
 /** Words before a value: a slash after one of them starts a pattern. */
 const BEFORE_VALUE = new Set("print printf return in else do delete case exit BEGIN END".split(" "));
+/** After one of these a slash may divide or start a pattern. */
+const MAY_DIVIDE = new Set(["getline", "$"]);
 const CONDITIONS = new Set(["if", "while", "for", "switch"]);
 
 /** Tokens of a program; undefined when a character of it has no certain meaning. */
@@ -62,35 +76,43 @@ function tokensOf(text: string, brackets: boolean): readonly Token[] | undefined
   let afterCondition = false;
   for (let at = 0; at < text.length; ) {
     const last = tokens.at(-1);
-    const found =
-      text[at] === "/" ? slashAt(text, at, brackets, afterCondition ? undefined : last) : matchAt(NEXT, text, at);
-    if (!found) return undefined;
-    at += found[0].length;
-    const token = tokenOf(found);
+    const isPattern = text[at] === "/" && !isOperand(last);
+    const isUnclear = isPattern && (afterCondition || MAY_DIVIDE.has(last?.text ?? ""));
+    const next = isPattern ? regexAt(text, at, brackets) : tokenAt(text, at);
+    if (!next || isUnclear) return undefined;
+    at += next.length;
+    const { token } = next;
     if (!token) continue;
-    if (token.text === "(") open.push(CONDITIONS.has(last?.text ?? ""));
-    afterCondition = token.text === ")" && open.pop() === true;
+    afterCondition = closesCondition(token, last, open);
     tokens.push(token);
   }
   return tokens;
 }
 
-function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
-  pattern.lastIndex = at;
-  return pattern.exec(text) ?? undefined;
+/** Keeps the parentheses that are open; true at the end of a condition. */
+function closesCondition({ text }: Token, last: Token | undefined, open: boolean[]): boolean {
+  if (text === "(") open.push(CONDITIONS.has(last?.text ?? ""));
+  return text === ")" && open.pop() === true;
 }
 
-/** A division after a value, else a pattern; undefined where it may be either. */
-function slashAt(text: string, at: number, brackets: boolean, last: Token | undefined): RegExpExecArray | undefined {
-  if ((last === undefined && text.slice(0, at).includes(")")) || last?.text === "getline" || last?.text === "$")
-    return undefined;
-  if (isOperand(last)) return matchAt(DIVISION, text, at);
-  return matchAt(brackets ? BRACKETED : REGEX, text, at);
+/** A token and its length in the text; blanks and comments are none. */
+type Next = { readonly length: number; readonly token: Token | undefined };
+
+function regexAt(text: string, at: number, brackets: boolean): Next | undefined {
+  const pattern = patternAt(text, at, brackets);
+  return pattern === undefined ? undefined : { length: pattern.length, token: { kind: "regex", text: pattern } };
+}
+
+/** The next token; a slash here divides. */
+function tokenAt(text: string, at: number): Next | undefined {
+  const pattern = text[at] === "/" ? DIVISION : NEXT;
+  pattern.lastIndex = at;
+  const found = pattern.exec(text);
+  return found ? { length: found[0].length, token: tokenOf(found) } : undefined;
 }
 
 function tokenOf({ groups = {} }: RegExpExecArray): Token | undefined {
-  const { string, name, number, regex, sign, end } = groups;
-  if (regex !== undefined) return { kind: "regex", text: regex };
+  const { string, name, number, sign, end } = groups;
   if (string !== undefined) return { kind: "string", text: string.slice(1, -1) };
   if (name !== undefined) return { kind: "name", text: name };
   if (number !== undefined) return { kind: "number", text: number };

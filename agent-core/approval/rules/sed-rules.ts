@@ -50,6 +50,7 @@ function scriptEffects(scripts: readonly Arg[]): readonly CommandEffect[] {
   }
   // A delimiter in a bracket expression ends the pattern in some versions of sed.
   const readings = /\[/.test(text) ? [true, false] : [true];
+  if (text.length > MAX_SCRIPT) return [ask("Runs a sed script that is too long to be read")];
   const read = readings.map((brackets) => new SedReader(text, brackets).read()).filter((each) => each !== undefined);
   return read.length > 0 ? read.flat() : [ask(`Runs a sed script that cannot be read: ${shown(text)}`)];
 }
@@ -61,6 +62,23 @@ const LABEL = /[ \t]*[^\s;{}]*/y;
 const LINE = /[^\n]*/y;
 /** Text of `a`, `i` and `c`: a backslash continues it on the next line. */
 const TEXT = /(?:[^\\\n]|\\[\s\S])*/y;
+
+/** Longest script that is read (UTF-16 units). */
+const MAX_SCRIPT = 4096;
+
+/** Position of the bracket that ends the expression which starts at `start`; `start` when nothing ends it. */
+export function bracketEnd(text: string, start: number): number {
+  let at = start + 1;
+  if (text[at] === "^") at += 1;
+  if (text[at] === "]") at += 1;
+  for (; at < text.length && text[at] !== "\n"; at += 1) {
+    if (text[at] === "]") return at;
+    const sign = text[at] === "[" && /[:.=]/.test(text[at + 1] ?? "") ? text[at + 1] : undefined;
+    const end = sign === undefined ? -1 : text.indexOf(`${sign}]`, at + 2);
+    if (end >= 0) at = end + 1;
+  }
+  return start;
+}
 
 /** Reads a script from its start. Every method that reads gives false where the script is not understood. */
 class SedReader {
@@ -178,7 +196,7 @@ class SedReader {
         this.#at += 1;
         return delimiter !== "\n";
       } else if (character === "\n" && brackets) return false;
-      else if (character === "[" && brackets) this.#take(/\[\^?\]?(?:\[[:.=][^\]\n]*\]|[^\]\n[]|\[)*(?=\])/y);
+      else if (character === "[" && brackets) this.#at = bracketEnd(this.text, this.#at);
     }
     return false;
   }
