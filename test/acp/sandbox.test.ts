@@ -52,8 +52,10 @@ async function run({ agent, model, id }: Started, ...inputs: readonly Json[]): P
 
 const isSandboxed = hasSandbox();
 
+/** Makes a program that runs shell code. The approval does not read it, as it reads shell scripts. */
 function program(agent: AcpProcess, text: string): void {
-  writeFileSync(join(agent.cwd, "tool.sh"), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  const run = `require("node:child_process").spawnSync("sh", ["-c", ${JSON.stringify(text)}], { stdio: "inherit" })`;
+  writeFileSync(join(agent.cwd, "tool"), `#!/usr/bin/env node\nprocess.exit(${run}.status);\n`, { mode: 0o755 });
 }
 
 test.runIf(isSandboxed)(
@@ -65,7 +67,7 @@ test.runIf(isSandboxed)(
       it.agent,
       `echo in > made.txt; echo out > ${outside}; echo t > .vscode/tasks.json; cat ${it.agent.home}/config.yaml; exit 3`,
     );
-    const [result] = await run(it, { command: "./tool.sh; echo code $?; false" });
+    const [result] = await run(it, { command: "./tool; echo code $?; false" });
     expect(it.asked).toEqual([]);
     expect(result).toContain("code 3");
     expect(result).toMatch(/\[exit code 1.*; sandboxed: no network/);
@@ -78,7 +80,7 @@ test.runIf(isSandboxed)(
 test.runIf(isSandboxed)("what needs more asks, says that it runs outside, and does once allowed", async () => {
   const it = await start();
   program(it.agent, "echo t > .vscode/tasks.json && echo written");
-  const [refused, allowed] = await run(it, { command: "./tool.sh" }, { command: "./tool.sh", unsandboxed: true });
+  const [refused, allowed] = await run(it, { command: "./tool" }, { command: "./tool", unsandboxed: true });
   expect(refused).toContain("Read-only file system");
   expect(allowed).toMatch(/^written\n\[exit code 0/);
   expect(it.asked).toHaveLength(1);
@@ -113,9 +115,9 @@ test.runIf(isSandboxed)("an editor's terminal is given a command line that holds
     .on("terminal/wait_for_exit", () => ({ exitCode: 0 }))
     .on("terminal/output", () => ({ output: "", truncated: false }))
     .on("terminal/release", () => ({}));
-  await run(it, { command: "./tool.sh" }, { command: "git status" });
+  await run(it, { command: "./tool" }, { command: "git status" });
   expect(created).toHaveLength(2);
-  for (const [index, line] of ["./tool.sh", "git status"].entries()) {
+  for (const [index, line] of ["./tool", "git status"].entries()) {
     const script = String(created[index]?.["script"]);
     expect(script).toMatch(/^exec \/usr\/bin\/env -i .* \/\S+\/bwrap --cap-drop ALL --unshare-all /);
     expect(script).toContain(line);
@@ -134,7 +136,7 @@ function pathWithoutSandbox(): string {
 test("without a sandbox commands ask as usual", async () => {
   const it = await start({ PATH: pathWithoutSandbox() });
   program(it.agent, "echo ran");
-  await run(it, { command: "./tool.sh" }, { command: "./tool.sh" });
+  await run(it, { command: "./tool" }, { command: "./tool" });
   expect(it.asked).toHaveLength(2);
   expect(JSON.stringify(it.asked)).not.toContain("outside the sandbox");
 });
@@ -150,7 +152,7 @@ test("terminal.sandbox: on refuses commands where there is no sandbox, and says 
 test.runIf(isSandboxed)("no command sees keys and tokens: not in its environment, and none of a process", async () => {
   const it = await start({ GITHUB_TOKEN: "token-1", AWS_SECRET_ACCESS_KEY: "token-2" });
   program(it.agent, "env; cat /proc/[0-9]*/environ | tr '\\0' '\\n'; ps eww -e");
-  const [result] = await run(it, { command: "./tool.sh" });
+  const [result] = await run(it, { command: "./tool" });
   expect(result).toContain("PATH=");
   for (const secret of ["sk-1", "token-1", "token-2"]) expect(result).not.toContain(secret);
 });
