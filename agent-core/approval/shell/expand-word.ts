@@ -21,6 +21,9 @@ const LONG_WORD = 4096;
 const MAX_TANGLES = 500;
 const TILDE = /^~([A-Za-z0-9_.+-]*)(?=\/|$)/;
 
+/** A tilde at the start of a word, or behind the sign of a word like an assignment: `of=~/x`. */
+const BEFORE_TILDE = /^([A-Za-z_]\w*\+?=)?(?=~)/;
+
 /** Words that `word` expands to: none, one or several. */
 export function expandWord(word: Word, setting: Setting, walk: Walk): readonly Arg[] {
   return expand(word, { setting, walk, single: false });
@@ -61,11 +64,11 @@ function expandPieces(word: Word, mode: Mode): readonly Arg[] {
   const { state } = mode.setting;
   const fields = new FieldBuilder(variable(state, "IFS")[0]?.text ?? " \t\n", mode.single);
   if (!parts) {
-    fields.quoted(word.text.startsWith("~") ? withTilde(word.text, word.value, mode) : word.value);
+    fields.quoted(BEFORE_TILDE.test(word.text) ? withTilde(word.text, word.value, mode) : word.value);
     return fields.build();
   }
   for (const [index, part] of parts.entries()) {
-    const alone = index === 0 && part.type === "Literal" && part.text.startsWith("~");
+    const alone = index === 0 && part.type === "Literal" && BEFORE_TILDE.test(part.text);
     if (alone && (part.text.includes("/") || parts.length === 1)) fields.quoted(withTilde(part.text, part.value, mode));
     else addPart(part, fields, mode);
   }
@@ -99,6 +102,8 @@ function expandBraced(word: Word, parts: readonly WordPart[], mode: Mode): reado
 
 /** Expands `~`, `~/x`, `~+` and `~user`. `written` keeps the escapes: `\~` is no home. */
 function withTilde(written: string, value: string, mode: Mode): string {
+  const name = BEFORE_TILDE.exec(written)?.[1] ?? "";
+  if (name !== "") return name + withTilde(written.slice(name.length), value.slice(name.length), mode);
   const match = TILDE.exec(written);
   if (!match) return value;
   const { state } = mode.setting;
