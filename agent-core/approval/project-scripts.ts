@@ -95,7 +95,9 @@ export function recipesOf(makefile: string, targets: readonly string[]): string 
     else current = readLine(line, variables, rules) ?? current;
   }
   const first = [...rules.keys()].find((name) => !name.startsWith("."));
-  const wanted = targets.length > 0 || first === undefined ? targets : [first];
+  // A word without a rule may be the value of an option: the first target then runs.
+  const isNamed = targets.length > 0 && targets.every((target) => rules.has(target));
+  const wanted = isNamed || first === undefined ? targets : [...targets, first];
   const lines = wanted.flatMap((target) => linesFor(target, rules, new Set()));
   const shells = [...text.matchAll(/\$[({]shell\s+([^()]*)[)}]/g)].map(([, code]) => code ?? "");
   // Each line of a recipe runs in a shell of its own.
