@@ -1,6 +1,6 @@
-import { diffArrays } from "diff";
 import * as z from "zod";
 import { deletedReason, stageEdit, staleReason } from "./file-edit.ts";
+import { inBreaksOf } from "./patch/line-breaks.ts";
 import { absolutePath, shortTitle } from "./resolve-path.ts";
 import { defineTool, type StagedCall, type ToolContext } from "./tool.ts";
 
@@ -39,7 +39,7 @@ async function stage({ path, content }: z.infer<typeof input>, context: ToolCont
   }
   const stale = staleReason(absolute, read.text, context);
   if (stale !== undefined) return refused(stale);
-  const newText = inFileEndings(read.text, content);
+  const newText = inBreaksOf(read.text, content);
   if (newText === read.text) {
     const text = `${path} already has this text; nothing was written.`;
     return { ok: true, diffs: [], run: () => Promise.resolve({ ok: true, text }) };
@@ -54,52 +54,4 @@ function refused(why: string): StagedCall {
 function isNumberedOutput(content: string): boolean {
   const lines = content.split("\n").filter((line) => line !== "");
   return lines.length > 1 && lines.every((line, index) => line.startsWith(`${index + 1}|`));
-}
-
-/**
- * Comparing two large, different texts can take minutes: with more changed lines (half a second), every line gets a line
- * feed. A limit in time would make the result depend on the load of the machine.
- */
-const MAX_CHANGED_LINES = 2_000;
-
-/** New text in the file's line ends: lines that stay keep theirs, others get that of the line before them. */
-function inFileEndings(present: string, content: string): string {
-  if (!present.includes("\r\n")) return content;
-  const plain = content.replace(/\r\n/g, "\n");
-  if (!/(^|[^\r])\n/.test(present)) return plain.replace(/\n/g, "\r\n");
-  return inMixedEndings(linesOf(present), linesOf(plain)) ?? plain;
-}
-
-/** Undefined when the texts are too different to compare. */
-function inMixedEndings(present: readonly string[], content: readonly string[]): string | undefined {
-  const changes = diffArrays([...present], [...content], {
-    comparator: (one, other) => withoutBreak(one) === withoutBreak(other),
-    maxEditLength: MAX_CHANGED_LINES,
-  });
-  if (changes === undefined) return undefined;
-  const lines: string[] = [];
-  let at = 0;
-  for (const { added, removed, value } of changes) {
-    if (added) {
-      const end = breakOf(present[at - 1] ?? present[at] ?? "\n");
-      lines.push(...value.map((line) => line.replace(/\n$/, end)));
-    } else if (!removed) {
-      lines.push(...present.slice(at, at + value.length));
-    }
-    if (!added) at += value.length;
-  }
-  const text = lines.join("");
-  return content.at(-1)?.endsWith("\n") ? text : text.replace(/\r?\n$/, "");
-}
-
-function linesOf(text: string): readonly string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-}
-
-function withoutBreak(line: string): string {
-  return line.replace(/\r?\n$/, "");
-}
-
-function breakOf(line: string): string {
-  return line.endsWith("\r\n") ? "\r\n" : "\n";
 }

@@ -2,12 +2,9 @@
  * New lines for a place of a file: lines that the edit keeps stay as the file has them, with their line breaks; the
  * others get the place's indentation and line breaks.
  */
-import { diffArrays } from "diff";
 import type { LineEdit, Window } from "./find-by-fallbacks.ts";
+import { alignLines, type EndedLine } from "./line-breaks.ts";
 import { indentOf, type TextLines } from "./text-lines.ts";
-
-/** A line with its line break; the last one of a file may have none. */
-type EndedLine = { readonly text: string; readonly end: string };
 
 /** Number of lines at the edges of an edit that stay and are left out of the result. */
 export type Margins = { readonly head: number; readonly tail: number };
@@ -16,31 +13,14 @@ export type Margins = { readonly head: number; readonly tail: number };
 export function fitLines(
   file: TextLines,
   { first, count, oldLines, newLines }: Window & LineEdit,
-  { head, tail }: Margins = { head: 0, tail: 0 },
+  margins: Margins = { head: 0, tail: 0 },
 ): readonly EndedLine[] {
   const there = file.slice(first, count);
   const given = there.map((text, index): EndedLine => ({ text, end: file.breakOf(first + index) }));
+  const around = given[0]?.end || file.breakNear(first);
   const reindent = reindenter({ given: there, oldLines, newLines });
-  const inner = (lines: readonly string[]): string[] => lines.slice(head, lines.length - tail);
-  const fitted: EndedLine[] = [];
-  let at = head;
-  let replaced = 0;
-  for (const { added, removed, value } of diffArrays(inner(oldLines), inner(newLines))) {
-    if (added) {
-      // A line that replaces another gets its line break; an inserted one that of the line before.
-      const endOf = (index: number): string | undefined => given[at - replaced + Math.min(index, replaced - 1)]?.end;
-      const ends = value.map((_, index) => endOf(index) || given[at - 1]?.end || given[at]?.end || usualBreak(file));
-      fitted.push(...value.map((line, index) => ({ text: reindent(line), end: ends[index] ?? "" })));
-    } else if (!removed) fitted.push(...given.slice(at, at + value.length));
-    replaced = removed ? value.length : 0;
-    if (!added) at += value.length;
-  }
-  return fitted;
-}
-
-/** The line break of a file's first line. */
-export function usualBreak(file: TextLines): string {
-  return file.breakOf(0) === "\r\n" ? "\r\n" : "\n";
+  const aligned = alignLines({ given, oldLines, newLines, ...margins, around });
+  return aligned.map(({ text, end, isNew }) => ({ text: isNew ? reindent(text) : text, end }));
 }
 
 /** An indentation by the model, and the file's on the same line. */

@@ -1,8 +1,9 @@
 /** Replacing text in a file: at its one place, or refused with advice. Pure. */
 import { findByFallbacks, type LineEdit, type Window } from "./find-by-fallbacks.ts";
 import { fitLines } from "./fit-lines.ts";
+import { breakAt, breakKind, inMixedBreaks, joinLines } from "./line-breaks.ts";
 import { nearestText } from "./nearest-text.ts";
-import { TextLines } from "./text-lines.ts";
+import { escapePattern, TextLines } from "./text-lines.ts";
 
 export type Replacement =
   /** `how`: method by which the text was found, if the file does not have it exactly. */
@@ -20,25 +21,35 @@ const WORD = /\w{3}/;
 const NUMBERED = /^\s*\d+\|/;
 
 export function replaceText(text: string, request: ReplaceRequest): Replacement {
-  const { oldString, newString } = inFileEndings(text, request);
+  const { oldString, newString } = inFileBreaks(text, request);
   if (oldString === newString) return refused("old_string and new_string are the same; there is nothing to change.");
   const places = findAll(text, oldString);
   if (places.length === 0) return replaceInexact(text, { ...request, oldString, newString });
-  if (places.length > 1 && !request.replaceAll) return ambiguous(text, places);
-  const apart = withoutOverlaps(places.map((start) => ({ start, end: start + oldString.length })));
-  const newText = splice(
-    text,
-    apart.map((place) => ({ ...place, replacement: newString })),
-  );
-  return { kind: "changed", newText, count: apart.length };
+  if (places.length > 1 && !request.replaceAll) {
+    return ambiguous(
+      text,
+      places.map(({ start }) => start),
+    );
+  }
+  const apart = withoutOverlaps(places);
+  return { kind: "changed", newText: spliceNew(text, apart, newString), count: apart.length };
 }
 
 /** The text with its one exact place replaced; undefined unless there is exactly one. */
 export function replaceExactly(text: string, request: ReplaceRequest): string | undefined {
-  const { oldString, newString } = inFileEndings(text, request);
-  const [start, ...others] = findAll(text, oldString);
-  if (start === undefined || others.length > 0 || oldString === newString) return undefined;
-  return splice(text, [{ start, end: start + oldString.length, replacement: newString }]);
+  const { oldString, newString } = inFileBreaks(text, request);
+  const places = findAll(text, oldString);
+  return places.length !== 1 || oldString === newString ? undefined : spliceNew(text, places, newString);
+}
+
+/** In a file that mixes line breaks, each place has its own. */
+function spliceNew(text: string, places: readonly Span[], newString: string): string {
+  const isMixed = breakKind(text) === "mixed";
+  const replacements = places.map(({ start, end }) => {
+    const replacement = isMixed ? inMixedBreaks(text.slice(start, end), newString, breakAt(text, start)) : newString;
+    return { start, end, replacement };
+  });
+  return splice(text, replacements);
 }
 
 /** No exact place: the first fallback that finds anything decides. */
@@ -86,39 +97,51 @@ function placeOf(file: TextLines, window: Window, edit: LineEdit): Span & { read
   // Lines that nothing replaces take their line break with them.
   if (edit.newLines.length === 0) return { start, end: file.start(first + count), replacement: "" };
   const lines = fitLines(file, { ...window, ...edit });
-  const replacement = lines.map(({ text, end }, index) => (index === lines.length - 1 ? text : text + end)).join("");
-  return { start, end: file.end(first + count - 1), replacement };
+  return { start, end: file.end(first + count - 1), replacement: joinLines(lines, file.breakNear(first)) };
 }
 
 /** True when the file has these whole lines: then the edit was made before. A part of a line proves nothing. */
 function hasLines(text: string, wanted: string): boolean {
   const lines = wanted.replace(/\r?\n$/, "");
   if (!WORD.test(lines)) return false;
-  const at = text.indexOf(lines);
-  if (at < 0) return false;
-  const end = at + lines.length;
-  return (at === 0 || text[at - 1] === "\n") && (end === text.length || /^\r?\n/.test(text.slice(end, end + 2)));
+  const [place] = findAll(text, lines);
+  if (place === undefined) return false;
+  const { start, end } = place;
+  return (start === 0 || text[start - 1] === "\n") && (end === text.length || /^\r?\n/.test(text.slice(end, end + 2)));
 }
 
-/** A model writes plain newlines; where the file has CRLF throughout, so do the strings. */
-function inFileEndings(text: string, request: ReplaceRequest): ReplaceRequest {
-  if (!text.includes("\r\n")) return request;
-  const isMixed = /(^|[^\r])\n/.test(text);
-  if (isMixed && findAll(text, request.oldString).length > 0) return request;
-  return { ...request, oldString: crlf(request.oldString), newString: crlf(request.newString) };
-}
-
-function crlf(text: string): string {
-  return text.replace(/\r?\n/g, "\r\n");
+/** A model does not know the file's line breaks. In a file that mixes them, a line feed means either. */
+function inFileBreaks(text: string, request: ReplaceRequest): ReplaceRequest {
+  const kind = breakKind(text);
+  if (kind === undefined) return request;
+  const convert = (part: string): string => part.replace(/\r?\n/g, kind === "\r\n" ? "\r\n" : "\n");
+  return { ...request, oldString: convert(request.oldString), newString: convert(request.newString) };
 }
 
 /** Includes places that overlap: either may be meant. Excludes places that would cut a CRLF in two. */
-function findAll(text: string, wanted: string): readonly number[] {
-  const places: number[] = [];
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
-    if (!isWithinBreak(text, at) && !isWithinBreak(text, at + wanted.length)) places.push(at);
+function findAll(text: string, wanted: string): readonly Span[] {
+  const places: Span[] = [];
+  const find = finder(text, wanted);
+  for (let place = find(0); place !== undefined; place = find(place.start + 1)) {
+    if (!isWithinBreak(text, place.start) && !isWithinBreak(text, place.end)) places.push(place);
   }
   return places;
+}
+
+/** Finds the next place from an offset on. In a file that mixes line breaks, a line feed finds either. */
+function finder(text: string, wanted: string): (from: number) => Span | undefined {
+  if (!wanted.includes("\n") || breakKind(text) !== "mixed") {
+    return (from) => {
+      const start = text.indexOf(wanted, from);
+      return start < 0 ? undefined : { start, end: start + wanted.length };
+    };
+  }
+  const pattern = new RegExp(wanted.split("\n").map(escapePattern).join("\\r?\\n"), "g");
+  return (from) => {
+    pattern.lastIndex = from;
+    const found = pattern.exec(text);
+    return found === null ? undefined : { start: found.index, end: found.index + found[0].length };
+  };
 }
 
 function isWithinBreak(text: string, at: number): boolean {

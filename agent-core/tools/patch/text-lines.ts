@@ -1,3 +1,5 @@
+import { breakAt } from "./line-breaks.ts";
+
 /**
  * A text as lines with their offsets, so that a match by lines can be replaced byte for byte. A line is cut out on
  * demand: most lines of a long file never are.
@@ -54,6 +56,11 @@ export class TextLines {
     return this.text.slice(this.end(index), this.start(index + 1));
   }
 
+  /** Line break of the line before, or of the first line that has one. */
+  breakNear(index: number): string {
+    return (index > 0 && this.breakOf(Math.min(index, this.length) - 1)) || breakAt(this.text, this.start(index));
+  }
+
   /** The line that contains an offset. */
   indexAt(offset: number): number {
     let [low, high] = [0, this.length - 1];
@@ -81,7 +88,7 @@ export class TextLines {
   /** Lines that hold any of `texts`, in order: one walk through the text for all of them. */
   *holdingAny(texts: readonly string[]): Generator<number> {
     if (texts.length === 0) return;
-    const any = new RegExp(texts.map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"), "g");
+    const any = new RegExp(texts.map(escapePattern).join("|"), "g");
     for (let found = any.exec(this.text); found !== null; found = any.exec(this.text)) {
       const index = this.indexAt(found.index);
       yield index;
@@ -89,6 +96,11 @@ export class TextLines {
       any.lastIndex = this.start(index + 1);
     }
   }
+}
+
+/** Text as a pattern that finds it. */
+export function escapePattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
 /** In UTF-8 exactly the characters of ASCII take one byte; counting bytes is faster than any pattern. */

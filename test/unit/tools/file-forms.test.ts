@@ -84,6 +84,20 @@ describe.each(ways)("%s", (_way, change) => {
     expect(bytes("a.txt").toString("utf8")).toBe("one\r\nTWO\nthree\r\nfour\n");
   });
 
+  test.each<[string, string, string, string]>([
+    ["LF", "one\ntwo\nthree\n", "two", "one\nTWO\nnew\nthree\n"],
+    ["CRLF", "one\r\ntwo\r\nthree\r\n", "two", "one\r\nTWO\r\nnew\r\nthree\r\n"],
+    ["an LF line among CRLF lines", "one\r\ntwo\nthree\r\n", "two", "one\r\nTWO\nnew\nthree\r\n"],
+    ["a CRLF line among LF lines", "one\ntwo\r\nthree\n", "two", "one\nTWO\r\nnew\r\nthree\n"],
+    ["the last of mixed lines", "one\r\nthree\ntwo", "two", "one\r\nthree\nTWO\nnew"],
+  ])("gives new lines the line ends of %s", async (_form, before, from, after) => {
+    for (const [name, to] of Object.entries({ "a.txt": "TWO\nnew", "b.txt": "TWO\r\nnew" })) {
+      writeFileSync(at(name), before);
+      expect(await change(name, { from, to })).toMatchObject({ ok: true });
+      expect(bytes(name).toString("utf8")).toBe(after);
+    }
+  });
+
   test.each(["$&", "$1", "$$", "$`", "$'", "$<a>", "\\n", "\\1", "%s", "a\\\\b"])(
     "takes %s to the letter",
     async (to) => {
@@ -202,6 +216,13 @@ test("lines with one line end may be named together with lines that have the oth
   const edit = { path: "a.txt", old_string: "one\ntwo\nthree\nfour", new_string: "one\ntwo\nTHREE\nfour" };
   expect(await bench.run(patch, edit)).toMatchObject({ ok: true });
   expect(bytes("a.txt").toString("utf8")).toBe("one\r\ntwo\nTHREE\r\nfour\n");
+});
+
+test("an exact match over mixed line ends leaves those of the lines that stay", async () => {
+  writeFileSync(at("a.txt"), "one\r\ntwo\nthree\r\nfour\n");
+  const edit = { path: "a.txt", old_string: "ne\ntwo\nthr", new_string: "ne\nnew\r\ntwo\nTHR" };
+  expect(await bench.run(patch, edit)).toMatchObject({ ok: true });
+  expect(bytes("a.txt").toString("utf8")).toBe("one\r\nnew\r\ntwo\nTHRee\r\nfour\n");
 });
 
 const NOBODY = 65_534;

@@ -3,7 +3,7 @@
  * anchors, and found by the same fallbacks as a replacement. Pure.
  */
 import { equalWindows, findByFallbacks, type LineEdit } from "../find-by-fallbacks.ts";
-import { fitLines, type Margins, usualBreak } from "../fit-lines.ts";
+import { fitLines, type Margins } from "../fit-lines.ts";
 import { nearestText } from "../nearest-text.ts";
 import { indentOf, TextLines } from "../text-lines.ts";
 import type { Hunk } from "./parse-patch.ts";
@@ -71,7 +71,7 @@ function changed(file: TextLines, changes: readonly Change[]): string {
     const lines = fitLines(file, change.place, change);
     // A last line without a break gets one when lines come after it.
     if (start === text.length && text !== "" && !text.endsWith("\n")) parts.push(lines[0]?.end || "");
-    parts.push(...lines.map(({ text: line, end }) => line + (end || usualBreak(file))));
+    parts.push(...lines.map(({ text: line, end }) => line + (end || file.breakNear(change.first))));
     from = file.start(change.first + change.count);
   }
   const whole = parts.join("") + text.slice(from);
