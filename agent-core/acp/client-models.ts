@@ -98,7 +98,7 @@ const faultKinds: Readonly<Record<Extract<HermesChatOutcome, { outcome: "failed"
   "model-not-found": "model-not-found",
   "not-allowed": "authentication",
   blocked: "rate-limit",
-  failed: "server",
+  failed: "unexplained",
 };
 
 function faultFrom(

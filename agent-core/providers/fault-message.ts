@@ -35,6 +35,7 @@ export function faultMessage(facts: FaultFacts): string {
     case "overloaded":
       return `${who} is overloaded${code}${said} Try again ${whenOf(facts)}, or choose another model.`;
     case "server":
+    case "unexplained":
       return `${who} failed with ${model}${code}${said} Try again, or choose another model.`;
     case "network":
       return `${who} cannot be reached${placeOf(endpoint)}${said} Check the address, the network, and that the server runs.`;

@@ -122,7 +122,7 @@ const rules: readonly Rule[] = [
   { text: NO_MODEL, kind: "model-not-found" },
   { codes: /AbortError/, kind: "cut-off" },
   { text: /request was aborted/i, kind: "cut-off" },
-  { codes: new RegExp(FROM_PROVIDER), kind: "server" },
+  { codes: new RegExp(FROM_PROVIDER), kind: "unexplained" },
 ];
 
 /** Returns `unknown` when no rule matches. */

@@ -6,6 +6,8 @@ export type FaultKind =
   | "rate-limit"
   | "overloaded"
   | "server"
+  /** The provider reports a failure, but neither a status nor a code. */
+  | "unexplained"
   | "network"
   | "timeout"
   | "cut-off"

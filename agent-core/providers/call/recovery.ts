@@ -29,8 +29,9 @@ export type Recovery =
 
 /** Longest time without progress while another model can take over. Milliseconds. */
 export const FALLBACK_AFTER_MS = 30_000;
-/** Most requests for unreadable answers, such as the web page of a wrong address. Time does not change them. */
-const MAX_UNREADABLE = 3;
+/** Most requests after faults that time seldom changes, such as the web page of a wrong address. */
+const MAX_REQUESTS = 3;
+const counted: ReadonlySet<FaultKind> = new Set(["malformed", "unexplained"]);
 
 const remedies: { readonly [Kind in FaultKind]?: Remedy } = {
   authentication: "refresh-key",
@@ -50,7 +51,7 @@ const passing: ReadonlySet<FaultKind> = new Set([
   "network",
   "timeout",
   "cut-off",
-  "malformed",
+  ...counted,
 ]);
 
 /** `budgetMs`: longest time without progress. `random`: in [0, 1). */
@@ -64,7 +65,7 @@ export function recoveryOf(
   if (remedy !== undefined && (remedy === "drop-parameter" || !used.has(remedy))) return { kind: "remedy", remedy };
   const hintMs = fault.retryAfterMs ?? 0;
   const leftMs = budgetMs - waitedMs;
-  const isOver = leftMs <= 0 || hintMs > leftMs || (fault.kind === "malformed" && tries >= MAX_UNREADABLE);
+  const isOver = leftMs <= 0 || hintMs > leftMs || (counted.has(fault.kind) && tries >= MAX_REQUESTS);
   if (isOver || !(fault.shouldRetry ?? passing.has(fault.kind))) return { kind: "give-up" };
   return { kind: "wait", delayMs: Math.min(leftMs, backoffMs(tries, hintMs, random)) };
 }
