@@ -6,7 +6,7 @@ export type FaultKind =
   | "rate-limit"
   | "overloaded"
   | "server"
-  /** The provider reports a failure, but neither a status nor a code. */
+  /** The provider reports a failure without a status or a known code. */
   | "unexplained"
   | "network"
   | "timeout"

@@ -108,7 +108,7 @@ describe("what comes in the middle of a stream", () => {
     ["not_found_error", "model: claude-sonnet-9", "model-not-found"],
     ["invalid_request_error", "prompt is too long: 205201 tokens > 200000 maximum", "context-overflow"],
     ["invalid_request_error", "messages: must alternate", "bad-request"],
-    ["brand_new_error", "hm", "server"],
+    ["brand_new_error", "hm", "unexplained"],
   ];
   test.each(cases)("%s: %s is %s", (type, message, kind) => {
     expect(faultOf(Object.assign(new Error(message), { error: { type, message } })).kind).toBe(kind);

@@ -139,7 +139,7 @@ describe("errors without a status", () => {
       new OpenAI.APIError(undefined, { code: 502, message: "Provider disconnected" }, undefined, undefined),
       "server",
     ],
-    ["an error in the stream", new OpenAI.APIError(undefined, { message: "hm" }, undefined, undefined), "server"],
+    ["an error in the stream", new OpenAI.APIError(undefined, { message: "hm" }, undefined, undefined), "unexplained"],
     [
       "a response that failed for what it was asked",
       Object.assign(new Error("no"), { error: { code: "invalid_prompt", message: "no" } }),

@@ -164,7 +164,7 @@ test.each([
   ["a list", '[{"error":{"code":429,"message":"Resource exhausted"}}]', "rate-limit", "Resource exhausted"],
   ["a detail", '{"detail":"Invalid API key"}', "authentication", "was refused"],
   ["a message alone", '{"object":"error","message":"The model x does not exist"}', "model-not-found", "has no model"],
-  ["a text", '{"error":"out of memory"}', "server", "out of memory"],
+  ["a text", '{"error":"out of memory"}', "unexplained", "out of memory"],
 ])("an error with the status 200 is read as one: %s", async (_, body, kind, said) => {
   for (const sent of [body, `data: ${body}\n\n`]) {
     const [event] = await ask({ status: 200, body: sent });
