@@ -1,7 +1,7 @@
 /** HostFiles through the client: the agent reads its unsaved text, and its documents take the edits. */
 import { isAbsolute, relative } from "node:path";
 import { type AgentContext, methods, RequestError } from "@zed-industries/agent-client-protocol";
-import { BYTE_ORDER_MARK } from "../host/decode-file.ts";
+import { BYTE_ORDER_MARK, withMark, withoutMark } from "../host/decode-file.ts";
 import { conflictWith, encode, entryBehind, entryOf } from "../host/guarded-write.ts";
 import type {
   DiskAfter,
@@ -86,6 +86,9 @@ class ClientFiles {
   /** Files that neither the disk nor the client had at their last read. */
   readonly #absent = new Set<string>();
 
+  /** Files for which the client treats the byte order mark as a part of the text. */
+  readonly #marked = new Set<string>();
+
   constructor(options: ClientFilesOptions) {
     this.#options = options;
   }
@@ -106,7 +109,7 @@ class ClientFiles {
     if (text === onDisk.text) return onDisk;
     // The same text of a foreign client over a changed disk is a stale copy, not unsaved work.
     const isStale = !this.#options.givesUnsaved && last?.client === text && last.disk.text !== onDisk.text;
-    return isStale ? onDisk : { ok: true, text, source: "editor" };
+    return isStale ? onDisk : { ...onDisk, text, source: "editor" };
   }
 
   async write(write: FileWrite, signal: AbortSignal): Promise<FileWritten | FileFailure> {
@@ -125,9 +128,20 @@ class ClientFiles {
       signal,
     );
     if (!answer.ok) return answer;
+    await this.#keepMark(write);
     const { review, shown } = answer.result ?? {};
     const disk = shown && (await diskAfter(path, before, shown));
     return { ok: true, ...(review && { review }), ...(disk && { disk }) };
+  }
+
+  /** Restores a byte order mark that a client has dropped with its write. */
+  async #keepMark({ path, after, purpose }: FileWrite): Promise<void> {
+    const { disk, checksExpected } = this.#options;
+    if (checksExpected || after === null || !this.#hadMark(path)) return;
+    const { signal } = new AbortController(); // the text is written already
+    const present = await disk.readText(path, signal);
+    if (!present.ok || present.hasMark === true || present.text !== after) return;
+    await disk.guardedWrite({ path, expected: after, after: withMark(after), purpose }, signal);
   }
 
   async move(move: FileMove, signal: AbortSignal): Promise<FileWritten | FileFailure> {
@@ -146,17 +160,24 @@ class ClientFiles {
     return conflictWith(path, asksClient ? await this.read(path, signal) : await disk.readText(path, signal), expected);
   }
 
+  /** True when the file on the disk had a byte order mark at its last read. */
+  #hadMark(path: string): boolean {
+    return this.#seen.get(path)?.disk.hasMark === true;
+  }
+
   /** Undefined when the client has no method for the change. */
   #requestFor({ path, expected, after, purpose }: FileWrite): ClientRequest | undefined {
     const { canWrite, checksExpected, movesFiles, reverts } = this.#options;
     if (!canWrite) return undefined;
     const guard = expectedOf(expected);
+    const isMarked = this.#marked.has(path) || (purpose === "revert" && expected === null && this.#hadMark(path));
+    const content = after !== null && isMarked ? withMark(after) : after;
     if (purpose === "revert" && reverts) {
-      const params = { path, text: after, expected: guard } satisfies Omit<HermesRevert, "sessionId">;
+      const params = { path, text: content, expected: guard } satisfies Omit<HermesRevert, "sessionId">;
       return { method: fileMethods.revert.name, params, isGuarded: true };
     }
-    if (after !== null) {
-      const params = { path, content: after, _meta: { hermes: { expected: guard } satisfies HermesWriteMeta } };
+    if (content !== null) {
+      const params = { path, content, _meta: { hermes: { expected: guard } satisfies HermesWriteMeta } };
       return { method: methods.client.fs.writeTextFile, params, isGuarded: checksExpected };
     }
     if (purpose === "revert" || !movesFiles) return undefined; // ACP has no method that removes a file
@@ -193,7 +214,10 @@ class ClientFiles {
     return part === undefined || withoutLastEnd(part) === withoutLastEnd(lines.join("\n"));
   }
 
-  /** Undefined when the client cannot give the file, or has no unsaved text of it. Default: all lines. */
+  /**
+   * Undefined when the client cannot give the file, or has no unsaved text of it. Default: all lines. Notes where the client gives
+   * the byte order mark.
+   */
   async #clientText(path: string, part?: LineRange): Promise<string | undefined> {
     const { client, sessionId, givesUnsaved } = this.#options;
     const hermes: HermesReadMeta = { unsavedOnly: true };
@@ -205,7 +229,11 @@ class ClientFiles {
         ...(part && { line: part.first, limit: part.count }),
         ...(givesUnsaved && { _meta: { hermes } }),
       });
-      return readMeta(HermesReadResult, answer._meta) === undefined ? answer.content : undefined;
+      if (readMeta(HermesReadResult, answer._meta) !== undefined) return undefined;
+      const text = withoutMark(answer.content);
+      if (text !== answer.content) this.#marked.add(path);
+      else if (part === undefined) this.#marked.delete(path);
+      return text;
     } catch (error) {
       if (error instanceof RequestError) return undefined;
       throw error; // the connection is closed

@@ -1,5 +1,6 @@
 /** State of a path: content, link and permissions on the disk, and the text that an editor shows instead. */
 import { lstat, readFile, readlink } from "node:fs/promises";
+import { withoutMark } from "../host/decode-file.ts";
 import type { DiskEntry, HostFiles } from "../host/host.ts";
 import { hasCode } from "../platform/errors.ts";
 import type { FileState } from "../sessions/entry.ts";
@@ -8,7 +9,6 @@ import { hashOf } from "./object-store.ts";
 /** Changes of larger files are logged without a copy. Bytes. */
 export const MAX_KEPT_BYTES = 20_000_000;
 const PERMISSION_BITS = 0o7777;
-const BYTE_ORDER_MARK = "\ufeff";
 
 export type DiskState =
   | { readonly kind: "absent" }
@@ -59,7 +59,7 @@ export function textOf(bytes: Buffer): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
+    return withoutMark(text);
   } catch {
     return undefined; // other encodings count as bytes
   }

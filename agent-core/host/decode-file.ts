@@ -13,6 +13,19 @@ const BINARY_PROBE_BYTES = 8_000;
 /** Mark of UTF-8. */
 export const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
+/** The same mark in a decoded text. */
+const MARK = "\ufeff";
+
+/** A text without the byte order mark before it, which is a part of the file's encoding. */
+export function withoutMark(text: string): string {
+  return text.startsWith(MARK) ? text.slice(MARK.length) : text;
+}
+
+/** A text with one byte order mark before it. */
+export function withMark(text: string): string {
+  return MARK + withoutMark(text);
+}
+
 /** `hasMark`: a byte order mark precedes the text. */
 export type DecodedFile = { readonly ok: true; readonly text: string; readonly hasMark: boolean };
 

@@ -3,7 +3,7 @@ import { constants, lstatSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { access, chmod, lstat, mkdir, open, readlink, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { hasCode } from "../platform/errors.ts";
-import { BYTE_ORDER_MARK, decode, readDecoded } from "./decode-file.ts";
+import { decode, readDecoded, withMark } from "./decode-file.ts";
 import { failure, systemFailure } from "./file-failure.ts";
 import type { DiskEntry, FileFailure, FileText, FileWrite, FileWritten } from "./host.ts";
 
@@ -109,7 +109,7 @@ function asFailure(present: Pick<FileText, "ok" | "text"> | FileFailure, path: s
 
 /** Adds the byte order mark that the file has, once, also where the text brings its own. */
 export function encode(text: string, hasMark: boolean): Buffer {
-  return hasMark ? Buffer.concat([BYTE_ORDER_MARK, Buffer.from(text.replace(/^\ufeff/, ""))]) : Buffer.from(text);
+  return hasMark ? Buffer.from(withMark(text)) : Buffer.from(text);
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Texts that files had when the model last read or wrote them in this session. */
+import { withoutMark } from "../host/decode-file.ts";
 
 /** Edits of a file that are recognised when the user undoes them. */
 const REMEMBERED_EDITS = 10;
@@ -18,7 +19,7 @@ export class FileMemory {
   /** Notes that the model has changed `before` (empty for a new file) to `after`. */
   wrote(path: string, before: string, after: string): void {
     this.#refusals.delete(path);
-    this.#known.set(path, after);
+    this.#known.set(path, withoutMark(after));
     this.#before.set(path, [before, ...this.textsBefore(path)].slice(0, REMEMBERED_EDITS));
   }
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { withoutMark } from "../host/decode-file.ts";
 import { deletedReason, stageEdit, staleReason } from "./file-edit.ts";
 import { inBreaksOf } from "./patch/line-breaks.ts";
 import { absolutePath, shortTitle } from "./resolve-path.ts";
@@ -39,7 +40,7 @@ async function stage({ path, content }: z.infer<typeof input>, context: ToolCont
   }
   const stale = staleReason(absolute, read.text, context);
   if (stale !== undefined) return refused(stale);
-  const newText = inBreaksOf(read.text, content);
+  const newText = inBreaksOf(read.text, withoutMark(content));
   if (newText === read.text) {
     const text = `${path} already has this text; nothing was written.`;
     return { ok: true, diffs: [], run: () => Promise.resolve({ ok: true, text }) };

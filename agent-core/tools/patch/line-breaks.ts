@@ -1,5 +1,6 @@
 /** Line breaks of new text: lines that stay keep theirs, and others take those of their neighbours. */
 import { diffArrays } from "diff";
+import { withoutMark } from "../../host/decode-file.ts";
 
 /** A line with its line break; the last one of a text may have none. */
 export type EndedLine = { readonly text: string; readonly end: string };
@@ -57,6 +58,11 @@ export function alignLines(alignment: LineAlignment): readonly AlignedLine[] {
 /** One text of lines; the last one is left without its line break. */
 export function joinLines(lines: readonly EndedLine[], around: string): string {
   return lines.map(({ text, end }, index) => (index === lines.length - 1 ? text : text + (end || around))).join("");
+}
+
+/** `text` without a byte order mark before it, unless the file has such characters within its text. */
+export function inMarksOf(present: string, text: string): string {
+  return present.includes("\ufeff") ? text : withoutMark(text);
 }
 
 /** Line break of all lines of a text; undefined for a text without one. */

@@ -1,7 +1,7 @@
 /** Replacing text in a file: at its one place, or refused with advice. Pure. */
 import { findByFallbacks, type LineEdit, type Window } from "./find-by-fallbacks.ts";
 import { fitLines } from "./fit-lines.ts";
-import { breakAt, breakKind, inMixedBreaks, joinLines } from "./line-breaks.ts";
+import { breakAt, breakKind, inMarksOf, inMixedBreaks, joinLines } from "./line-breaks.ts";
 import { nearestText } from "./nearest-text.ts";
 import { escapePattern, TextLines } from "./text-lines.ts";
 
@@ -21,7 +21,7 @@ const WORD = /\w{3}/;
 const NUMBERED = /^\s*\d+\|/;
 
 export function replaceText(text: string, request: ReplaceRequest): Replacement {
-  const { oldString, newString } = inFileBreaks(text, request);
+  const { oldString, newString } = inFileForm(text, request);
   if (oldString === newString) return refused("old_string and new_string are the same; there is nothing to change.");
   const places = findAll(text, oldString);
   if (places.length === 0) return replaceInexact(text, { ...request, oldString, newString });
@@ -37,7 +37,7 @@ export function replaceText(text: string, request: ReplaceRequest): Replacement 
 
 /** The text with its one exact place replaced; undefined unless there is exactly one. */
 export function replaceExactly(text: string, request: ReplaceRequest): string | undefined {
-  const { oldString, newString } = inFileBreaks(text, request);
+  const { oldString, newString } = inFileForm(text, request);
   const places = findAll(text, oldString);
   return places.length !== 1 || oldString === newString ? undefined : spliceNew(text, places, newString);
 }
@@ -110,9 +110,17 @@ function hasLines(text: string, wanted: string): boolean {
   return (start === 0 || text[start - 1] === "\n") && (end === text.length || /^\r?\n/.test(text.slice(end, end + 2)));
 }
 
-/** A model does not know the file's line breaks. In a file that mixes them, a line feed means either. */
-function inFileBreaks(text: string, request: ReplaceRequest): ReplaceRequest {
+/**
+ * The strings as the file would have them. A model does not know its line breaks and byte order mark, which is no part
+ * of `text`. In a file that mixes them, a line feed means either.
+ */
+function inFileForm(text: string, given: ReplaceRequest): ReplaceRequest {
   const kind = breakKind(text);
+  const request = {
+    ...given,
+    oldString: inMarksOf(text, given.oldString),
+    newString: inMarksOf(text, given.newString),
+  };
   if (kind === undefined) return request;
   const convert = (part: string): string => part.replace(/\r?\n/g, kind === "\r\n" ? "\r\n" : "\n");
   return { ...request, oldString: convert(request.oldString), newString: convert(request.newString) };

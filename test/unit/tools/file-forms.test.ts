@@ -205,6 +205,24 @@ test("a folder is refused by every way", async () => {
   }
 });
 
+test.each([
+  [patch, { path: "a.txt", old_string: "\ufeffone", new_string: "\ufeffONE" }],
+  [patch, { path: "a.txt", old_string: "one", new_string: "\ufeffONE" }],
+  [patch, { mode: "patch", patch: "\ufeff*** Update File: a.txt\n-one\n+ONE" }],
+  [patch, { mode: "patch", patch: "*** Update File: a.txt\n-\ufeffone\n+\ufeffONE" }],
+  [patch, { mode: "patch", patch: "*** Delete File: a.txt\n*** Add File: a.txt\n+\ufeffONE\n+two" }],
+  [writeFile, { path: "a.txt", content: "\ufeffONE\ntwo\n" }],
+  [writeFile, { path: "a.txt", content: "ONE\ntwo\n" }],
+])("a file keeps its one byte order mark, or its lack of one: %#", async (tool, input) => {
+  for (const mark of ["\ufeff", ""]) {
+    writeFileSync(at("a.txt"), `${mark}one\r\ntwo\r\n`);
+    await bench.run(readFile, { path: "a.txt" });
+    expect(await bench.run(tool, input)).toMatchObject({ ok: true });
+    expect(bytes("a.txt").toString("utf8")).toBe(`${mark}ONE\r\ntwo\r\n`);
+    expect(await bench.run(patch, { path: "a.txt", old_string: "two", new_string: "2" })).toMatchObject({ ok: true });
+  }
+});
+
 test("a text that brings its own byte order mark does not get a second one", async () => {
   writeFileSync(at("a.txt"), "\ufeffone\n");
   await bench.run(writeFile, { path: "a.txt", content: "\ufefftwo\n" });

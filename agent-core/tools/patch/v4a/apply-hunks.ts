@@ -4,6 +4,7 @@
  */
 import { equalWindows, findByFallbacks, type LineEdit } from "../find-by-fallbacks.ts";
 import { fitLines, type Margins } from "../fit-lines.ts";
+import { inMarksOf } from "../line-breaks.ts";
 import { nearestText } from "../nearest-text.ts";
 import { indentOf, TextLines } from "../text-lines.ts";
 import type { Hunk } from "./parse-patch.ts";
@@ -120,7 +121,7 @@ function findHunk(file: TextLines, hunk: Hunk, from: number): FoundHunk {
   // A second hunk may name the same anchor again.
   const found = behind.ok || !behind.isMissing || from === 0 ? behind : anchoredScope(file, hunk.anchors, 0);
   if (!found.ok) return found;
-  const edit = editOf(hunk);
+  const edit = editOf(file, hunk);
   if (edit.oldLines.length === 0) return insertion(file, hunk, edit, found.scope.from);
   const least = hunk.anchors.length === 0 ? 0 : found.scope.from;
   const places = findPlaces(file, edit).filter(({ first }) => first >= least);
@@ -137,18 +138,18 @@ function findHunk(file: TextLines, hunk: Hunk, from: number): FoundHunk {
 /** True when the file has the hunk's result exactly once already, and the hunk adds a word. */
 function isApplied(file: TextLines, hunk: Hunk): boolean {
   const addsWord = hunk.lines.some(({ kind, text }) => kind === "added" && /\w{3}/.test(text));
-  return addsWord && exactPlaces(file, editOf(hunk).newLines).length === 1;
+  return addsWord && exactPlaces(file, editOf(file, hunk).newLines).length === 1;
 }
 
 /** True when the hunk names lines, and the file has exactly these lines once. */
 function isUnique(file: TextLines, hunk: Hunk): boolean {
-  return exactPlaces(file, editOf(hunk).oldLines).length === 1;
+  return exactPlaces(file, editOf(file, hunk).oldLines).length === 1;
 }
 
-function editOf({ lines }: Hunk): LineEdit {
+function editOf(file: TextLines, { lines }: Hunk): LineEdit {
   return {
-    oldLines: lines.flatMap(({ kind, text }) => (kind === "added" ? [] : [text])),
-    newLines: lines.flatMap(({ kind, text }) => (kind === "removed" ? [] : [text])),
+    oldLines: lines.flatMap(({ kind, text }) => (kind === "added" ? [] : [inMarksOf(file.text, text)])),
+    newLines: lines.flatMap(({ kind, text }) => (kind === "removed" ? [] : [inMarksOf(file.text, text)])),
   };
 }
 

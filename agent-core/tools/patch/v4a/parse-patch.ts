@@ -1,4 +1,5 @@
 /** Reads a patch in V4A, tolerant of the forms that models write: fences, missing frames, headers of unified diffs. */
+import { withoutMark } from "../../../host/decode-file.ts";
 import { absolutePath } from "../../resolve-path.ts";
 
 export type HunkLine = { readonly kind: "context" | "removed" | "added"; readonly text: string };
@@ -94,7 +95,7 @@ function take(section: RawSection | undefined, line: string): boolean {
 
 /** Lines inside the frames, where there are any, without text around them and a fence around the whole. */
 function framed(patch: string): readonly string[] {
-  const lines = patch.replace(/\r\n/g, "\n").split("\n");
+  const lines = withoutMark(patch).replace(/\r\n/g, "\n").split("\n");
   let isInside = !lines.some((line) => BEGIN.test(line));
   let isEnded = false;
   const inner = lines.filter((line) => {

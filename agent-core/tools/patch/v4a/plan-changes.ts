@@ -1,9 +1,12 @@
 /** Plans the change of each file from the sections of a patch: reads and checks everything, and changes nothing. */
+
+import { withoutMark } from "../../../host/decode-file.ts";
 import type { FileFailure } from "../../../host/host.ts";
 import { deletedReason, rebaseEdit, staleReason } from "../../file-edit.ts";
 import { nearFiles } from "../../nearest-names.ts";
 import { absolutePath, shownPath } from "../../resolve-path.ts";
 import type { ToolContext } from "../../tool.ts";
+import { inBreaksOf } from "../line-breaks.ts";
 import { applyHunks, applyHunksExactly } from "./apply-hunks.ts";
 import type { FileSection, Hunk } from "./parse-patch.ts";
 import { candidatePaths } from "./parse-patch.ts";
@@ -79,7 +82,9 @@ class Plan {
     const present = await this.#present(path);
     if (!present.ok && present.reason !== "missing") return refused(present.message);
     if (present.ok) return refused("it already exists. Update it, or delete it first.");
-    this.#set({ path, oldText: this.#files.get(path)?.oldText ?? null, newText: text });
+    // A file that the patch has deleted before keeps its form.
+    const oldText = this.#files.get(path)?.oldText ?? null;
+    this.#set({ path, oldText, newText: oldText === null ? text : inBreaksOf(oldText, withoutMark(text)) });
     return undefined;
   }
 
