@@ -12,6 +12,8 @@ const FOLDERS: ReadonlyMap<string, string> = new Map([
   [".idea", "it is an editor setting"],
   [".zed", "it is an editor setting"],
   [".devcontainer", "it sets up the development container"],
+  [".cargo", "it configures the compiler"],
+  [".mvn", "it configures the compiler"],
   [".husky", "it is a git hook"],
   [".githooks", "it is a git hook"],
   [".circleci", "it is a CI workflow"],
@@ -55,6 +57,7 @@ const INSTRUCTIONS = "agents read it as instructions";
 const CI = "it is a CI workflow";
 const PACKAGES = "it configures the package manager";
 const GIT = "it belongs to git's own files";
+const AT_START = "a program runs it at its start";
 
 const FILES: ReadonlyMap<string, string> = new Map([
   [".gitmodules", GIT],
@@ -79,7 +82,19 @@ const FILES: ReadonlyMap<string, string> = new Map([
   [".yarnrc.yml", PACKAGES],
   [".pnpmfile.cjs", PACKAGES],
   [".pypirc", PACKAGES],
+  ["bunfig.toml", PACKAGES],
   [".pre-commit-config.yaml", "it is a git hook"],
+  ["lefthook.yml", "it is a git hook"],
+  ["lefthook.yaml", "it is a git hook"],
+  ["mise.toml", "it runs when someone enters the folder"],
+  [".mise.toml", "it runs when someone enters the folder"],
+  ["sitecustomize.py", AT_START],
+  ["usercustomize.py", AT_START],
+  [".gdbinit", AT_START],
+  [".lldbinit", AT_START],
+  [".rprofile", AT_START],
+  [".irbrc", AT_START],
+  [".pryrc", AT_START],
   [".gitlab-ci.yml", CI],
   [".travis.yml", CI],
   [".drone.yml", CI],
