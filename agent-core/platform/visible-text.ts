@@ -8,8 +8,25 @@ const UNSEEN = /[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
 
 /** The text with each invisible character as its code point, such as ⟨U+202E⟩. Line feeds and tabs stay. */
 export function visibleText(text: string): string {
-  return text.replaceAll(UNSEEN, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
-  });
+  return text.replaceAll(UNSEEN, codePoint);
+}
+
+/** Control characters, and the embeddings, overrides and isolates of the bidirectional algorithm. */
+const REORDERING = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu;
+
+/** No script needs more marks on one letter. Longer runs draw over other lines. */
+const STACKED_MARKS = /([\p{Mn}\p{Me}]{6})([\p{Mn}\p{Me}]+)/gu;
+
+/**
+ * The text with the characters that could disturb text around it as code points. Joiners and direction marks stay: emoji
+ * and several scripts need them. Of a run of combining marks, six stay and the others are counted.
+ */
+export function containedText(text: string): string {
+  return text
+    .replaceAll(REORDERING, codePoint)
+    .replaceAll(STACKED_MARKS, (_, shown: string, others: string) => `${shown}⟨+${[...others].length} marks⟩`);
+}
+
+function codePoint(character: string): string {
+  return `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
 }

@@ -40,6 +40,20 @@ globalThis.firstPaint = () => new Promise((resolve) => {
   });
   observer.observe({ type: "paint", buffered: true });
 });
+// Longest time in which the page answers nothing, drawing included.
+globalThis.startGaps = () => {
+  let last = performance.now();
+  globalThis.longestGap = 0;
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    const now = performance.now();
+    globalThis.longestGap = Math.max(globalThis.longestGap, now - last);
+    last = now;
+    port2.postMessage(0);
+  };
+  port2.postMessage(0);
+};
+globalThis.readGap = () => globalThis.longestGap;
 let frames, nodes, meter;
 globalThis.startMeter = () => {
   frames = [];
@@ -58,7 +72,53 @@ globalThis.readMeter = () => {
 `;
 
 export async function measurePanel(): Promise<readonly Row[]> {
-  return [...(await measureReplay()), ...(await measureStream())];
+  return [...(await measureReplay()), ...(await measureStream()), ...(await measureHostileTexts())];
+}
+
+const HOSTILE_CHARS = 300_000;
+
+function filled(line: string, chars = HOSTILE_CHARS): string {
+  return line.repeat(Math.ceil(chars / line.length));
+}
+
+const hostileTexts: Readonly<Record<string, string>> = {
+  "300 kB of emphasis": filled("a**"),
+  "300 kB of emphasis in lines": filled(`${"a**".repeat(100)}\n`),
+  "300 kB of brackets": filled("[a]("),
+  "300 kB of short paragraphs": filled("a\n\n"),
+  "300 kB of list": filled("- a `b` **c**\n"),
+  "300 kB of one word": filled("a"),
+  "300 kB of nested quotes": filled(`${">".repeat(50)} a\n`),
+  "300 kB of code blocks": filled(`\`\`\`ts\n${"const a = [1, 'b'];\n".repeat(400)}\`\`\`\n\n`),
+  "a table of 20,000 rows": `| a | b |\n|---|---|\n${"| 1 | 2 |\n".repeat(20_000)}`,
+  "2 MB of code": `\`\`\`ts\n${filled("const a = 1;\n", 2_000_000)}\`\`\``,
+};
+
+/** An answer arrives as one text; the page must answer while it draws it. */
+async function measureHostileTexts(): Promise<readonly Row[]> {
+  const panel = await FedPanel.open();
+  const rows: Row[] = [];
+  try {
+    for (const [what, text] of Object.entries(hostileTexts)) {
+      const gaps: number[] = [];
+      for (let round = 0; round < ROUNDS; round += 1) {
+        panel.leave();
+        panel.log.clear();
+        await panel.load();
+        await panel.call("startGaps");
+        panel.log.push({ kind: "prompt", id: "bench", text: "Say much." });
+        const content = { type: "text", text: `${text}\n\nAnswer 1: end` } as const;
+        panel.log.push({ kind: "update", update: { sessionUpdate: "agent_message_chunk", messageId: "b", content } });
+        panel.log.push({ kind: "turn-end", stopReason: "end_turn" });
+        await panel.call("endShown", "Answer 1");
+        gaps.push(await panel.call<number>("readGap"));
+      }
+      rows.push({ what: `panel: ${what}, longest time without an answer`, ours: median(gaps), target: 50, unit: "ms" });
+    }
+  } finally {
+    await panel.close();
+  }
+  return rows;
 }
 
 /** A stored session is opened, then shown again after the view was hidden, each time from nothing. */

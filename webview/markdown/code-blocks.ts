@@ -6,14 +6,14 @@ import type { PanelMessage } from "../../agent-core/protocol/panel-messages.ts";
 const COPIED_MS = 1_500;
 
 /** Toolbar above a code block: its language, copy, insert at the cursor. */
-export function codeToolbar(language: string, text: string, post: (message: PanelMessage) => void): HTMLElement {
+export function codeToolbar(language: string, text: () => string, post: (message: PanelMessage) => void): HTMLElement {
   const bar = document.createElement("div");
   bar.className = "code-toolbar";
   const label = document.createElement("span");
   label.className = "code-language";
   label.textContent = language;
   const copy = button("copy", "Copy code", () => {
-    navigator.clipboard.writeText(text).then(
+    navigator.clipboard.writeText(text()).then(
       () => {
         copy.firstElementChild?.classList.replace("codicon-copy", "codicon-check");
         setTimeout(() => copy.firstElementChild?.classList.replace("codicon-check", "codicon-copy"), COPIED_MS);
@@ -24,7 +24,7 @@ export function codeToolbar(language: string, text: string, post: (message: Pane
   bar.append(
     label,
     copy,
-    button("insert", "Insert at cursor", () => post({ type: "insert-text", text })),
+    button("insert", "Insert at cursor", () => post({ type: "insert-text", text: text() })),
   );
   return bar;
 }

@@ -1,23 +1,56 @@
 /**
  * Incremental Markdown: blocks that can no longer change are rendered once, only the last block is rendered again. The
- * final result equals a rendering of the whole text, for any sequence of deltas.
+ * final result equals a rendering of the whole text, for any sequence of deltas. A block beyond the limits is divided
+ * into parts: code under its fence, rows of a table under their header, other text as it comes.
  */
 import type { Env, MarkdownIt } from "markdown-it";
+import { containedText } from "../../agent-core/platform/visible-text.ts";
 import type { StreamedText } from "../state/streamed-text.ts";
 import { textFrom } from "../state/streamed-text.ts";
-import { fenceLanguage } from "./parser.ts";
+import {
+  CODE_LIMIT,
+  closingFence,
+  type Fence,
+  fittingLength,
+  openingFence,
+  TEXT_LIMIT,
+  tableHeader,
+} from "./text-limits.ts";
 
-/** A top-level block. An unchanged block keeps its object. */
+/** One or several top-level blocks, or a part of a long one. An unchanged block keeps its object. */
 export type MarkdownBlock = {
   readonly id: number;
   /** Unsanitised. */
   readonly html: string;
-  /** An unclosed fence at the end: its text grows without another rendering. */
-  readonly openCode: { readonly language: string; readonly text: string } | undefined;
+  /** Code without another rendering: an unclosed fence at the end, or a part of a long one. */
+  readonly code: { readonly language: string; readonly text: string } | undefined;
   readonly growing: boolean;
+  /** Number of the part of a long block, from 0. */
+  readonly part: number;
+  /** Source of the block. */
+  readonly source: string;
 };
 
-type Span = { readonly start: number; readonly end: number };
+type Content = Pick<MarkdownBlock, "html" | "code" | "source">;
+type Tokens = Parameters<MarkdownIt["block"]["parse"]>[3];
+
+/** Part of a long block that waits for its next part. */
+type Continued = {
+  readonly part: number;
+  /** Type of the block's first token. */
+  readonly type: string;
+  readonly fence: Fence | undefined;
+  /** Header lines that a further part of a table repeats. */
+  readonly header: string;
+};
+
+const NOT_CONTINUED: Continued = { part: 0, type: "", fence: undefined, header: "" };
+
+/** Characters that one update renders. */
+const UPDATE_CHARS = TEXT_LIMIT.chars;
+
+/** A definition applies to the text before it only in texts up to this size. Characters. */
+const REFERENCES_CHARS = 2 * TEXT_LIMIT.chars;
 
 export class MarkdownStream {
   readonly #parser: MarkdownIt;
@@ -25,85 +58,154 @@ export class MarkdownStream {
   #env: Env = {};
   /** Length of the text in the finished blocks. */
   #offset = 0;
+  #continued = NOT_CONTINUED;
   #seen = -1;
   #done = false;
+  #isBehind = false;
   #shown: readonly MarkdownBlock[] = [];
 
   constructor(parser: MarkdownIt) {
     this.#parser = parser;
   }
 
+  /** The last update did not reach the end of its text: the next one continues. */
+  get isBehind(): boolean {
+    return this.#isBehind;
+  }
+
   /** Blocks of `text`, which must start with the text of the previous call. `done`: the text is complete. */
   update(text: StreamedText, done: boolean): readonly MarkdownBlock[] {
-    if (text.length === this.#seen && done === this.#done) return this.#shown;
+    const isNew = text.length !== this.#seen || done !== this.#done;
+    if (!isNew && !this.#isBehind) return this.#shown;
+    if (done && isNew) this.#resolveReferences(text);
     this.#seen = text.length;
     this.#done = done;
-    if (done && this.#hasReferences()) this.#startOver();
-    const tail = textFrom(text, this.#offset);
-    if (done) this.#env = this.#referencesOf(tail);
-    const spans = this.#split(tail, done);
-    // The last block may still change, and so may a block on an unfinished line.
-    const settled = done ? spans.length : Math.max(0, spans.length - 1);
-    const fresh = spans.slice(0, settled).map((span, index) => this.#render(tail, span, index));
-    if (fresh.length > 0) this.#freeze(fresh, spans[settled]?.start ?? tail.length);
-    const rest = textFrom(text, this.#offset);
-    this.#shown = rest.trim() === "" ? this.#frozen : [...this.#frozen, this.#growing(rest)];
+    let rest = textFrom(text, this.#offset);
+    const enough = rest.length - UPDATE_CHARS;
+    let settled: number;
+    do {
+      settled = this.#settle(rest, done);
+      rest = rest.slice(settled);
+    } while (settled > 0 && rest !== "" && rest.length > enough);
+    this.#isBehind = settled > 0 && rest !== "";
+    this.#offset = text.length - rest.length;
+    const growing = settled === 0 ? this.#growing(rest) : undefined;
+    this.#shown = growing === undefined ? this.#frozen : [...this.#frozen, growing];
     return this.#shown;
   }
 
-  #freeze(blocks: readonly MarkdownBlock[], length: number): void {
-    this.#frozen = [...this.#frozen, ...blocks];
-    this.#offset += length;
-  }
-
   // A definition ([name]: target) also applies to text before it, so it resolves only at the end.
-  #hasReferences(): boolean {
-    return Object.keys(this.#env.references ?? {}).length > 0;
+  #resolveReferences(text: StreamedText): void {
+    if (text.length > REFERENCES_CHARS) return;
+    if (Object.keys(this.#env.references ?? {}).length > 0) {
+      this.#frozen = [];
+      this.#offset = 0;
+      this.#env = {};
+      this.#continued = NOT_CONTINUED;
+    }
+    const tail = textFrom(text, this.#offset);
+    if (tail.includes("]:")) this.#blockTokens(tail);
   }
 
-  #startOver(): void {
-    this.#frozen = [];
-    this.#offset = 0;
-    this.#env = {};
+  /** Renders blocks at the beginning of `rest` that can no longer change, and gives their length. */
+  #settle(rest: string, done: boolean): number {
+    const fence = this.#continued.fence ?? openingFence(rest);
+    if (fence !== undefined) return this.#settleFence(rest, fence, done);
+    const window = rest.slice(0, fittingLength(rest, TEXT_LIMIT));
+    const isWhole = done || window.length < rest.length;
+    const blocks = this.#split(
+      this.#continued.header + (isWhole ? window : window.slice(0, window.lastIndexOf("\n") + 1)),
+    );
+    const [first, second] = blocks;
+    const end = this.#endOfPart(rest, first?.type, second?.start);
+    if (end === 0) {
+      this.#continued = NOT_CONTINUED;
+      return this.#settle(rest, done);
+    }
+    if (end !== undefined) return this.#freezeText(window.slice(0, end), NOT_CONTINUED);
+    if (done && window.length === rest.length) return this.#freezeText(window, NOT_CONTINUED);
+    if (second !== undefined) return this.#freezeText(window.slice(0, blocks.at(-1)?.start), NOT_CONTINUED);
+    if (!isWhole) return 0;
+    return this.#freezeText(window, first === undefined ? NOT_CONTINUED : this.#continuing(first.type, window));
   }
 
-  #referencesOf(text: string): Env {
-    const env: Env = { ...this.#env };
-    this.#parser.parse(text, env);
-    return env;
+  /** Length of the last part of a long block; undefined if no such block ends in the window. */
+  #endOfPart(rest: string, firstType: string | undefined, secondStart: number | undefined): number | undefined {
+    const { part, header, type } = this.#continued;
+    if (part === 0 || firstType === undefined) return undefined;
+    if (firstType !== type || (type === "paragraph_open" && rest.startsWith("\n"))) return 0;
+    return secondStart === undefined ? undefined : Math.max(0, secondStart - header.length);
   }
 
-  /** Top-level blocks as ranges of `text`. Lines outside blocks (blank, definitions) belong to the block before. */
-  #split(text: string, done: boolean): readonly Span[] {
-    const complete = done ? text : text.slice(0, text.lastIndexOf("\n") + 1);
-    const tokens = this.#blockTokens(complete);
-    const starts = lineStarts(complete);
-    const begins = tokens
-      .filter((token) => token.level === 0 && token.nesting >= 0 && token.map)
-      .map((token) => starts[token.map?.[0] ?? 0] ?? 0);
-    return begins.map((start, index) => ({
-      start: index === 0 ? 0 : start,
-      end: begins[index + 1] ?? complete.length,
-    }));
+  #continuing(type: string, window: string): Continued {
+    const { part, header } = this.#continued;
+    const isTableBegin = part === 0 && type === "table_open";
+    return { part: part + 1, type, fence: undefined, header: isTableBegin ? tableHeader(window) : header };
   }
 
-  #blockTokens(text: string) {
-    const tokens: Parameters<MarkdownIt["block"]["parse"]>[3] = [];
+  #freezeText(source: string, next: Continued): number {
+    this.#freeze({ html: this.#render(this.#continued.header + source, this.#env), code: undefined, source }, next);
+    return source.length;
+  }
+
+  #settleFence(rest: string, fence: Fence, done: boolean): number {
+    const start = this.#continued.fence === undefined ? fence.start : 0;
+    const code = rest.slice(start);
+    const length = fittingLength(code, CODE_LIMIT);
+    const text = code.slice(0, length);
+    const found = closingFence(text, fence.mark);
+    // The last line may still grow.
+    const closing = found && (done || text.endsWith("\n") || found.end < code.length) ? found : undefined;
+    const isOver = closing !== undefined || length === code.length;
+    if (isOver && closing === undefined && !done) return 0;
+    const end = start + (closing?.end ?? length);
+    if (isOver && this.#continued.part === 0) return this.#freezeText(rest.slice(0, end), NOT_CONTINUED);
+    const source = text.slice(0, closing?.start ?? length);
+    const next = isOver ? NOT_CONTINUED : { ...NOT_CONTINUED, part: this.#continued.part + 1, fence };
+    this.#freeze({ html: "", code: { language: fence.language, text: containedText(source) }, source }, next);
+    return end;
+  }
+
+  #freeze(content: Content, next: Continued): void {
+    if (content.code === undefined ? content.source.trim() !== "" : content.source !== "") {
+      this.#frozen = [...this.#frozen, this.#block(content, false)];
+    }
+    this.#continued = next;
+  }
+
+  #block(content: Content, growing: boolean): MarkdownBlock {
+    return { id: this.#frozen.length, ...content, growing, part: this.#continued.part };
+  }
+
+  /** Top-level blocks. Lines outside blocks (blank, definitions) belong to the block before. */
+  #split(text: string): readonly { readonly type: string; readonly start: number }[] {
+    const tokens = this.#blockTokens(text).filter(({ level, nesting, map }) => level === 0 && nesting >= 0 && map);
+    const lines = lineStarts(text);
+    return tokens.map(({ type, map }, index) => ({ type, start: index === 0 ? 0 : (lines[map?.[0] ?? 0] ?? 0) }));
+  }
+
+  #blockTokens(text: string): Tokens {
+    const tokens: Tokens = [];
     this.#parser.block.parse(normalize(text), this.#parser, this.#env, tokens);
     return tokens;
   }
 
-  #render(text: string, span: Span, index: number): MarkdownBlock {
-    const id = this.#frozen.length + index;
-    const html = this.#parser.render(text.slice(span.start, span.end), this.#env);
-    return { id, html, openCode: undefined, growing: false };
+  #render(source: string, env: Env): string {
+    return containedText(this.#parser.render(source, env));
   }
 
-  #growing(rest: string): MarkdownBlock {
-    const id = this.#frozen.length;
-    const code = openFence(rest);
-    if (code) return { id, html: "", openCode: code, growing: true };
-    return { id, html: this.#parser.render(rest, { ...this.#env }), openCode: undefined, growing: true };
+  #growing(rest: string): MarkdownBlock | undefined {
+    if (rest.trim() === "") return undefined;
+    const { header } = this.#continued;
+    const fence = this.#continued.fence ?? openingFence(rest);
+    const text = rest.slice(this.#continued.fence === undefined ? fence?.start : 0);
+    const isOpen = fence !== undefined && closingFence(text, fence.mark) === undefined;
+    if (isOpen || this.#continued.fence !== undefined) {
+      const code = { language: fence?.language ?? "", text: containedText(text) };
+      return this.#block({ html: "", code, source: rest }, true);
+    }
+    const html = this.#render(header + rest, { ...this.#env });
+    return this.#block({ html, code: undefined, source: rest }, true);
   }
 }
 
@@ -116,17 +218,4 @@ function lineStarts(text: string): readonly number[] {
   const starts = [0];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
   return starts;
-}
-
-/** The unclosed top-level fence, if the source is nothing else. */
-function openFence(rest: string): MarkdownBlock["openCode"] {
-  const opening = /^\s*?( {0,3})(`{3,}|~{3,})([^\n]*)\n/.exec(rest);
-  const fence = opening?.[2];
-  if (!opening || !fence || (fence.startsWith("`") && opening[3]?.includes("`"))) return undefined;
-  // The parser removes the indentation of indented fences.
-  if (opening[1] !== "" || !/^\s*\n?$/.test(rest.slice(0, opening[0].indexOf(fence)))) return undefined;
-  const text = rest.slice(opening[0].length);
-  const closing = new RegExp(`^ {0,3}${fence[0]}{${fence.length},}[ \\t]*$`, "m");
-  if (closing.test(text)) return undefined;
-  return { language: fenceLanguage(opening[3] ?? ""), text };
 }

@@ -1,7 +1,7 @@
 /** Markdown of the model: finished blocks enter the DOM once, only the growing one is rendered again. */
 import createDOMPurify from "dompurify";
 import { memo } from "preact/compat";
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { StreamedText } from "../state/streamed-text.ts";
 import { usePanel } from "../views/panel-context.ts";
 import { codeToolbar, highlight } from "./code-blocks.ts";
@@ -14,6 +14,7 @@ export function MarkdownView({ text, growing }: { readonly text: StreamedText; r
   const { post } = usePanel();
   const stream = useMemo(() => new MarkdownStream(parser), []);
   const blocks = stream.update(text, !growing);
+  useNextTask(stream.isBehind);
   const follow = (event: MouseEvent): void => {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     const href = link?.getAttribute("href");
@@ -25,23 +26,103 @@ export function MarkdownView({ text, growing }: { readonly text: StreamedText; r
     // biome-ignore lint/a11y/noStaticElementInteractions: the links inside are the interactive elements
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click
     <div class="markdown" dir="auto" onClick={follow}>
-      {blocks.map((block) => (
-        <Block key={block.id} block={block} />
-      ))}
+      {withParts(blocks).map(([block, ...parts]) => [
+        <Block key={block.id} block={block} parts={parts} />,
+        parts.length > 0 && <FoldedParts key={`parts of ${block.id}`} parts={parts} />,
+      ])}
     </div>
   );
 }
 
-const Block = memo(function Block({ block }: { readonly block: MarkdownBlock }) {
-  if (block.openCode !== undefined) {
-    return (
-      <pre dir="ltr">
-        <code>{block.openCode.text}</code>
-      </pre>
-    );
+/** Each block, followed by its further parts. */
+function withParts(blocks: readonly MarkdownBlock[]): readonly (readonly [MarkdownBlock, ...MarkdownBlock[]])[] {
+  const groups: [MarkdownBlock, ...MarkdownBlock[]][] = [];
+  for (const block of blocks) {
+    const group = groups.at(-1);
+    if (group === undefined || block.part === 0) groups.push([block]);
+    else group.push(block);
   }
-  return <HtmlBlock html={block.html} growing={block.growing} />;
-});
+  return groups;
+}
+
+/** Renders the component again in a task of its own while `isBehind`, so that the panel answers in between. */
+function useNextTask(isBehind: boolean): void {
+  const [, renderAgain] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => {
+    if (!isBehind) return undefined;
+    const timer = setTimeout(renderAgain, 0, undefined);
+    return () => clearTimeout(timer);
+  });
+}
+
+/** Parts of a long block after its first one. They appear when the user asks, one a task. */
+function FoldedParts({ parts }: { readonly parts: readonly MarkdownBlock[] }) {
+  const [isOpen, open] = useState(false);
+  const shown = useRef(0);
+  if (isOpen) shown.current = Math.min(shown.current + 1, parts.length);
+  useNextTask(isOpen && shown.current < parts.length);
+  return (
+    <>
+      {parts.slice(0, shown.current).map((part) => (
+        <Block key={part.id} block={part} parts={[]} />
+      ))}
+      {!isOpen && (
+        <button type="button" class="text-button" onClick={() => open(true)}>
+          Show {sizeOf(parts)}
+        </button>
+      )}
+    </>
+  );
+}
+
+function sizeOf(parts: readonly MarkdownBlock[]): string {
+  const count = (measure: (source: string) => number) => parts.reduce((sum, { source }) => sum + measure(source), 0);
+  const lines = count((source) => source.split("\n").length - 1);
+  if (lines > 1) return `${lines.toLocaleString("en")} more lines`;
+  return `${count((source) => source.length).toLocaleString("en")} more characters`;
+}
+
+type BlockProps = { readonly block: MarkdownBlock; readonly parts: readonly MarkdownBlock[] };
+
+const Block = memo(function Block({ block, parts }: BlockProps) {
+  return block.code === undefined ? (
+    <HtmlBlock html={block.html} growing={block.growing} />
+  ) : (
+    <CodePart code={block.code} parts={block.part === 0 && !block.growing ? parts : undefined} />
+  );
+}, isSameBlock);
+
+function isSameBlock(before: BlockProps, after: BlockProps): boolean {
+  return (
+    before.block === after.block && (before.block.code === undefined || before.parts.length === after.parts.length)
+  );
+}
+
+type CodePartProps = {
+  readonly code: NonNullable<MarkdownBlock["code"]>;
+  /** Further parts of the code; undefined for code without a toolbar. */
+  readonly parts: readonly MarkdownBlock[] | undefined;
+};
+
+/** Code that stays plain: an open fence, or a part of a long one. */
+function CodePart({ code, parts }: CodePartProps) {
+  const { post } = usePanel();
+  const holder = useRef<HTMLPreElement>(null);
+  useLayoutEffect(() => {
+    if (parts === undefined) return undefined;
+    const whole = () => [code, ...parts.map((part) => part.code)].map((part) => part?.text ?? "").join("");
+    const bar = codeToolbar(code.language, whole, post);
+    holder.current?.prepend(bar);
+    return () => bar.remove();
+  }, [code, parts, post]);
+  return (
+    <div class="markdown-block">
+      <pre dir="ltr" ref={holder}>
+        <code>{code.text}</code>
+      </pre>
+    </div>
+  );
+}
 
 function HtmlBlock({ html, growing }: { readonly html: string; readonly growing: boolean }) {
   const { post } = usePanel();
@@ -53,8 +134,9 @@ function HtmlBlock({ html, growing }: { readonly html: string; readonly growing:
     if (growing) return;
     for (const code of element.querySelectorAll<HTMLElement>("pre > code")) {
       const language = /language-(\S+)/.exec(code.className)?.[1] ?? "";
+      const text = code.textContent;
       highlight(code, language).catch(() => undefined); // a grammar that does not load: the text stays plain
-      code.parentElement?.prepend(codeToolbar(language, code.textContent, post));
+      code.parentElement?.prepend(codeToolbar(language, () => text, post));
     }
   }, [html, growing, post]);
   return <div class="markdown-block" ref={holder} />;
@@ -102,7 +184,7 @@ export function sanitize(html: string): DocumentFragment {
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     // The parser has checked the address already; this is the second check.
-    ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|file:\/\/\/|[^a-z]|[a-z+.-]+(?:[^a-z+.\-:]|$)|[\w./-]+:\d)/i,
+    ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|[^a-z]|[a-z+.-]+(?:[^a-z+.\-:]|$)|[\w./-]+:\d)/i,
     RETURN_DOM_FRAGMENT: true,
   });
 }

@@ -13,12 +13,34 @@ export function createParser(): MarkdownIt {
   parser.renderer.rules["code_block"] = (tokens, index) => codeBlock(parser, tokens[index]);
   parser.renderer.rules["table_open"] = () => '<div class="table-scroll"><table>';
   parser.renderer.rules["table_close"] = () => "</table></div>";
+  parser.core.ruler.at("inline", (state) => parseInline(parser, state));
   parser.core.ruler.after("inline", "task-list", markTasks);
   return parser;
 }
 
 type Tokens = Parameters<RendererRule>[0];
 type Token = Tokens[number];
+type CoreState = Parameters<Parameters<MarkdownIt["core"]["ruler"]["at"]>[1]>[0];
+
+/** Characters, or runs of one character, that may begin or end a mark. The time is quadratic in their number. */
+const MARKS = /([*_~`])\1*|[[\]<]/g;
+
+/** A paragraph with more marks is plain text. */
+const MAX_MARKS = 500;
+
+function parseInline(parser: MarkdownIt, state: CoreState): void {
+  for (const token of state.tokens) {
+    if (token.type !== "inline") continue;
+    token.children ??= [];
+    if ((token.content.match(MARKS)?.length ?? 0) <= MAX_MARKS) {
+      parser.inline.parse(token.content, parser, state.env, token.children);
+    } else {
+      const text = new state.Token("text", "", 0);
+      text.content = token.content;
+      token.children.push(text);
+    }
+  }
+}
 
 /** Language of a fence in lower case, or "". */
 export function fenceLanguage(info: string): string {
@@ -80,7 +102,7 @@ export type LinkKind = "web" | "file";
 
 /**
  * Kind of target that a click on `href` opens; undefined for a target that is not allowed, which stays text. A file is a relative or
- * absolute path, optionally with `:line` or `#L10`, or a `file:` URI without a host. Network paths (`//host`, `\\host`)
+ * absolute path, optionally with `:line` or `#L10`. Network paths (`//host`, `\\host`)
  * are not allowed: opening one would contact that host.
  */
 export function linkKind(href: string): LinkKind | undefined {
@@ -89,7 +111,6 @@ export function linkKind(href: string): LinkKind | undefined {
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(decoded)?.[1]?.toLowerCase();
   if (scheme === undefined) return "file";
   if (webSchemes.has(scheme)) return isWebAddress(href, scheme) ? "web" : undefined;
-  if (scheme === "file") return /^file:\/\/\/[^\\/]/i.test(decoded) ? "file" : undefined;
   const isDrive = /^[a-z]:[\\/][^\\/]/i.test(decoded);
   const isLineNumber = /^[^:]+(:\d+){1,2}$/.test(decoded) && scheme.includes(".");
   return isDrive || isLineNumber ? "file" : undefined;

@@ -1,6 +1,7 @@
 /** Live output of a command: in its tool card, and as runs of text with colours. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { CONTROL_CHARACTERS, ESCAPE_SEQUENCES } from "../../agent-core/platform/ansi.ts";
+import { containedText } from "../../agent-core/platform/visible-text.ts";
 import { wholeText } from "../state/streamed-text.ts";
 import { Icon } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
@@ -80,10 +81,11 @@ export function ansiRuns(output: string): readonly AnsiRun[] {
 
 /** A carriage return starts the line again: its last text remains. */
 function visible(text: string): string {
-  return text
+  const printed = text
     .replace(/\r+\n/g, "\n")
     .replace(/^.*\r(?!\n|$)/gm, "")
     .replace(CONTROL_CHARACTERS, "");
+  return containedText(printed);
 }
 
 function restyle(style: Style, parameters: string): Style {
