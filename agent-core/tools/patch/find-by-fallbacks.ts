@@ -3,6 +3,7 @@
  * finds anything decides.
  */
 import { indentOf, isAscii, type TextLines } from "./text-lines.ts";
+import { plain } from "./typography.ts";
 
 /** Lines `first` up to `first + count - 1` of the file. */
 export type Window = { readonly first: number; readonly count: number };
@@ -99,29 +100,14 @@ function withoutOuterBlanks(lines: readonly string[]): readonly string[] {
   return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => line.trim() !== "") + 1);
 }
 
-/** Typographic characters that models write for plain ones, or the reverse. */
-const PLAIN: readonly (readonly [RegExp, string])[] = [
-  [/[\u2018\u2019\u201a\u201b\u2032]/g, "'"],
-  [/[\u201c\u201d\u201e\u201f\u2033]/g, '"'],
-  [/[\u2010-\u2015\u2212]/g, "-"],
-  [/\u2026/g, "..."],
-  [/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, " "],
-  [/[\u200b-\u200d\u2060\ufeff]/g, ""],
-];
-
 const unicodeNormalized: Strategy = {
   how: "apart from typographic characters",
   isSimilarity: false,
   find(file, wanted) {
     const hasAny = !file.isAscii || wanted.some((line) => !isAscii(line));
-    return hasAny ? equalWindows(file, wanted, plain, false) : [];
+    return hasAny ? equalWindows(file, wanted, (line) => plain(line).trim(), false) : [];
   },
 };
-
-function plain(line: string): string {
-  if (isAscii(line)) return line.trim();
-  return PLAIN.reduce((text, [from, to]) => text.replace(from, to), line.normalize("NFKC")).trim();
-}
 
 /** Fewer lines have no middle that could differ. */
 const ANCHORED_LINES = 3;

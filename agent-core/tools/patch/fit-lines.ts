@@ -3,24 +3,54 @@
  * others get the place's indentation and line breaks.
  */
 import type { LineEdit, Window } from "./find-by-fallbacks.ts";
-import { alignLines, type EndedLine } from "./line-breaks.ts";
+import { type AlignedLine, alignLines, type EndedLine } from "./line-breaks.ts";
 import { indentOf, type TextLines } from "./text-lines.ts";
+import { invisiblesOf, keepTypography } from "./typography.ts";
 
 /** Number of lines at the edges of an edit that stay and are left out of the result. */
 export type Margins = { readonly head: number; readonly tail: number };
 
-/** The window names the lines of the file that `oldLines` matched. */
+export type FittedLines =
+  | { readonly ok: true; readonly lines: readonly EndedLine[] }
+  /** `text`: reason, and advice for the model. */
+  | { readonly ok: false; readonly text: string };
+
+/** The window names the lines of the file that `oldLines` matched. Refuses where the match leaves the result unclear. */
 export function fitLines(
   file: TextLines,
   { first, count, oldLines, newLines }: Window & LineEdit,
   margins: Margins = { head: 0, tail: 0 },
-): readonly EndedLine[] {
+): FittedLines {
   const there = file.slice(first, count);
+  const hidden = there.findIndex((line, index) => invisiblesOf(line) !== invisiblesOf(oldLines[index] ?? ""));
+  if (hidden >= 0) return hiddenDifference(first + hidden, there[hidden] ?? "", oldLines[hidden] ?? "");
   const given = there.map((text, index): EndedLine => ({ text, end: file.breakOf(first + index) }));
   const around = given[0]?.end || file.breakNear(first);
-  const reindent = reindenter({ given: there, oldLines, newLines });
-  const aligned = alignLines({ given, oldLines, newLines, ...margins, around });
-  return aligned.map(({ text, end, isNew }) => ({ text: isNew ? reindent(text) : text, end }));
+  const indentFor = reindenter({ given: there, oldLines, newLines });
+  const lines: EndedLine[] = [];
+  for (const line of alignLines({ given, oldLines, newLines, ...margins, around })) {
+    const indent = line.isNew ? indentFor(line) : "";
+    if (indent === undefined) return unclearDepth(first, count);
+    const { text, replaces = -1 } = line;
+    const body = keepTypography(bodyOf(there[replaces] ?? ""), bodyOf(oldLines[replaces] ?? ""), bodyOf(text));
+    lines.push({ text: line.isNew ? indent + body : text, end: line.end });
+  }
+  return { ok: true, lines };
+}
+
+function hiddenDifference(index: number, there: string, wanted: string): FittedLines {
+  const [has, given] = [invisiblesOf(there) || "none", invisiblesOf(wanted) || "none"];
+  const text = `line ${index + 1} of the file matches but for invisible characters: the file has ${has}, your text has ${given}. Give the file's characters, as JSON escapes, or write the whole text with write_file.`;
+  return { ok: false, text };
+}
+
+function unclearDepth(first: number, count: number): FittedLines {
+  const text = `lines ${first + 1} to ${first + count} of the file match but for their indentation, which differs from line to line, so the depth of the new lines is unclear. Copy these lines with their exact indentation.`;
+  return { ok: false, text };
+}
+
+function bodyOf(line: string): string {
+  return line.slice(indentOf(line).length);
 }
 
 /** An indentation by the model, and the file's on the same line. */
@@ -34,20 +64,31 @@ type Reindenting = {
 };
 
 /**
- * Indents new lines as the place is indented, where the model wrote the place's own lines with another indentation: the
- * pairs of both say how one becomes the other. Lines that they do not cover stay as the model wrote them.
+ * Indentation of new lines as the place is indented, where the model wrote the place's own lines with another one: the
+ * pairs of both say how one becomes the other. Undefined for a line whose depth they leave unclear.
  */
-function reindenter({ given, oldLines, newLines }: Reindenting): (line: string) => string {
+function reindenter({ given, oldLines, newLines }: Reindenting): (line: AlignedLine) => string | undefined {
   const pairs = pairsOf(given, oldLines);
-  if (pairs.every(({ from, to }) => from === to)) return (line) => line;
-  const known = new Map(pairs.toReversed().map(({ from, to }) => [from, to]));
+  if (pairs.every(({ from, to }) => from === to)) return ({ text }) => indentOf(text);
+  const known = new Map(pairs.map(({ from, to }) => [from, to]));
+  const isClear = keepsDepths(pairs, known);
   const scaled = scale(pairs, [...oldLines, ...newLines].map(indentOf));
-  return (line) => {
-    if (line.trim() === "") return line;
-    const indent = indentOf(line);
-    const fitted = known.get(indent) ?? scaled?.(indent) ?? shifted(pairs, indent);
-    return fitted + line.slice(indent.length);
+  return ({ text, replaces = -1, isPaired }) => {
+    const indent = indentOf(text);
+    if (text.trim() === "") return indent;
+    if (isClear) return known.get(indent) ?? scaled?.(indent) ?? shifted(pairs, indent);
+    const [own] = isPaired ? pairsOf(given.slice(replaces, replaces + 1), oldLines.slice(replaces, replaces + 1)) : [];
+    return own?.from === indent ? own.to : undefined;
   };
+}
+
+/** True when lines that are equally deep for the model are so in the file, and deeper ones are deeper. */
+function keepsDepths(pairs: readonly Pair[], known: ReadonlyMap<string, string>): boolean {
+  if (pairs.some(({ from, to }) => known.get(from) !== to)) return false;
+  const distinct = [...known];
+  return distinct.every(([from, to]) =>
+    distinct.every(([other, there]) => from === other || !other.startsWith(from) || !to.startsWith(there)),
+  );
 }
 
 function pairsOf(given: readonly string[], oldLines: readonly string[]): readonly Pair[] {

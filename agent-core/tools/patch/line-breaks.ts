@@ -5,8 +5,11 @@ import { withoutMark } from "../../host/decode-file.ts";
 /** A line with its line break; the last one of a text may have none. */
 export type EndedLine = { readonly text: string; readonly end: string };
 
-/** A line of an edited text; `replaces` is the index of the old line whose place a new line takes. */
-export type AlignedLine = EndedLine & { readonly isNew: boolean; readonly replaces?: number };
+/**
+ * A line of an edited text; `replaces` is the index of the old line whose place a new line takes, and `isPaired` says
+ * that as many new lines take the place of as many old ones.
+ */
+export type AlignedLine = EndedLine & { readonly isNew: boolean; readonly replaces?: number; readonly isPaired?: true };
 
 export type LineAlignment = {
   /** Lines of the file, one for each of `oldLines`. */
@@ -29,7 +32,7 @@ const MAX_CHANGED_LINES = 2_000;
 
 /** New lines with their line breaks; lines that the edit keeps are the file's. */
 export function alignLines(alignment: LineAlignment): readonly AlignedLine[] {
-  const { given, oldLines, newLines, head = 0, tail = 0, around } = alignment;
+  const { given, oldLines, newLines, head = 0, tail = 0 } = alignment;
   const inner = (lines: readonly string[]): string[] => lines.slice(head, lines.length - tail);
   const [before, after] = [inner(oldLines), inner(newLines)];
   const changes = diffArrays(before, after, { maxEditLength: MAX_CHANGED_LINES }) ?? [
@@ -40,19 +43,26 @@ export function alignLines(alignment: LineAlignment): readonly AlignedLine[] {
   let at = head;
   let replaced = 0;
   for (const { added, removed, value } of changes) {
-    if (added) {
-      const first = at - replaced;
-      for (const [index, text] of value.entries()) {
-        // A line that replaces another gets its line break; an inserted one that of the line before.
-        const ended = [given[first + Math.min(index, replaced - 1)], given[at - 1], given[at], given[at - 2]];
-        const end = ended.find((line) => line !== undefined && line.end !== "")?.end ?? around;
-        aligned.push({ text, end, isNew: true, ...(index < replaced && { replaces: first + index }) });
-      }
-    } else if (!removed) aligned.push(...given.slice(at, at + value.length).map((line) => ({ ...line, isNew: false })));
+    if (added) aligned.push(...addedLines(value, { ...alignment, at, replaced }));
+    else if (!removed) aligned.push(...given.slice(at, at + value.length).map((line) => ({ ...line, isNew: false })));
     replaced = removed ? value.length : 0;
     if (!added) at += value.length;
   }
   return aligned;
+}
+
+/** Lines before the line `at`, in place of the last `replaced` lines before it. */
+type Addition = Pick<LineAlignment, "given" | "around"> & { readonly at: number; readonly replaced: number };
+
+function addedLines(lines: readonly string[], { given, around, at, replaced }: Addition): readonly AlignedLine[] {
+  const first = at - replaced;
+  return lines.map((text, index) => {
+    // A line that replaces another gets its line break; an inserted one that of the line before.
+    const near = [given[first + Math.min(index, replaced - 1)], given[at - 1], given[at], given[at - 2]];
+    const end = near.find((line) => line !== undefined && line.end !== "")?.end ?? around;
+    const place = index < replaced ? { replaces: first + index } : {};
+    return { text, end, isNew: true, ...place, ...(lines.length === replaced && { isPaired: true }) };
+  });
 }
 
 /** One text of lines; the last one is left without its line break. */

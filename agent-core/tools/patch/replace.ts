@@ -1,6 +1,6 @@
 /** Replacing text in a file: at its one place, or refused with advice. Pure. */
 import { findByFallbacks, type LineEdit, type Window } from "./find-by-fallbacks.ts";
-import { fitLines } from "./fit-lines.ts";
+import { type FittedLines, fitLines } from "./fit-lines.ts";
 import { breakAt, breakKind, inMarksOf, inMixedBreaks, joinLines } from "./line-breaks.ts";
 import { nearestText } from "./nearest-text.ts";
 import { escapePattern, TextLines } from "./text-lines.ts";
@@ -61,7 +61,12 @@ function replaceInexact(text: string, { oldString, newString, replaceAll }: Repl
   const edit = withoutNumbers({ oldLines: splitLines(oldString), newLines: splitLines(newString) });
   const found = edit.oldLines.length === 0 ? undefined : findByFallbacks(file, edit);
   if (found === undefined) return notFound(file, oldString);
-  const places = found.windows.map((window) => placeOf(file, window, found.edit));
+  const places: Placed[] = [];
+  for (const window of found.windows) {
+    const placed = placeOf(file, window, found.edit);
+    if (!placed.ok) return refused(`old_string is not in the file: ${placed.text}`);
+    places.push(placed);
+  }
   if (places.length > 1 && (!replaceAll || found.isSimilarity)) {
     return ambiguous(
       text,
@@ -90,14 +95,18 @@ function withoutNumbers({ oldLines, newLines }: LineEdit): LineEdit {
   return { oldLines: oldLines.map(strip), newLines: newLines.map(strip) };
 }
 
+type Placed = Span & { readonly ok: true; readonly replacement: string };
+
 /** Offsets of a window, and the text that replaces it. */
-function placeOf(file: TextLines, window: Window, edit: LineEdit): Span & { readonly replacement: string } {
+function placeOf(file: TextLines, window: Window, edit: LineEdit): Placed | Extract<FittedLines, { ok: false }> {
   const { first, count } = window;
   const start = file.start(first);
   // Lines that nothing replaces take their line break with them.
-  if (edit.newLines.length === 0) return { start, end: file.start(first + count), replacement: "" };
-  const lines = fitLines(file, { ...window, ...edit });
-  return { start, end: file.end(first + count - 1), replacement: joinLines(lines, file.breakNear(first)) };
+  const fitted = fitLines(file, { ...window, ...edit });
+  if (!fitted.ok) return fitted;
+  if (edit.newLines.length === 0) return { ok: true, start, end: file.start(first + count), replacement: "" };
+  const replacement = joinLines(fitted.lines, file.breakNear(first));
+  return { ok: true, start, end: file.end(first + count - 1), replacement };
 }
 
 /** True when the file has these whole lines: then the edit was made before. A part of a line proves nothing. */

@@ -4,7 +4,7 @@
  */
 import { equalWindows, findByFallbacks, type LineEdit } from "../find-by-fallbacks.ts";
 import { fitLines, type Margins } from "../fit-lines.ts";
-import { inMarksOf } from "../line-breaks.ts";
+import { type EndedLine, inMarksOf } from "../line-breaks.ts";
 import { nearestText } from "../nearest-text.ts";
 import { indentOf, TextLines } from "../text-lines.ts";
 import type { Hunk } from "./parse-patch.ts";
@@ -17,33 +17,70 @@ export type Applied =
 /** A hunk without the lines around it that stay: hunks may share these. */
 type Change = Margins & { readonly first: number; readonly count: number; readonly place: HunkPlace };
 
+type FittedChange = Change & { readonly lines: readonly EndedLine[] };
+
+/** A text and the changes that hunks make to it. */
+type Draft = { readonly file: TextLines; readonly changes: readonly FittedChange[] };
+
+type PlacedHunk =
+  /** `how`: undefined for an exact match. */
+  | { readonly ok: true; readonly draft: Draft; readonly how: string | undefined }
+  | { readonly ok: false; readonly text: string; readonly isMissing: boolean };
+
+/** A later hunk may build on the result of the earlier ones. */
 export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
-  const file = new TextLines(text);
-  const changes: Change[] = [];
+  let draft: Draft = { file: new TextLines(text), changes: [] };
   const how: string[] = [];
   for (const [index, hunk] of hunks.entries()) {
     const name = hunks.length === 1 ? "its hunk" : `hunk ${index + 1} of ${hunks.length}`;
-    const last = changes.at(-1);
-    const found = findHunk(file, hunk, last === undefined ? 0 : last.first + last.count);
-    if (!found.ok && found.isMissing && isApplied(file, hunk)) {
-      how.push(`${name} is already applied`);
-      continue;
-    }
-    if (!found.ok) return { ok: false, text: refusal(name, found, file, hunk) };
-    const change = changeAt(found.place);
-    if (changes.some((other) => overlap(other, change))) {
-      return { ok: false, text: `${name}: it changes lines that another hunk changes too. Put them into one.` };
-    }
-    if (found.place.how !== undefined) how.push(`${name} was found ${found.place.how}`);
-    changes.push(change);
+    const placed = placeInOrder(draft, hunk);
+    if (!placed.ok) return { ok: false, text: `${name}: ${placed.text}` };
+    if (placed.how !== undefined) how.push(`${name} ${placed.how}`);
+    draft = placed.draft;
   }
-  return { ok: true, text: changed(file, changes), how };
+  return { ok: true, text: changed(draft), how };
 }
 
-/** The text with all hunks applied; undefined unless the file has the exact lines of each hunk once. */
+/** Prefers exact lines: those before the changes of the earlier hunks, then those after them. */
+function placeInOrder(draft: Draft, hunk: Hunk): PlacedHunk {
+  const placed = placeHunk(draft, hunk);
+  if (placed.ok && placed.how === undefined) return placed;
+  if (draft.changes.length > 0) {
+    const built = placeHunk({ file: new TextLines(changed(draft)), changes: [] }, hunk);
+    if (built.ok && built.how === undefined) return built;
+  }
+  const isDone = !placed.ok && placed.isMissing && isApplied(draft.file, hunk);
+  return isDone ? { ok: true, draft, how: "is already applied" } : placed;
+}
+
+function placeHunk({ file, changes }: Draft, hunk: Hunk): PlacedHunk {
+  const last = changes.at(-1);
+  const found = findHunk(file, hunk, last === undefined ? 0 : last.first + last.count);
+  if (!found.ok) return { ok: false, text: refusal(found, file, hunk), isMissing: found.isMissing };
+  const change = changeAt(found.place);
+  if (changes.some((other) => overlap(other, change))) {
+    const text = "it changes lines that another hunk changes too. Put them into one.";
+    return { ok: false, text, isMissing: false };
+  }
+  const fitted = fitLines(file, change.place, change);
+  if (!fitted.ok) return { ...fitted, isMissing: false };
+  const { how } = found.place;
+  const draft = { file, changes: [...changes, { ...change, lines: fitted.lines }] };
+  return { ok: true, draft, how: how === undefined ? undefined : `was found ${how}` };
+}
+
+/** The text with all hunks applied; undefined unless it has the exact lines of each hunk once. */
 export function applyHunksExactly(text: string, hunks: readonly Hunk[]): string | undefined {
   const file = new TextLines(text);
-  if (!hunks.every((hunk) => isUnique(file, hunk))) return undefined;
+  if (hunks.every((hunk) => isUnique(file, hunk))) return exactResult(text, hunks);
+  if (hunks.length < 2) return undefined;
+  // A later hunk may build on the result of the earlier ones.
+  let built: string | undefined = text;
+  for (const hunk of hunks) built = built === undefined ? undefined : applyHunksExactly(built, [hunk]);
+  return built;
+}
+
+function exactResult(text: string, hunks: readonly Hunk[]): string | undefined {
   const applied = applyHunks(text, hunks);
   return applied.ok && applied.how.length === 0 ? applied.text : undefined;
 }
@@ -62,14 +99,14 @@ function overlap(one: Change, other: Change): boolean {
   return one.first < other.first + other.count && other.first < one.first + one.count;
 }
 
-function changed(file: TextLines, changes: readonly Change[]): string {
+function changed({ file, changes }: Draft): string {
   const { text } = file;
   const parts: string[] = [];
   let from = 0;
   for (const change of changes.toSorted((one, other) => one.first - other.first)) {
     const start = file.start(change.first);
     parts.push(text.slice(from, start));
-    const lines = fitLines(file, change.place, change);
+    const { lines } = change;
     // A last line without a break gets one when lines come after it.
     if (start === text.length && text !== "" && !text.endsWith("\n")) parts.push(lines[0]?.end || "");
     parts.push(...lines.map(({ text: line, end }) => line + (end || file.breakNear(change.first))));
@@ -80,17 +117,11 @@ function changed(file: TextLines, changes: readonly Change[]): string {
   return text === "" || text.endsWith("\n") ? whole : whole.replace(/\r?\n$/, "");
 }
 
-function refusal(
-  name: string,
-  found: { readonly why: string; readonly isMissing: boolean },
-  file: TextLines,
-  hunk: Hunk,
-): string {
-  if (!found.isMissing) return `${name}: ${found.why}`;
-  const wanted = hunk.lines.flatMap((line) => (line.kind === "added" ? [] : [line.text])).join("\n");
-  const near = nearestText(file, wanted);
+function refusal({ why, isMissing }: Extract<FoundHunk, { ok: false }>, file: TextLines, hunk: Hunk): string {
+  if (!isMissing) return why;
+  const near = nearestText(file, editOf(file, hunk).oldLines.join("\n"));
   const hint = near === undefined ? "Read the file again." : `The nearest text is at line ${near.line}:\n${near.text}`;
-  return `${name}: ${found.why} ${hint}`;
+  return `${why} ${hint}`;
 }
 
 /** Places named when there is more than one. */

@@ -48,7 +48,32 @@ const rows: readonly (readonly [string, string, string, string, string, string])
     "escapes",
   ],
   ["blank lines around", "one\n  two\nthree\n", "\n\n two\n\n", "\n\n TWO\n\n", "one\n  TWO\nthree\n", "blank lines"],
-  ["typographic quotes", "it’s “fine”\n", 'it\'s "fine"', "it's good", "it's good\n", "typographic"],
+  ["typographic quotes", "it’s “fine”\n", 'it\'s "fine"', "it's good", "it’s good\n", "typographic"],
+  [
+    "typographic characters around a change",
+    "  “Hello, world” – it’s…\u00a0so\n",
+    '"Hello, world" - it\'s... so',
+    "\"Hi, world\" - 'it's... so",
+    "  “Hi, world” – 'it’s…\u00a0so\n",
+    "typographic",
+  ],
+  ["plain characters of the file", "it's fine\n", "it’s fine", "it’s good", "it's good\n", "typographic"],
+  [
+    "typographic characters that the call changes",
+    "say “a” and “b”\n",
+    'say "a" and "b"',
+    'say «a» and "b"',
+    "say «a» and “b”\n",
+    "typographic",
+  ],
+  [
+    "lines whose depth differs from line to line",
+    "if (a)\n    b();\nc();\n",
+    "  if (a)\n    b();\n    c();",
+    "  if (a)\n    b();\n    d();",
+    "if (a)\n    b();\nd();\n",
+    "indentation",
+  ],
   [
     "a no-break space and a dash",
     "a\u00a0–\u00a0b\nc\n",
@@ -124,6 +149,35 @@ describe("refused rather than guessed", () => {
       count: 2,
       newText: "  c();\nx\n\tc();\n",
     });
+  });
+
+  test.each([
+    [
+      "a new line among lines of different depth",
+      "if (a) {\n  b();\n}\nc();\n",
+      "b();\n}\nc(); ",
+      "b();\n}\nx();\nc(); ",
+    ],
+    ["two lines of different depth for one", "  b();\nc();\n", "b();\nc(); ", "x();"],
+    ["a line deeper than lines that are not", "a();\nb();\n", "a();\n  b();", "a();\n  b();\n    x();"],
+  ])("%s", (_, file, oldString, newString) => {
+    expect(replace(file, oldString, newString)).toMatchObject({
+      kind: "refused",
+      text: expect.stringContaining("the depth of the new lines is unclear"),
+    });
+  });
+
+  test.each([
+    ["a zero-width space", "pay\u200bload = 1;\n", "payload = 1;", "the file has U+200B, your text has none"],
+    [
+      "a bidirectional override",
+      "a \u202eb\u202c;\nc;\n",
+      "a b;\nc;",
+      "the file has U+202E U+202C, your text has none",
+    ],
+    ["an invisible character of the call", "a b;\n", "a\u2060 b;", "the file has none, your text has U+2060"],
+  ])("a difference in %s", (_, file, oldString, why) => {
+    expect(replace(file, oldString, "x")).toMatchObject({ kind: "refused", text: expect.stringContaining(why) });
   });
 
   test("never all that are merely alike", () => {

@@ -95,6 +95,48 @@ describe("hunks", () => {
     );
   });
 
+  test.each<[string, string, readonly string[], string]>([
+    [
+      "changes a line that the first one added",
+      "a();\nb();\n",
+      [" a();", "+new();", "@@", "-new();", "+newer();"],
+      "a();\nnewer();\nb();\n",
+    ],
+    [
+      "has a line that the first one changed around it",
+      "a();\nb();\nc();\n",
+      ["-a();", "+A();", " b();", "@@", " A();", "-b();", "+B();"],
+      "A();\nB();\nc();\n",
+    ],
+    [
+      "is in a block that the first one added",
+      "a();\n",
+      [" a();", "+function f() {", "+  go();", "+}", "@@ function f() {", "-  go();", "+  stop();"],
+      "a();\nfunction f() {\n  stop();\n}\n",
+    ],
+    [
+      "prefers lines that were there before",
+      "x = 1;\ny = 1;\n",
+      ["-x = 1;", "+x = 2;", "+y = 1;", "@@", "-y = 1;", "+y = 2;"],
+      "x = 2;\ny = 1;\ny = 2;\n",
+    ],
+  ])("a second one %s", (_, before, lines, after) => {
+    expect(apply(before, "@@", ...lines)).toBe(after);
+  });
+
+  test("a second one is not found by likeness in what the first one made", () => {
+    const twice = [
+      "@@",
+      "-const limit = 2;",
+      "+const limit = 3;",
+      "@@",
+      " start();",
+      "-const limit = 2;",
+      "+const limit = 4;",
+    ];
+    expect(apply("start();\nconst limit = 2;\n", ...twice)).toContain("changes lines that another hunk changes too");
+  });
+
   test("that were put in before are left out, and this is said", () => {
     const source = "alpha();\nbeta();\ngamma();\ndelta();\n";
     const lines = ["@@", " alpha();", "-old();", "+beta();", "@@", "-delta();", "+DELTA();"];
