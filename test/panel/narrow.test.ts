@@ -86,6 +86,26 @@ describe("a narrow panel", () => {
     }
   });
 
+  test("folds a very long table, and shows all of it on request", async () => {
+    model().script(say(`| a | b |\n|---|---|\n${"| 1 | 2 |\n".repeat(1_000)}\nThe table ends.`));
+    await panel().send("show the table");
+    await panel().page.getByText("The table ends.").first().waitFor();
+    await panel().idle();
+    const rows = panel().page.locator(".markdown tbody tr", { hasText: /^\s*1\s*2\s*$/ });
+    expect(await rows.count()).toBeLessThan(310);
+    await panel().page.getByRole("button", { name: "more lines" }).click();
+    await expect.poll(() => rows.count()).toBe(1_000);
+    await panel().page.getByRole("button", { name: "more lines" }).waitFor({ state: "detached" });
+    await fits("long-table");
+  });
+
+  test("keeps stacked marks on their line", async () => {
+    model().script(say(`One a${"\u0336".repeat(300)}b ends.`));
+    await panel().send("show marks");
+    await panel().page.getByText("⟨+294 marks⟩b ends.").first().waitFor();
+    await panel().idle();
+  });
+
   test("shows edits, a failed command, and background processes", async () => {
     const asker = 'printf "Your name? "; read -r name';
     model().script(

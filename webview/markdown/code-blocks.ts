@@ -43,7 +43,10 @@ function button(icon: string, label: string, act: () => void): HTMLButtonElement
 }
 
 /** Larger blocks stay plain: highlighting them would block the panel. Characters. */
-const MAX_CODE_CHARS = 50_000;
+const MAX_CODE_CHARS = 20_000;
+
+/** The time for a word is quadratic in its length, so code with a longer line stays plain too. */
+const LONG_LINE = /[^\n]{500}/;
 
 type Grammar = Parameters<typeof highlighter.registerLanguage>[1];
 
@@ -88,13 +91,22 @@ const aliases: Readonly<Record<string, string>> = {
   yml: "yaml",
 };
 
+/** Blocks are highlighted one after the other, each in a task of its own. */
+let queue: Promise<void> = Promise.resolve();
+
 /** Highlights `code` in place. The grammar loads with the first block of its language; an unknown one stays plain. */
-export async function highlight(code: HTMLElement, language: string): Promise<void> {
+export function highlight(code: HTMLElement, language: string): void {
   const name = aliases[language] ?? language;
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
   const text = code.textContent;
-  if (load === undefined || text.length > MAX_CODE_CHARS) return;
-  if (!highlighter.getLanguage(name)) highlighter.registerLanguage(name, (await load()).default);
-  // The library escapes the text.
-  code.innerHTML = highlighter.highlight(text, { language: name, ignoreIllegals: true }).value;
+  if (load === undefined || text.length > MAX_CODE_CHARS || LONG_LINE.test(text)) return;
+  const work = async (): Promise<void> => {
+    if (!highlighter.getLanguage(name)) highlighter.registerLanguage(name, (await load()).default);
+    await new Promise((resolve) => setTimeout(resolve));
+    // The row may have left the list meanwhile.
+    if (!code.isConnected) return;
+    // The library escapes the text.
+    code.innerHTML = highlighter.highlight(text, { language: name, ignoreIllegals: true }).value;
+  };
+  queue = queue.then(work).catch(() => undefined); // a grammar that does not load: the text stays plain
 }

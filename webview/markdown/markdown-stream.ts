@@ -46,9 +46,6 @@ type Continued = {
 
 const NOT_CONTINUED: Continued = { part: 0, type: "", fence: undefined, header: "" };
 
-/** Characters that one update renders. */
-const UPDATE_CHARS = TEXT_LIMIT.chars;
-
 /** A definition applies to the text before it only in texts up to this size. Characters. */
 const REFERENCES_CHARS = 2 * TEXT_LIMIT.chars;
 
@@ -81,12 +78,14 @@ export class MarkdownStream {
     this.#seen = text.length;
     this.#done = done;
     let rest = textFrom(text, this.#offset);
-    const enough = rest.length - UPDATE_CHARS;
     let settled: number;
+    // One update renders a bounded length, however many blocks it has.
+    let allowed = fittingLength(rest, TEXT_LIMIT);
     do {
       settled = this.#settle(rest, done);
       rest = rest.slice(settled);
-    } while (settled > 0 && rest !== "" && rest.length > enough);
+      allowed -= settled;
+    } while (settled > 0 && rest !== "" && allowed > 0);
     this.#isBehind = settled > 0 && rest !== "";
     this.#offset = text.length - rest.length;
     const growing = settled === 0 ? this.#growing(rest) : undefined;

@@ -135,7 +135,7 @@ function HtmlBlock({ html, growing }: { readonly html: string; readonly growing:
     for (const code of element.querySelectorAll<HTMLElement>("pre > code")) {
       const language = /language-(\S+)/.exec(code.className)?.[1] ?? "";
       const text = code.textContent;
-      highlight(code, language).catch(() => undefined); // a grammar that does not load: the text stays plain
+      highlight(code, language);
       code.parentElement?.prepend(codeToolbar(language, () => text, post));
     }
   }, [html, growing, post]);

@@ -4,7 +4,7 @@ import { fenceLanguage } from "./parser.ts";
 export type TextLimit = { readonly chars: number; readonly lines: number };
 
 /** A part of this size takes the browser about 20 ms; a longer block is rendered part by part. */
-export const TEXT_LIMIT: TextLimit = { chars: 20_000, lines: 500 };
+export const TEXT_LIMIT: TextLimit = { chars: 20_000, lines: 300 };
 
 /** Code is one node of text, so a part of it may be longer. */
 export const CODE_LIMIT: TextLimit = { chars: 50_000, lines: 2_000 };

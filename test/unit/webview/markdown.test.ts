@@ -59,7 +59,7 @@ describe("a long text", () => {
   test("has the rows of a long table in parts under the same header", () => {
     const { blocks } = rendered(`Before.\n\n${table}\nAfter.`);
     const parts = blocks.filter(({ part }) => part > 0);
-    expect(parts.every(({ html }) => count(html, "<th>") === 2 && count(html, "<td>") <= 1_000)).toBe(true);
+    expect(parts.every(({ html }) => count(html, "<th>") === 2 && count(html, "<td>") <= 600)).toBe(true);
     expect(count(contentOf(blocks), "<td>")).toBe(40_000);
     expect(blocks.at(-1)).toMatchObject({ html: "<p>After.</p>\n", part: 0 });
   });
