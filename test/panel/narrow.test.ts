@@ -96,14 +96,6 @@ describe("a narrow panel", () => {
     await panel().page.getByRole("button", { name: "more lines" }).click();
     await expect.poll(() => rows.count()).toBe(1_000);
     await panel().page.getByRole("button", { name: "more lines" }).waitFor({ state: "detached" });
-    await fits("long-table");
-  });
-
-  test("keeps stacked marks on their line", async () => {
-    model().script(say(`One a${"\u0336".repeat(300)}b ends.`));
-    await panel().send("show marks");
-    await panel().page.getByText("⟨+294 marks⟩b ends.").first().waitFor();
-    await panel().idle();
   });
 
   test("shows edits, a failed command, and background processes", async () => {
