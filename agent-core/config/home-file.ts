@@ -3,10 +3,11 @@
  * the user or another process wrote it.
  */
 import { randomUUID } from "node:crypto";
-import { mkdir, open, readFile, realpath, rename, rm } from "node:fs/promises";
+import { open, readFile, realpath, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { withLock } from "../platform/locks/with-lock.ts";
+import { makeFolder } from "../platform/make-folder.ts";
 
 /**
  * Writes a temporary file and renames it, so that a reader or a power cut finds the old text or the new. Only the owner may
@@ -40,7 +41,7 @@ export async function readJsonFile(path: string): Promise<unknown> {
 
 /** Replaces a JSON file, and creates its folder. Rejects when writing fails. */
 export async function writeJsonFile(path: string, value: unknown): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), 0o700);
   await replaceFile(path, JSON.stringify(value));
 }
 
@@ -92,7 +93,7 @@ async function readOrEmpty(path: string): Promise<string> {
 
 async function changeFile(home: string, name: string, change: (text: string) => string): Promise<void> {
   const path = join(home, name);
-  await mkdir(home, { recursive: true, mode: 0o700 });
+  makeFolder(home, 0o700);
   await withLock(`${path}.lock`, async () => {
     // A symbolic link, such as one into a repository of settings, stays.
     const target = await realpath(path).catch(() => path);

@@ -1,5 +1,5 @@
 /** Failures of file operations, from the system's error codes. */
-import { codeOf, messageOf } from "../platform/errors.ts";
+import { codeOf, hasCode, messageOf } from "../platform/errors.ts";
 import type { FileFailure } from "./host.ts";
 
 const REASONS: Readonly<Record<string, FileFailure["reason"]>> = {
@@ -18,6 +18,9 @@ export function systemFailure(
 ): FileFailure {
   const reason = REASONS[codeOf(error) ?? ""] ?? "failed";
   if (reason === "missing") return failure(reason, `${path} does not exist.`);
+  if (hasCode(error, "EROFS")) {
+    return failure("denied", `${path} cannot be ${action}: it is on a read-only file system.`);
+  }
   if (reason === "denied") return failure(reason, `${path} cannot be ${action}: permission denied.`);
   return failure(reason, `${path} cannot be ${action}: ${messageOf(error)}`);
 }

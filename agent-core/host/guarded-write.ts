@@ -3,6 +3,7 @@ import { constants, lstatSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { access, chmod, lstat, mkdir, open, readlink, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { hasCode } from "../platform/errors.ts";
+import { makeFolder } from "../platform/make-folder.ts";
 import { decode, readDecoded, withMark } from "./decode-file.ts";
 import { failure, systemFailure } from "./file-failure.ts";
 import type { DiskEntry, FileFailure, FileText, FileWrite, FileWritten } from "./host.ts";
@@ -63,7 +64,7 @@ async function create(
   }
   await keep?.(null);
   const bytes = Buffer.from(after);
-  await mkdir(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   let mode: number;
   try {
     mode = await writeSynced(path, bytes);

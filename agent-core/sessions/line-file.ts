@@ -8,7 +8,6 @@ import {
   fdatasync,
   fstatSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readSync,
   type Stats,
@@ -17,6 +16,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { makeFolder } from "../platform/make-folder.ts";
 import { type JournalEntry, parseEntry } from "./entry.ts";
 import type { LineReader } from "./journal-lines.ts";
 
@@ -253,7 +253,7 @@ export type JournalFiles = {
 const { O_CREAT, O_RDWR } = constants;
 
 export const systemFiles: JournalFiles = {
-  makeFolder: (path) => void mkdirSync(dirname(path), { recursive: true, mode: 0o700 }),
+  makeFolder: (path) => makeFolder(dirname(path), 0o700),
   open: (path) => openSync(path, O_RDWR | O_CREAT, 0o600),
   size: (descriptor) => fstatSync(descriptor).size,
   identityAt(path) {

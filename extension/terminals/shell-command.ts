@@ -17,10 +17,10 @@ const CTRL_C = "\u0003";
 export async function startInShell(
   shell: UserShell,
   line: string,
-  outputFile: string | undefined,
+  wantedFile: string | undefined,
   { ring, show }: CommandSink,
 ): Promise<ShownCommand> {
-  if (outputFile !== undefined) makeOutputFile(outputFile);
+  const outputFile = wantedFile === undefined ? undefined : makeOutputFile(wantedFile);
   const before = await shell.processes();
   const stop = (): void => void kill();
   const flow = new OutputFlow({

@@ -1,5 +1,6 @@
 /** Reads a command's output file. */
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
+import { fallbackOutputFile } from "../../platform/children/output-flow.ts";
 import { hasCode } from "../../platform/errors.ts";
 import type { CommandOutput, OutputPart } from "./terminals.ts";
 
@@ -9,11 +10,15 @@ const TAIL_BYTES = 30_000;
 /** A UTF-8 sequence has at most three bytes after its first. */
 const CONTINUATION_BYTES = 3;
 
-/** Reads the output so far; a missing file is an empty output. Rejects when the file cannot be read. */
+/** An output file is made before its command starts: without one, no disk took the output. */
+const NOT_STORED =
+  "[The output was not stored: neither Hermes' folder nor the temporary directory can be written. Free space, or redirect the output.]\n";
+
+/** Reads the output so far; without a file, a line that says so. Rejects when the file cannot be read. */
 export async function readOutputFile(path: string): Promise<CommandOutput> {
-  return withFile(path, async (read, size) => {
+  return withFile(path, async (read, size, file) => {
     if (size <= HEAD_BYTES + TAIL_BYTES) {
-      return { head: (await read(0, size)).toString("utf8"), tail: "", totalBytes: size, omittedBytes: 0, file: path };
+      return { head: (await read(0, size)).toString("utf8"), tail: "", totalBytes: size, omittedBytes: 0, file };
     }
     const head = withoutTornEnd(await read(0, HEAD_BYTES));
     const tail = withoutTornStart(await read(size - TAIL_BYTES, TAIL_BYTES));
@@ -22,7 +27,7 @@ export async function readOutputFile(path: string): Promise<CommandOutput> {
       tail: tail.toString("utf8"),
       totalBytes: size,
       omittedBytes: size - head.length - tail.length,
-      file: path,
+      file,
     };
   });
 }
@@ -38,12 +43,17 @@ export async function readOutputPart(path: string, from: number, maxBytes: numbe
 
 type Read = (start: number, length: number) => Promise<Buffer>;
 
-async function withFile<Result>(path: string, use: (read: Read, size: number) => Promise<Result>): Promise<Result> {
-  const file = await open(path, "r").catch((error: unknown) => {
-    if (hasCode(error, "ENOENT")) return undefined;
-    throw error;
-  });
-  if (file === undefined) return use(() => Promise.resolve(Buffer.alloc(0)), 0);
+async function withFile<Result>(
+  path: string,
+  use: (read: Read, size: number, found: string | undefined) => Promise<Result>,
+): Promise<Result> {
+  const fallback = fallbackOutputFile(path);
+  const inFallback = await openThere(fallback);
+  const file = inFallback ?? (await openThere(path));
+  if (file === undefined) {
+    const text = Buffer.from(NOT_STORED);
+    return use((start, length) => Promise.resolve(text.subarray(start, start + length)), text.length, undefined);
+  }
   try {
     const { size } = await file.stat();
     const read: Read = async (start, length) => {
@@ -51,10 +61,18 @@ async function withFile<Result>(path: string, use: (read: Read, size: number) =>
       const { bytesRead } = await file.read(buffer, 0, length, start);
       return buffer.subarray(0, bytesRead);
     };
-    return await use(read, size);
+    return await use(read, size, inFallback === undefined ? path : fallback);
   } finally {
     await file.close();
   }
+}
+
+/** Undefined for a missing file. */
+function openThere(path: string): Promise<FileHandle | undefined> {
+  return open(path, "r").catch((error: unknown) => {
+    if (hasCode(error, "ENOENT", "ENOTDIR")) return undefined;
+    throw error;
+  });
 }
 
 function withoutTornStart(bytes: Buffer): Buffer {

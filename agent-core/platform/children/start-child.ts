@@ -39,7 +39,7 @@ export type ChildExit = { readonly exitCode: number | null; readonly signal: str
 
 export type Child = {
   readonly tree: ProcessTree;
-  /** Settles after the exit, once all output is stored; rejects when storing it failed. */
+  /** Settles after the exit, once all output is stored; rejects when the output was too long. */
   readonly exit: Promise<ChildExit>;
   /** Writes input; gives the reason when that fails. */
   write(text: string): Promise<string | undefined>;
@@ -54,8 +54,8 @@ export type Child = {
 
 /** Rejects with a sentence for people when the program cannot start. */
 export async function startChild(request: ChildRequest): Promise<Child> {
-  const { program, input, outputFile, onOutput } = request;
-  if (outputFile !== undefined) makeOutputFile(outputFile);
+  const { program, input, onOutput } = request;
+  const outputFile = request.outputFile === undefined ? undefined : makeOutputFile(request.outputFile);
   const marker = guard.mark();
   const pipes = await openChildPipes(input === "open");
   const child = spawnChild(request, marker, [pipes?.stdin ?? inputKinds[input], pipes?.stdout, pipes?.stdout]);

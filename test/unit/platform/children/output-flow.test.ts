@@ -1,11 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { createReadStream, mkdtempSync } from "node:fs";
+import { createReadStream, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { OutputFlow } from "../../../../agent-core/platform/children/output-flow.ts";
+import { readOutputFile } from "../../../../agent-core/host/terminals/output-file.ts";
+import {
+  fallbackOutputFile,
+  makeOutputFile,
+  OutputFlow,
+} from "../../../../agent-core/platform/children/output-flow.ts";
 
 /** Longer than the idle time after which an output is complete. */
 const STALL_MS = 700;
@@ -53,6 +58,36 @@ test("output that waits for a slow disk is not idle", async () => {
   createReadStream(pipe).resume();
   await drained;
   expect(taken()).toBe(1_000_000);
+});
+
+test("output that a full disk refuses goes to the temporary directory, else the reader says that it was not stored", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "hermes-flow-"));
+  for (const isTemporaryFull of [false, true]) {
+    const path = join(folder, `full-${isTemporaryFull}-${Date.now()}.log`);
+    symlinkSync("/dev/full", path);
+    const fallback = fallbackOutputFile(path);
+    if (isTemporaryFull) symlinkSync("/nowhere", fallback);
+    const { flow, stream, taken } = flowInto(path);
+    for (let pieces = 0; pieces < 30; pieces += 1) stream.write(Buffer.alloc(10_000, "a"));
+    stream.end("end");
+    await flow.drained();
+    expect(taken()).toBe(300_003);
+    const { tail, head, file } = await readOutputFile(path);
+    expect(isTemporaryFull ? head : tail.slice(-4)).toMatch(
+      isTemporaryFull ? /^\[The output was not stored/ : /^aend$/,
+    );
+    expect(file).toBe(isTemporaryFull ? undefined : fallback);
+    rmSync(fallback);
+  }
+});
+
+test("an output file whose folder cannot be made is made in the temporary directory", async () => {
+  const path = join("/dev/null/outputs", `lost-${Date.now()}.log`);
+  const { flow, stream } = flowInto(makeOutputFile(path));
+  stream.end("stored");
+  await flow.drained();
+  expect(await readOutputFile(path)).toMatchObject({ head: "stored", file: fallbackOutputFile(path) });
+  rmSync(fallbackOutputFile(path));
 });
 
 test("an open stream without output ends after the idle time", async () => {
