@@ -318,6 +318,7 @@ function configuration(section: string, settings: Readonly<Record<string, unknow
       const key = `${section}.${name}`;
       return settings[key] ?? manifest.contributes.configuration.properties[key]?.default ?? otherwise;
     },
+    inspect: (name: string) => ({ globalValue: settings[`${section}.${name}`] }),
     update: () => Promise.resolve(),
   };
 }
