@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -27,6 +27,7 @@ suite("editor model", () => {
   let dispose: () => Promise<void>;
 
   suiteSetup(async () => {
+    writeFileSync(join(home, "config.yaml"), "agent: { retry_seconds: 0 }\n");
     await offered();
     const there = new TransformStream();
     const back = new TransformStream();
@@ -93,7 +94,7 @@ suite("editor model", () => {
   test("a provider's error is one line, and the session continues", async () => {
     await assert.rejects(prompt("fail"), /The editor's model suite\/parrot failed: .*the parrot is tired/);
     assert.deepEqual(await prompt("once more"), { stopReason: "end_turn" });
-  }).timeout(180_000);
+  });
 });
 
 /** Resolves when the other extension's model is there. */
