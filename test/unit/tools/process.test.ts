@@ -30,7 +30,10 @@ async function background(on: Bench, command: string, printed = "", more: object
     return pieces.join("").includes(printed);
   };
   const { text } = await observed(() => on.run(terminal, { command, background: true, ...more }), hasPrinted);
-  return /\bp\d+/.exec(text)?.[0] ?? text;
+  const id = /\bp\d+/.exec(text)?.[0] ?? text;
+  // A terminal shows output before the file has it.
+  for (let reported = text; !reported.includes(printed); ) reported = (await act(on, "poll", id)).text;
+  return id;
 }
 
 /** Writes to one, which ends by that. */
