@@ -123,9 +123,11 @@ function textParts({ content }: UserMessage): string {
   return withoutNotes(text);
 }
 
-/** The agent appends its notes as paragraphs in brackets. */
+/** The agent appends its notes in brackets. A list of new problems can follow the last one. */
+const NOTES = /(?=\n\n\[)(?:\n{1,2}\[[^\]]*\])+(?: New problems since this edit:(?:\n.+)+)?$/;
+
 function withoutNotes(text: string): string {
-  return text.replace(/(?:\n\n\[[^\]]*\])+$/, "");
+  return text.replace(NOTES, "");
 }
 
 const LABEL = "I am the built-in **offline** interpreter, not a language model.";

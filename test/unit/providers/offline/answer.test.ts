@@ -183,10 +183,11 @@ describe("the conversation", () => {
   });
 });
 
-test("notes of the agent below a request are not part of it", () => {
-  const request =
-    "read a.txt\n\n[The session was loaded again: its shell is a new one.]\n\n[Budget: 1 of 4 steps left.]";
-  expect(answerOffline([{ role: "user", content: request }], ALL).call).toMatchObject({
+test.each([
+  "[The session was loaded again: its shell is a new one.]\n\n[Budget: 1 of 4 steps left.]",
+  "[p1 has ended]\n[Found after the edit of a.txt] New problems since this edit:\na.txt:1:1 error: no ] here\n[… 2 more]",
+])("notes of the agent below a request are not part of it: %s", (notes) => {
+  expect(answerOffline([{ role: "user", content: `read a.txt\n\n${notes}` }], ALL).call).toMatchObject({
     tool: "read_file",
     input: { path: "a.txt" },
   });
