@@ -1,6 +1,6 @@
 /**
- * The only function that sends requests to other machines. It has the form of `fetch`, so that the model libraries take
- * it. It goes through the user's proxy, trusts the user's certificates, and never carries a request to another origin.
+ * The only function that sends requests to other machines. It has the form of `fetch`. It goes through the user's proxy,
+ * trusts the user's certificates, and never carries a request to another origin.
  */
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Duplex, Readable } from "node:stream";
