@@ -32,7 +32,7 @@ function expanded(line: string): readonly string[] {
 
 /** Commands that ask although they are harmless, or although an earlier answer granted them. */
 function needless(lines: readonly Line[]): readonly string[] {
-  const root = "/work/p";
+  const root = "/projects/p";
   const home = "/home/someone";
   const scope = { cwd: root, roots: [root], home, hermesHome: `${home}/.hermes`, resolvePath };
   const grants = new Grants(join(mkdtempSync(join(tmpdir(), "hermes-everyday-")), "grants.json"), () => undefined);

@@ -8,12 +8,12 @@ import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
 import { readCorpus } from "./support/corpus.ts";
 
 const home = "/home/someone";
-const scope = { cwd: "/work/p", roots: ["/work/p"], home, hermesHome: `${home}/.hermes`, resolvePath };
+const scope = { cwd: "/projects/p", roots: ["/projects/p"], home, hermesHome: `${home}/.hermes`, resolvePath };
 const folder = (): string => mkdtempSync(join(tmpdir(), "hermes-grants-"));
 const noGrants = (): Grants => new Grants(join(folder(), "grants.json"), () => undefined);
 
 function command(line: string, mode: ApprovalMode = "code", grants = noGrants()): string {
-  return decide({ kind: "command", command: line, cwd: "/work/p" }, { mode, scope, trusted: true, grants }).kind;
+  return decide({ kind: "command", command: line, cwd: "/projects/p" }, { mode, scope, trusted: true, grants }).kind;
 }
 function edit(path: string, mode: ApprovalMode = "code", trusted = true): string {
   return decide({ kind: "edit", paths: [path] }, { mode, scope, trusted, grants: noGrants() }).kind;
@@ -80,9 +80,9 @@ test.each([
 });
 
 test("modes: ask asks for edits and for all but reading, plan denies, auto allows", () => {
-  expect(edit("/work/p/a.ts", "ask")).toBe("ask");
-  expect(edit("/work/p/a.ts", "code")).toBe("allow");
-  expect(edit("/work/p/a.ts", "plan")).toBe("deny");
+  expect(edit("/projects/p/a.ts", "ask")).toBe("ask");
+  expect(edit("/projects/p/a.ts", "code")).toBe("allow");
+  expect(edit("/projects/p/a.ts", "plan")).toBe("deny");
   expect(command("npm test", "ask")).toBe("ask");
   expect(command("cat a.txt", "ask")).toBe("allow");
   expect(command("npm test", "plan")).toBe("deny");
@@ -91,28 +91,28 @@ test("modes: ask asks for edits and for all but reading, plan denies, auto allow
 });
 
 test.each([
-  "/work/p/.git/hooks/pre-commit",
-  "/work/p/.vscode/settings.json",
-  "/work/p/.env",
-  "/work/p/AGENTS.md",
-  "/work/p/.github/workflows/ci.yml",
+  "/projects/p/.git/hooks/pre-commit",
+  "/projects/p/.vscode/settings.json",
+  "/projects/p/.env",
+  "/projects/p/AGENTS.md",
+  "/projects/p/.github/workflows/ci.yml",
   `${home}/.bashrc`,
   "/etc/passwd",
-  "/work/other/a.ts",
+  "/projects/other/a.ts",
 ])("protected: an edit of %s asks in every writing mode", (path) => {
   for (const mode of ["ask", "code", "auto"] as const) expect(edit(path, mode)).toBe("ask");
 });
 
 test("an untrusted workspace is neither written nor run in", () => {
-  expect(edit("/work/p/a.ts", "auto", false)).toBe("deny");
-  const effect = { kind: "command", command: "ls", cwd: "/work/p" } as const;
+  expect(edit("/projects/p/a.ts", "auto", false)).toBe("deny");
+  const effect = { kind: "command", command: "ls", cwd: "/projects/p" } as const;
   expect(decide(effect, { mode: "auto", scope, trusted: false, grants: noGrants() }).kind).toBe("deny");
 });
 
 test("a grant covers its program and subcommand: for the session, or for always", () => {
   const path = join(folder(), "grants.json");
   const first = new Grants(path, () => undefined);
-  const effect = { kind: "command", command: "npm install", cwd: "/work/p" } as const;
+  const effect = { kind: "command", command: "npm install", cwd: "/projects/p" } as const;
   const decision = decide(effect, { mode: "code", scope, trusted: true, grants: first });
   if (decision.kind !== "ask" || decision.grant === undefined) throw new Error("no grant was offered");
   first.keep(decision.grant, "session");
@@ -134,7 +134,7 @@ test("a damaged grants file grants nothing, and is reported", () => {
 test("with approvals off, blocked commands and unreadable commands do not run", () => {
   const off = (line: string): string =>
     decide(
-      { kind: "command", command: line, cwd: "/work/p" },
+      { kind: "command", command: line, cwd: "/projects/p" },
       { mode: "code", scope, trusted: true, grants: noGrants(), asks: false },
     ).kind;
   expect([off("rm a.txt"), off("rm -rf /"), off("git push && rm -rf build")]).toEqual(["allow", "deny", "allow"]);
@@ -150,24 +150,24 @@ test("decoded code never runs unasked: auto asks, and with approvals off it is d
   );
   for (const line of [...readCorpus("decoded").map((it) => it.command), ...encoded]) {
     expect(command(line, "auto"), line).toBe("ask");
-    expect(decide({ kind: "command", command: line, cwd: "/work/p" }, off).kind, line).toBe("deny");
+    expect(decide({ kind: "command", command: line, cwd: "/projects/p" }, off).kind, line).toBe("deny");
   }
   expect(command("echo aGk= | base64 -d", "plan")).toBe("allow");
 });
 
 const EFFECTS: Readonly<Record<string, Parameters<typeof decide>[0]>> = {
   nothing: { kind: "none" },
-  "read a file": { kind: "read", paths: ["/work/p/a.ts"] },
-  "read outside the workspace": { kind: "read", paths: ["/work/other/a.txt"] },
-  "read a secret": { kind: "read", paths: ["/work/p/.env"] },
+  "read a file": { kind: "read", paths: ["/projects/p/a.ts"] },
+  "read outside the workspace": { kind: "read", paths: ["/projects/other/a.txt"] },
+  "read a secret": { kind: "read", paths: ["/projects/p/.env"] },
   remember: { kind: "memory" },
-  "edit a file": { kind: "edit", paths: ["/work/p/a.ts"] },
-  "edit a protected file": { kind: "edit", paths: ["/work/p/a.ts", "/work/p/.vscode/tasks.json"] },
-  "command that reads": { kind: "command", command: "ls", cwd: "/work/p" },
-  "command that changes": { kind: "command", command: "npm test", cwd: "/work/p" },
-  "risky command": { kind: "command", command: "git push", cwd: "/work/p" },
-  "unknown command": { kind: "command", command: "$X", cwd: "/work/p" },
-  "blocked command": { kind: "command", command: "rm -rf /", cwd: "/work/p" },
+  "edit a file": { kind: "edit", paths: ["/projects/p/a.ts"] },
+  "edit a protected file": { kind: "edit", paths: ["/projects/p/a.ts", "/projects/p/.vscode/tasks.json"] },
+  "command that reads": { kind: "command", command: "ls", cwd: "/projects/p" },
+  "command that changes": { kind: "command", command: "npm test", cwd: "/projects/p" },
+  "risky command": { kind: "command", command: "git push", cwd: "/projects/p" },
+  "unknown command": { kind: "command", command: "$X", cwd: "/projects/p" },
+  "blocked command": { kind: "command", command: "rm -rf /", cwd: "/projects/p" },
 };
 
 /** In the order ask, code, plan, auto; then auto with approvals off, then ask without trust. */
@@ -198,7 +198,7 @@ test("a variable that an earlier command exported is judged with its value", () 
   writeFileSync(variables, 'declare -x NOTE="a \\"b\\" c"\ndeclare -x PLACE="/"\ndeclare -x TARGET="/etc/x"\n');
   const decided = (line: string) =>
     decide(
-      { kind: "command", command: line, cwd: "/work/p", variables },
+      { kind: "command", command: line, cwd: "/projects/p", variables },
       { mode: "code", scope, trusted: true, grants: noGrants() },
     ).kind;
   expect([decided('rm -rf "$PLACE"'), decided('echo a > "$TARGET"'), decided('echo "$NOTE"')]).toEqual([

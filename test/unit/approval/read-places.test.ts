@@ -9,13 +9,19 @@ import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
 import { secretReason } from "../../../agent-core/approval/secret-paths.ts";
 
 const home = "/home/someone";
-const scope: CommandScope = { cwd: "/work/p", roots: ["/work/p"], home, hermesHome: `${home}/.hermes`, resolvePath };
+const scope: CommandScope = {
+  cwd: "/projects/p",
+  roots: ["/projects/p"],
+  home,
+  hermesHome: `${home}/.hermes`,
+  resolvePath,
+};
 
 test("tools read the workspace, temporary files and their own outputs unasked, and nothing else", () => {
   const own = `${home}/.hermes/vscode/sessions/20261120_120000_00000000.files/terminal-1.log`;
-  for (const path of ["/work/p/a.ts", join(tmpdir(), "x"), own])
+  for (const path of ["/projects/p/a.ts", join(tmpdir(), "x"), own])
     expect([path, outsideReason(path, scope)]).toEqual([path, undefined]);
-  for (const path of ["/work/other/a.ts", "/etc/hosts", `${home}/notes.txt`, `${home}/.hermes/config.yaml`, "/"]) {
+  for (const path of ["/projects/other/a.ts", "/etc/hosts", `${home}/notes.txt`, `${home}/.hermes/config.yaml`, "/"]) {
     expect([path, outsideReason(path, scope)]).toEqual([path, "it is outside the workspace"]);
   }
 });
@@ -42,8 +48,8 @@ test.each([
   `${home}/Library/Application Support/Google/Chrome/Default/Cookies`,
   `${home}/.netrc`,
   `${home}/.aws/credentials`,
-  "/work/p/deploy/server.pem",
-  "/work/p/.env.production",
+  "/projects/p/deploy/server.pem",
+  "/projects/p/.env.production",
   "/proc/1/environ",
 ])("a secret stays one wherever it is: %s", (path) => {
   expect(secretReason(path, scope)).toBeDefined();
@@ -52,12 +58,12 @@ test.each([
 test.each([
   "/etc/ssl/certs/ca.pem",
   "/usr/lib/node_modules/x/test.pem",
-  "/work/p/.env.example",
+  "/projects/p/.env.example",
   `${home}/.m2/repository/a.jar`,
 ])("an ordinary file is no secret: %s", (path) => expect(secretReason(path, scope)).toBeUndefined());
 
 test("commands read the system and toolchains; homes are hidden", () => {
-  for (const path of ["/usr/include/stdio.h", "/etc/hosts", `${home}/.cargo/registry/src/a.rs`, "/work/p/a"]) {
+  for (const path of ["/usr/include/stdio.h", "/etc/hosts", `${home}/.cargo/registry/src/a.rs`, "/projects/p/a"]) {
     expect([path, readPlace(path, scope)]).toEqual([path, undefined]);
   }
   expect(readPlace(`${home}/Documents/a`, scope)).toMatchObject({ isHidden: true });

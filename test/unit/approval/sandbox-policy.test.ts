@@ -7,12 +7,12 @@ import { type ApprovalMode, type Decision, decide, type PolicyContext } from "..
 import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
 
 const home = "/home/someone";
-const scope = { cwd: "/work/p", roots: ["/work/p"], home, hermesHome: `${home}/.hermes`, resolvePath };
+const scope = { cwd: "/projects/p", roots: ["/projects/p"], home, hermesHome: `${home}/.hermes`, resolvePath };
 const newGrants = (): Grants =>
   new Grants(join(mkdtempSync(join(tmpdir(), "hermes-grants-")), "g.json"), () => undefined);
 
 function decision(command: string, context: Partial<PolicyContext> = {}, reach?: "network" | "outside"): Decision {
-  const effect = { kind: "command", command, cwd: "/work/p", reach } as const;
+  const effect = { kind: "command", command, cwd: "/projects/p", reach } as const;
   return decide(effect, { mode: "code", scope, trusted: true, grants: newGrants(), sandbox: true, ...context });
 }
 
@@ -53,7 +53,7 @@ test.each([
   "sed -i s/a/b/ c && ./d",
   "echo $X > $Y",
   "cat ~/.cargo/config.toml",
-  "cat /work/other/a.txt",
+  "cat /projects/other/a.txt",
 ])("a command that the sandbox holds runs in it, unasked: %s", (command) => {
   expect([way(command), way(command, "auto")]).toEqual(["isolated", "isolated"]);
 });
