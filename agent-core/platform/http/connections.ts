@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import type * as Http from "node:http";
 import type { AgentOptions, Agent as HttpsAgent, RequestOptions } from "node:https";
 import { messageOf } from "../errors.ts";
-import { type NetworkSettings, networkSettings, type ProxyServer, proxyFor } from "./network-settings.ts";
+import { type NetworkSettings, networkSettings, type ProxyServer, placeOf, proxyFor } from "./network-settings.ts";
 
 /** Not by `import`, which reads all members of the module and so loads Node's second HTTP client: 30 ms and 17 MB. */
 const http = process.getBuiltinModule("node:http");
@@ -136,14 +136,6 @@ export function connections(): Connections {
 export function useNetwork(environment: Readonly<Record<string, string | undefined>>): void {
   const settings = networkSettings(environment);
   if (JSON.stringify(settings) !== JSON.stringify(current?.settings)) current = new Connections(settings);
-}
-
-function placeOf(url: URL): RequestOptions {
-  return {
-    protocol: url.protocol,
-    hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
-    port: url.port,
-  };
 }
 
 function readAuthorities(path: string): string {

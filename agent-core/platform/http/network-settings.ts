@@ -166,3 +166,8 @@ export function proxyRefusal(proxy: ProxyServer, status: number, statusText: str
 export function proxyUnreachable(proxy: ProxyServer, cause: unknown): Error {
   return Object.assign(new Error(`the proxy ${proxyName(proxy)} cannot be reached`, { cause }), { code: "ERR_PROXY" });
 }
+
+/** Place of `url` for a request of Node's, which takes an IPv6 address without brackets. */
+export function placeOf(url: URL): { readonly protocol: string; readonly hostname: string; readonly port: string } {
+  return { protocol: url.protocol, hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"), port: url.port };
+}

@@ -5,6 +5,7 @@ import {
   CONNECT_TIMEOUT_MS,
   connectTimeoutError,
   type ProxyServer,
+  placeOf,
   proxyName,
   proxyRefusal,
   proxyUnreachable,
@@ -43,8 +44,7 @@ function openTunnel(proxy: ProxyServer, target: string, tls: https.AgentOptions)
   return new Promise((resolve, reject) => {
     const connect = request({
       method: "CONNECT",
-      hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
-      port: url.port,
+      ...placeOf(url),
       path: target,
       headers: { host: target, ...(authorization !== undefined && { "proxy-authorization": authorization }) },
       agent: false,
