@@ -1,11 +1,11 @@
 /** Approval of prepared calls: the policy decides, the user or a model answers, and grants are kept. */
-import { jsonrepair } from "jsonrepair";
 import * as z from "zod";
 import type { Grants } from "../approval/grants.ts";
 import { type ApprovalMode, decide, type Effect } from "../approval/policy.ts";
 import { resolvePath } from "../approval/resolve-path.ts";
 import { secretReason } from "../approval/secret-paths.ts";
 import type { SandboxKind } from "../host/terminals/terminals.ts";
+import { parseRepairedJson } from "../platform/json.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import type { RecordedAnswer } from "../sessions/outcomes.ts";
 import type { ToolContext } from "../tools/tool.ts";
@@ -176,10 +176,5 @@ export async function modelApproval(
 
 function parsed(text: string): unknown {
   const json = /\{[\s\S]*\}/.exec(text)?.[0];
-  if (json === undefined) return undefined;
-  try {
-    return JSON.parse(jsonrepair(json));
-  } catch {
-    return undefined; // an invalid answer: the user is asked
-  }
+  return json === undefined ? undefined : parseRepairedJson(json); // without a value the user is asked
 }

@@ -4,6 +4,7 @@
  */
 import { httpFetch } from "../platform/http/http-fetch.ts";
 import type { HttpHeaders, HttpResponse } from "../platform/http/http-response.ts";
+import { parseJson } from "../platform/json.ts";
 import { anthropic, deploymentAt } from "./deployments.ts";
 import type { ApiMode, Endpoint } from "./wire/wire.ts";
 
@@ -22,7 +23,7 @@ export class ProviderError extends Error {
   readonly error: unknown;
 
   constructor({ status, headers }: Pick<HttpResponse, "status" | "headers">, body: string) {
-    const error = parsed(body);
+    const error = parseJson(body);
     super(error === undefined ? body.trim() : "");
     this.status = status;
     this.headers = headers;
@@ -69,12 +70,4 @@ function anthropicHeaders(endpoint: Endpoint): Readonly<Record<string, string>> 
     ...(apiKey !== undefined && { "x-api-key": apiKey }),
     ...(!isOwn && keyHeader(endpoint)),
   };
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,8 +2,8 @@
  * Reads tool calls that a model wrote into its text, in the formats of its training: JSON (Hermes, Qwen, Llama, Phi,
  * Granite), tags (Qwen3-Coder, MiniMax, DeepSeek V3.2), a name before JSON (Mistral, Kimi, DeepSeek) or pairs (GLM).
  */
-import { jsonrepair } from "jsonrepair";
 import * as z from "zod";
+import { parseJson, parseRepairedJson } from "../../platform/json.ts";
 import type { ToolSchema } from "../wire/wire.ts";
 
 export type WrittenCall = { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
@@ -190,21 +190,9 @@ function jsonAt(text: string, at: number): string | undefined {
   return undefined;
 }
 
-/** Undefined for text that even a repair does not make JSON. */
+/** Undefined for text that even a repair does not make JSON: it is shown instead. */
 function parseLoosely(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return repaired(json);
-  }
-}
-
-function repaired(json: string): unknown {
-  try {
-    return JSON.parse(jsonrepair(json));
-  } catch {
-    return undefined; // the text is shown instead
-  }
+  return parseJson(json) ?? parseRepairedJson(json);
 }
 
 /** Characters after which a beginning must have named a tool. */
