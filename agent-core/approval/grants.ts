@@ -50,12 +50,14 @@ export class Grants implements GrantLookup {
   }
 
   keep({ keys }: GrantOffer, lasting: Lasting): void {
-    for (const key of keys) this.#session.set(key.id, key);
-    if (lasting === "always") {
-      this.#change((grants) => {
-        for (const key of keys) grants.set(key.id, key);
-      });
+    if (lasting === "session") {
+      for (const key of keys) this.#session.set(key.id, key);
+      return;
     }
+    // Not for the session too: another window that revokes the grant revokes it here.
+    this.#change((grants) => {
+      for (const key of keys) grants.set(key.id, key);
+    });
   }
 
   /** All current grants, those for always first. */

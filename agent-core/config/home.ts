@@ -48,6 +48,11 @@ export function grantsFile(home: string): string {
   return join(home, "vscode", "grants.json");
 }
 
+/** File of the consents to run what workspaces bring along. */
+export function consentsFile(home: string): string {
+  return join(home, "vscode", "consents.json");
+}
+
 /** Folder of protected files that sandboxed commands made, and that were moved out of the workspace. */
 export function withheldFolder(home: string): string {
   return join(home, "vscode", "withheld");
