@@ -48,10 +48,9 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
   });
   const terminals = terminalsIn(router, log);
   const client: ClientServices = {
-    ...{ terminals, requests, editReview, problems: new EditProblems() },
+    ...{ terminals, requests, panel, editReview, problems: new EditProblems() },
     sessionUpdate: (notification) => router.update(notification),
     sessionLists: sessionListChanges,
-    processesChanged: (changed) => panel.setProcesses(changed),
   };
   const worker = agentWorker(context, client, environment, log);
   const sessions = new Sessions(
@@ -143,7 +142,7 @@ function followWorker({ worker, panel, terminals, sessions }: Services): vscode.
   return worker.onDidChange(({ state, message }) => {
     panel.setFacts({ agent: { state, ...(message !== undefined && { message }) } });
     if (state === "restarting" || state === "failed") {
-      panel.setFacts({ processes: [] });
+      panel.setFacts({ processes: [], extensions: [] });
       void terminals.endAll();
     }
     if (state === "restarting") setImmediate(() => sessions.agentRestarted());

@@ -29,6 +29,10 @@ export const HermesClientCapabilities = z.object({
   palette: flag,
   /** The client handles `_hermes/process/changed`. */
   processes: flag,
+  /** The client handles `_hermes/extensions/changed`. */
+  extensions: flag,
+  /** The client handles `_hermes/editor/open_url`. */
+  openUrl: flag,
 });
 export type HermesClientCapabilities = z.infer<typeof HermesClientCapabilities>;
 
@@ -40,6 +44,8 @@ export type HermesAgentCapabilities = {
   readonly restore: boolean;
   /** The agent handles `_hermes/process/*`. */
   readonly processes: boolean;
+  /** The agent handles `_hermes/extensions/*`. */
+  readonly extensions?: boolean;
   /** `session/load` honours `_meta.hermes.tail`, and the agent handles `_hermes/session/earlier`. */
   readonly tail: boolean;
 };

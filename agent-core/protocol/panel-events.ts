@@ -11,6 +11,7 @@ import type {
   ToolCallUpdate,
 } from "@zed-industries/agent-client-protocol";
 import * as z from "zod";
+import { HermesExtensionItem } from "./extensions.ts";
 import { HermesProcess } from "./processes.ts";
 import { HermesRestoredFile } from "./restores.ts";
 import { HermesBuilding, HermesEarlier, HermesSandbox } from "./sessions.ts";
@@ -212,6 +213,8 @@ export const WorkspaceFacts = z.object({
   undone: z.number(),
   /** Background processes of every open session. */
   processes: z.array(z.object({ sessionId: z.string(), processes: z.array(HermesProcess).readonly() })).readonly(),
+  /** MCP servers, plugins, hooks and skills of every open session. */
+  extensions: z.array(z.object({ sessionId: z.string(), items: z.array(HermesExtensionItem).readonly() })).readonly(),
   /** Null: the page has not been needed yet, or a model is set up. */
   setup: SetupPage.nullable(),
 });

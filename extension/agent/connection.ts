@@ -12,6 +12,7 @@ import {
 import * as vscode from "vscode";
 import type { HermesClientCapabilities } from "../../agent-core/protocol/capabilities.ts";
 import { editorModelMethods } from "../../agent-core/protocol/editor-models.ts";
+import { extensionMethods, openUrlMethod } from "../../agent-core/protocol/extensions.ts";
 import { fileMethods } from "../../agent-core/protocol/files.ts";
 import { onAgentNotification, onAgentRequest } from "../../agent-core/protocol/handle.ts";
 import { notify } from "../../agent-core/protocol/method.ts";
@@ -36,6 +37,8 @@ const OURS: HermesClientCapabilities = {
   terminals: true,
   languageModels: true,
   sessionIndex: true,
+  extensions: true,
+  openUrl: true,
 };
 
 const CAPABILITIES: ClientCapabilities = {
@@ -74,13 +77,14 @@ export async function connect(stream: Stream, services: ClientServices): Promise
 
 /** Updates, permission requests, questions, processes, lists of sessions. */
 function registerSessionRequests(app: ClientApp, services: ClientServices): void {
-  const { requests, sessionUpdate, sessionLists, processesChanged } = services;
+  const { requests, sessionUpdate, sessionLists, panel } = services;
   app.onNotification(methods.client.session.update, ({ params }) => sessionUpdate(params));
   app.onRequest(methods.client.session.requestPermission, async ({ params, signal }) => ({
     outcome: await requests.permission(params, signal),
   }));
   app.onRequest(methods.client.elicitation.create, ({ params, signal }) => requests.question(params, signal));
-  onAgentNotification(app, processMethods.changed, ({ params }) => processesChanged(params));
+  onAgentNotification(app, processMethods.changed, ({ params }) => panel.setProcesses(params));
+  onAgentNotification(app, extensionMethods.changed, ({ params }) => panel.setExtensions(params));
   onAgentNotification(app, sessionMethods.building, ({ params }) => sessionLists.building(params));
   onAgentNotification(app, sessionMethods.importing, ({ params }) => sessionLists.importing(params));
   onAgentNotification(app, sessionMethods.changed, () => sessionLists.changed());
@@ -105,7 +109,7 @@ function registerTerminalRequests(app: ClientApp, { terminals }: ClientServices)
   });
 }
 
-/** Problems after an edit, and language models. */
+/** Problems after an edit, the browser, and language models. */
 function registerEditorRequests(app: ClientApp, { problems }: ClientServices): void {
   onAgentRequest(app, problemMethods.watch, ({ params: { sessionId, watchId } }) => {
     problems.watch(`${sessionId} ${watchId}`);
@@ -113,6 +117,9 @@ function registerEditorRequests(app: ClientApp, { problems }: ClientServices): v
   });
   onAgentRequest(app, problemMethods.settled, async ({ params: { sessionId, watchId, paths }, signal }) => ({
     files: await problems.settled(`${sessionId} ${watchId}`, paths, signal),
+  }));
+  onAgentRequest(app, openUrlMethod, async ({ params: { url } }) => ({
+    opened: /^https?:/i.test(url) && (await vscode.env.openExternal(vscode.Uri.parse(url, true))),
   }));
   onAgentRequest(app, editorModelMethods.list, listEditorModels);
   onAgentRequest(app, editorModelMethods.chat, ({ params: chat, agent, signal }) =>

@@ -27,6 +27,7 @@ export class PanelConnection {
       undone: 0,
       background: [],
       processes: [],
+      extensions: [],
       setup: null,
     };
   }
@@ -54,6 +55,12 @@ export class PanelConnection {
   setProcesses({ sessionId, processes }: WorkspaceFacts["processes"][number]): void {
     const others = this.#facts.processes.filter((entry) => entry.sessionId !== sessionId);
     this.setFacts({ processes: processes.length === 0 ? others : [...others, { sessionId, processes }] });
+  }
+
+  /** Replaces the extensions of one session. */
+  setExtensions({ sessionId, items }: WorkspaceFacts["extensions"][number]): void {
+    const others = this.#facts.extensions.filter((entry) => entry.sessionId !== sessionId);
+    this.setFacts({ extensions: items.length === 0 ? others : [...others, { sessionId, items }] });
   }
 
   /** Sends a command; it stays queued until a panel has run it. */

@@ -190,6 +190,7 @@ export class Sessions {
       if (sessionId !== undefined) {
         this.#router.remove(sessionId, session);
         this.#panel.setProcesses({ sessionId, processes: [] });
+        this.#panel.setExtensions({ sessionId, items: [] });
       }
     }
     closing?.resolve();

@@ -1,5 +1,6 @@
 /** The parts of the extension that handle the agent's requests. */
 import type { SessionNotification } from "@zed-industries/agent-client-protocol";
+import type { HermesExtensionsChanged } from "../../agent-core/protocol/extensions.ts";
 import type { HermesProcessesChanged } from "../../agent-core/protocol/processes.ts";
 import type { HermesBuilding } from "../../agent-core/protocol/sessions.ts";
 import type { ReviewedWrite } from "../documents/edit-protocol.ts";
@@ -35,7 +36,11 @@ export type ClientServices = {
     importing(progress: HermesBuilding): void;
     changed(): void;
   };
-  readonly processesChanged: (changed: HermesProcessesChanged) => void;
+  /** Facts of a session that the panel shows. */
+  readonly panel: {
+    setProcesses(changed: HermesProcessesChanged): void;
+    setExtensions(changed: HermesExtensionsChanged): void;
+  };
   readonly editReview: EditReview;
   readonly problems: EditProblems;
 };

@@ -187,6 +187,7 @@ export const emptyState: PanelState = {
     undone: 0,
     background: [],
     processes: [],
+    extensions: [],
     setup: null,
   },
   route: { sessions: false, setup: false, isOpening: false, searchFocus: 0 },

@@ -81,7 +81,7 @@ export async function connectAgentSide(
       requests,
       sessionUpdate: nobody,
       sessionLists: { building: nobody, importing: nobody, changed: nobody },
-      processesChanged: nobody,
+      panel: { setProcesses: nobody, setExtensions: nobody },
       editReview,
       problems,
     },

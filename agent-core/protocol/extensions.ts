@@ -1,0 +1,77 @@
+/** Extensions of a session: its MCP servers, plugins, hooks and skills. */
+import * as z from "zod";
+import { inSession } from "./method.ts";
+
+export const HermesExtensionAction = z.enum(["allow", "enable", "disable", "restart", "sign-in", "sign-out"]);
+export type HermesExtensionAction = z.infer<typeof HermesExtensionAction>;
+
+export const HermesExtensionItem = z.object({
+  /** Unique among all items of the session. */
+  id: z.string(),
+  kind: z.enum(["mcp", "plugin", "hook", "skill"]),
+  name: z.string(),
+  /** Origin for display: `config.yaml`, `.mcp.json`, a folder. */
+  source: z.string(),
+  state: z.enum(["on", "off", "starting", "needs-consent", "needs-sign-in", "failed"]),
+  /** One line. For an item that needs consent: the whole command that it would run. */
+  detail: z.string(),
+  /** Last error, in one line. */
+  error: z.string().exactOptional(),
+  /** File or folder that defines the item; absolute. */
+  path: z.string().exactOptional(),
+  /** Tools of a server, in its order. */
+  tools: z
+    .array(z.object({ name: z.string(), on: z.boolean() }))
+    .readonly()
+    .exactOptional(),
+  /** In order of importance. */
+  actions: z.array(HermesExtensionAction).readonly(),
+});
+export type HermesExtensionItem = z.infer<typeof HermesExtensionItem>;
+
+/** Places where users put extensions; absolute. They may not exist yet. */
+export const HermesExtensionPlaces = z.object({
+  /** The home's config.yaml. */
+  config: z.string(),
+  /** `.mcp.json` of the session's folder. */
+  workspaceServers: z.string(),
+  /** Folders of the home. */
+  skills: z.string(),
+  plugins: z.string(),
+});
+export type HermesExtensionPlaces = z.infer<typeof HermesExtensionPlaces>;
+
+/** Servers, plugins, hooks, then skills. */
+const items = z.array(HermesExtensionItem).readonly();
+
+export const HermesExtensions = z.object({ items, places: HermesExtensionPlaces });
+export type HermesExtensions = z.infer<typeof HermesExtensions>;
+
+/** `argument`: name of a tool, to enable or disable that tool of a server alone. */
+export const HermesExtensionAct = inSession.extend({
+  id: z.string(),
+  action: HermesExtensionAction,
+  argument: z.string().exactOptional(),
+});
+export type HermesExtensionAct = z.infer<typeof HermesExtensionAct>;
+
+/** `message`: outcome in one line, for the user. */
+export const HermesExtensionActed = z.object({ message: z.string() });
+export type HermesExtensionActed = z.infer<typeof HermesExtensionActed>;
+
+export const HermesExtensionsChanged = inSession.extend({ items });
+export type HermesExtensionsChanged = z.infer<typeof HermesExtensionsChanged>;
+
+export const extensionMethods = {
+  list: { name: "_hermes/extensions/list", params: inSession, result: HermesExtensions },
+  /** Fails with -32602 for an unknown item or an action that it does not offer. */
+  act: { name: "_hermes/extensions/act", params: HermesExtensionAct, result: HermesExtensionActed },
+  /** Agent → client. Only where `extensions` is declared. */
+  changed: { name: "_hermes/extensions/changed", params: HermesExtensionsChanged },
+};
+
+/** `opened`: false when the user refused. */
+const opened = z.object({ opened: z.boolean() });
+
+/** Agent → client: opens an http(s) address in the user's browser. Only where `openUrl` is declared. */
+export const openUrlMethod = { name: "_hermes/editor/open_url", params: z.object({ url: z.url() }), result: opened };
