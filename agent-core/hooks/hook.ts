@@ -1,0 +1,244 @@
+/**
+ * Hooks: the user's own checks and reactions at fixed moments of a session. They come from config.yaml, from files of the
+ * workspace and from plugins. `Hooks` runs the hooks of one event in parallel and merges their verdicts.
+ */
+import { messageOf } from "../platform/errors.ts";
+
+/** Each event is emitted at one place. The events of a tool call cover sub-agents, MCP tools and the editor's tools. */
+export const HOOK_EVENTS = [
+  /** Before a call is judged by the policy. A hook may block it, ask the user, or change its input. */
+  "pre_tool_call",
+  /** After a call has run. `context` and the reason of a `block` are added to the result. */
+  "post_tool_call",
+  /** After `post_tool_call`. `text` replaces the result that the model gets. */
+  "transform_tool_result",
+  /** Once a turn, before its first model call. `context` goes into the user's message of this turn's requests. */
+  "pre_llm_call",
+  /** Once a turn, after its last answer. */
+  "post_llm_call",
+  /** Before a turn with edits ends. A `block` continues the turn with its reason. */
+  "pre_verify",
+  /** Before the first turn of an open session. */
+  "on_session_start",
+  /** After each turn. */
+  "on_session_end",
+  /** Before an open session closes. */
+  "on_session_finalize",
+  /** The conversation was taken back to its start, or replaced by another. */
+  "on_session_reset",
+  "subagent_start",
+  "subagent_stop",
+  /** Before the user is asked for permission. */
+  "pre_approval_request",
+  "post_approval_response",
+] as const;
+
+export type HookEvent = (typeof HOOK_EVENTS)[number];
+
+/** JSON that a hook gets, the same for commands and plugins. */
+export type HookPayload = {
+  readonly hook_event_name: HookEvent;
+  readonly tool_name: string | null;
+  readonly tool_input: unknown;
+  readonly session_id: string;
+  /** Working folder of the session, absolute. */
+  readonly cwd: string;
+  /** Folder of the Hermes home, absolute. */
+  readonly profile: string;
+  /** Facts of the event: `tool_call_id`, `result`, `ok`, `duration_ms`, `user_message` and others. */
+  readonly extra: Readonly<Record<string, unknown>>;
+};
+
+/** Answer of a hook; an empty object lets the event continue. */
+export type HookVerdict = {
+  /** `approve` counts for hooks from the home only, and never lifts a block or a protected path. */
+  readonly decision?: "block" | "ask" | "approve";
+  /** Reason of the decision, for the model and the user. */
+  readonly reason?: string;
+  /** Input of the tool call in place of the model's. It is validated and judged like the model's. */
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** Text in place of the tool's result (`transform_tool_result`). */
+  readonly text?: string;
+  /** Text for the model. */
+  readonly context?: string;
+};
+
+export type HookOrigin = "home" | "workspace" | "plugin";
+
+export type Hook = {
+  readonly event: HookEvent;
+  /** Tools that the hook is for, by name. Default: all. Events without a tool ignore it. */
+  readonly matcher?: (tool: string) => boolean;
+  /** Name in messages, on cards and in the journal: the command, or the plugin's name. */
+  readonly label: string;
+  readonly origin: HookOrigin;
+  /** True: a call is blocked when the hook fails or times out. */
+  readonly failClosed: boolean;
+  readonly timeoutMs: number;
+  /** Rejects with a reason in one line when the hook failed. The signal ends it at its timeout or with the turn. */
+  run(payload: HookPayload, signal: AbortSignal): Promise<HookVerdict>;
+};
+
+/** One run of a hook, for the card of its call and for the journal. */
+export type HookRun = {
+  readonly event: HookEvent;
+  readonly label: string;
+  readonly callId: string | undefined;
+  readonly outcome: "passed" | "changed" | "blocked" | "failed";
+  readonly durationMs: number;
+  /** Reason of a block, a question or a failure. */
+  readonly message: string | undefined;
+};
+
+/** Verdicts of all hooks of an event. A block wins over a question, and a question over an approval. */
+export type MergedVerdict = {
+  readonly decision: "continue" | "block" | "ask" | "approve";
+  /** Reasons of the decision, one sentence each. */
+  readonly reasons: readonly string[];
+  readonly input: Readonly<Record<string, unknown>> | undefined;
+  readonly text: string | undefined;
+  readonly context: readonly string[];
+  /** Labels of hooks that changed the input or the text. */
+  readonly changedBy: readonly string[];
+};
+
+/** Facts of one event. */
+export type HookFacts = {
+  readonly callId?: string;
+  readonly tool?: string;
+  readonly input?: unknown;
+  readonly extra?: Readonly<Record<string, unknown>>;
+};
+
+export type HooksOptions = {
+  /** Read at each event. */
+  readonly hooks: () => readonly Hook[];
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly home: string;
+  /** Receives each run. */
+  readonly report: (run: HookRun) => void;
+  /** Milliseconds of a monotonic clock. */
+  readonly monotonicNow: () => number;
+};
+
+const CONTINUE: MergedVerdict = {
+  decision: "continue",
+  reasons: [],
+  input: undefined,
+  text: undefined,
+  context: [],
+  changedBy: [],
+};
+
+type Ran = { readonly hook: Hook; readonly verdict: HookVerdict };
+
+/** The hooks of one session. */
+export class Hooks {
+  readonly #options: HooksOptions;
+
+  constructor(options: HooksOptions) {
+    this.#options = options;
+  }
+
+  has(event: HookEvent): boolean {
+    return this.#options.hooks().some((hook) => hook.event === event);
+  }
+
+  /** Runs the hooks of the event. Rejects with the signal's reason when the turn was cancelled. */
+  async run(event: HookEvent, facts: HookFacts, signal: AbortSignal): Promise<MergedVerdict> {
+    const { tool } = facts;
+    const chosen = this.#options
+      .hooks()
+      .filter((hook) => hook.event === event && (tool === undefined || (hook.matcher?.(tool) ?? true)));
+    if (chosen.length === 0) return CONTINUE;
+    const { sessionId, cwd, home } = this.#options;
+    const payload: HookPayload = {
+      hook_event_name: event,
+      tool_name: tool ?? null,
+      tool_input: facts.input ?? null,
+      session_id: sessionId,
+      cwd,
+      profile: home,
+      extra: { ...facts.extra, ...(facts.callId !== undefined && { tool_call_id: facts.callId }) },
+    };
+    const ran = await Promise.all(chosen.map((hook) => this.#runOne(hook, payload, facts.callId, signal)));
+    signal.throwIfAborted();
+    return merge(ran);
+  }
+
+  async #runOne(hook: Hook, payload: HookPayload, callId: string | undefined, signal: AbortSignal): Promise<Ran> {
+    const { monotonicNow, report } = this.#options;
+    const start = monotonicNow();
+    let verdict: HookVerdict;
+    let failure: string | undefined;
+    try {
+      verdict = ownVerdict(hook, await withTimeout(hook, payload, signal));
+    } catch (error) {
+      failure = `The hook "${hook.label}" failed: ${messageOf(error)}`;
+      verdict = hook.failClosed ? { decision: "block", reason: failure } : {};
+    }
+    if (!signal.aborted) {
+      const { event, label } = hook;
+      const outcome = failure === undefined ? outcomeOf(verdict) : "failed";
+      report({ event, label, callId, outcome, durationMs: monotonicNow() - start, message: failure ?? verdict.reason });
+    }
+    return { hook, verdict };
+  }
+}
+
+/** An approval counts from the home only: a workspace must not give itself permissions. */
+function ownVerdict({ origin }: Hook, verdict: HookVerdict): HookVerdict {
+  if (verdict.decision !== "approve" || origin === "home") return verdict;
+  const { decision: _, ...rest } = verdict;
+  return rest;
+}
+
+function outcomeOf({ decision, input, text }: HookVerdict): HookRun["outcome"] {
+  if (decision === "block") return "blocked";
+  return input === undefined && text === undefined ? "passed" : "changed";
+}
+
+/** Settles at the timeout or the cancel even if the hook ignores its signal. */
+async function withTimeout(hook: Hook, payload: HookPayload, signal: AbortSignal): Promise<HookVerdict> {
+  signal.throwIfAborted();
+  const ended = new AbortController();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = (reason: unknown): void => {
+    ended.abort(reason);
+    reject(reason);
+  };
+  const cancel = (): void => end(signal.reason);
+  const timer = setTimeout(() => end(new Error(`no answer within ${hook.timeoutMs / 1_000} s`)), hook.timeoutMs);
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    return await Promise.race([hook.run(payload, ended.signal), promise]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", cancel);
+  }
+}
+
+function merge(ran: readonly Ran[]): MergedVerdict {
+  const changing = ran.filter(({ verdict }) => verdict.input !== undefined || verdict.text !== undefined);
+  const [first, ...others] = changing;
+  const conflict = others.find(({ verdict }) => JSON.stringify(verdict.input) !== JSON.stringify(first?.verdict.input));
+  const reasonsOf = (decision: HookVerdict["decision"]): readonly string[] =>
+    ran
+      .filter(({ verdict }) => verdict.decision === decision)
+      .map(({ hook, verdict }) => verdict.reason ?? `The hook "${hook.label}" gave no reason.`);
+  const decision = (["block", "ask", "approve"] as const).find((kind) =>
+    ran.some(({ verdict }) => verdict.decision === kind),
+  );
+  const merged: MergedVerdict = {
+    decision: decision ?? "continue",
+    reasons: decision === undefined ? [] : reasonsOf(decision),
+    input: first?.verdict.input,
+    text: first?.verdict.text,
+    context: ran.flatMap(({ verdict }) => verdict.context ?? []),
+    changedBy: changing.map(({ hook }) => hook.label),
+  };
+  if (conflict === undefined || merged.decision === "block") return merged;
+  const reason = `The hooks "${first?.hook.label}" and "${conflict.hook.label}" change this call in different ways.`;
+  return { ...merged, decision: "block", reasons: [reason] };
+}
