@@ -93,6 +93,7 @@ export class AcpSession {
       },
     });
     this.agent = agent;
+    agent.onExtensionsChange(() => this.announceCommands());
     this.#journal = journal;
     this.restores = new RestorePoints({ agent, send, trusted, readStored: () => options.readStored(id) });
     this.earlier = new ReplayPages(() => agent.transcript, stored);
@@ -157,7 +158,10 @@ export class AcpSession {
   /** Sends the slash commands after the current response: a client drops updates of a session it does not know yet. */
   announceCommands(): void {
     setImmediate(() =>
-      this.send({ sessionUpdate: "available_commands_update", availableCommands: availableCommands() }),
+      this.send({
+        sessionUpdate: "available_commands_update",
+        availableCommands: availableCommands(this.agent.commands),
+      }),
     );
   }
 

@@ -1,9 +1,10 @@
 /** Runs the prompts of a session one after the other: as a slash command, or as a turn of the agent. */
 import { type ContentBlock, type PromptResponse, RequestError } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
+import type { CommandAnswer } from "../agent/extensions.ts";
 import type { RunOptions } from "../agent/turn-runner.ts";
 import type { Journal } from "../sessions/journal.ts";
-import type { CommandAnswer, CommandSession } from "./commands/command.ts";
+import type { CommandSession } from "./commands/command.ts";
 import { runCommand } from "./commands/slash-commands.ts";
 import { userUpdates } from "./conversation-updates.ts";
 import { userMessage } from "./prompt-content.ts";

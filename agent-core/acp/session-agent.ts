@@ -4,6 +4,7 @@ import type { AIAgentOptions } from "../agent/agent-options.ts";
 import { AIAgent } from "../agent/ai-agent.ts";
 import type { StatusEvent } from "../agent/callbacks.ts";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
+import type { Extension } from "../agent/extensions.ts";
 import type { ModelDirectory } from "../agent/model-directory.ts";
 import { sessionsFolder, spaceReserveFile } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
@@ -80,6 +81,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     host,
     journal,
     sessionIndex: index,
+    extensions: sessionExtensions({ ...options, status, trusted: decisions.trusted }),
     callbacks: {
       ...callbacks,
       clarify: (question, signal) => askQuestion(user, question, signal),
@@ -88,6 +90,15 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
   });
   const warnings = [...configured.warnings, ...model.warnings, ...interruption(agent)];
   return { agent, journal, warnings };
+}
+
+type ExtensionFacts = SessionAgentOptions & Pick<SessionState, "trusted" | "status">;
+
+/** Makers of extensions, in the order of the prompt. Each returns undefined when nothing of its kind is configured. */
+const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefined)[] = [];
+
+function sessionExtensions(facts: ExtensionFacts): readonly Extension[] {
+  return extensionMakers.map((make) => make(facts)).filter((extension) => extension !== undefined);
 }
 
 function interruption({ checkpoints }: AIAgent): readonly string[] {

@@ -16,6 +16,7 @@ import type { Todo } from "../tools/todo-list.ts";
 import type { AuxiliaryOptions } from "./auxiliary.ts";
 import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
+import type { Extension } from "./extensions.ts";
 
 export type AIAgentOptions = {
   /** Name at the provider. Default: from the environment, else the built-in offline model. */
@@ -88,6 +89,8 @@ export type AIAgentOptions = {
   readonly memory?: Memory | false;
   /** Decides when and how to compress the conversation. Default: the built-in engine. */
   readonly contextEngine?: ContextEngine;
+  /** Abilities beyond the built-in ones. The agent disposes of them when it closes. Default: none. */
+  readonly extensions?: readonly Extension[];
   /** Receives a line for the log about each defect that was handled. */
   readonly onDefect?: (message: string) => void;
 };

@@ -31,15 +31,15 @@ import type { Sampling } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { Journal, NewEntry } from "../sessions/journal.ts";
 import { UsageLedger } from "../sessions/usage-ledger.ts";
-import { table as toolTable } from "../tools/table.gen.ts";
 import type { Tool } from "../tools/tool.ts";
-import { selectTools } from "../tools/toolsets.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 import { modelApproval, type Policy, type PolicyOptions, sessionPolicy } from "./approvals.ts";
 import { Auxiliary } from "./auxiliary.ts";
 import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
+import { Extensions } from "./extensions.ts";
 import type { CallServices } from "./run-call.ts";
+import { ToolCatalogue } from "./tool-catalogue.ts";
 
 /** Iterations of a turn, as in the original Hermes Agent. */
 const DEFAULT_MAX_ITERATIONS = 90;
@@ -53,7 +53,8 @@ export type AgentSetup = {
   /** Environment at the start. It contains secrets. */
   readonly environment: Environment;
   readonly cwd: string;
-  readonly tools: readonly Tool[];
+  readonly catalogue: ToolCatalogue;
+  readonly extensions: Extensions;
   readonly policy: Policy;
   /** Lasting permissions. */
   readonly grants: Grants;
@@ -78,8 +79,6 @@ export type AgentSetup = {
   readonly subfolderContext: SubfolderContext;
   readonly engine: ContextEngine;
   readonly modelApproval: CallServices["modelApproval"];
-  /** The schemas of the tools as text, for token estimates. */
-  readonly toolText: string;
   buildSystemPrompt(systemMessage: string | undefined): Promise<string>;
   spillFolder(sessionId: string): string;
   onDefect(message: string): void;
@@ -95,19 +94,20 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const home = options.home ?? homeFolder(environment);
   const cwd = options.cwd ?? process.cwd();
   const host = options.host ?? nodeHost();
-  const tools = chooseTools(options);
+  const onDefect = options.onDefect ?? ((message) => process.stderr.write(`${message}\n`));
+  const extensions = new Extensions(options.extensions ?? [], onDefect);
+  const catalogue = new ToolCatalogue(options, () => extensions.tools());
   const memory = memoryOf(options, home);
   const trusted = options.trusted ?? (() => true);
   const projectFiles = contextFiles(host, trusted);
-  const onDefect = options.onDefect ?? ((message) => process.stderr.write(`${message}\n`));
   const grants = new Grants(grantsFile(home), onDefect);
   const { models, route, modelFacts, ledger, auxiliary } = setUpModels(options, environment);
-  let toolText: string | undefined;
   const setup: AgentSetup = {
     host,
     environment,
     cwd,
-    tools,
+    catalogue,
+    extensions,
     policy: policyOf(options, { cwd, hermesHome: home, trusted, grants, sandbox: host.terminals.sandboxes === true }),
     grants,
     callbacks: options.callbacks ?? {},
@@ -128,15 +128,14 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     auxiliary,
     ledger,
     subfolderContext: new SubfolderContext(cwd, projectFiles),
-    get toolText() {
-      toolText ??= JSON.stringify(tools.map((tool) => tool.schema));
-      return toolText;
-    },
     engine: options.contextEngine ?? defaultEngine(),
     modelApproval:
       options.approvals === "smart" ? (request, signal) => modelApproval(request, auxiliary, signal) : undefined,
     buildSystemPrompt: (systemMessage) =>
-      buildPrompt(options, { home, cwd, tools, memory, contextFiles: projectFiles, systemMessage, onDefect }),
+      buildPrompt(options, {
+        ...{ home, cwd, memory, contextFiles: projectFiles, systemMessage, onDefect, extensions },
+        tools: catalogue.tools,
+      }),
     spillFolder: (sessionId) => spillFolder(home, sessionId),
     onDefect,
   };
@@ -185,17 +184,6 @@ function policyOf(
   });
 }
 
-function chooseTools({ enabledToolsets, disabledToolsets, sessionIndex, memory }: AIAgentOptions): readonly Tool[] {
-  const chosen = selectTools(toolTable, {
-    ...(enabledToolsets && { enabled: enabledToolsets }),
-    ...(disabledToolsets && { disabled: disabledToolsets }),
-  });
-  if (!chosen.ok) throw new Error(chosen.message);
-  return chosen.tools
-    .filter((tool) => tool.toolset !== "session_search" || sessionIndex !== undefined)
-    .filter((tool) => tool.toolset !== "memory" || memory !== false);
-}
-
 function resolved(settings: ModelSettings, environment: Environment): ResolvedModel {
   const { model, provider, baseUrl, apiMode, apiKey } = settings;
   const resolution = resolveModel(
@@ -221,20 +209,23 @@ async function buildPrompt(
     readonly memory: Memory | undefined;
     readonly contextFiles: ContextFiles;
     readonly systemMessage: string | undefined;
+    readonly extensions: Extensions;
     readonly onDefect: (message: string) => void;
   },
 ): Promise<string> {
-  const { home, cwd, tools, memory, systemMessage } = where;
-  const [soul, context, snapshot] = await Promise.all([
+  const { home, cwd, tools, memory, systemMessage, extensions } = where;
+  const [soul, context, snapshot, extensionTexts] = await Promise.all([
     readSoul(home),
     projectContext(cwd, where.contextFiles),
     memory === undefined ? NOTHING : memorySnapshot(memory, { isBad: findThreat, onDefect: where.onDefect }),
+    extensions.promptTexts(),
   ]);
   return systemPrompt({
     soul,
     tools: tools.map(({ name }) => name),
     systemMessage,
     memory: snapshot,
+    extensionTexts,
     projectContext: context,
     cwd,
     otherFolders,

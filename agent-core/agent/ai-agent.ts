@@ -23,6 +23,7 @@ import { sessionTitle } from "./auxiliary.ts";
 import type { CompressedEvent } from "./callbacks.ts";
 import { type ContextKeeper, createContextKeeper } from "./context-keeper.ts";
 import { AgentError, type ConversationResult } from "./conversation-result.ts";
+import type { ExtensionCommand } from "./extensions.ts";
 import { notifier } from "./notifier.ts";
 import { SessionRecord } from "./session-record.ts";
 import { type RunOptions, TurnRunner } from "./turn-runner.ts";
@@ -68,6 +69,12 @@ export class AIAgent {
       ...{ sessionId: this.sessionId, setup, record, shell: this.#shell, context: this.#context, contextFor, notify },
       storeDiff: (diff) => this.checkpoints?.storeDiff(diff) ?? { ...diff },
       beginTurn: () => this.checkpoints?.beginTurn(),
+    });
+    setup.extensions.begin({
+      ...{ sessionId: this.sessionId, cwd: setup.cwd, auxiliary: setup.auxiliary },
+      status: (event) => notify.status(event),
+      ask: async (question, signal) => (await setup.callbacks.clarify?.(question, signal)) ?? { kind: "unavailable" },
+      approve: setup.callbacks.approval?.bind(setup.callbacks),
     });
   }
 
@@ -170,7 +177,17 @@ export class AIAgent {
   }
 
   get toolNames(): readonly string[] {
-    return this.#setup.tools.map((tool) => tool.name);
+    return this.#setup.catalogue.tools.map((tool) => tool.name);
+  }
+
+  /** Slash commands of its extensions. */
+  get commands(): readonly ExtensionCommand[] {
+    return this.#setup.extensions.commands();
+  }
+
+  /** Calls `listener` after each change of the extensions' tools or commands. */
+  onExtensionsChange(listener: () => void): void {
+    this.#setup.extensions.onChange(listener);
   }
 
   get isRunning(): boolean {
@@ -206,6 +223,7 @@ export class AIAgent {
     this.interrupt();
     this.#closed.abort();
     await this.#shell.dispose();
+    await this.#setup.extensions.dispose();
     await this.checkpoints?.close();
     await this.#setup.host.terminals.dispose();
   }

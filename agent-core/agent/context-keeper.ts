@@ -294,7 +294,7 @@ export function createContextKeeper(
   setup: AgentSetup,
   { record, window, contextFor, notify }: ContextPorts,
 ): ContextKeeper {
-  const { auxiliary, tools } = setup;
+  const { auxiliary, catalogue } = setup;
   const systemPrompt = (): string => record.systemPrompt ?? "";
   const notifyStatus = (event: StatusEvent): void => notify.status(event);
   const keeper = new ContextKeeper({
@@ -308,9 +308,10 @@ export function createContextKeeper(
       return model === undefined ? undefined : modelInfo(model.model, setup.modelFacts(model)).contextWindow;
     },
     window,
-    overhead: () => systemPrompt() + setup.toolText,
+    overhead: () => systemPrompt() + catalogue.schemaText,
     flush: new MemoryFlush({
-      ...{ auxiliary, tools, systemPrompt, contextFor, notify: notifyStatus },
+      ...{ auxiliary, systemPrompt, contextFor, notify: notifyStatus },
+      tools: () => catalogue.tools,
       mayRemember: () => setup.policy.decide({ kind: "memory" }).kind === "allow",
     }),
     journal: (entry) => record.journal(entry),

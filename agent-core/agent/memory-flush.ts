@@ -19,7 +19,7 @@ answer only: nothing. Call no other tool.]`;
 export type FlushPorts = {
   readonly auxiliary: Auxiliary;
   /** All tools of the agent. The same tools keep the conversation's cached prefix valid. */
-  readonly tools: readonly Tool[];
+  readonly tools: () => readonly Tool[];
   readonly systemPrompt: () => string;
   readonly contextFor: (callId: string, signal: AbortSignal) => ToolContext;
   readonly notify: (event: StatusEvent) => void;
@@ -41,7 +41,8 @@ export class MemoryFlush {
    * journal. Throws the signal's reason when it is aborted.
    */
   async run(transcript: readonly TranscriptEntry[], messages: readonly Message[], signal: AbortSignal): Promise<void> {
-    const { auxiliary, tools, systemPrompt } = this.#ports;
+    const { auxiliary, systemPrompt } = this.#ports;
+    const tools = this.#ports.tools();
     const fresh = transcript.filter(({ position, message }) => position >= this.#from && message.role === "user");
     if (!tools.includes(memoryTool) || fresh.length < MIN_MESSAGES || !this.#ports.mayRemember()) return;
     this.#from = (transcript.at(-1)?.position ?? 0) + 1;

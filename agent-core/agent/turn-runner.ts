@@ -103,6 +103,9 @@ export class TurnRunner {
     this.#notify.prompted({ position: record.add({ role: "user", content: contentOf(options.userMessage) }) });
     beginTurn();
     const shellOpened = shell.open(signal, (event) => this.#notify.status(event));
+    await setup.extensions.ready(signal);
+    setup.catalogue.beginTurn();
+    await this.#attach(options.userMessage);
     if (record.systemPrompt === undefined) {
       record.freezeSystemPrompt(await setup.buildSystemPrompt(options.systemMessage));
     }
@@ -122,7 +125,8 @@ export class TurnRunner {
 
   #turn(systemPrompt: string, signal: AbortSignal): Turn {
     const { record, context, setup, contextFor } = this.#options;
-    const { tools, maxIterations, parentBudget, callModel } = setup;
+    const { maxIterations, parentBudget, callModel } = setup;
+    const { tools } = setup.catalogue;
     return {
       budget: new IterationBudget(maxIterations, parentBudget),
       systemPrompt,
@@ -166,6 +170,13 @@ export class TurnRunner {
     return this.#options.record.add(message);
   }
 
+  /** Adds the extensions' data for a message. */
+  async #attach(message: RunOptions["userMessage"]): Promise<void> {
+    const { record, setup } = this.#options;
+    const attached = await setup.extensions.attachments(textOf(message));
+    if (attached.length > 0) record.add({ role: "user", content: attached.join("\n\n"), synthetic: true });
+  }
+
   async #notices(): Promise<readonly string[]> {
     const { shell, context } = this.#options;
     return [
@@ -191,4 +202,9 @@ export class TurnRunner {
 
 function contentOf(message: RunOptions["userMessage"]): string | ContentPart[] {
   return typeof message === "string" ? message : [...message];
+}
+
+function textOf(message: RunOptions["userMessage"]): string {
+  if (typeof message === "string") return message;
+  return message.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }

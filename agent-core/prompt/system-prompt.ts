@@ -49,6 +49,8 @@ export type PromptFacts = {
   readonly systemMessage: string | undefined;
   /** Memory of earlier sessions as text. */
   readonly memory: MemorySnapshot;
+  /** Parts of extensions, such as the index of the skills. */
+  readonly extensionTexts: readonly string[];
   /** Instructions of the project as text (project-context.ts). */
   readonly projectContext: string | undefined;
   readonly cwd: string;
@@ -70,6 +72,7 @@ const layers: readonly Layer[] = [
   ({ systemMessage }) => systemMessage,
   ({ memory }) => memory.memory,
   ({ memory }) => memory.user,
+  ({ extensionTexts }) => extensionTexts.join("\n\n"),
   ({ projectContext }) => projectContext,
   surroundings,
   ({ platform }) => platform && `The user sits at ${platform} and sees your tool calls, edits and plan there.`,

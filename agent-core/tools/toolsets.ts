@@ -37,6 +37,16 @@ export function selectTools(table: readonly Tool[], { enabled, disabled = [] }: 
   return { ok: true, tools };
 }
 
+/**
+ * True when a tool of an extension is on. A list of enabled sets contains these tools with `all`, with their own set, and
+ * with each composite of an editor (`hermes-…`).
+ */
+export function isToolsetOn(tool: Tool, { enabled, disabled = [] }: ToolChoice): boolean {
+  if (isIn(tool, expand(disabled))) return false;
+  if (enabled === undefined || enabled.includes(ALL)) return true;
+  return isIn(tool, expand(enabled)) || enabled.some((name) => name.startsWith("hermes-"));
+}
+
 /** Toolsets of the original Hermes without tools here: a configuration that names them is valid. */
 const FOREIGN_TOOLSETS = [
   "web",
@@ -56,7 +66,7 @@ const FOREIGN_TOOLSETS = [
 ];
 
 function isKnown(name: string, known: ReadonlySet<string>): boolean {
-  return known.has(name) || name.startsWith("hermes-") || name.startsWith("mcp-");
+  return known.has(name) || name.startsWith("hermes-") || name.startsWith("mcp-") || name.startsWith("plugin-");
 }
 
 function expand(names: readonly string[]): ReadonlySet<string> {

@@ -1,7 +1,7 @@
 /** Shape of a slash command, and its access to the session. */
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../../agent/ai-agent.ts";
-import type { RunOptions } from "../../agent/turn-runner.ts";
+import type { CommandAnswer } from "../../agent/extensions.ts";
 import type { ApprovalMode } from "../../approval/policy.ts";
 import type { HermesImport, HermesImported } from "../../protocol/sessions.ts";
 import type { SessionIndex } from "../../sessions/index/session-index.ts";
@@ -39,5 +39,3 @@ export type Command = {
   /** Returns the answer in Markdown, or a prompt for the model. */
   run(argument: string, session: CommandSession): CommandAnswer | Promise<CommandAnswer>;
 };
-
-export type CommandAnswer = string | { readonly ask: RunOptions["userMessage"] };

@@ -1,18 +1,19 @@
 /** The slash commands: a message that begins with the name of one runs it and does not reach the model. */
 import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
-import type { Command, CommandAnswer, CommandSession } from "./command.ts";
+import type { CommandAnswer, ExtensionCommand } from "../../agent/extensions.ts";
+import type { Command, CommandSession } from "./command.ts";
 import { exportToFile, importSessions, newSession, resume, title } from "./history-commands.ts";
 import { compress, model, usage } from "./model-commands.ts";
 import { grants, mode, status } from "./permission-commands.ts";
 import { checkpoint, retry, undo } from "./restore-commands.ts";
 
-const COMMAND_LINE = /^\/([a-z][a-z-]*)(?:\s+([\s\S]*))?$/;
+const COMMAND_LINE = /^\/([a-z][a-z0-9_:.-]*)(?:\s+([\s\S]*))?$/;
 
 const help: Command = {
   name: "help",
   description: "List the commands",
   run(_argument, session) {
-    const lines = commands.map(
+    const lines = [...commands, ...session.agent.commands].map(
       ({ name, description, hint }) => `- \`/${name}${hint ? ` ${hint}` : ""}\` ${description}`,
     );
     return [
@@ -55,11 +56,15 @@ const commands: readonly Command[] = [
 export async function runCommand(text: string, session: CommandSession): Promise<CommandAnswer | undefined> {
   const [, name, argument = ""] = COMMAND_LINE.exec(text.trim()) ?? [];
   const command = commands.find((candidate) => candidate.name === name);
-  return command?.run(argument.trim(), session);
+  if (command !== undefined) return command.run(argument.trim(), session);
+  const further = session.agent.commands.find((candidate) => candidate.name === name);
+  return further?.run(argument.trim(), session.signal);
 }
 
-export function availableCommands(): AvailableCommand[] {
-  return commands.map(({ name, description, hint }) => ({
+/** The built-in commands and those of extensions; a built-in one hides another with its name. */
+export function availableCommands(further: readonly ExtensionCommand[]): AvailableCommand[] {
+  const names = new Set(commands.map(({ name }) => name));
+  return [...commands, ...further.filter(({ name }) => !names.has(name))].map(({ name, description, hint }) => ({
     name,
     description,
     ...(hint !== undefined && { input: { hint } }),

@@ -1,0 +1,126 @@
+/**
+ * Extensions: abilities beyond the built-in ones, such as MCP servers, plugins, skills and hooks. A session has its own
+ * objects, at most one of each kind. What is not configured has no object, and none of its code is loaded.
+ */
+import type { UserMessage } from "../messages/message.ts";
+import { messageOf } from "../platform/errors.ts";
+import type { Tool, ToolContext } from "../tools/tool.ts";
+import type { Asker } from "./approvals.ts";
+import type { Auxiliary } from "./auxiliary.ts";
+import type { StatusEvent } from "./callbacks.ts";
+
+/** Text for the user in Markdown, or a prompt for the model. */
+export type CommandAnswer = string | { readonly ask: UserMessage["content"] };
+
+/** A slash command of an extension. */
+export type ExtensionCommand = {
+  /** Without the slash: `[a-z][a-z0-9_:.-]*`. A built-in command with the same name comes first. */
+  readonly name: string;
+  readonly description: string;
+  /** Syntax of the argument; undefined when the command takes none. */
+  readonly hint?: string;
+  run(argument: string, signal: AbortSignal): CommandAnswer | Promise<CommandAnswer>;
+};
+
+/** The session as its extensions see it. */
+export type ExtensionSession = {
+  readonly sessionId: string;
+  /** Working folder, absolute. */
+  readonly cwd: string;
+  /** Shows one line to the user. */
+  readonly status: (event: StatusEvent) => void;
+  readonly ask: ToolContext["ask"];
+  /** Undefined when no user can be asked for permission. */
+  readonly approve: Asker | undefined;
+  readonly auxiliary: Auxiliary;
+};
+
+export type Extension = {
+  /** `mcp`, `plugins`, `skills` or `hooks`. */
+  readonly name: string;
+  /** Settles when the tools are known. The first turn waits for it, at most `READY_MS`. */
+  readonly ready?: Promise<unknown>;
+  /** Called once, when the session's agent exists. */
+  begin?(session: ExtensionSession): void;
+  /** The same array as long as nothing changed. Read at the start of a turn. */
+  tools?(): readonly Tool[];
+  commands?(): readonly ExtensionCommand[];
+  /** Part of the system prompt of a new session. */
+  promptText?(): Promise<string | undefined>;
+  /** Data for the model that belongs to a message of the user. It follows the message, and people do not see it. */
+  attach?(message: string): Promise<string | undefined>;
+  /** Calls `listener` after each change of the tools or commands. */
+  onChange?(listener: () => void): void;
+  dispose?(): Promise<void>;
+};
+
+/** Wait of a first turn for slow extensions. Most servers start within a second, and nobody waits longer for nothing. */
+const READY_MS = 1_500;
+
+/** The extensions of one session, as one. A defect of one of them costs its part alone. */
+export class Extensions {
+  readonly #all: readonly Extension[];
+  readonly #onDefect: (message: string) => void;
+  #isReady: boolean;
+
+  constructor(all: readonly Extension[], onDefect: (message: string) => void) {
+    this.#all = all;
+    this.#onDefect = onDefect;
+    this.#isReady = all.every(({ ready }) => ready === undefined);
+  }
+
+  begin(session: ExtensionSession): void {
+    for (const extension of this.#all) extension.begin?.(session);
+  }
+
+  /** Waits once, for at most `READY_MS` or until the signal is aborted. Never rejects. */
+  async ready(signal: AbortSignal): Promise<void> {
+    if (this.#isReady) return;
+    this.#isReady = true;
+    const waiting = AbortSignal.any([signal, AbortSignal.timeout(READY_MS)]);
+    const over = Promise.withResolvers<void>();
+    waiting.addEventListener("abort", () => over.resolve(), { once: true });
+    if (waiting.aborted) return;
+    await Promise.race([Promise.allSettled(this.#all.map(({ ready }) => ready)), over.promise]);
+  }
+
+  tools(): readonly Tool[] {
+    return this.#all.flatMap((extension) => extension.tools?.() ?? []);
+  }
+
+  commands(): readonly ExtensionCommand[] {
+    return this.#all.flatMap((extension) => extension.commands?.() ?? []);
+  }
+
+  /** Parts of the system prompt, in the order of the extensions. */
+  promptTexts(): Promise<readonly string[]> {
+    return this.#texts((extension) => extension.promptText?.());
+  }
+
+  /** Data that belongs to a message of the user. */
+  attachments(message: string): Promise<readonly string[]> {
+    return this.#texts((extension) => extension.attach?.(message));
+  }
+
+  onChange(listener: () => void): void {
+    for (const extension of this.#all) extension.onChange?.(listener);
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all(this.#all.map((extension) => this.#guarded(extension, () => extension.dispose?.())));
+  }
+
+  async #texts(textOf: (extension: Extension) => Promise<string | undefined> | undefined): Promise<readonly string[]> {
+    const texts = await Promise.all(this.#all.map((extension) => this.#guarded(extension, () => textOf(extension))));
+    return texts.filter((text) => text !== undefined);
+  }
+
+  async #guarded<Value>({ name }: Extension, work: () => Promise<Value> | undefined): Promise<Value | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#onDefect(`The extension ${name} failed: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+}
