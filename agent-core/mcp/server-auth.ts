@@ -1,0 +1,148 @@
+/**
+ * Access to an MCP server over HTTP that asks for a sign-in: gives the transport its token, and renews it. A user signs in
+ * only on request, see sign-in.ts.
+ */
+import {
+  type AuthProvider,
+  discoverOAuthServerInfo,
+  extractWWWAuthenticateParams,
+  type FetchLike,
+  OAuthError,
+  OAuthErrorCode,
+  refreshAuthorization,
+  type StoredOAuthTokens,
+  type UnauthorizedContext,
+} from "@modelcontextprotocol/client";
+import type { Clock } from "../platform/clock.ts";
+import { messageOf } from "../platform/errors.ts";
+import type { SignIn, SignInFile } from "./sign-in-file.ts";
+
+/** A token that ends within this time is renewed before a request, which may take as long. Milliseconds. */
+const RENEWAL_MARGIN_MS = 30_000;
+/** Limit of a renewal; other processes wait for the file as long. Milliseconds. */
+const RENEWAL_MS = 8_000;
+
+/** The server lets nobody in without a sign-in. The message is one line for the user. */
+export class SignInNeeded extends Error {}
+
+/** What the server's refusal says about the sign-in that it wants. */
+export type Challenge = { readonly resourceMetadataUrl?: URL; readonly scope?: string };
+
+export type ServerAuthOptions = {
+  readonly name: string;
+  readonly url: URL;
+  readonly file: SignInFile;
+  readonly fetchFn: FetchLike;
+  readonly clock: Pick<Clock, "now">;
+};
+
+export class ServerAuth implements AuthProvider {
+  readonly options: ServerAuthOptions;
+  #challenge: Challenge = {};
+
+  constructor(options: ServerAuthOptions) {
+    this.options = options;
+  }
+
+  /** From the last refusal. */
+  get challenge(): Challenge {
+    return this.#challenge;
+  }
+
+  /** Token for a request; undefined while nobody is signed in. Rejects with SignInNeeded when it cannot be renewed. */
+  async token(): Promise<string | undefined> {
+    const signIn = await this.options.file.last();
+    if (signIn === undefined || !this.#isEnding(signIn)) return signIn?.tokens?.access_token;
+    return this.#renewed(signIn.tokens?.access_token);
+  }
+
+  /** Renews a refused token. Rejects with SignInNeeded when only the user can sign in again. */
+  async onUnauthorized({ response }: UnauthorizedContext): Promise<void> {
+    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+    this.#challenge = { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope && { scope }) };
+    const signIn = await this.options.file.last();
+    if (signIn?.tokens === undefined) throw this.#needed("asks for a sign-in");
+    await this.#renewed(signIn.tokens.access_token);
+  }
+
+  async signOut(): Promise<void> {
+    await this.options.file.change(async (last) => last && withoutTokens(last));
+  }
+
+  #isEnding({ tokens, expiresAt }: SignIn): boolean {
+    if (tokens?.refresh_token === undefined || expiresAt === undefined) return false;
+    return expiresAt - this.options.clock.now() < RENEWAL_MARGIN_MS;
+  }
+
+  /** `refused`: the token that no longer serves. When another process has renewed it, its token is used. */
+  async #renewed(refused: string | undefined): Promise<string | undefined> {
+    let token: string | undefined;
+    let problem: Error | undefined;
+    await this.options.file.change(async (last) => {
+      token = last?.tokens?.access_token;
+      if (last?.tokens === undefined || token !== refused) return undefined;
+      try {
+        const renewed = await this.#refresh(last, last.tokens);
+        token = renewed.tokens?.access_token;
+        return renewed;
+      } catch (error) {
+        problem = this.#problemOf(error);
+        return problem instanceof SignInNeeded ? withoutTokens(last) : undefined;
+      }
+    });
+    if (problem !== undefined) throw problem;
+    if (token === undefined) throw this.#needed("asks for a sign-in");
+    return token;
+  }
+
+  async #refresh({ client, issuer, url }: SignIn, tokens: StoredOAuthTokens): Promise<SignIn> {
+    const { clock, fetchFn } = this.options;
+    if (tokens.refresh_token === undefined) throw this.#needed("ended your sign-in");
+    const fetchInTime = limited(fetchFn, AbortSignal.timeout(RENEWAL_MS));
+    const { resourceMetadataUrl } = this.#challenge;
+    const info = await discoverOAuthServerInfo(url, {
+      ...(resourceMetadataUrl && { resourceMetadataUrl }),
+      fetchFn: fetchInTime,
+    });
+    const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = info;
+    const current = metadata?.issuer ?? authorizationServerUrl;
+    if (current !== issuer) throw this.#needed(`now takes sign-ins of ${current} instead of ${issuer}`);
+    const renewed = await refreshAuthorization(authorizationServerUrl, {
+      ...(metadata && { metadata }),
+      ...(resourceMetadata && { resource: resourceMetadata.resource }),
+      clientInformation: client,
+      refreshToken: tokens.refresh_token,
+      fetchFn: fetchInTime,
+    });
+    return { url, issuer, client, ...tokensAt(renewed, clock.now()) };
+  }
+
+  #problemOf(error: unknown): Error {
+    if (error instanceof SignInNeeded) return error;
+    const isRefused =
+      error instanceof OAuthError && [OAuthErrorCode.InvalidGrant, OAuthErrorCode.InvalidClient].some((code) => code === error.code);
+    if (isRefused) return this.#needed("ended your sign-in");
+    return new Error(`The sign-in to ${this.options.name} could not be renewed: ${messageOf(error)}. Try again later.`);
+  }
+
+  #needed(reason: string): SignInNeeded {
+    const { name } = this.options;
+    return new SignInNeeded(`${name} ${reason}. Type \`/mcp signin ${name}\`.`);
+  }
+}
+
+/** Tokens with the time of their end. */
+export function tokensAt(tokens: StoredOAuthTokens, now: number): Pick<SignIn, "tokens" | "expiresAt"> {
+  const { expires_in: seconds } = tokens;
+  return { tokens, ...(seconds !== undefined && { expiresAt: now + seconds * 1_000 }) };
+}
+
+/** The registration stays for the next sign-in. */
+function withoutTokens({ url, issuer, client }: SignIn): SignIn {
+  return { url, issuer, client };
+}
+
+/** `fetch` that ends with the signal. */
+function limited(fetchFn: FetchLike, signal: AbortSignal): FetchLike {
+  return (url, init) => fetchFn(url, { ...init, signal });
+}

@@ -1,0 +1,85 @@
+/**
+ * Sign-ins to one MCP server in a file of the home that only its owner may read. An entry belongs to the server's address
+ * and to the issuer that made it: it is never sent to another one.
+ */
+import { dirname } from "node:path";
+import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
+import * as z from "zod";
+import { readJsonFile, writeJsonFile } from "../config/home-file.ts";
+import { withLock } from "../platform/locks/with-lock.ts";
+import { makeFolder } from "../platform/make-folder.ts";
+
+export type SignIn = {
+  /** Address of the server. */
+  readonly url: string;
+  readonly issuer: string;
+  /** This program as the issuer registered it. */
+  readonly client: StoredOAuthClientInformation;
+  /** Undefined after a sign-out. */
+  readonly tokens?: StoredOAuthTokens | undefined;
+  /** End of the access token, in milliseconds since 1970. */
+  readonly expiresAt?: number | undefined;
+};
+
+const entrySchema = z.object({
+  url: z.string(),
+  issuer: z.string(),
+  client: z.looseObject({
+    client_id: z.string(),
+    client_secret: z.string().exactOptional(),
+    redirect_uris: z.array(z.string()).exactOptional(),
+    issuer: z.string().exactOptional(),
+  }),
+  tokens: z
+    .looseObject({
+      access_token: z.string(),
+      token_type: z.string(),
+      refresh_token: z.string().exactOptional(),
+      scope: z.string().exactOptional(),
+      issuer: z.string().exactOptional(),
+    })
+    .optional(),
+  expiresAt: z.number().optional(),
+});
+const fileSchema = z.object({ version: z.literal(1), signIns: z.array(entrySchema) });
+
+export class SignInFile {
+  readonly #path: string;
+  readonly #url: string;
+
+  /** `path`: the server's file. `url`: the server's address. */
+  constructor(path: string, url: string) {
+    this.#path = path;
+    this.#url = url;
+  }
+
+  /** The last sign-in to this address; undefined without one, and for a damaged file. */
+  async last(): Promise<SignIn | undefined> {
+    return (await this.#read()).findLast(({ url }) => url === this.#url);
+  }
+
+  /** The sign-in to this address that the issuer made. */
+  async of(issuer: string): Promise<SignIn | undefined> {
+    return (await this.#read()).findLast((each) => each.url === this.#url && each.issuer === issuer);
+  }
+
+  /**
+   * Replaces the last sign-in by what `change` makes of it, while no other process changes the file. An undefined result
+   * changes nothing.
+   */
+  async change(change: (last: SignIn | undefined) => Promise<SignIn | undefined>): Promise<void> {
+    makeFolder(dirname(this.#path), 0o700);
+    await withLock(`${this.#path}.lock`, async () => {
+      const all = await this.#read();
+      const changed = await change(all.findLast(({ url }) => url === this.#url));
+      if (changed === undefined) return;
+      const others = all.filter(({ url, issuer }) => url !== changed.url || issuer !== changed.issuer);
+      await writeJsonFile(this.#path, { version: 1, signIns: [...others, changed] });
+    });
+  }
+
+  /** A sign-in again is needed after a damaged file. */
+  async #read(): Promise<readonly SignIn[]> {
+    return fileSchema.safeParse(await readJsonFile(this.#path)).data?.signIns ?? [];
+  }
+}
