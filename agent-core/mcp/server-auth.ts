@@ -11,7 +11,6 @@ import {
   OAuthErrorCode,
   refreshAuthorization,
   type StoredOAuthTokens,
-  type UnauthorizedContext,
 } from "@modelcontextprotocol/client";
 import type { Clock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
@@ -25,7 +24,7 @@ const RENEWAL_MS = 8_000;
 /** The server lets nobody in without a sign-in. The message is one line for the user. */
 export class SignInNeeded extends Error {}
 
-/** What the server's refusal says about the sign-in that it wants. */
+/** Terms of a sign-in, from a refusal of the server. */
 export type Challenge = { readonly resourceMetadataUrl?: URL; readonly scope?: string };
 
 export type ServerAuthOptions = {
@@ -57,7 +56,7 @@ export class ServerAuth implements AuthProvider {
   }
 
   /** Renews a refused token. Rejects with SignInNeeded when only the user can sign in again. */
-  async onUnauthorized({ response }: UnauthorizedContext): Promise<void> {
+  async onUnauthorized({ response }: { readonly response: Response }): Promise<void> {
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
     this.#challenge = { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope && { scope }) };
     const signIn = await this.options.file.last();
@@ -120,7 +119,8 @@ export class ServerAuth implements AuthProvider {
   #problemOf(error: unknown): Error {
     if (error instanceof SignInNeeded) return error;
     const isRefused =
-      error instanceof OAuthError && [OAuthErrorCode.InvalidGrant, OAuthErrorCode.InvalidClient].some((code) => code === error.code);
+      error instanceof OAuthError &&
+      [OAuthErrorCode.InvalidGrant, OAuthErrorCode.InvalidClient].some((code) => code === error.code);
     if (isRefused) return this.#needed("ended your sign-in");
     return new Error(`The sign-in to ${this.options.name} could not be renewed: ${messageOf(error)}. Try again later.`);
   }

@@ -11,7 +11,7 @@ import {
   type StoredOAuthTokens,
   validateAuthorizationResponseIssuer,
 } from "@modelcontextprotocol/client";
-import { hasCode, messageOf } from "../platform/errors.ts";
+import { messageOf } from "../platform/errors.ts";
 import type { ServerAuth } from "./server-auth.ts";
 import { tokensAt } from "./server-auth.ts";
 import type { SignIn } from "./sign-in-file.ts";
@@ -31,7 +31,10 @@ export type SignInOptions = {
 };
 
 /** Signs the user in. Rejects with an Error in one line, and with the signal's reason when it is aborted. */
-export async function signIn(server: ServerAuth, { open, pasted, signal }: SignInOptions): Promise<void> {
+export async function signIn(
+  server: ServerAuth,
+  { open, pasted = new Promise<never>(() => undefined), signal }: SignInOptions,
+): Promise<void> {
   const { name, url, file, fetchFn } = server.options;
   const earlier = await file.last();
   const redirect = await listenForRedirect(portOf(earlier), AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]));
@@ -40,14 +43,14 @@ export async function signIn(server: ServerAuth, { open, pasted, signal }: SignI
     const options = { serverUrl: url, ...server.challenge, fetchFn };
     await auth(attempt, { ...options, forceReauthorization: true });
     await open(attempt.page);
-    const answer = await Promise.race([redirect.answer, ...(pasted ? [pasted] : [])]);
+    const answer = await Promise.race([redirect.answer, pasted]);
     const { code, iss } = attempt.check(answer.searchParams);
     await auth(attempt, { ...options, authorizationCode: code, ...(iss !== null && { iss }) });
     redirect.close(`You are signed in to ${name}. You can close this page.`);
   } catch (error) {
     redirect.close(`The sign-in to ${name} failed. Hermes says why.`);
     signal.throwIfAborted();
-    const reason = hasCode(error, "TimeoutError") || isTimeout(error) ? "nobody answered within five minutes" : messageOf(error);
+    const reason = isTimeout(error) ? "nobody answered within five minutes" : messageOf(error);
     throw new Error(`Could not sign in to ${name}: ${reason}. Try \`/mcp signin ${name}\` again.`, { cause: error });
   }
 }
@@ -100,7 +103,8 @@ class Attempt implements OAuthClientProvider {
       issParameterSupported: metadata?.["authorization_response_iss_parameter_supported"] === true,
     });
     const code = answer.get("code");
-    if (code === null) throw new Error(answer.get("error_description") ?? answer.get("error") ?? "the answer has no code");
+    if (code === null)
+      throw new Error(answer.get("error_description") ?? answer.get("error") ?? "the answer has no code");
     return { code, iss };
   }
 
@@ -119,7 +123,10 @@ class Attempt implements OAuthClientProvider {
     this.#client = client;
   }
 
-  tokens(): undefined {}
+  /** A sign-in begins anew. */
+  tokens(): undefined {
+    return undefined;
+  }
 
   async saveTokens(tokens: StoredOAuthTokens, context?: { readonly issuer: string }): Promise<void> {
     const { file, url, clock } = this.#server.options;
