@@ -10,6 +10,7 @@ import { workspaceActions } from "./chat/actions/workspace-actions.ts";
 import type { SessionPlace } from "./chat/chat-session.ts";
 import { ChatView } from "./chat/chat-view.ts";
 import { PanelConnection } from "./chat/panel-connection.ts";
+import { SessionExtensions } from "./chat/session-extensions.ts";
 import { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import { SessionRestores } from "./chat/session-restores.ts";
 import { SessionRouter, Sessions } from "./chat/sessions.ts";
@@ -76,6 +77,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
   const services: Services = {
     ...{ log, panel, worker, sessions, history, sessionListChanges },
     ...{ review, opener, terminals, environment, models, firstRun },
+    extensions: new SessionExtensions(worker, panel, sessions),
   };
   const view = new ChatView(
     vscode.Uri.joinPath(context.extensionUri, "dist", "webview"),

@@ -2,6 +2,7 @@
 import type * as vscode from "vscode";
 import type { AgentWorker } from "./agent/agent-worker.ts";
 import type { PanelConnection } from "./chat/panel-connection.ts";
+import type { SessionExtensions } from "./chat/session-extensions.ts";
 import type { SessionHistory, SessionListChanges } from "./chat/session-history.ts";
 import type { Sessions } from "./chat/sessions.ts";
 import type { AgentEnvironment } from "./models/agent-environment.ts";
@@ -26,4 +27,5 @@ export type Services = {
   /** The model that the user chose last. */
   readonly models: ModelMemory;
   readonly firstRun: FirstRun;
+  readonly extensions: SessionExtensions;
 };

@@ -6,6 +6,7 @@ import "./styles/markdown.css";
 import "./styles/dock.css";
 import "./styles/processes.css";
 import "./styles/history.css";
+import "./styles/extensions.css";
 import "./styles/cards.css";
 import "./styles/models.css";
 import { render } from "preact";
@@ -37,7 +38,13 @@ if (root !== null) {
 }
 panel.start();
 
-const HOST_MESSAGES: readonly unknown[] = ["events", "facts", "history", "command"] satisfies HostMessage["type"][];
+const HOST_MESSAGES: readonly unknown[] = [
+  "events",
+  "facts",
+  "history",
+  "extension-acted",
+  "command",
+] satisfies HostMessage["type"][];
 
 /** The window also receives messages of other senders: browser extensions, developer tools. */
 function isHostMessage(data: unknown): data is HostMessage {

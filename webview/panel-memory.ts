@@ -8,7 +8,9 @@ export type StateKeeper = { getState(): unknown; setState(value: unknown): void 
 
 type Kept = {
   readonly draft: string;
-  readonly route: { readonly sessions: boolean; readonly setup: boolean };
+  readonly route: { readonly sessions: boolean; readonly extensions: boolean; readonly setup: boolean };
+  /** Extensions in need of attention that the user has seen, as `attentionKey`. */
+  readonly seenExtensions: readonly string[];
   /** Undefined at the end of the transcript. */
   readonly anchor: ScrollAnchor | undefined;
   /** Folds that the user opened (true) or closed (false), by id. */
@@ -33,6 +35,10 @@ export class PanelMemory {
 
   get route(): Kept["route"] {
     return this.#kept.route;
+  }
+
+  get seenExtensions(): readonly string[] {
+    return this.#kept.seenExtensions;
   }
 
   get anchor(): ScrollAnchor | undefined {
@@ -66,15 +72,18 @@ function parse(value: unknown): Kept {
   return {
     draft: typeof kept.draft === "string" ? kept.draft : "",
     route: parseRoute(kept.route),
+    seenExtensions: Array.isArray(kept.seenExtensions)
+      ? kept.seenExtensions.filter((key) => typeof key === "string")
+      : [],
     anchor: parseAnchor(kept.anchor),
     folds: Object.fromEntries(folds.filter((fold): fold is [string, boolean] => typeof fold[1] === "boolean")),
   };
 }
 
 function parseRoute(value: unknown): Kept["route"] {
-  const { sessions, setup }: Partial<Record<string, unknown>> =
+  const { sessions, extensions, setup }: Partial<Record<string, unknown>> =
     typeof value === "object" && value !== null ? value : {};
-  return { sessions: sessions === true, setup: setup === true };
+  return { sessions: sessions === true, extensions: extensions === true, setup: setup === true };
 }
 
 function parseAnchor(value: unknown): ScrollAnchor | undefined {

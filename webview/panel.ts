@@ -1,9 +1,11 @@
 /** The panel outside its views: wires the host's messages to the state, and owns the page and the draft. */
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { HermesExtensionAction } from "../agent-core/protocol/extensions.ts";
 import type { HostMessage, PanelCommand, PanelEvent } from "../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../agent-core/protocol/panel-messages.ts";
 import { Channel } from "./channel.ts";
 import { PanelMemory, type StateKeeper } from "./panel-memory.ts";
+import { attentionKey, needingAttention } from "./state/extensions.ts";
 import { type LocalEvent, reduceAll } from "./state/reduce.ts";
 import { emptyState, type PanelState, type Route, withoutSession } from "./state/state.ts";
 
@@ -36,6 +38,7 @@ export class Panel {
     this.store = new PanelStore({ ...clock, onShown: () => this.#channel.acknowledge() });
     this.#channel = new Channel(this.post, (events, reset) => this.store.apply(events, reset));
     this.#go(this.memory.route);
+    this.store.apply([{ kind: "extensions-seen", keys: this.memory.seenExtensions }]);
     effect(() => this.#remember());
   }
 
@@ -48,6 +51,7 @@ export class Panel {
   start(): void {
     this.#channel.start();
     if (this.memory.route.sessions) this.#loadSessions();
+    if (this.memory.route.extensions) this.post({ type: "extensions-list" });
   }
 
   readonly post = (message: PanelMessage): void => this.#host.postMessage(message);
@@ -62,6 +66,9 @@ export class Panel {
         break;
       case "history":
         this.store.apply([{ kind: "history", update: message.update }]);
+        break;
+      case "extension-acted":
+        this.store.apply([{ kind: "extension-acted", acted: message.acted }]);
         break;
       case "command":
         this.#run(message.command);
@@ -92,6 +99,30 @@ export class Panel {
     this.post({ type: "history-close" });
   }
 
+  /** Opens the page of extensions. */
+  showExtensions(): void {
+    if (this.store.state.route.sessions) this.closeSessions();
+    this.#go({ extensions: true });
+    this.post({ type: "extensions-list" });
+  }
+
+  closeExtensions(): void {
+    this.#go({ extensions: false });
+    this.seeExtensions();
+  }
+
+  /** The extensions that need attention now are mentioned no more. */
+  seeExtensions(): void {
+    const keys = needingAttention(this.store.state).map(attentionKey);
+    this.store.apply([{ kind: "extensions-seen", keys }]);
+  }
+
+  /** `argument`: name of a tool, to enable or disable it alone. */
+  actOnExtension(id: string, action: HermesExtensionAction, argument?: string): void {
+    this.store.apply([{ kind: "extension-asked", id }]);
+    this.post({ type: "extension-act", id, action, ...(argument !== undefined && { argument }) });
+  }
+
   /** Continues a stored session. The list stays open until the session begins. */
   openSession(sessionId: string): void {
     if (sessionId === this.store.state.sessionId) this.closeSessions();
@@ -102,7 +133,7 @@ export class Panel {
   }
 
   newSession(): void {
-    this.#go({ sessions: false, setup: false, isOpening: false });
+    this.#go({ sessions: false, extensions: false, setup: false, isOpening: false });
     this.post({ type: "new-session" });
   }
 
@@ -128,6 +159,9 @@ export class Panel {
       case "show-sessions":
         this.showSessions();
         break;
+      case "show-extensions":
+        this.showExtensions();
+        break;
       case "show-setup":
         this.#go({ setup: true });
         break;
@@ -144,8 +178,9 @@ export class Panel {
 
   /** Keeps the draft and the page for the time when the panel is hidden or reloaded. */
   #remember(): void {
-    const { sessions, setup } = this.store.shown.value.route;
-    this.memory.keep({ draft: this.draft.value, route: { sessions, setup } });
+    const { route, seenExtensions } = this.store.shown.value;
+    const { sessions, extensions, setup } = route;
+    this.memory.keep({ draft: this.draft.value, route: { sessions, extensions, setup }, seenExtensions });
   }
 }
 

@@ -10,6 +10,7 @@ import {
 import type { AIAgent } from "../agent/ai-agent.ts";
 import type { CompressedEvent } from "../agent/callbacks.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
+import { extensionMethods } from "../protocol/extensions.ts";
 import { notify } from "../protocol/method.ts";
 import { processMethods } from "../protocol/processes.ts";
 import { warmUpModel } from "../providers/stream-model.ts";
@@ -42,6 +43,8 @@ export type AcpSessionOptions = SessionAgentOptions &
 
 export class AcpSession {
   readonly id: string;
+  /** Working folder, absolute. */
+  readonly cwd: string;
   readonly agent: AIAgent;
   readonly model: SessionModel;
   readonly restores: RestorePoints;
@@ -53,6 +56,9 @@ export class AcpSession {
   readonly #processWatch: ProcessWatch | undefined;
   /** The session is new, and the client is not our extension, which lists only sessions with messages. */
   readonly #isKept: boolean;
+  /** The client handles `_hermes/extensions/changed`. */
+  readonly #showsExtensions: boolean;
+  #isAnnouncing = false as boolean;
   /** Aborted by the first prompt. */
   readonly #warming = new AbortController();
   #mode: ApprovalMode;
@@ -62,6 +68,7 @@ export class AcpSession {
     const { client, identity, params, id, stored, configured, directory, model, log } = options;
     const ours = hermesCapabilities(identity.capabilities);
     this.id = id;
+    this.cwd = params.cwd;
     this.#client = client;
     this.#titled = options.titled;
     this.#mode = modeOf(stored?.mode ?? "") ?? DEFAULT_MODE;
@@ -93,7 +100,7 @@ export class AcpSession {
       },
     });
     this.agent = agent;
-    agent.onExtensionsChange(() => this.announceCommands());
+    agent.extensions.onChange(() => this.announceExtensions());
     this.#journal = journal;
     this.restores = new RestorePoints({ agent, send, trusted, readStored: () => options.readStored(id) });
     this.earlier = new ReplayPages(() => agent.transcript, stored);
@@ -118,6 +125,7 @@ export class AcpSession {
       endTurn,
       forCommands,
     });
+    this.#showsExtensions = ours.extensions === true;
     this.#isKept = stored === undefined && ours.sessionIndex !== true;
     this.#processWatch = ours.processes === true ? watchProcesses(agent, client, id, log) : undefined;
     // After the current response: a client drops updates of a session that it does not know yet.
@@ -155,14 +163,20 @@ export class AcpSession {
     }
   }
 
-  /** Sends the slash commands after the current response: a client drops updates of a session it does not know yet. */
-  announceCommands(): void {
-    setImmediate(() =>
-      this.send({
-        sessionUpdate: "available_commands_update",
-        availableCommands: availableCommands(this.agent.commands),
-      }),
-    );
+  /**
+   * Sends the slash commands and the list of extensions, after the current response: a client drops updates of a session it
+   * does not know yet.
+   */
+  announceExtensions(): void {
+    if (this.#isAnnouncing) return;
+    this.#isAnnouncing = true;
+    setImmediate(() => {
+      this.#isAnnouncing = false;
+      const { commands, extensions } = this.agent;
+      this.send({ sessionUpdate: "available_commands_update", availableCommands: availableCommands(commands) });
+      if (!this.#showsExtensions) return;
+      notify(this.#client, extensionMethods.changed, { sessionId: this.id, items: extensions.items() });
+    });
   }
 
   setMode(mode: ApprovalMode): void {

@@ -40,7 +40,8 @@ export class AgentServer {
   readonly stored: StoredSessions;
   /** New sessions need `authenticate` first. */
   isLoggedOut = false as boolean;
-  readonly #home: string;
+  /** Hermes' home folder. */
+  readonly home: string;
   readonly #sessions = new Map<string, AcpSession>();
   /** One session is opened, closed or deleted at a time. */
   readonly #sessionQueue = new KeyedQueue();
@@ -51,10 +52,10 @@ export class AgentServer {
   constructor(options: AgentServerOptions) {
     const { environment, log } = options;
     this.options = options;
-    this.#home = homeFolder(environment);
+    this.home = homeFolder(environment);
     const client = (): ConnectedClient => this.#client;
-    this.stored = new StoredSessions({ home: this.#home, client, log });
-    this.configuration = new LiveConfiguration({ home: this.#home, environment, client, log });
+    this.stored = new StoredSessions({ home: this.home, client, log });
+    this.configuration = new LiveConfiguration({ home: this.home, environment, client, log });
   }
 
   get client(): ConnectedClient {
@@ -205,7 +206,7 @@ export class AgentServer {
           notes: [...notes, ...serverNotes(params)],
           identity: this.#client,
           journal: this.#unsaved.get(id),
-          home: this.#home,
+          home: this.home,
           index: this.stored.index,
           readStored: (other) => this.readStored(other),
           importSessions: (request, signal) => this.importSessions(request, signal),

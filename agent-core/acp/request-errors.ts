@@ -1,5 +1,6 @@
 /** Errors of requests as JSON-RPC errors: one line for people, the cause for programs in `data`. */
 import { RequestError } from "@zed-industries/agent-client-protocol";
+import { messageOf } from "../platform/errors.ts";
 import type { Fault } from "../providers/fault.ts";
 import { KEY_PLACES } from "../providers/fault-message.ts";
 import { writeFault } from "../sessions/write-fault.ts";
@@ -29,6 +30,11 @@ export function authRequired(message: string, keyHint: string): RequestError {
 /** Adds the client's own way to an advice to set a key. */
 function withHint(message: string, keyHint: string): string {
   return message.endsWith(KEY_PLACES) ? `${message} ${keyHint}` : message;
+}
+
+/** Throws the error's message as the protocol's error: the user can act on it. */
+export function asRequestError(error: unknown): never {
+  throw error instanceof RequestError ? error : RequestError.internalError(undefined, messageOf(error));
 }
 
 /** `why` follows a colon. */

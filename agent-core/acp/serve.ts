@@ -16,7 +16,7 @@ import {
   registerTurnMethods,
 } from "./methods/conversation-methods.ts";
 import { registerHistoryMethods, registerSessionMethods } from "./methods/session-methods.ts";
-import { registerSettingsMethods } from "./methods/settings-methods.ts";
+import { registerExtensionMethods, registerSettingsMethods } from "./methods/settings-methods.ts";
 
 const registrations: readonly ((app: AgentApp, server: AgentServer) => void)[] = [
   registerConnectionMethods,
@@ -26,6 +26,7 @@ const registrations: readonly ((app: AgentApp, server: AgentServer) => void)[] =
   registerHistoryMethods,
   registerProcessMethods,
   registerSettingsMethods,
+  registerExtensionMethods,
   registerEditorNotifications,
 ];
 

@@ -23,7 +23,7 @@ import { sessionTitle } from "./auxiliary.ts";
 import type { CompressedEvent } from "./callbacks.ts";
 import { type ContextKeeper, createContextKeeper } from "./context-keeper.ts";
 import { AgentError, type ConversationResult } from "./conversation-result.ts";
-import type { ExtensionCommand } from "./extensions.ts";
+import type { ExtensionCommand, Extensions } from "./extensions.ts";
 import { notifier } from "./notifier.ts";
 import { SessionRecord } from "./session-record.ts";
 import { type RunOptions, TurnRunner } from "./turn-runner.ts";
@@ -185,9 +185,9 @@ export class AIAgent {
     return this.#setup.extensions.commands();
   }
 
-  /** Calls `listener` after each change of the extensions' tools or commands. */
-  onExtensionsChange(listener: () => void): void {
-    this.#setup.extensions.onChange(listener);
+  /** MCP servers, plugins, hooks and skills of the session. */
+  get extensions(): Pick<Extensions, "items" | "act" | "onChange"> {
+    return this.#setup.extensions;
   }
 
   get isRunning(): boolean {

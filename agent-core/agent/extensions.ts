@@ -4,6 +4,7 @@
  */
 import type { UserMessage } from "../messages/message.ts";
 import { messageOf } from "../platform/errors.ts";
+import type { HermesExtensionAct, HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
 import type { Asker } from "./approvals.ts";
 import type { Auxiliary } from "./auxiliary.ts";
@@ -49,10 +50,23 @@ export type Extension = {
   promptText?(): Promise<string | undefined>;
   /** Data for the model that belongs to a message of the user. It follows the message, and people do not see it. */
   attach?(message: string): Promise<string | undefined>;
-  /** Calls `listener` after each change of the tools or commands. */
+  /** The extension's parts, for the list that the user sees. */
+  items?(): readonly HermesExtensionItem[];
+  /** Does what one of an item's `actions` says. Resolves to one line for the user; rejects with an Error in one line. */
+  act?(id: string, action: HermesExtensionAction, argument?: string): Promise<string>;
+  /** Calls `listener` after each change of the tools, commands or items. */
   onChange?(listener: () => void): void;
   dispose?(): Promise<void>;
 };
+
+/** Order of the kinds in lists. */
+const KINDS: readonly HermesExtensionItem["kind"][] = ["mcp", "plugin", "hook", "skill"];
+
+/** A tool of a server is enabled and disabled by its name, whatever the actions of the server. */
+function isOffered(item: HermesExtensionItem, action: HermesExtensionAction, argument: string | undefined): boolean {
+  if (argument === undefined) return item.actions.includes(action);
+  return (action === "enable" || action === "disable") && item.tools?.some(({ name }) => name === argument) === true;
+}
 
 /** Wait of a first turn for slow extensions. Most servers start within a second, and nobody waits longer for nothing. */
 const READY_MS = 1_500;
@@ -90,6 +104,19 @@ export class Extensions {
 
   commands(): readonly ExtensionCommand[] {
     return this.#all.flatMap((extension) => extension.commands?.() ?? []);
+  }
+
+  /** Parts of all extensions, by kind. */
+  items(): readonly HermesExtensionItem[] {
+    const items = this.#all.flatMap((extension) => extension.items?.() ?? []);
+    return items.toSorted((one, other) => KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind));
+  }
+
+  /** Undefined when there is no such item, or when the item does not offer the action. Rejects as `Extension.act`. */
+  act({ id, action, argument }: Omit<HermesExtensionAct, "sessionId">): Promise<string> | undefined {
+    const offers = ({ items }: Extension): boolean =>
+      items?.().some((item) => item.id === id && isOffered(item, action, argument)) === true;
+    return this.#all.find(offers)?.act?.(id, action, argument);
   }
 
   /** Parts of the system prompt, in the order of the extensions. */

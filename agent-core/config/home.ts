@@ -38,6 +38,11 @@ export function checkpointsFolder(home: string): string {
   return join(home, "vscode", "checkpoints");
 }
 
+/** Places where users put extensions. */
+export function extensionPlaces(home: string): Readonly<Record<"config" | "skills" | "plugins", string>> {
+  return { config: join(home, "config.yaml"), skills: join(home, "skills"), plugins: join(home, "plugins") };
+}
+
 /** Folder of the agent's memory. */
 export function memoriesFolder(home: string): string {
   return join(home, "memories");

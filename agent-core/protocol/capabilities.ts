@@ -45,7 +45,7 @@ export type HermesAgentCapabilities = {
   /** The agent handles `_hermes/process/*`. */
   readonly processes: boolean;
   /** The agent handles `_hermes/extensions/*`. */
-  readonly extensions?: boolean;
+  readonly extensions: boolean;
   /** `session/load` honours `_meta.hermes.tail`, and the agent handles `_hermes/session/earlier`. */
   readonly tail: boolean;
 };

@@ -230,6 +230,10 @@ export const HistoryUpdate = z.discriminatedUnion("kind", [
 ]);
 export type HistoryUpdate = z.infer<typeof HistoryUpdate>;
 
+/** Outcome of an action on an extension. `message`: one line. */
+export const ExtensionActed = z.object({ id: z.string(), message: z.string(), isError: z.boolean() });
+export type ExtensionActed = z.infer<typeof ExtensionActed>;
+
 /** A command to the panel, which runs it once. A replay of a log does not repeat commands. */
 export const PanelCommand = z.discriminatedUnion("kind", [
   /** Focuses the composer, with `text` inserted before the draft. */
@@ -240,6 +244,7 @@ export const PanelCommand = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("replace-session") }),
   z.object({ kind: z.literal("open-session"), sessionId: z.string() }),
   z.object({ kind: z.literal("show-sessions") }),
+  z.object({ kind: z.literal("show-extensions") }),
   z.object({ kind: z.literal("show-setup") }),
 ]);
 export type PanelCommand = z.infer<typeof PanelCommand>;
@@ -262,6 +267,7 @@ export const HostMessage = z.discriminatedUnion("type", [
   EventsMessage,
   z.object({ type: z.literal("facts"), facts: WorkspaceFacts }),
   z.object({ type: z.literal("history"), update: HistoryUpdate }),
+  z.object({ type: z.literal("extension-acted"), acted: ExtensionActed }),
   /** The panel answers with `command-done` and the same id. */
   z.object({ type: z.literal("command"), id: z.string(), command: PanelCommand }),
 ]);

@@ -3,6 +3,7 @@
  * came to it in an event.
  */
 import * as z from "zod";
+import { HermesExtensionAction } from "./extensions.ts";
 
 /** Limit for a prompt. Characters. */
 const MAX_TEXT_CHARS = 10_000_000;
@@ -97,6 +98,25 @@ const workspace = [
   z.object({ type: z.literal("manage-trust") }),
 ] as const;
 
+/** A place for extensions: a file that is opened, or a folder that is shown. */
+export const ExtensionPlace = z.enum(["config", "workspaceServers", "skills", "plugins"]);
+export type ExtensionPlace = z.infer<typeof ExtensionPlace>;
+
+const extensions = [
+  /** The panel shows the page of extensions. */
+  z.object({ type: z.literal("extensions-list") }),
+  /** `argument`: name of a tool, to enable or disable it alone. */
+  z.object({
+    type: z.literal("extension-act"),
+    id: choice,
+    action: HermesExtensionAction,
+    argument: choice.exactOptional(),
+  }),
+  /** Opens the file that defines the item. */
+  z.object({ type: z.literal("extension-open"), id: choice }),
+  z.object({ type: z.literal("extension-place"), place: ExtensionPlace }),
+] as const;
+
 const models = [
   /** A model of the setup page. */
   z.object({ type: z.literal("use-model"), choice }),
@@ -114,6 +134,7 @@ export const PanelMessage = z.discriminatedUnion("type", [
   ...restores,
   ...sessions,
   ...workspace,
+  ...extensions,
   ...models,
 ]);
 export type PanelMessage = z.infer<typeof PanelMessage>;

@@ -1,6 +1,7 @@
 /** The host's end of the connection to the panel: facts of the workspace, one-shot commands, and the session's log. */
 import { randomUUID } from "node:crypto";
 import type {
+  ExtensionActed,
   HistoryUpdate,
   HostMessage,
   PanelCommand,
@@ -73,6 +74,11 @@ export class PanelConnection {
   /** Reaches only a panel that runs: a new panel asks for the list by itself. */
   history(update: HistoryUpdate): void {
     this.#post?.({ type: "history", update });
+  }
+
+  /** Reaches only a panel that runs: the outcome of an earlier action is of no use to a new one. */
+  extensionActed(acted: ExtensionActed): void {
+    this.#post?.({ type: "extension-acted", acted });
   }
 
   /** Shows the session of this log. */

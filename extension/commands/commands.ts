@@ -21,6 +21,7 @@ type CommandTable = Readonly<Record<`hermes.${string}`, (services: Services, ...
 const sessionCommands: CommandTable = {
   "hermes.newSession": (services) => showPanel(services, { kind: "new-session" }),
   "hermes.showHistory": (services) => showPanel(services, { kind: "show-sessions" }),
+  "hermes.showExtensions": (services) => showPanel(services, { kind: "show-extensions" }),
   "hermes.focusChat": (services) => showPanel(services, { kind: "compose" }),
   "hermes.askSelection": askSelection,
   "hermes.resumeSession": resumeSession,

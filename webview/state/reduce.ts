@@ -1,7 +1,13 @@
 /** The panel's behaviour as a pure reducer: the table has a handler for each kind of event. */
-import type { HistoryUpdate, PanelEvent, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
+import type {
+  ExtensionActed,
+  HistoryUpdate,
+  PanelEvent,
+  WorkspaceFacts,
+} from "../../agent-core/protocol/panel-events.ts";
 import { askForEarlier, failEarlier } from "./earlier.ts";
 import { asBatch } from "./entry-list.ts";
+import { endAct, seeExtensions, withAct } from "./extensions.ts";
 import { addRestored, previewRestore, rewindTo } from "./restore.ts";
 import { announce, type PanelState, type Route, withoutSession } from "./state.ts";
 import { toggleSummary } from "./summaries.ts";
@@ -16,6 +22,11 @@ export type LocalEvent =
   | { readonly kind: "facts"; readonly facts: WorkspaceFacts }
   | { readonly kind: "history"; readonly update: HistoryUpdate }
   | { readonly kind: "route"; readonly route: Partial<Route> }
+  /** The panel asked for an action on an extension. */
+  | { readonly kind: "extension-asked"; readonly id: string }
+  | { readonly kind: "extension-acted"; readonly acted: ExtensionActed }
+  /** The user has seen these extensions in need of attention, by their `attentionKey`. */
+  | { readonly kind: "extensions-seen"; readonly keys: readonly string[] }
   /** The panel asked for the messages before this position. */
   | { readonly kind: "earlier-asked"; readonly before: number }
   /** Shows or folds the messages under a summary. */
@@ -33,7 +44,9 @@ type Handlers = {
 const handlers: Handlers = {
   session: (state, event) => ({
     ...withoutSession(state),
-    route: state.route.isOpening ? { ...state.route, sessions: false, isOpening: false } : state.route,
+    route: state.route.isOpening
+      ? { ...state.route, sessions: false, extensions: false, isOpening: false }
+      : state.route,
     sessionId: event.sessionId,
     agentName: event.agentName,
     configOptions: event.configOptions,
@@ -42,10 +55,13 @@ const handlers: Handlers = {
   facts: updateFacts,
   route: changeRoute,
   history: updateHistory,
+  "extension-asked": (state, { id }) => withAct(state, id, { isRunning: true }),
+  "extension-acted": endAct,
+  "extensions-seen": seeExtensions,
   // A message closes any open page.
   prompt: (state, event, at) =>
     beginTurn(
-      { ...state, route: { ...state.route, sessions: false, setup: false }, restore: undefined },
+      { ...state, route: { ...state.route, sessions: false, extensions: false, setup: false }, restore: undefined },
       event.text,
       at,
     ),

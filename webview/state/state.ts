@@ -134,8 +134,10 @@ export type UsageState = {
 
 /** The page shown. Only the panel changes it; without a page the panel shows the conversation. */
 export type Route = {
-  /** The list of stored sessions; it covers the setup page. */
+  /** The list of stored sessions; it covers the other pages. */
   readonly sessions: boolean;
+  /** The page of extensions; it covers the setup page. */
+  readonly extensions: boolean;
   /** The page that sets up a model. */
   readonly setup: boolean;
   /** A session was chosen in the list, which closes when that session begins. */
@@ -143,6 +145,11 @@ export type Route = {
   /** Increases with each request to focus the search of the list. */
   readonly searchFocus: number;
 };
+
+/** An action on an extension: it runs, or has ended with this outcome. */
+export type ExtensionAct =
+  | { readonly isRunning: true }
+  | { readonly isRunning: false; readonly text: string; readonly isError: boolean };
 
 export type PanelState = {
   readonly facts: WorkspaceFacts;
@@ -173,6 +180,10 @@ export type PanelState = {
   readonly usage: UsageState | undefined;
   readonly configOptions: readonly SessionConfigOption[];
   readonly commands: readonly AvailableCommand[];
+  /** Last action on each extension, by its id. */
+  readonly extensionActs: ReadonlyMap<string, ExtensionAct>;
+  /** Keys of the extensions in need of attention that the user has seen, as `attentionKey`. */
+  readonly seenExtensions: readonly string[];
   /** Preview of a restore. */
   readonly restore: { readonly position: number; readonly preview: RestorePreview } | undefined;
   /** Text for screen readers; `serial` changes with each announcement. */
@@ -190,7 +201,7 @@ export const emptyState: PanelState = {
     extensions: [],
     setup: null,
   },
-  route: { sessions: false, setup: false, isOpening: false, searchFocus: 0 },
+  route: { sessions: false, extensions: false, setup: false, isOpening: false, searchFocus: 0 },
   history: undefined,
   sessionId: undefined,
   agentName: "Hermes",
@@ -211,13 +222,16 @@ export const emptyState: PanelState = {
   usage: undefined,
   configOptions: [],
   commands: [],
+  extensionActs: new Map(),
+  seenExtensions: [],
   restore: undefined,
   announcement: { serial: 0, text: "" },
 };
 
-/** The state without its session: facts, page and the last announcement remain. */
-export function withoutSession({ facts, route, history, announcement }: PanelState): PanelState {
-  return { ...emptyState, facts, route, history, announcement };
+/** The state without its session: facts, page, seen extensions and the last announcement remain. */
+export function withoutSession(state: PanelState): PanelState {
+  const { facts, route, history, seenExtensions, announcement } = state;
+  return { ...emptyState, facts, route, history, seenExtensions, announcement };
 }
 
 /** Has a screen reader read `text` aloud. */

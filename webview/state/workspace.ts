@@ -1,6 +1,7 @@
 /** State that outlives a change of session: facts of the workspace, the page shown, the list of sessions. */
 import type { HistoryUpdate, WorkspaceFacts } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesProcess } from "../../agent-core/protocol/processes.ts";
+import { extensionNews } from "./extensions.ts";
 import { announce, type PanelState, type Route } from "./state.ts";
 import { type StreamedText, textFrom } from "./streamed-text.ts";
 
@@ -15,6 +16,7 @@ export function updateFacts(state: PanelState, { facts }: { readonly facts: Work
   const news = [
     ...(facts.agent.state === before.agent.state ? [] : agentNews(facts.agent)),
     ...processNews(processesOf(state), processesOf(next)),
+    ...extensionNews(state, next),
   ];
   return news.length === 0 ? next : announce(next, news.join(". "));
 }

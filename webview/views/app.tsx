@@ -4,6 +4,7 @@ import type { HistoryPage } from "../../agent-core/protocol/panel-events.ts";
 import { isOffline } from "../state/config.ts";
 import { earlierOf } from "../state/earlier.ts";
 import { Composer } from "./composer.tsx";
+import { ExtensionsLine, ExtensionsPage } from "./extensions-page.tsx";
 import { Fold } from "./fold.tsx";
 import { History } from "./history.tsx";
 import { Icon } from "./icon.tsx";
@@ -23,6 +24,7 @@ export function App() {
       <AgentLine />
       <TrustLine />
       <BackgroundLine />
+      <ExtensionsLine />
       <Content />
       <div class="dock">
         {permissions.map((request) => (
@@ -50,6 +52,7 @@ function Content() {
   const panel = usePanel();
   const { entries, open, earlier, facts, route, history, sessionId } = panel.store.shown.value;
   if (route.sessions) return <History page={history ?? LOADING} />;
+  if (route.extensions) return <ExtensionsPage />;
   if (route.setup && facts.setup !== null) return <SetupPageView page={facts.setup} />;
   const isEmpty = entries.length === 0 && open === undefined && earlierOf(earlier) === undefined;
   if (!isEmpty) return <Transcript key={sessionId} />;

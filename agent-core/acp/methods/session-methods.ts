@@ -6,11 +6,9 @@ import {
   type ListSessionsResponse,
   methods,
   type NewSessionResponse,
-  RequestError,
   type SessionInfo,
 } from "@zed-industries/agent-client-protocol";
 import { sandboxText } from "../../agent/doctor.ts";
-import { messageOf } from "../../platform/errors.ts";
 import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
 import { readMeta } from "../../protocol/method.ts";
 import {
@@ -31,6 +29,7 @@ import type { AcpSession } from "../acp-session.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { modeState } from "../config-options.ts";
 import { earlierUpdate, pageBefore, replay } from "../replay.ts";
+import { asRequestError } from "../request-errors.ts";
 import { sessionParams } from "../session-params.ts";
 
 /** New, load, resume, fork, close, delete. */
@@ -73,7 +72,7 @@ export function registerSessionMethods(app: AgentApp, server: AgentServer): void
 
 /** Response for a session that is open now. The slash commands follow it. */
 function opened(session: AcpSession): Omit<NewSessionResponse, "sessionId"> {
-  session.announceCommands();
+  session.announceExtensions();
   const { sandbox } = session.agent;
   const hermes: HermesOpenedMeta = {
     sandbox: sandbox === undefined ? null : { ...sandbox, text: sandboxText(sandbox) },
@@ -165,9 +164,4 @@ function hitOf({ session, hit }: FoundSession, query: string): HermesSearchHits[
     ...(costUsd !== null && { costUsd }),
     ...(hit === undefined ? { snippet: "", marks: [] } : { position: hit.position, ...snippetOf(hit.text, query) }),
   };
-}
-
-/** Throws the error's message as the protocol's error: the user can act on it. */
-function asRequestError(error: unknown): never {
-  throw error instanceof RequestError ? error : RequestError.internalError(undefined, messageOf(error));
 }

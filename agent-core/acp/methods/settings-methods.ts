@@ -1,5 +1,8 @@
-/** Settings of the client: grants, trust, keys, the environment, and lists of models and providers. */
+/** Settings of the client: grants, extensions, trust, keys, the environment, and lists of models and providers. */
+import { join } from "node:path";
 import type { AgentApp } from "@zed-industries/agent-client-protocol";
+import { extensionPlaces } from "../../config/home.ts";
+import { extensionMethods } from "../../protocol/extensions.ts";
 import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
 import { type HermesKey, type HermesKeyCheck, type HermesProvider, settingsMethods } from "../../protocol/settings.ts";
 import { checkKey } from "../../providers/catalogue/check-key.ts";
@@ -7,6 +10,7 @@ import { choiceId } from "../../providers/choice.ts";
 import { custom, type Deployment, deployments } from "../../providers/deployments.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { modelChoice } from "../config-options.ts";
+import { asRequestError } from "../request-errors.ts";
 
 /** Variable of endpoints without their own. */
 const ANY_KEY = "HERMES_API_KEY";
@@ -53,6 +57,22 @@ export function registerSettingsMethods(app: AgentApp, server: AgentServer): voi
         choices: models.map((model) => modelChoice(provider, model)),
       })),
     };
+  });
+}
+
+/** MCP servers, plugins, hooks and skills. */
+export function registerExtensionMethods(app: AgentApp, server: AgentServer): void {
+  onClientRequest(app, extensionMethods.list, ({ params }) => {
+    const { agent, cwd } = server.session(params.sessionId);
+    return {
+      items: agent.extensions.items(),
+      places: { ...extensionPlaces(server.home), workspaceServers: join(cwd, ".mcp.json") },
+    };
+  });
+  onClientRequest(app, extensionMethods.act, async ({ params }) => {
+    const acted = server.session(params.sessionId).agent.extensions.act(params);
+    if (acted === undefined) throw invalidParams("id", `${params.id} does not offer the action ${params.action}`);
+    return { message: await acted.catch(asRequestError) };
   });
 }
 

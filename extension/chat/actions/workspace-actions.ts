@@ -1,4 +1,4 @@
-/** Messages of the panel about the workspace: pending edits, files and links, processes, models, trust. */
+/** Messages of the panel about the workspace: pending edits, files and links, processes, extensions, models, trust. */
 import * as vscode from "vscode";
 import { call } from "../../../agent-core/protocol/method.ts";
 import { processMethods } from "../../../agent-core/protocol/processes.ts";
@@ -25,6 +25,10 @@ export type WorkspaceActions = PanelActions<
   | "manage-trust"
   | "process-input"
   | "process-stop"
+  | "extensions-list"
+  | "extension-act"
+  | "extension-open"
+  | "extension-place"
   | "use-model"
   | "choose-model"
   | "set-key"
@@ -36,6 +40,7 @@ export function workspaceActions(services: Services): WorkspaceActions {
     ...reviewActions(services),
     ...editorActions(services),
     ...processActions(services),
+    ...extensionActions(services),
     ...modelActions(services),
   };
 }
@@ -93,6 +98,17 @@ function processActions({ sessions, worker }: Services): Pick<WorkspaceActions, 
       withErrorMessage("The process cannot be stopped", async () => {
         await call(await worker.agent(), processMethods.stop, { sessionId: sessionId(), id });
       }),
+  };
+}
+
+function extensionActions({
+  extensions,
+}: Services): Pick<WorkspaceActions, "extensions-list" | "extension-act" | "extension-open" | "extension-place"> {
+  return {
+    "extensions-list": () => withErrorMessage("The extensions cannot be listed", () => extensions.refresh()),
+    "extension-act": ({ type: _, ...act }) => extensions.act(act),
+    "extension-open": ({ id }) => withErrorMessage("The file cannot be opened", () => extensions.openItem(id)),
+    "extension-place": ({ place }) => withErrorMessage("The file cannot be opened", () => extensions.openPlace(place)),
   };
 }
 

@@ -98,3 +98,35 @@ test("a cancelled turn does not wait for a slow extension", async () => {
   await expect(turn).resolves.toMatchObject({ stopReason: "cancelled" });
   expect(model.requests).toEqual([]);
 });
+
+test("items are listed by kind, and an action reaches the extension whose item offers it", async () => {
+  const acts: string[] = [];
+  const tools = [{ name: "query", on: true }];
+  const server = {
+    id: "mcp db",
+    kind: "mcp",
+    name: "db",
+    source: "config.yaml",
+    state: "on",
+    detail: "npx",
+    tools,
+  } as const;
+  const skill = { id: "skill review", kind: "skill", name: "review", source: "home", state: "on", detail: "" } as const;
+  const act =
+    (extension: string) =>
+    async (...asked: readonly (string | undefined)[]) => {
+      acts.push([extension, ...asked].join(" ").trim());
+      return "Done.";
+    };
+  const { extensions } = agentWith(
+    { name: "skills", items: () => [{ ...skill, actions: ["disable"] }], act: act("skills") },
+    { name: "mcp", items: () => [{ ...server, actions: ["restart"] }], act: act("mcp") },
+  );
+  expect(extensions.items().map(({ id }) => id)).toEqual(["mcp db", "skill review"]);
+  expect(await extensions.act({ id: "mcp db", action: "restart" })).toBe("Done.");
+  expect(await extensions.act({ id: "mcp db", action: "disable", argument: "query" })).toBe("Done.");
+  expect(acts).toEqual(["mcp mcp db restart", "mcp mcp db disable query"]);
+  expect(extensions.act({ id: "mcp db", action: "disable" })).toBeUndefined();
+  expect(extensions.act({ id: "mcp db", action: "disable", argument: "other" })).toBeUndefined();
+  expect(extensions.act({ id: "no such item", action: "restart" })).toBeUndefined();
+});

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { HermesExtensionItem } from "../../../agent-core/protocol/extensions.ts";
 import type { HistoryPage, HostMessage, PanelEvent } from "../../../agent-core/protocol/panel-events.ts";
 import type { PanelMessage } from "../../../agent-core/protocol/panel-messages.ts";
 import { Panel } from "../../../webview/panel.ts";
@@ -107,4 +108,21 @@ test("text for the composer goes before the draft, and stays there when the pane
   ]);
   const again = host.open();
   expect([again.draft.value, again.composerFocus.value]).toEqual(["queued\n\ntyped", 0]);
+});
+
+test("the page of extensions is requested when it opens, and what it showed is not mentioned again", () => {
+  const host = new FakeHost();
+  const panel = host.open();
+  panel.receive(host.begins("s1"));
+  const failed: HermesExtensionItem = {
+    ...{ id: "mcp git", kind: "mcp", name: "git", source: "config.yaml", state: "failed", detail: "npx", actions: [] },
+  };
+  const { facts } = panel.store.state;
+  panel.receive({ type: "facts", facts: { ...facts, extensions: [{ sessionId: "s1", items: [failed] }] } });
+  host.take();
+  panel.receive({ type: "command", id: "c1", command: { kind: "show-extensions" } });
+  expect(host.take()).toEqual([{ type: "extensions-list" }, { type: "command-done", id: "c1" }]);
+  panel.closeExtensions();
+  expect(panel.store.shown.value).toMatchObject({ route: { extensions: false }, seenExtensions: ["failed mcp git"] });
+  expect(host.open().store.shown.value.seenExtensions).toEqual(["failed mcp git"]);
 });

@@ -1,0 +1,107 @@
+/** Extensions of the session shown, for the panel's page: their list, actions on them, and their files. */
+import * as vscode from "vscode";
+import { messageOf } from "../../agent-core/platform/errors.ts";
+import {
+  extensionMethods,
+  type HermesExtensionAct,
+  type HermesExtensions,
+} from "../../agent-core/protocol/extensions.ts";
+import { call } from "../../agent-core/protocol/method.ts";
+import type { ExtensionPlace } from "../../agent-core/protocol/panel-messages.ts";
+import type { AgentWorker } from "../agent/agent-worker.ts";
+import type { PanelConnection } from "./panel-connection.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** First text of a file that does not exist yet. */
+const TEMPLATES: Partial<Record<ExtensionPlace, string>> = {
+  config: "mcp_servers: {}\nhooks: {}\n",
+  workspaceServers: '{\n  "mcpServers": {}\n}\n',
+};
+
+export class SessionExtensions {
+  readonly #worker: AgentWorker;
+  readonly #panel: PanelConnection;
+  readonly #sessions: Sessions;
+
+  constructor(worker: AgentWorker, panel: PanelConnection, sessions: Sessions) {
+    this.#worker = worker;
+    this.#panel = panel;
+    this.#sessions = sessions;
+  }
+
+  /** Sends the list to the panel. */
+  async refresh(): Promise<void> {
+    const sessionId = await this.#sessionId();
+    if (sessionId !== undefined) this.#panel.setExtensions({ sessionId, items: (await this.#list(sessionId)).items });
+  }
+
+  /** The panel shows the outcome at the item. */
+  async act(act: Omit<HermesExtensionAct, "sessionId">): Promise<void> {
+    const { id } = act;
+    try {
+      const sessionId = await this.#sessionId();
+      if (sessionId === undefined) throw new Error("no session is open");
+      const { message } = await call(await this.#worker.agent(), extensionMethods.act, { sessionId, ...act });
+      this.#panel.extensionActed({ id, message, isError: false });
+    } catch (error) {
+      this.#panel.extensionActed({ id, message: messageOf(error), isError: true });
+    }
+  }
+
+  /** Opens the file or shows the folder that defines the item. */
+  async openItem(id: string): Promise<void> {
+    const sessionId = await this.#sessionId();
+    const known = this.#panel.facts.extensions.find((entry) => entry.sessionId === sessionId);
+    const path = known?.items.find((item) => item.id === id)?.path;
+    if (path !== undefined) await openPath(vscode.Uri.file(path));
+  }
+
+  /** Opens the file, with a first text where there is none, or shows the folder, which it makes. */
+  async openPlace(place: ExtensionPlace): Promise<void> {
+    const sessionId = await this.#sessionId();
+    if (sessionId === undefined) return;
+    const uri = vscode.Uri.file((await this.#list(sessionId)).places[place]);
+    const template = TEMPLATES[place];
+    if (template === undefined) await vscode.workspace.fs.createDirectory(uri);
+    else if ((await stat(uri)) === undefined) return openNew(uri, template);
+    await openPath(uri);
+  }
+
+  async #list(sessionId: string): Promise<HermesExtensions> {
+    return call(await this.#worker.agent(), extensionMethods.list, { sessionId });
+  }
+
+  async #sessionId(): Promise<string | undefined> {
+    await this.#sessions.shown.open();
+    return this.#sessions.shown.sessionId;
+  }
+}
+
+async function stat(uri: vscode.Uri): Promise<vscode.FileStat | undefined> {
+  return vscode.workspace.fs.stat(uri).then(
+    (found) => found,
+    () => undefined,
+  );
+}
+
+/** A file that is stored here when the user saves it. */
+async function openNew(uri: vscode.Uri, text: string): Promise<void> {
+  const document = await vscode.workspace.openTextDocument(uri.with({ scheme: "untitled" }));
+  const editor = await vscode.window.showTextDocument(document, { preview: false });
+  if (document.getText() === "") await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), text));
+}
+
+/** Only a desktop window on this machine can show a folder; others let the user choose a file of it. */
+async function openPath(uri: vscode.Uri): Promise<void> {
+  const isFolder = (await stat(uri))?.type === vscode.FileType.Directory;
+  if (!isFolder) {
+    await vscode.window.showTextDocument(uri, { preview: true });
+    return;
+  }
+  if (vscode.env.uiKind === vscode.UIKind.Desktop && vscode.env.remoteName === undefined) {
+    await vscode.commands.executeCommand("revealFileInOS", uri);
+    return;
+  }
+  const chosen = await vscode.window.showOpenDialog({ defaultUri: uri, openLabel: "Open File", title: uri.fsPath });
+  if (chosen?.[0] !== undefined) await vscode.window.showTextDocument(chosen[0], { preview: true });
+}

@@ -1,0 +1,250 @@
+/** The page of extensions: MCP servers, plugins, hooks and skills with their state and their actions. */
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { HermesExtensionAction, HermesExtensionItem } from "../../agent-core/protocol/extensions.ts";
+import type { ExtensionPlace } from "../../agent-core/protocol/panel-messages.ts";
+import { attentionText, extensionsOf, needingAttention } from "../state/extensions.ts";
+import { Fold } from "./fold.tsx";
+import { Icon, IconButton } from "./icon.tsx";
+import { usePanel } from "./panel-context.ts";
+
+type ItemProps = { readonly item: HermesExtensionItem };
+
+type Group = {
+  readonly kind: HermesExtensionItem["kind"];
+  readonly title: string;
+  /** Shown while the group is empty. */
+  readonly about: string;
+  readonly places: readonly { readonly place: ExtensionPlace; readonly label: string }[];
+};
+
+const CONFIG = { place: "config", label: "Open config.yaml" } as const;
+
+const GROUPS: readonly Group[] = [
+  {
+    kind: "mcp",
+    title: "MCP Servers",
+    about:
+      "MCP servers give the agent tools of other programs, for example an issue tracker. Add them to config.yaml under mcp_servers, or to .mcp.json in this folder.",
+    places: [CONFIG, { place: "workspaceServers", label: "Open .mcp.json" }],
+  },
+  {
+    kind: "plugin",
+    title: "Plugins",
+    about:
+      "Plugins are JavaScript programs that add tools, slash commands and hooks. Put each one into its own folder in the plugins folder, then enable it here.",
+    places: [{ place: "plugins", label: "Open plugins folder" }],
+  },
+  {
+    kind: "hook",
+    title: "Hooks",
+    about:
+      "Hooks run your own commands at certain events, for example before each tool call. Add them to config.yaml under hooks.",
+    places: [CONFIG],
+  },
+  {
+    kind: "skill",
+    title: "Skills",
+    about:
+      "Skills are instructions that the agent reads when a task needs them. Put each one into its own folder in the skills folder, with a file SKILL.md.",
+    places: [{ place: "skills", label: "Open skills folder" }],
+  },
+];
+
+export function ExtensionsPage() {
+  const panel = usePanel();
+  const items = extensionsOf(panel.store.shown.value);
+  const title = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => title.current?.focus(), []);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    panel.closeExtensions();
+    panel.compose();
+  };
+  return (
+    <section class="history extensions" aria-labelledby="extensions-title" onKeyDown={onKeyDown}>
+      <div class="history-head">
+        <IconButton
+          icon="arrow-left"
+          name="Back to the conversation"
+          title="Back to the conversation (Escape)"
+          act={() => panel.closeExtensions()}
+        />
+        <h1 id="extensions-title" ref={title} tabIndex={-1}>
+          Extensions
+        </h1>
+      </div>
+      <div class="history-rows extension-groups">
+        {GROUPS.map((group) => (
+          <GroupView key={group.kind} group={group} items={items.filter(({ kind }) => kind === group.kind)} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function GroupView({ group, items }: { readonly group: Group; readonly items: readonly HermesExtensionItem[] }) {
+  const { post } = usePanel();
+  const headingId = `extensions-${group.kind}`;
+  const open = (place: ExtensionPlace): void => post({ type: "extension-place", place });
+  return (
+    <section class="extension-group" aria-labelledby={headingId}>
+      <div class="extension-heading">
+        <h2 id={headingId}>
+          {group.title}
+          {items.length > 0 && <span class="extension-count"> {items.length}</span>}
+        </h2>
+        {items.length > 0 &&
+          group.places.map(({ place, label }) => (
+            <IconButton key={place} icon="go-to-file" name={label} title={label} act={() => open(place)} />
+          ))}
+      </div>
+      {items.length === 0 ? (
+        <div class="extension-about">
+          <p>{group.about}</p>
+          {group.places.map(({ place, label }) => (
+            <button key={place} type="button" class="text-button" onClick={() => open(place)}>
+              {label}
+            </button>
+          ))}
+        </div>
+      ) : (
+        <ul class="extension-list">
+          {items.map((item) => (
+            <Row key={item.id} item={item} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+const STATES: Readonly<Record<HermesExtensionItem["state"], { readonly icon: string; readonly word: string }>> = {
+  on: { icon: "pass", word: "On" },
+  off: { icon: "circle-slash", word: "Off" },
+  starting: { icon: "loading", word: "Starting" },
+  "needs-consent": { icon: "shield", word: "Needs consent" },
+  "needs-sign-in": { icon: "key", word: "Needs sign-in" },
+  failed: { icon: "error", word: "Failed" },
+};
+
+function Row({ item }: ItemProps) {
+  const { post } = usePanel();
+  const { id, name, state, source, detail, error, path, tools = [] } = item;
+  const { icon, word } = STATES[state];
+  return (
+    <li class={`extension-row extension-${state}`} data-extension={id}>
+      <div class="extension-name">
+        <Icon name={icon} spin={state === "starting"} />
+        <strong class="tool-title" title={name}>
+          {name}
+        </strong>
+        <span class="extension-state">{word}</span>
+      </div>
+      {detail !== "" && <p class={state === "needs-consent" ? "extension-command" : "extension-detail"}>{detail}</p>}
+      {error !== undefined && <p class="extension-error">{error}</p>}
+      <p class="extension-source">
+        {path === undefined ? (
+          source
+        ) : (
+          <button type="button" class="text-button" title={path} onClick={() => post({ type: "extension-open", id })}>
+            {source}
+          </button>
+        )}
+      </p>
+      <Actions item={item} />
+      {tools.length > 0 && <Tools item={item} tools={tools} />}
+    </li>
+  );
+}
+
+const LABELS: Readonly<Record<HermesExtensionAction, string>> = {
+  allow: "Allow",
+  enable: "Enable",
+  disable: "Disable",
+  restart: "Restart",
+  "sign-in": "Sign in",
+  "sign-out": "Sign out",
+};
+
+/** Actions that the state of an item asks for. */
+const URGENT: readonly HermesExtensionAction[] = ["allow", "sign-in"];
+
+function Actions({ item: { id, name, actions } }: ItemProps) {
+  const panel = usePanel();
+  const act = panel.store.shown.value.extensionActs.get(id);
+  return (
+    <>
+      {actions.length > 0 && (
+        <div class="extension-actions">
+          {actions.map((action) => (
+            <button
+              key={action}
+              type="button"
+              class={`button button-small ${URGENT.includes(action) ? "button-primary" : "button-secondary"}`}
+              aria-label={`${LABELS[action]} ${name}`}
+              aria-disabled={act?.isRunning === true}
+              onClick={() => act?.isRunning !== true && panel.actOnExtension(id, action)}
+            >
+              {LABELS[action]}
+            </button>
+          ))}
+          {act?.isRunning === true && <Icon name="loading" spin />}
+        </div>
+      )}
+      {act?.isRunning === false && <p class={act.isError ? "extension-error" : "extension-detail"}>{act.text}</p>}
+    </>
+  );
+}
+
+type ToolsProps = ItemProps & { readonly tools: NonNullable<HermesExtensionItem["tools"]> };
+
+function Tools({ item: { id, name }, tools }: ToolsProps) {
+  const panel = usePanel();
+  const off = tools.filter(({ on }) => !on).length;
+  const count = `${tools.length} ${tools.length === 1 ? "tool" : "tools"}${off === 0 ? "" : `, ${off} off`}`;
+  return (
+    <Fold id={`extension ${id}`} openByDefault={false} summary={<span class="tool-title">{count}</span>}>
+      <ul class="extension-tools" aria-label={`Tools of ${name}`}>
+        {tools.map((tool) => (
+          <li key={tool.name}>
+            <label>
+              <input
+                type="checkbox"
+                checked={tool.on}
+                onChange={({ currentTarget }) => {
+                  currentTarget.checked = tool.on; // until the agent reports the new state
+                  panel.actOnExtension(id, tool.on ? "disable" : "enable", tool.name);
+                }}
+              />{" "}
+              {tool.name}
+            </label>
+          </li>
+        ))}
+      </ul>
+    </Fold>
+  );
+}
+
+/** One line about extensions that need the user's attention; a click opens the page. */
+export function ExtensionsLine(): ComponentChildren {
+  const panel = usePanel();
+  const { store } = panel;
+  const { route } = store.shown.value;
+  const text = attentionText(needingAttention(store.shown.value));
+  if (text === undefined || route.extensions || route.sessions) return null;
+  return (
+    <div class="agent-line extensions-line">
+      <button type="button" class="background-line" onClick={() => panel.showExtensions()}>
+        <Icon name="extensions" /> <span>{text}</span>
+      </button>
+      <IconButton
+        icon="close"
+        name="Dismiss the note about extensions"
+        title="Dismiss"
+        act={() => panel.seeExtensions()}
+      />
+    </div>
+  );
+}
