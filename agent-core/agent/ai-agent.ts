@@ -177,7 +177,7 @@ export class AIAgent {
   }
 
   get toolNames(): readonly string[] {
-    return this.#setup.catalogue.tools.map((tool) => tool.name);
+    return this.#setup.catalogue.callable.map((tool) => tool.name);
   }
 
   /** Slash commands of its extensions. */

@@ -55,17 +55,43 @@ export function resolveCall(
   written: ToolCall,
   services: Pick<CallServices, "tools" | "withheld" | "cwd" | "shell">,
 ): ResolvedCall {
-  const { name } = written.function;
   const parsed = parseArguments(written.function.arguments);
   const call = parsed.ok ? withRepaired(written, parsed.value) : written;
-  const tool = services.tools.find((candidate) => candidate.name === name);
-  if (tool === undefined) return { ok: false, call, tool, text: unknownToolText(name, services.tools) };
+  const { name } = written.function;
+  const named = services.tools.find((candidate) => candidate.name === name);
+  if (named === undefined) return { ok: false, call, tool: named, text: unknownToolText(name, services.tools) };
+  const target: Target = parsed.ok
+    ? targetOf(named, parsed.value, services.tools)
+    : { ok: false, text: `${name}: ${parsed.text}` };
+  const tool = target.ok ? target.tool : named;
   const withheld = services.withheld(tool);
-  if (withheld !== undefined) return { ok: false, call, tool, text: `${name}: ${withheld}` };
-  if (!parsed.ok) return { ok: false, call, tool, text: `${name}: ${parsed.text}` };
-  const preparation = tool.prepare(parsed.value, services.cwd, services.shell);
+  if (withheld !== undefined) return { ok: false, call, tool, text: `${tool.name}: ${withheld}` };
+  if (!target.ok) return { ok: false, call, tool, text: target.text };
+  const preparation = tool.prepare(target.input, services.cwd, services.shell);
   if (!preparation.ok) return { ok: false, call, tool, text: preparation.text };
-  return { ok: true, call, tool, input: parsed.value, prepared: preparation.call };
+  return { ok: true, call, tool, input: target.input, prepared: preparation.call };
+}
+
+type Target =
+  | { readonly ok: true; readonly tool: Tool; readonly input: unknown }
+  | { readonly ok: false; readonly text: string };
+
+/** The tool that runs: for one that only calls another, that other one with its own arguments. */
+function targetOf(named: Tool, raw: unknown, tools: readonly Tool[]): Target {
+  const forwarded = named.forward?.(raw);
+  if (forwarded === undefined) return { ok: true, tool: named, input: raw };
+  if (!forwarded.ok) return forwarded;
+  const { name, input } = forwarded;
+  const tool = tools.find((candidate) => candidate.name === name && candidate.forward === undefined);
+  if (tool === undefined) return { ok: false, text: unknownToolText(name, tools) };
+  if (typeof input !== "string") return { ok: true, tool, input };
+  const parsed = parseArguments(input);
+  return parsed.ok ? { ok: true, tool, input: parsed.value } : { ok: false, text: `${name}: ${parsed.text}` };
+}
+
+/** Name of the tool that runs; for an unknown tool the name that the model wrote. */
+export function calledName({ tool, call }: ResolvedCall): string {
+  return tool?.name ?? call.function.name;
 }
 
 /** Valid JSON stays as the model wrote it, so that a cached prefix keeps its bytes. */
@@ -87,7 +113,7 @@ export async function runCall(
 ): Promise<ToolResult> {
   const { notify, monotonicNow } = services;
   const { call } = resolved;
-  const { name } = call.function;
+  const name = calledName(resolved);
   const start = monotonicNow();
   const timed = withTimedQuestions(services);
   const finish = (result: ToolResult): ToolResult => {

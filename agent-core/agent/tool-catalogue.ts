@@ -1,15 +1,23 @@
-/** The tools of a session: the built-in ones and those of its extensions. They change only between turns. */
+/**
+ * The tools of a session: the built-in ones and those of its extensions. They change only between turns. Tools of servers and
+ * plugins whose schemas are too large together are deferred: see deferred-tools.ts.
+ */
 import { table as toolTable } from "../tools/table.gen.ts";
 import type { Tool } from "../tools/tool.ts";
 import { isToolsetOn, selectTools, type ToolChoice } from "../tools/toolsets.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
+import { directoryTools, exceedsRequest } from "./deferred-tools.ts";
 
 type CatalogueOptions = Pick<AIAgentOptions, "enabledToolsets" | "disabledToolsets" | "sessionIndex" | "memory">;
 
 export class ToolCatalogue {
   readonly #builtIn: readonly Tool[];
   readonly #further: () => readonly Tool[];
+  /** Tools of the extensions in the current turn. */
+  #taken: readonly Tool[] = [];
+  #isDeferring = false;
   #tools: readonly Tool[];
+  #callable: readonly Tool[];
   #schemaText: string | undefined;
 
   /**
@@ -21,11 +29,17 @@ export class ToolCatalogue {
     this.#builtIn = builtInTools(options, choice);
     this.#further = () => further().filter((tool) => isToolsetOn(tool, choice));
     this.#tools = this.#builtIn;
+    this.#callable = this.#builtIn;
   }
 
-  /** Tools of the current turn. */
+  /** Tools of the current turn whose schemas are in the request. */
   get tools(): readonly Tool[] {
     return this.#tools;
+  }
+
+  /** All tools of the current turn, those with deferred schemas too. */
+  get callable(): readonly Tool[] {
+    return this.#callable;
   }
 
   /** The schemas as text, for token estimates. */
@@ -34,15 +48,28 @@ export class ToolCatalogue {
     return this.#schemaText;
   }
 
-  /** Takes the extensions' tools for the turn that begins. */
-  beginTurn(): void {
+  /** Takes the extensions' tools for the turn that begins. `window`: tokens of the model's context. */
+  beginTurn(window: number): void {
     const names = new Set(this.#builtIn.map(({ name }) => name));
-    const further = this.#further().filter(({ name }) => !names.has(name));
-    const next = [...this.#builtIn, ...further];
-    if (next.length === this.#tools.length && next.every((tool, index) => tool === this.#tools[index])) return;
-    this.#tools = next;
+    const taken = this.#further().filter(({ name }) => !names.has(name));
+    const [deferrable, others] = [taken.filter(isDeferrable), taken.filter((tool) => !isDeferrable(tool))];
+    const isDeferring = exceedsRequest(deferrable, window);
+    if (isDeferring === this.#isDeferring && isSame(taken, this.#taken)) return;
+    this.#taken = taken;
+    this.#isDeferring = isDeferring;
+    this.#tools = [...this.#builtIn, ...others, ...(isDeferring ? directoryTools(deferrable) : deferrable)];
+    this.#callable = isDeferring ? [...this.#tools, ...deferrable] : this.#tools;
     this.#schemaText = undefined;
   }
+}
+
+/** The index of the skills refers to their tools by name, so those stay. */
+function isDeferrable({ toolset }: Tool): boolean {
+  return toolset.startsWith("mcp-") || toolset.startsWith("plugin-");
+}
+
+function isSame(first: readonly Tool[], second: readonly Tool[]): boolean {
+  return first.length === second.length && first.every((tool, index) => tool === second[index]);
 }
 
 function choiceOf({ enabledToolsets, disabledToolsets }: CatalogueOptions): ToolChoice {

@@ -98,13 +98,13 @@ export class TurnRunner {
   }
 
   async #run(options: RunOptions, signal: AbortSignal): Promise<ConversationResult> {
-    const { record, shell, setup, sessionId, beginTurn } = this.#options;
+    const { record, shell, setup, sessionId, beginTurn, context } = this.#options;
     if (options.conversationHistory) record.replaceHistory(options.conversationHistory);
     this.#notify.prompted({ position: record.add({ role: "user", content: contentOf(options.userMessage) }) });
     beginTurn();
     const shellOpened = shell.open(signal, (event) => this.#notify.status(event));
     await setup.extensions.ready(signal);
-    setup.catalogue.beginTurn();
+    setup.catalogue.beginTurn(context.window);
     await this.#attach(options.userMessage);
     if (record.systemPrompt === undefined) {
       record.freezeSystemPrompt(await setup.buildSystemPrompt(options.systemMessage));
@@ -126,7 +126,7 @@ export class TurnRunner {
   #turn(systemPrompt: string, signal: AbortSignal): Turn {
     const { record, context, setup, contextFor } = this.#options;
     const { maxIterations, parentBudget, callModel } = setup;
-    const { tools } = setup.catalogue;
+    const { tools, callable } = setup.catalogue;
     return {
       budget: new IterationBudget(maxIterations, parentBudget),
       systemPrompt,
@@ -147,7 +147,7 @@ export class TurnRunner {
       notify: this.#notify,
       signal,
       services: {
-        tools,
+        tools: callable,
         withheld: (tool: Tool) => withheldFrom(tool, context),
         cwd: setup.cwd,
         shell: this.#options.shell.view,

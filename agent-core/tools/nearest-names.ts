@@ -42,10 +42,15 @@ export async function nearFiles(path: string, cwd: string, { files }: Host): Pro
   return ` Similar names: ${near.map((name) => shownPath(join(folder, name), cwd)).join(", ")}.`;
 }
 
+/** Users with many servers have hundreds of tools. */
+const LISTED_TOOLS = 30;
+
 /** Answer to a call of a tool that does not exist. */
 export function unknownToolText(name: string, tools: readonly Tool[]): string {
   const names = tools.map((tool) => tool.name);
   const near = nearestNames(name, names, 3);
-  const hint = near.length > 0 ? `Did you mean ${near.join(", ")}?` : `The tools are ${names.join(", ")}.`;
+  const others = names.length > LISTED_TOOLS ? ` and ${names.length - LISTED_TOOLS} more` : "";
+  const listed = `The tools are ${names.slice(0, LISTED_TOOLS).join(", ")}${others}.`;
+  const hint = near.length > 0 ? `Did you mean ${near.join(", ")}?` : listed;
   return `There is no tool ${JSON.stringify(name)}. ${hint}`;
 }

@@ -133,7 +133,13 @@ export type Tool = {
   readonly schema: ToolSchema;
   /** Checks parsed JSON against the schema. Relative paths start at `cwd`, commands run in `shell`. */
   prepare(raw: unknown, cwd: string, shell?: ShellView): Preparation;
+  /** For a tool that only calls another one: the call of the other one, which the policy, hooks and people see instead. */
+  forward?(raw: unknown): ForwardedCall;
 };
+
+export type ForwardedCall =
+  /** `input`: parsed arguments, or their JSON text. */
+  { readonly ok: true; readonly name: string; readonly input: unknown } | { readonly ok: false; readonly text: string };
 
 /** Definition in a tool's file: `run` alone, or `stage` when a call can be shown before it runs. */
 export type ToolDefinition<Schema extends z.ZodType> = {

@@ -1,0 +1,200 @@
+/**
+ * Tools whose schemas are not in the request: three small tools search, describe and call them, and a directory has their
+ * names. Users with several MCP servers have hundreds of tools, and each request would pay for all of their schemas.
+ */
+import * as z from "zod";
+import { textTokens } from "../context/token-meter.ts";
+import { unknownToolText } from "../tools/nearest-names.ts";
+import { defineTool, type Tool } from "../tools/tool.ts";
+
+/** Limits of the schemas in a request: as tokens, and as a share of the model's window. */
+const MAX_TOKENS = 4_000;
+const MAX_SHARE = 0.05;
+/** Length of the directory, which is in each request. Characters. */
+const DIRECTORY_CHARS = 2_000;
+/** Results of one query, and of a whole search. */
+const RESULTS_A_QUERY = 8;
+const MAX_RESULTS = 20;
+/** Length of a description among search results. Characters. */
+const DESCRIPTION_CHARS = 200;
+/** A word in a tool's name says more than one in its description. */
+const NAME_WEIGHT = 4;
+
+/** True when the schemas of these tools are too large for a request. `window`: tokens of the model's context. */
+export function exceedsRequest(tools: readonly Tool[], window: number): boolean {
+  const chars = tools.reduce((sum, { schema }) => sum + JSON.stringify(schema).length, 0);
+  return textTokens(chars) > Math.min(MAX_TOKENS, window * MAX_SHARE);
+}
+
+/** The tools that the request has in place of `deferred`. */
+export function directoryTools(deferred: readonly Tool[]): readonly Tool[] {
+  return [searchTool(deferred), describeTool(deferred), callTool];
+}
+
+const RULE = "Their schemas are not listed: search, then run one with tool_call.";
+
+function searchTool(deferred: readonly Tool[]): Tool {
+  const search = new ToolSearch(deferred);
+  return defineTool({
+    name: "tool_search",
+    toolset: "tool_search",
+    kind: "search",
+    readOnly: true,
+    description: `Find more tools by name or purpose. ${RULE}\nThere are:\n${directory(deferred)}`,
+    input: z.object({ queries: z.array(z.string().min(1)).min(1).describe("Keywords, one query per tool you need") }),
+    title: ({ queries }) => `Search tools: ${queries.join(", ")}`.slice(0, 80),
+    effect: () => ({ kind: "none" }),
+    run: async ({ queries }) => ({ ok: true, text: found(queries, search) }),
+  });
+}
+
+function describeTool(deferred: readonly Tool[]): Tool {
+  return defineTool({
+    name: "tool_describe",
+    toolset: "tool_search",
+    kind: "read",
+    readOnly: true,
+    description: "Get the whole descriptions and schemas of tools that tool_search found.",
+    input: z.object({ names: z.array(z.string().min(1)).min(1) }),
+    title: ({ names }) => `Describe ${names.join(", ")}`.slice(0, 80),
+    effect: () => ({ kind: "none" }),
+    run: async ({ names }) => {
+      const texts = names.map((name) => {
+        const tool = deferred.find((candidate) => candidate.name === name);
+        return tool === undefined ? unknownToolText(name, deferred) : JSON.stringify(tool.schema);
+      });
+      return { ok: true, text: texts.join("\n\n") };
+    },
+  });
+}
+
+const callInput = z.object({
+  name: z.string().min(1),
+  arguments: z
+    .union([z.record(z.string(), z.unknown()), z.string()])
+    .optional()
+    .describe("Fit the schema of the tool"),
+});
+
+/** Runs nothing itself: `resolveCall` resolves each call of it to the tool that it names. */
+const callTool: Tool = {
+  ...defineTool({
+    name: "tool_call",
+    toolset: "tool_search",
+    kind: "other",
+    readOnly: false,
+    description: "Run a tool that tool_search found.",
+    input: callInput,
+    title: ({ name }) => name,
+    effect: () => ({ kind: "none" }),
+    run: async ({ name }) => ({ ok: false, text: unknownToolText(name, []) }),
+  }),
+  forward(raw) {
+    const parsed = callInput.safeParse(raw);
+    if (!parsed.success) return { ok: false, text: `tool_call: give \`name\` and \`arguments\`, an object.` };
+    const { name, arguments: input = {} } = parsed.data;
+    return { ok: true, name, input };
+  },
+};
+
+/** One line for each server or plugin: as many names as fit, and the number of the others. */
+function directory(tools: readonly Tool[]): string {
+  const groups = [...Map.groupBy(tools, ({ name, toolset }) => prefixOf(name) ?? `${toolset}: `)];
+  const share = DIRECTORY_CHARS / groups.length;
+  const lines = groups.map(([prefix, members]) => {
+    const names = members.map(({ name }) => name.slice(prefixOf(name)?.length ?? 0));
+    let length = prefix.length;
+    const fitting = names.filter((name) => {
+      length += name.length + 2;
+      return length <= share;
+    });
+    const others = names.length - fitting.length;
+    if (fitting.length === 0) return `${prefix}* (${others})`;
+    return `${prefix}${fitting.join(", ")}${others > 0 ? `, … ${others} more` : ""}`;
+  });
+  const all = lines.join("\n");
+  return all.length <= DIRECTORY_CHARS * 1.5 ? all : `${tools.length} tools of ${groups.length} servers`;
+}
+
+function prefixOf(name: string): string | undefined {
+  return /^mcp__.+?__/.exec(name)?.[0];
+}
+
+function found(queries: readonly string[], search: ToolSearch): string {
+  const results = [...new Set(queries.flatMap((query) => search.find(query)))].slice(0, MAX_RESULTS);
+  if (results.length === 0) return `No tool matches ${queries.map((query) => JSON.stringify(query)).join(", ")}.`;
+  const lines = results.map(({ name, schema }) => {
+    const parameters = parametersOf(schema.parameters).map(({ key, isRequired }) => (isRequired ? key : `${key}?`));
+    return `- ${name}(${parameters.join(", ")}): ${shortened(schema.description)}`;
+  });
+  return `${lines.join("\n")}\n\ntool_describe gives the types of the parameters.`;
+}
+
+function shortened(description: string): string {
+  const line = description.replaceAll(/\s+/g, " ").trim();
+  return line.length > DESCRIPTION_CHARS ? `${line.slice(0, DESCRIPTION_CHARS).toWellFormed()}…` : line;
+}
+
+type Parameter = { readonly key: string; readonly isRequired: boolean };
+
+const objectSchema = z.object({
+  properties: z.record(z.string(), z.unknown()).default({}),
+  required: z.array(z.string()).default([]),
+});
+
+function parametersOf(schema: unknown): readonly Parameter[] {
+  const parsed = objectSchema.safeParse(schema).data;
+  return Object.keys(parsed?.properties ?? {}).map((key) => ({
+    key,
+    isRequired: parsed?.required.includes(key) ?? false,
+  }));
+}
+
+type Entry = { readonly tool: Tool; readonly name: ReadonlySet<string>; readonly text: ReadonlySet<string> };
+
+/** Search by words. A word counts more the fewer tools have it. */
+class ToolSearch {
+  readonly #tools: readonly Tool[];
+  #entries: readonly Entry[] | undefined;
+
+  constructor(tools: readonly Tool[]) {
+    this.#tools = tools;
+  }
+
+  /** Best first. */
+  find(query: string): readonly Tool[] {
+    this.#entries ??= this.#tools.map((tool) => ({
+      tool,
+      name: new Set(words(tool.name)),
+      text: new Set(words(`${tool.schema.description} ${parametersOf(tool.schema.parameters).map(({ key }) => key)}`)),
+    }));
+    const entries = this.#entries;
+    const wanted = [...new Set(words(query))].map((word) => {
+      const count = entries.filter(({ name, text }) => name.has(word) || text.has(word)).length;
+      return { word, weight: Math.log(1 + entries.length / (1 + count)) };
+    });
+    const scoreOf = ({ tool, name, text }: Entry): number => {
+      if (tool.name === query) return Number.POSITIVE_INFINITY;
+      return wanted.reduce((sum, { word, weight }) => {
+        if (name.has(word)) return sum + weight * NAME_WEIGHT;
+        return text.has(word) ? sum + weight : sum;
+      }, 0);
+    };
+    return entries
+      .map((entry) => ({ tool: entry.tool, score: scoreOf(entry) }))
+      .filter(({ score }) => score > 0)
+      .toSorted((first, second) => second.score - first.score)
+      .slice(0, RESULTS_A_QUERY)
+      .map(({ tool }) => tool);
+  }
+}
+
+/** Words in lower case, without the plural's s, so that `createIssues` and `create_issue` match. */
+function words(text: string): readonly string[] {
+  return (
+    text
+      .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  ).map((word) => (word.length > 3 ? word.replace(/s$/, "") : word));
+}
