@@ -2,14 +2,13 @@
  * Model calls outside the conversation: titles, summaries, approvals, notes for the memory. A task may have its own
  * model with fallbacks; without one the conversation's model answers.
  */
+import type { AuxiliaryTask } from "../config/sections.ts";
 import type { Message, ToolCall } from "../messages/message.ts";
 import { callModel, type ModelRoute } from "../providers/call/call-model.ts";
 import type { Fault } from "../providers/fault.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling, ToolSchema, Usage } from "../providers/wire/wire.ts";
 import { titleLine } from "../sessions/titles.ts";
-
-export type AuxiliaryTask = "compression" | "title_generation" | "approval" | "flush_memories";
 
 export type AuxiliaryAnswer =
   | { readonly ok: true; readonly text: string; readonly calls: readonly ToolCall[]; readonly usage: Usage | undefined }

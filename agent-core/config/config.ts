@@ -1,6 +1,6 @@
 /**
- * Reads `config.yaml` and `.env` of the home folder, also those of an original Hermes Agent: unknown keys are ignored. A
- * known key with a wrong value causes a warning, and its default applies.
+ * Reads `config.yaml` and `.env` of the home folder, also those of an original Hermes Agent. An unknown name and a wrong value
+ * cause a warning, and the default applies. If a protection is concerned, the strict value applies.
  */
 
 import { existsSync, readFileSync } from "node:fs";
@@ -9,7 +9,8 @@ import { parseEnv } from "node:util";
 import type * as z from "zod";
 import { messageOf } from "../platform/errors.ts";
 import type { Environment } from "./home.ts";
-import { type Config, fallbacks, type SectionName, sections } from "./sections.ts";
+import { type Config, fallbacks, type SectionName, sections, UNUSABLE_TERMINAL } from "./sections.ts";
+import { checkNames, type Safeguard, safeguardOf } from "./setting-names.ts";
 
 /** `${NAME}` and `${NAME:-default}` in a value, so that a config can be shared without its secrets. */
 const REFERENCE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
@@ -20,7 +21,12 @@ export type LoadedConfig = {
   readonly environment: Environment;
   /** One line for people for each value that was not used. */
   readonly warnings: readonly string[];
+  /** One line for people for each protection with a misspelt name. The strict value applies. */
+  readonly errors: readonly string[];
 };
+
+/** Newest version of the file's format that this program was compared with. */
+const CONFIG_VERSION = 50;
 
 /** Reads the home's configuration. Never fails: an unreadable file causes a warning, and the defaults apply. */
 export async function loadConfig(home: string, environment: Environment): Promise<LoadedConfig> {
@@ -28,27 +34,77 @@ export async function loadConfig(home: string, environment: Environment): Promis
   const fileEnvironment = readEnvironmentFile(join(home, ".env"), warnings);
   const merged = { ...fileEnvironment, ...environment };
   const raw = await readYaml(join(home, "config.yaml"), warnings);
-  return { config: parseConfig(raw, merged, warnings), environment: merged, warnings };
+  const names = checkNames(raw);
+  const strict = new Set(names.safeguards);
+  const config = parseConfig(raw, { environment: merged, warnings, strict });
+  warnings.push(...names.warnings);
+  const version = config._config_version ?? 0;
+  if (version > CONFIG_VERSION) {
+    warnings.push(
+      `config.yaml: its format has version ${version}, and this version of Hermes knows ${CONFIG_VERSION}. Newer settings may have no effect.`,
+    );
+  }
+  return { config: strictConfig(config, strict), environment: merged, warnings, errors: names.errors };
 }
 
+/** Applies the strict values of the protections that cannot be read. */
+function strictConfig(config: Config, strict: ReadonlySet<Safeguard>): Config {
+  return {
+    ...config,
+    ...(strict.has("commands") && { terminal: UNUSABLE_TERMINAL }),
+    ...(strict.has("approvals") && { approvals: { mode: "manual" } }),
+    ...(strict.has("certificates") && { network: { ...config.network, strict_ssl: true } }),
+    ...(strict.has("tools") && { toolsets: ["safe"], platform_toolsets: {} }),
+  };
+}
+
+type Reading = {
+  readonly environment: Environment;
+  readonly warnings: string[];
+  /** Protections whose value cannot be read. */
+  readonly strict: Set<Safeguard>;
+};
+
 /** Parses each section by itself, so that a wrong value does not affect the others. */
-function parseConfig(raw: Record<string, unknown>, environment: Environment, warnings: string[]): Config {
+function parseConfig(raw: Record<string, unknown>, reading: Reading): Config {
   const names = Object.keys(sections) as SectionName[]; // a literal has no other keys
-  const entries = names.map((name) => [name, readSection(name, raw[name] ?? undefined, environment, warnings)]);
+  const entries = names.map((name) => [name, readSection(name, raw[name], reading)]);
   return Object.fromEntries(entries) as Config; // each value comes from the schema of its name
 }
 
-function readSection(name: SectionName, raw: unknown, environment: Environment, warnings: string[]): unknown {
+function readSection(name: SectionName, raw: unknown, { environment, warnings, strict }: Reading): unknown {
   const schema: z.ZodType = sections[name];
   const missing = (variable: string): void => {
     warnings.push(`config.yaml: ${name} refers to \${${variable}}, which is not set.`);
   };
-  const parsed = schema.safeParse(withVariables(raw, environment, missing));
+  const value = withoutEmpty(withVariables(raw, environment, missing));
+  const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => `${[name, ...issue.path].join(".")}: ${issue.message}`);
+  const { issues } = parsed.error;
+  const problems = issues.map((issue) => `${[name, ...issue.path].join(".")}: ${issue.message}`);
   const isRefused = name in fallbacks;
   warnings.push(`config.yaml: ${problems.join("; ")}. ${isRefused ? "It is not used" : "The default is used"}.`);
-  return isRefused ? fallbacks[name] : schema.parse(undefined);
+  if (isRefused) return fallbacks[name];
+  for (const { path } of issues) {
+    const safeguard = safeguardOf([name, ...path.slice(0, 1)].join(".")) ?? safeguardOf(name);
+    if (safeguard !== undefined) strict.add(safeguard.name);
+  }
+  const others = schema.safeParse(withoutKeys(value, new Set(issues.map(({ path }) => path[0]))));
+  return others.success ? others.data : schema.parse(undefined);
+}
+
+function withoutKeys(value: unknown, names: ReadonlySet<PropertyKey | undefined>): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)));
+}
+
+/** Removes empty settings: the original Hermes Agent writes `""` and null for the default. */
+function withoutEmpty(value: unknown): unknown {
+  if (value === null || value === "") return undefined;
+  if (typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map((item) => (typeof item === "object" ? withoutEmpty(item) : item));
+  const entries = Object.entries(value).map(([name, item]) => [name, withoutEmpty(item)] as const);
+  return Object.fromEntries(entries.filter(([, item]) => item !== undefined));
 }
 
 function readEnvironmentFile(path: string, warnings: string[]): Environment {

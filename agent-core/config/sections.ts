@@ -4,10 +4,17 @@ import * as z from "zod";
 /** Iterations of one turn; long tasks need dozens, and a runaway turn must end. */
 const DEFAULT_MAX_TURNS = 90;
 
+/** Newest messages that a compression keeps, as in the original. */
+const DEFAULT_PROTECTED = 20;
+
 const seconds = z.number().positive();
 const text = z.string().min(1);
 const share = z.number().min(0.05).max(1);
 
+/** A single name stands for a list with that name. */
+const names = z.union([z.array(text), text.transform((name) => [name])]);
+
+/** Settings of the conversation's model. The section may also be the model's name alone. */
 const modelSection = z.object({
   /** The provider's name of the model. */
   default: z.string().optional(),
@@ -17,6 +24,13 @@ const modelSection = z.object({
   api_mode: z.string().optional(),
   dialect: z.string().optional(),
   api_key: z.string().optional(),
+  /** Sampling options; each wire sends those that its API has. */
+  temperature: z.number().min(0).max(2).optional(),
+  top_p: z.number().positive().max(1).optional(),
+  /** Most output tokens of an answer. */
+  max_tokens: z.number().int().positive().optional(),
+  /** Texts that end an answer. */
+  stop: names.optional(),
 });
 
 /** Endpoint of the user, or settings of a known provider. */
@@ -48,6 +62,16 @@ const auxiliarySection = modelEntry.extend({
   timeout: seconds.optional(),
   fallback_chain: z.array(modelEntry).default([]),
 });
+
+/** Tasks that may have a model of their own (agent/auxiliary.ts). */
+const auxiliaryTasks = {
+  compression: auxiliarySection,
+  title_generation: auxiliarySection,
+  approval: auxiliarySection,
+  flush_memories: auxiliarySection,
+};
+
+export type AuxiliaryTask = keyof typeof auxiliaryTasks;
 
 /** The original's image: Python and Node.js. */
 const DOCKER_IMAGE = "nikolaik/python-nodejs:python3.11-nodejs20";
@@ -99,22 +123,22 @@ export const UNUSABLE_TERMINAL: TerminalConfig = { ...terminalDefaults, backend:
 export type TerminalConfig = z.output<typeof terminalSection>;
 
 export const sections = {
-  model: z.union([z.string().transform((name) => ({ name })), modelSection]).optional(),
+  /** Version of the file's format in the original Hermes Agent. */
+  _config_version: z.number().int().nonnegative().optional(),
+  model: z.preprocess((raw) => (typeof raw === "string" ? { name: raw } : raw), modelSection.optional()),
   agent: z
     .object({
-      // The original writes null for the default.
-      max_turns: z
-        .number()
-        .int()
-        .positive()
-        .nullish()
-        .transform((turns) => turns ?? DEFAULT_MAX_TURNS),
-      disabled_toolsets: z.array(z.string()).default([]),
+      max_turns: z.number().int().positive().default(DEFAULT_MAX_TURNS),
+      disabled_toolsets: names.default([]),
+      /** JSON file with messages that precede every conversation; relative to the home. */
+      prefill_messages_file: text.optional(),
       /** Longest time without progress of a model call, with all retries; default 300. */
       retry_seconds: z.number().nonnegative().optional(),
       reasoning_effort: z.enum(["minimal", "low", "medium", "high"]).optional(),
     })
-    .default({ max_turns: DEFAULT_MAX_TURNS, disabled_toolsets: [] }),
+    .prefault({}),
+  /** Place of `agent.prefill_messages_file` in newer files of the original. */
+  prefill_messages_file: text.optional(),
   /** Engine that keeps the conversation within its window; `compressor` is the original's name for `default`. */
   context: z.object({ engine: z.enum(["default", "compressor", "none"]).default("default") }).prefault({}),
   /** Limits are shares of the model's window (context/context-engine.ts). */
@@ -125,6 +149,8 @@ export const sections = {
       soft_limit: share.default(0.7),
       hard_limit: share.default(0.85),
       target: share.default(0.5),
+      /** Newest messages that stay. */
+      protect_last_n: z.number().int().nonnegative().default(DEFAULT_PROTECTED),
       strategy: z.enum(["summary", "recency", "importance", "hybrid"]).default("summary"),
     })
     .prefault({}),
@@ -151,11 +177,11 @@ export const sections = {
       strict_ssl: z.boolean().default(true),
     })
     .prefault({}),
-  toolsets: z.array(z.string()).optional(),
-  platform_toolsets: z.record(z.string(), z.array(z.string())).default({}),
+  toolsets: names.optional(),
+  platform_toolsets: z.record(z.string(), names).default({}),
   providers: z.record(z.string(), providerSection).default({}),
   fallback_providers: z.array(modelEntry).default([]),
-  auxiliary: z.record(z.string(), auxiliarySection).default({}),
+  auxiliary: z.object(auxiliaryTasks).partial().default({}),
 };
 
 export type SectionName = keyof typeof sections;

@@ -1,5 +1,5 @@
 /** Toolsets: users enable and disable tools by set, or by a composite name for several sets. */
-import { nearestNames } from "./nearest-names.ts";
+import { nearestNames } from "../platform/edit-distance.ts";
 import type { Tool } from "./tool.ts";
 
 /** Composite names, as configurations of the original Hermes use them. */

@@ -1,0 +1,26 @@
+/** Similar names, for the hint after a wrong one. */
+
+/** The `count` candidates nearest to `name` by edit distance, nearest first, in upper or lower case. */
+export function nearestNames(name: string, candidates: readonly string[], count = 5): readonly string[] {
+  const wanted = name.toLowerCase();
+  return candidates
+    .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toLowerCase()) }))
+    .filter(({ candidate, distance }) => distance <= Math.max(wanted.length, candidate.length) * 0.6)
+    .sort((first, second) => first.distance - second.distance)
+    .slice(0, count)
+    .map(({ candidate }) => candidate);
+}
+
+/** Levenshtein distance, calculated row by row. */
+export function editDistance(first: string, second: string): number {
+  let previous = Array.from({ length: second.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= first.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= second.length; column += 1) {
+      const substitution = (previous[column - 1] ?? 0) + (first[row - 1] === second[column - 1] ? 0 : 1);
+      current.push(Math.min(substitution, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[second.length] ?? 0;
+}
