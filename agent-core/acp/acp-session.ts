@@ -8,7 +8,7 @@ import {
   type SessionUpdate,
 } from "@zed-industries/agent-client-protocol";
 import type { AIAgent } from "../agent/ai-agent.ts";
-import type { CompressedEvent } from "../agent/callbacks.ts";
+import type { CompressedEvent, StatusEvent } from "../agent/callbacks.ts";
 import type { ApprovalMode } from "../approval/policy.ts";
 import { extensionMethods } from "../protocol/extensions.ts";
 import { notify } from "../protocol/method.ts";
@@ -21,6 +21,7 @@ import { availableCommands } from "./commands/slash-commands.ts";
 import { DEFAULT_MODE, modeOf, modeOption } from "./config-options.ts";
 import { hermesCapabilities } from "./connected-client.ts";
 import { compactionUpdate, compressionUpdate } from "./conversation-updates.ts";
+import { leftOut } from "./prompt-content.ts";
 import { PromptRunner } from "./prompt-runner.ts";
 import { ReplayPages } from "./replay.ts";
 import { RestorePoints } from "./restore-points.ts";
@@ -61,6 +62,7 @@ export class AcpSession {
   #isAnnouncing = false as boolean;
   /** Aborted by the first prompt. */
   readonly #warming = new AbortController();
+  readonly #status: (event: StatusEvent) => void;
   #mode: ApprovalMode;
   #isTrusted: boolean;
 
@@ -81,8 +83,9 @@ export class AcpSession {
       costUsd: () => this.agent.usage.costUsd,
     });
     const { status } = callbacks;
+    this.#status = status;
     const trusted = (): boolean => this.#isTrusted;
-    const { agent, journal, warnings } = sessionAgent(options, {
+    const { agent, journal, notes } = sessionAgent(options, {
       trusted,
       approvalMode: () => this.#mode,
       status,
@@ -130,7 +133,8 @@ export class AcpSession {
     this.#processWatch = ours.processes === true ? watchProcesses(agent, client, id, log) : undefined;
     // After the current response: a client drops updates of a session that it does not know yet.
     setImmediate(() => {
-      for (const message of [...options.notes, ...warnings]) status({ severity: "warning", message });
+      for (const message of options.notes) status({ severity: "warning", message });
+      for (const note of notes) status(note);
     });
   }
 
@@ -197,6 +201,7 @@ export class AcpSession {
   /** Runs a prompt after the earlier ones. Rejects with a `RequestError` when the model cannot be used. */
   prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     this.#warming.abort();
+    for (const message of leftOut(blocks)) this.#status({ severity: "warning", message });
     return this.#prompts.run(blocks, signal);
   }
 

@@ -288,9 +288,6 @@ function linesOf(count: number): string {
     : `${count} lines of this session's journal cannot be read and were`;
 }
 
-/** Key of `platform_toolsets` for the toolsets of an editor. */
-const PLATFORM = "acp";
-
 type LiveConfigurationOptions = {
   /** Hermes' home folder. */
   readonly home: string;
@@ -304,10 +301,12 @@ type LiveConfigurationOptions = {
 /** Configuration while the agent runs: the home's files, and variables that the client has changed since the start. */
 class LiveConfiguration {
   readonly directory: ModelDirectory;
+  readonly #client: () => ConnectedClient;
   #environment: Environment;
 
   constructor({ home, environment, client, log }: LiveConfigurationOptions) {
     this.#environment = environment;
+    this.#client = client;
     const editorModels = async () => {
       const { models } = client();
       return models === undefined ? [] : discoverEditorModels(models);
@@ -317,12 +316,13 @@ class LiveConfiguration {
 
   /** Reads the configuration again. */
   async read(): Promise<ConfiguredAgent> {
-    const configured = await configuredAgent(this.#environment, PLATFORM);
+    const { platform } = this.#client();
+    const configured = await configuredAgent(this.#environment, platform);
     this.directory.configure(configured);
     useNetwork(configured.options.environment ?? this.#environment);
     // A key of the client may be newer than the one that the session started with.
     const refreshEnvironment = async (): Promise<Environment> =>
-      (await configuredAgent(this.#environment, PLATFORM)).options.environment ?? this.#environment;
+      (await configuredAgent(this.#environment, platform)).options.environment ?? this.#environment;
     return { ...configured, options: { ...configured.options, refreshEnvironment } };
   }
 

@@ -5,6 +5,9 @@ import { notify, readMeta } from "../protocol/method.ts";
 import { type HermesBuilding, sessionMethods } from "../protocol/sessions.ts";
 import { ClientModels } from "./client-models.ts";
 
+/** Name of the client in entry/headless.ts. */
+export const COMMAND_LINE = "hermes-cli";
+
 /** Least time between two notifications about an import. */
 const IMPORT_INTERVAL_MS = 250;
 
@@ -20,8 +23,17 @@ export class ConnectedClient {
   readonly #listener: AgentContext | undefined;
   #importNotifiedAt = 0;
 
+  /** Key of `platform_toolsets` in config.yaml. */
+  readonly platform: "acp" | "cli";
+
   /** `context`: undefined before `initialize`. */
-  constructor(capabilities: ClientCapabilities, title: string | undefined, context: AgentContext | undefined) {
+  constructor(
+    capabilities: ClientCapabilities,
+    info: { readonly name: string; readonly title?: string | null } | undefined,
+    context: AgentContext | undefined,
+  ) {
+    const title = info?.title ?? info?.name;
+    this.platform = info?.name === COMMAND_LINE ? "cli" : "acp";
     this.capabilities = capabilities;
     this.title = title;
     const ours = hermesCapabilities(capabilities);

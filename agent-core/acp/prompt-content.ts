@@ -17,6 +17,18 @@ export function userMessage(blocks: readonly ContentBlock[]): string | readonly 
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n\n");
 }
 
+/** One line for the user for each attachment that the model does not get. */
+export function leftOut(blocks: readonly ContentBlock[]): readonly string[] {
+  return blocks.flatMap((block) => {
+    if (block.type === "audio") return ["An audio attachment was left out: Hermes does not support audio."];
+    if (block.type !== "resource" || "text" in block.resource) return [];
+    const { uri } = block.resource;
+    return [
+      `${filePath(uri) ?? uri} was left out: its content is binary. Attach a path for the agent's tools instead.`,
+    ];
+  });
+}
+
 function partOf(block: ContentBlock): ContentPart {
   switch (block.type) {
     case "text":

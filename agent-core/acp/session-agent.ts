@@ -6,6 +6,7 @@ import type { StatusEvent } from "../agent/callbacks.ts";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { Extension } from "../agent/extensions.ts";
 import type { ModelDirectory } from "../agent/model-directory.ts";
+import { resumedOptions } from "../agent/stored-agent.ts";
 import { sessionsFolder, spaceReserveFile } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
 import { settingsOf } from "../providers/choice.ts";
@@ -50,8 +51,8 @@ export type SessionState = Required<Pick<AIAgentOptions, "trusted" | "approvalMo
 export type SessionAgent = {
   readonly agent: AIAgent;
   readonly journal: Journal;
-  /** For the user, one line each. */
-  readonly warnings: readonly string[];
+  /** For the user. */
+  readonly notes: readonly StatusEvent[];
 };
 
 export function sessionAgent(options: SessionAgentOptions, state: SessionState): SessionAgent {
@@ -76,7 +77,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     otherFolders: params.otherFolders,
     onDefect: log,
     ...(title !== undefined && { platform: title }),
-    ...resumed(stored),
+    ...resumedOptions(stored),
     ...decisions,
     host,
     journal,
@@ -88,8 +89,21 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
       approval: (request, signal) => askPermission(user, request, signal),
     },
   });
-  const warnings = [...configured.warnings, ...model.warnings, ...interruption(agent)];
-  return { agent, journal, warnings };
+  const warnings = [...configured.warnings.map(shortened), ...model.warnings, ...interruption(agent)];
+  const notes: StatusEvent[] = [
+    ...configured.errors.map((message) => ({ severity: "error" as const, message })),
+    ...warnings.map((message) => ({ severity: "warning" as const, message })),
+  ];
+  return { agent, journal, notes };
+}
+
+/** Length of a warning about a configuration. A whole config.yaml of the original Hermes Agent would fill the panel. */
+const WARNING_CHARS = 300;
+
+function shortened(warning: string): string {
+  if (warning.length <= WARNING_CHARS) return warning;
+  const end = warning.lastIndexOf(",", WARNING_CHARS);
+  return `${warning.slice(0, end > 0 ? end : WARNING_CHARS)} … \`hermes doctor\` shows the rest.`;
 }
 
 type ExtensionFacts = SessionAgentOptions & Pick<SessionState, "trusted" | "status">;
@@ -104,18 +118,6 @@ function sessionExtensions(facts: ExtensionFacts): readonly Extension[] {
 function interruption({ checkpoints }: AIAgent): readonly string[] {
   if (checkpoints?.interrupted === undefined) return [];
   return ["Restoring files to an earlier message was interrupted. Restore to the same message again to finish it."];
-}
-
-function resumed(stored: StoredSession | undefined): Partial<AIAgentOptions> {
-  if (stored === undefined) return {};
-  const { conversation, todos, records, title, systemPrompt } = stored;
-  return {
-    conversation,
-    todos,
-    entries: records,
-    ...(title !== undefined && { title }),
-    ...(systemPrompt !== undefined && { systemPrompt }),
-  };
 }
 
 function sessionJournal(

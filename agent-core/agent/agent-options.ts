@@ -4,6 +4,7 @@ import type { Environment } from "../config/home.ts";
 import type { ContextEngine } from "../context/context-engine.ts";
 import type { Host } from "../host/host.ts";
 import type { Memory } from "../memory/memory.ts";
+import type { Message } from "../messages/message.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
@@ -40,6 +41,8 @@ export type AIAgentOptions = {
   readonly home?: string;
   readonly callbacks?: AgentCallbacks;
   readonly sampling?: Sampling;
+  /** Messages that precede the conversation in every request. They are never stored. Default: none. */
+  readonly prefillMessages?: readonly Message[];
   /** Models to fall back to, in order. Default: none. */
   readonly fallbacks?: readonly ModelSettings[];
   /** Models of auxiliary tasks. Default: the conversation's model. */

@@ -17,6 +17,8 @@ import { type ContextEngine, defaultEngine } from "../context/context-engine.ts"
 import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { Memory, type MemorySnapshot, memorySnapshot } from "../memory/memory.ts";
+import type { Message } from "../messages/message.ts";
+import { repairMessages } from "../messages/repair.ts";
 import { systemClock } from "../platform/clock.ts";
 import { useNetwork } from "../platform/http/connections.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
@@ -122,8 +124,15 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     modelFacts,
     resolve: (settings) => resolved(settings, environment),
     callModel: ({ messages, offered, onOverflow }, signal) => {
-      const request = { messages, tools: offered.map((tool) => tool.schema), sampling: setup.sampling };
-      return callModel({ ...request, ...(onOverflow && { onOverflow }) }, route, signal);
+      const request = { tools: offered.map((tool) => tool.schema), sampling: setup.sampling };
+      const { prefillMessages: prefill = [] } = options;
+      if (prefill.length === 0)
+        return callModel({ ...request, messages, ...(onOverflow && { onOverflow }) }, route, signal);
+      const shorten = async (...refusal: Parameters<NonNullable<typeof onOverflow>>) => {
+        const shorter = await onOverflow?.(...refusal);
+        return shorter && withPrefill(shorter, prefill);
+      };
+      return callModel({ ...request, messages: withPrefill(messages, prefill), onOverflow: shorten }, route, signal);
     },
     auxiliary,
     ledger,
@@ -140,6 +149,12 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     onDefect,
   };
   return setup;
+}
+
+/** Adds the prefill after the system prompt, so that the start of all requests stays the same. */
+function withPrefill(messages: readonly Message[], prefill: readonly Message[]): readonly Message[] {
+  const start = messages[0]?.role === "system" ? 1 : 0;
+  return repairMessages([...messages.slice(0, start), ...prefill, ...messages.slice(start)]);
 }
 
 /** The models of an agent: the conversation's and those of auxiliary tasks, and what they use. */

@@ -8,6 +8,7 @@ import { modelInfo } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { Sampling } from "../providers/wire/wire.ts";
 import type { Compression, TranscriptEntry } from "../sessions/conversation.ts";
+import type { Journal } from "../sessions/journal.ts";
 import type { ReviewOutcome } from "../sessions/outcomes.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
 import { newSessionId } from "../sessions/session-files.ts";
@@ -26,6 +27,7 @@ import { AgentError, type ConversationResult } from "./conversation-result.ts";
 import type { ExtensionCommand, Extensions } from "./extensions.ts";
 import { notifier } from "./notifier.ts";
 import { SessionRecord } from "./session-record.ts";
+import { openStored } from "./stored-agent.ts";
 import { type RunOptions, TurnRunner } from "./turn-runner.ts";
 
 export class AIAgent {
@@ -40,6 +42,20 @@ export class AIAgent {
   readonly #turns: TurnRunner;
   /** Ends auxiliary work outside the turns. */
   readonly #closed = new AbortController();
+
+  /** Journals that `load` opened. */
+  readonly #ownJournals: Journal[] = [];
+
+  /**
+   * Continues a stored session of the home. Its folder and model are the defaults of the options. Rejects with an Error in
+   * one line when there is no such session, or when another process has it open.
+   */
+  static async load(sessionId: string, options: AIAgentOptions = {}): Promise<AIAgent> {
+    const stored = await openStored(sessionId, options);
+    const agent = new AIAgent(stored);
+    agent.#ownJournals.push(stored.journal);
+    return agent;
+  }
 
   /** Throws an Error in one line when the options cannot be met: an unknown toolset, an API mode without a wire. */
   constructor(options: AIAgentOptions = {}) {
@@ -226,6 +242,7 @@ export class AIAgent {
     await this.#setup.extensions.dispose();
     await this.checkpoints?.close();
     await this.#setup.host.terminals.dispose();
+    for (const journal of this.#ownJournals) journal.close();
   }
 
   /** Not awaited: no turn waits for a title. */

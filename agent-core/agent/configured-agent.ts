@@ -1,13 +1,20 @@
 /** Options of an agent from the user's home folder and environment. The environment overrides config.yaml. */
+import { isAbsolute, join } from "node:path";
+import * as z from "zod";
 import { loadConfig } from "../config/config.ts";
 import { type Environment, homeFolder, memoriesFolder } from "../config/home.ts";
+import { readJsonFile } from "../config/home-file.ts";
 import type { Config, ModelEntry, TerminalConfig } from "../config/sections.ts";
-import { type ContextEngine, defaultEngine } from "../context/context-engine.ts";
+import { type ContextEngine, defaultEngine, MOST_TARGET } from "../context/context-engine.ts";
 import type { CommandVariables } from "../host/terminals/backend.ts";
 import { Memory } from "../memory/memory.ts";
+import type { Message } from "../messages/message.ts";
 import { networkVariables } from "../platform/http/network-settings.ts";
 import { deployments } from "../providers/deployments.ts";
 import type { ModelSettings } from "../providers/resolve.ts";
+import type { Sampling } from "../providers/wire/wire.ts";
+import { table as toolTable } from "../tools/table.gen.ts";
+import { unsupportedToolsets } from "../tools/toolsets.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 import type { AuxiliaryModels } from "./auxiliary.ts";
 
@@ -29,6 +36,7 @@ export type ConfiguredAgent = {
     | "approvals"
     | "memory"
     | "commandSeconds"
+    | "prefillMessages"
   >;
   /** Settings of the place that runs commands. */
   readonly terminal: TerminalConfig;
@@ -38,14 +46,16 @@ export type ConfiguredAgent = {
   readonly places: readonly ModelSettings[];
   /** One line for each setting that could not be used. */
   readonly warnings: readonly string[];
+  /** One line for each protection with a misspelt name; see `LoadedConfig`. */
+  readonly errors: readonly string[];
 };
 
 /** `platform` selects the entry of `platform_toolsets`: `acp` or `cli`. */
 export async function configuredAgent(environment: Environment, platform: string): Promise<ConfiguredAgent> {
   const home = homeFolder(environment);
-  const { config, environment: merged, warnings } = await loadConfig(home, environment);
+  const { config, environment: merged, warnings, errors } = await loadConfig(home, environment);
   const toolsets = config.platform_toolsets[platform] ?? config.toolsets;
-  const effort = config.agent.reasoning_effort;
+  const prefill = await prefillMessages(home, config);
   return {
     options: {
       home,
@@ -55,7 +65,8 @@ export async function configuredAgent(environment: Environment, platform: string
       refreshEnvironment: () => freshEnvironment(home, environment),
       silenceMs: (provider) => milliseconds(config.providers[provider]?.stale_timeout_seconds),
       ...(config.agent.retry_seconds !== undefined && { retryMs: config.agent.retry_seconds * 1_000 }),
-      ...(effort !== undefined && { sampling: { reasoningEffort: effort } }),
+      sampling: configuredSampling(config),
+      ...(prefill.messages.length > 0 && { prefillMessages: prefill.messages }),
       approvals: config.approvals.mode,
       memory: configuredMemory(home, config.memory),
       contextEngine: configuredEngine(config),
@@ -69,8 +80,49 @@ export async function configuredAgent(environment: Environment, platform: string
     places: Object.keys(config.providers)
       .map((provider) => modelSettings({ provider }, config, merged))
       .filter(({ baseUrl }) => baseUrl !== undefined),
-    warnings,
+    warnings: [...warnings, ...prefill.warnings, ...toolsetWarnings(toolsets), ...targetWarnings(config.compression)],
+    errors,
   };
+}
+
+function configuredSampling({ model, agent }: Config): Sampling {
+  const { temperature, top_p: topP, max_tokens: maxTokens, stop } = model ?? {};
+  const { reasoning_effort: reasoningEffort } = agent;
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(stop !== undefined && { stop }),
+    ...(reasoningEffort !== undefined && { reasoningEffort }),
+  };
+}
+
+function toolsetWarnings(toolsets: readonly string[] = []): readonly string[] {
+  const names = unsupportedToolsets(toolTable, toolsets);
+  return names.length === 0 ? [] : [`config.yaml: toolsets without tools in this version: ${names.join(", ")}.`];
+}
+
+function targetWarnings({ threshold, target = 0 }: Config["compression"]): readonly string[] {
+  const most = threshold * MOST_TARGET;
+  if (target <= most) return [];
+  return [
+    `config.yaml: compression.target is ${target}, but at most 90 % of compression.threshold is possible: ${most}.`,
+  ];
+}
+
+const prefillSchema = z.array(z.object({ role: z.enum(["user", "assistant"]), content: z.string().min(1) }));
+
+type Prefill = { readonly messages: readonly Message[]; readonly warnings: readonly string[] };
+
+/** Messages that precede every conversation. A file that cannot be used causes a warning. */
+async function prefillMessages(home: string, config: Config): Promise<Prefill> {
+  const name = config.agent.prefill_messages_file ?? config.prefill_messages_file;
+  if (name === undefined) return { messages: [], warnings: [] };
+  const path = isAbsolute(name) ? name : join(home, name);
+  const parsed = prefillSchema.safeParse(await readJsonFile(path));
+  if (parsed.success) return { messages: parsed.data, warnings: [] };
+  const expected = 'It must be a JSON list of messages: [{"role": "user", "content": "…"}, …]';
+  return { messages: [], warnings: [`config.yaml: prefill_messages_file: ${path} was not used. ${expected}.`] };
 }
 
 /** Reads the files of the home again, because a key may have been renewed. */
@@ -115,9 +167,10 @@ function builtIn({
   soft_limit: softLimit,
   hard_limit: hardLimit,
   target,
+  protect_last_n: protectedMessages,
   strategy,
 }: CompressionSection): ContextEngine {
-  return defaultEngine({ threshold, softLimit, hardLimit, target }, strategy);
+  return defaultEngine({ threshold, softLimit, hardLimit, target, protectedMessages }, strategy);
 }
 
 /** Never compresses by itself, only after the provider refused a request as too long or when the user asks for it. */
@@ -147,8 +200,7 @@ function modelSettings(entry: ModelEntry, { providers }: Config, environment: En
 function modelDefaults(config: Config, environment: Environment): Environment {
   const { model } = config;
   if (model === undefined) return {};
-  const section: Record<string, string | undefined> = model;
-  const { provider, base_url: url, api_mode: mode, api_key: key, dialect: named } = section;
+  const { provider, base_url: url, api_mode: mode, api_key: key, dialect: named } = model;
   const entry: ModelEntry = {
     ...(provider && { provider }),
     ...(url && { base_url: url }),
@@ -158,7 +210,7 @@ function modelDefaults(config: Config, environment: Environment): Environment {
   };
   const { baseUrl, apiMode, apiKey, dialect } = modelSettings(entry, config, environment);
   return {
-    HERMES_MODEL: section["default"] ?? section["name"],
+    HERMES_MODEL: model.default ?? model.name,
     HERMES_PROVIDER: provider,
     HERMES_BASE_URL: baseUrl,
     HERMES_API_MODE: apiMode,
@@ -169,13 +221,15 @@ function modelDefaults(config: Config, environment: Environment): Environment {
 
 /** Models of the auxiliary tasks in config.yaml; `provider: auto` selects none. */
 function auxiliaryModels(config: Config, environment: Environment): Readonly<Record<string, AuxiliaryModels>> {
-  const tasks = Object.entries(config.auxiliary).map(([task, { timeout, fallback_chain: others, ...own }]) => {
+  const tasks = Object.entries(config.auxiliary).flatMap(([task, section]) => {
+    if (section === undefined) return [];
+    const { timeout, fallback_chain: others, ...own } = section;
     const named = [own, ...others].filter(({ model, provider }) => model !== undefined && provider !== "auto");
     const models: AuxiliaryModels = {
       chain: named.map((entry) => modelSettings(entry, config, environment)),
       ...(timeout !== undefined && { timeoutMs: timeout * 1_000 }),
     };
-    return [task, models] as const;
+    return [[task, models] as const];
   });
   return Object.fromEntries(tasks);
 }
@@ -201,9 +255,7 @@ function commandVariables(config: Config, environment: Environment): CommandVari
 }
 
 function keyNames(config: Config): ReadonlySet<string> {
-  const tasks: readonly (ModelEntry & { readonly fallback_chain: readonly ModelEntry[] })[] = Object.values(
-    config.auxiliary,
-  );
+  const tasks = Object.values(config.auxiliary).filter((task) => task !== undefined);
   const entries = [...config.fallback_providers, ...tasks.flatMap((task) => [task, ...task.fallback_chain])];
   const configured = [...Object.values(config.providers), ...entries].map((entry) => entry.key_env);
   const known = deployments.map(({ keyVariable }) => keyVariable);

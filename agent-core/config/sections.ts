@@ -148,7 +148,8 @@ export const sections = {
       threshold: share.default(0.5),
       soft_limit: share.default(0.7),
       hard_limit: share.default(0.85),
-      target: share.default(0.5),
+      /** Default: 60 % of the threshold. */
+      target: share.optional(),
       /** Newest messages that stay. */
       protect_last_n: z.number().int().nonnegative().default(DEFAULT_PROTECTED),
       strategy: z.enum(["summary", "recency", "importance", "hybrid"]).default("summary"),

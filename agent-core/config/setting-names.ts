@@ -157,7 +157,8 @@ function namesWithoutSchema(
   if (typeof value !== "object" || value === null) return [];
   const entries = Object.entries(value);
   const records = possible.flatMap((schema) => (schema instanceof z.ZodRecord ? [schema.valueType] : []));
-  if (records.length > 0) return entries.flatMap(([name, item]) => namesWithoutSchema(item, records, [...section, name]));
+  if (records.length > 0)
+    return entries.flatMap(([name, item]) => namesWithoutSchema(item, records, [...section, name]));
   const shapes = possible.flatMap((schema) => (schema instanceof z.ZodObject ? [schema.shape] : []));
   // A schema without a shape, and one that is open for other names, accepts all of them.
   if (shapes.length === 0 || possible.some((schema) => schema instanceof z.ZodObject && schema.def.catchall)) return [];

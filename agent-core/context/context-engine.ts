@@ -35,27 +35,33 @@ export type ContextLimits = {
   readonly softLimit: number;
   /** Above it, any request begins with a compression. */
   readonly hardLimit: number;
-  /** Aim of a compression. */
-  readonly target: number;
+  /** Aim of a compression. Default: well below the threshold. */
+  readonly target?: number | undefined;
+  /** Newest messages that a compression keeps. Default 20. */
+  readonly protectedMessages?: number;
 };
 
 /** Same as the defaults of `compression` in config.yaml (config/sections.ts). */
-export const DEFAULT_LIMITS: ContextLimits = { threshold: 0.5, softLimit: 0.7, hardLimit: 0.85, target: 0.5 };
+export const DEFAULT_LIMITS: ContextLimits = { threshold: 0.5, softLimit: 0.7, hardLimit: 0.85 };
 
 /** A compression must end well below the threshold, or the next turn begins with another one. */
 const BELOW_THRESHOLD = 0.6;
+/** Highest target that the user can choose, as a share of the threshold. */
+export const MOST_TARGET = 0.9;
 
 /** The built-in engine. `strategyName` is summary, recency, importance or hybrid. */
 export function defaultEngine(limits: ContextLimits = DEFAULT_LIMITS, strategyName = "summary"): ContextEngine {
   const strategy = strategyOf(strategyName);
-  const { threshold, softLimit, hardLimit, target } = limits;
+  const { threshold, softLimit, hardLimit, protectedMessages } = limits;
+  const target = Math.min(limits.target ?? threshold * BELOW_THRESHOLD, threshold * MOST_TARGET);
   return {
     name: "default",
     softLimit,
     hardLimit,
     summarizes: strategy.summarizes,
     shouldCompress: ({ used, window, isNewTurn }) => used >= window * (isNewTurn ? threshold : hardLimit),
-    target: (window) => Math.round(window * Math.min(target, threshold * BELOW_THRESHOLD)),
-    plan: (room) => planCompression({ ...room, strategy }),
+    target: (window) => Math.round(window * target),
+    plan: (room) =>
+      planCompression({ ...room, strategy, ...(protectedMessages !== undefined && { protectedMessages }) }),
   };
 }

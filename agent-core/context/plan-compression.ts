@@ -3,7 +3,7 @@ import type { Compression, PositionRange, TranscriptEntry } from "../sessions/co
 import { isUsers, type Strategy, type Unit, unitsOf } from "./strategies.ts";
 import { CHARS_A_TOKEN, messageTokens } from "./token-meter.ts";
 
-/** Newest messages that stay. */
+/** Newest messages that stay, as in the original Hermes Agent. */
 const PROTECTED_MESSAGES = 20;
 /** Part of the target for the newest messages; fewer of them stay if they are longer. */
 const TAIL_SHARE = 0.6;
@@ -33,6 +33,8 @@ export type CompressionRequest = {
   /** Tokens below which shortening results is enough, so that no message is dropped. */
   readonly enough: number;
   readonly strategy: Strategy;
+  /** Newest messages that stay; fewer if they are long. Default 20. */
+  readonly protectedMessages?: number;
 };
 
 export type CompressionPlan = {
@@ -47,12 +49,12 @@ export type CompressionPlan = {
 
 /** Undefined when nothing can be dropped or shortened. */
 export function planCompression(room: CompressionRequest): CompressionPlan | undefined {
-  const { compression, target, enough, strategy } = room;
+  const { compression, target, enough, strategy, protectedMessages = PROTECTED_MESSAGES } = room;
   const said = room.said.filter(({ isUnfinished }) => !isUnfinished);
   const isDropped = inRanges(compression?.dropped ?? []);
   const kept = said.filter(({ position }) => !isDropped(position));
   const units = unitsOf(withShorter(kept, compression?.shortened ?? []));
-  const { middle, tail } = parts(units, target);
+  const { middle, tail } = parts(units, target, protectedMessages);
   const pruned = shortenOutputs(middle.flatMap(({ items }) => items));
   const lighter = unitsOf(
     withShorter(
@@ -85,7 +87,7 @@ export function planCompression(room: CompressionRequest): CompressionPlan | und
 type Parts = { readonly middle: readonly Unit[]; readonly tail: readonly Unit[] };
 
 /** The first exchange, the newest messages and the user's last request stay; the units between them can be dropped. */
-function parts(units: readonly Unit[], target: number): Parts {
+function parts(units: readonly Unit[], target: number, protectedMessages: number): Parts {
   const head = headCount(units, target);
   let tail = units.length;
   let messages = 0;
@@ -96,7 +98,7 @@ function parts(units: readonly Unit[], target: number): Parts {
     messages += unit.items.length;
     tokens += unit.tokens;
     const isLast = tail === units.length;
-    if (!isLast && (messages > PROTECTED_MESSAGES || tokens > target * TAIL_SHARE)) break;
+    if (!isLast && (messages > protectedMessages || tokens > target * TAIL_SHARE)) break;
     tail--;
   }
   const request = units.findLastIndex(isUsers);

@@ -9,6 +9,7 @@ import {
   type SessionNotification,
   type SessionUpdate,
 } from "@zed-industries/agent-client-protocol";
+import { COMMAND_LINE } from "../acp/connected-client.ts";
 import { agentApp } from "../acp/serve.ts";
 import { diagnose } from "../agent/doctor.ts";
 import { nodeHost } from "../host/node-host.ts";
@@ -87,7 +88,7 @@ async function runPrompt(options: HeadlessOptions): Promise<number> {
   });
   const print = updatePrinter(options.json);
   try {
-    return await client({ name: "hermes-cli" })
+    return await client({ name: COMMAND_LINE })
       .onNotification(methods.client.session.update, asSent, ({ params }) => print.update(params))
       .onRequest(methods.client.session.requestPermission, ({ params }) => {
         const allowed = options.allowAll ? params.options.find(({ kind }) => kind === "allow_once") : undefined;
@@ -117,7 +118,7 @@ async function converse(
 ): Promise<number> {
   await agent.request(methods.agent.initialize, {
     protocolVersion: 1,
-    clientInfo: { name: "hermes-cli", title: "the command line", version: VERSION },
+    clientInfo: { name: COMMAND_LINE, title: "the command line", version: VERSION },
     clientCapabilities: { session: { notices: {} } },
   });
   const sessionId = resume === undefined ? await newSession(agent, cwd) : await resumed(agent, resume, cwd);

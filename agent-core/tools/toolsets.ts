@@ -24,7 +24,8 @@ export type ChosenTools =
 
 /** Fails on an unknown name: a typing error must not remove a restriction. */
 export function selectTools(table: readonly Tool[], { enabled, disabled = [] }: ToolChoice): ChosenTools {
-  const known = new Set([...table.map((tool) => tool.toolset), ...Object.keys(COMPOSITES), ...FOREIGN_TOOLSETS, ALL]);
+  const own = [...table.map((tool) => tool.toolset), ...EXTENSION_TOOLSETS];
+  const known = new Set([...own, ...Object.keys(COMPOSITES), ...FOREIGN_TOOLSETS, ALL]);
   const unknown = [...(enabled ?? []), ...disabled].find((name) => !isKnown(name, known));
   if (unknown !== undefined) {
     const near = nearestNames(unknown, [...known], 3);
@@ -47,13 +48,15 @@ export function isToolsetOn(tool: Tool, { enabled, disabled = [] }: ToolChoice):
   return isIn(tool, expand(enabled)) || enabled.some((name) => name.startsWith("hermes-"));
 }
 
+/** Toolsets whose tools come from an extension. */
+const EXTENSION_TOOLSETS = ["skills"];
+
 /** Toolsets of the original Hermes without tools here: a configuration that names them is valid. */
 const FOREIGN_TOOLSETS = [
   "web",
   "browser",
   "vision",
   "image_gen",
-  "skills",
   "delegation",
   "code_execution",
   "cronjob",
@@ -64,6 +67,12 @@ const FOREIGN_TOOLSETS = [
   "homeassistant",
   "debugging",
 ];
+
+/** Enabled names of the original Hermes that add no tool, because this version has none. */
+export function unsupportedToolsets(table: readonly Tool[], names: readonly string[]): readonly string[] {
+  const supported = new Set(table.map((tool) => tool.toolset));
+  return names.filter((name) => FOREIGN_TOOLSETS.includes(name) && !supported.has(name));
+}
 
 function isKnown(name: string, known: ReadonlySet<string>): boolean {
   return known.has(name) || name.startsWith("hermes-") || name.startsWith("mcp-") || name.startsWith("plugin-");

@@ -29,7 +29,7 @@ const OURS: HermesAgentCapabilities = { steer: true, restore: true, processes: t
 export function registerConnectionMethods(app: AgentApp, server: AgentServer): void {
   app.onRequest(methods.agent.initialize, ({ params, client }) => {
     const { clientCapabilities = {}, clientInfo } = params;
-    server.identify(new ConnectedClient(clientCapabilities, clientInfo?.title ?? clientInfo?.name, client));
+    server.identify(new ConnectedClient(clientCapabilities, clientInfo ?? undefined, client));
     return {
       protocolVersion: PROTOCOL_VERSION,
       agentInfo: { name: "hermes", title: "Hermes", version: server.options.version },

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type AgentCallbacks, AIAgent, type AIAgentOptions, IterationBudget } from "../../../agent-core/index.ts";
+import { Journal } from "../../../agent-core/sessions/journal.ts";
 import { call, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 
 let model: ModelServer;
@@ -53,6 +54,30 @@ test("the prefix of every request stays the same to the byte", async () => {
   expect(third?.messages.slice(0, second?.messages.length)).toEqual(second?.messages);
   expect(JSON.stringify(third?.["tools"])).toBe(JSON.stringify(first?.["tools"]));
   expect(JSON.stringify({ system: first?.messages[0], tools: first?.["tools"] }).length).toBeLessThan(16_000);
+});
+
+test("prefill messages precede the conversation in every request, and are never stored", async () => {
+  model.script(say("one"), say("two"));
+  const agent = agentWith(
+    {},
+    {
+      prefillMessages: [
+        { role: "user", content: "Speak like a sailor." },
+        { role: "assistant", content: "Aye." },
+      ],
+    },
+  );
+  await agent.chat("hi");
+  await agent.chat("more");
+  expect(lastRequest().map(({ content }) => content)).toEqual([
+    expect.any(String),
+    "Speak like a sailor.",
+    "Aye.",
+    "hi",
+    "one",
+    "more",
+  ]);
+  expect(agent.messages).toHaveLength(4);
 });
 
 test("calls of one answer run in parallel, and their results are in the calls' order", async () => {
@@ -222,4 +247,28 @@ test("the project's instructions are in the system prompt, with guidance for the
   expect(all).toContain("Use tabs.");
   expect(all).toContain("`todo`");
   expect(fewer).not.toMatch(/`todo`|run the test/);
+});
+
+test("a stored session continues by its id, with its messages, its folder and its prefix", async () => {
+  const home = join(cwd, ".home");
+  const id = "20261123_101010_0123abcd";
+  const path = join(home, "vscode", "sessions", `${id}.jsonl`);
+  const journal = new Journal({ path, sessionId: id, cwd, now: Date.now, onFailure: expect.unreachable });
+  model.script(say("one"), say("two"));
+  const first = agentWith({}, { sessionId: id, journal });
+  await first.chat("hi");
+  await first.close();
+  journal.close();
+  const endpoint = { baseUrl: model.baseUrl, model: "test-model", apiKey: "sk-test-123456", environment: {} };
+  const again = await AIAgent.load(id, { home, ...endpoint });
+  expect(await again.chat("more")).toBe("two");
+  expect(
+    lastRequest()
+      .slice(1)
+      .map(({ content }) => content),
+  ).toEqual(["hi", "one", "more"]);
+  expect(lastRequest()[0]).toEqual(model.requests[0]?.body.messages[0]);
+  await again.close();
+  await expect(AIAgent.load("20261123_101010_00000000", { home })).rejects.toThrow(/could not be read/);
+  await expect(AIAgent.load("../x", { home })).rejects.toThrow("is not the id of a session");
 });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { configuredAgent } from "../../../agent-core/agent/configured-agent.ts";
+import type { TranscriptEntry } from "../../../agent-core/sessions/conversation.ts";
 
 let home: string;
 beforeEach(() => {
@@ -71,4 +72,62 @@ test("the engine of the context window is chosen by name; the original's name me
   const { options, warnings } = await configuredAgent({ HERMES_HOME: home }, "acp");
   expect(options.contextEngine?.name).toBe("default");
   expect(warnings.join("\n")).toMatch(/config\.yaml: context\.engine: .*The default is used/s);
+});
+
+test("sampling options of the model, and messages that precede every conversation", async () => {
+  writeFileSync(
+    join(home, "prefill.json"),
+    JSON.stringify([
+      { role: "user", content: "Speak like a sailor." },
+      { role: "assistant", content: "Aye." },
+    ]),
+  );
+  const model = "model: {default: m, temperature: 0.2, top_p: 0.9, max_tokens: 500, stop: END}\n";
+  const { sampling, prefillMessages } = await configured(
+    `${model}agent: {prefill_messages_file: prefill.json, reasoning_effort: low}\n`,
+  );
+  expect(sampling).toEqual({ temperature: 0.2, topP: 0.9, maxTokens: 500, stop: ["END"], reasoningEffort: "low" });
+  expect(prefillMessages).toHaveLength(2);
+  writeFileSync(join(home, "config.yaml"), "prefill_messages_file: none.json\n");
+  const { warnings } = await configuredAgent({ HERMES_HOME: home }, "acp");
+  expect(warnings).toEqual([
+    expect.stringContaining(`${join(home, "none.json")} was not used. It must be a JSON list`),
+  ]);
+});
+
+test("each platform has its own toolsets; a supported name without tools here is reported", async () => {
+  const yaml = "toolsets: [hermes-cli]\nplatform_toolsets:\n  cli: [file, web, skills]\n  acp: safe\n";
+  writeFileSync(join(home, "config.yaml"), yaml);
+  const cli = await configuredAgent({ HERMES_HOME: home }, "cli");
+  expect(cli.options.enabledToolsets).toEqual(["file", "web", "skills"]);
+  expect(cli.warnings).toEqual(["config.yaml: toolsets without tools in this version: web."]);
+  const acp = await configuredAgent({ HERMES_HOME: home }, "acp");
+  expect(acp.options.enabledToolsets).toEqual(["safe"]);
+  expect(acp.warnings).toEqual([]);
+});
+
+test("compression.target is the aim of a compression, below the threshold", async () => {
+  const targetOf = async (yaml: string) => (await configured(`compression: {${yaml}}\n`)).contextEngine?.target(1_000);
+  expect(await targetOf("threshold: 0.5")).toBe(300);
+  expect(await targetOf("threshold: 0.5, target: 0.4")).toBe(400);
+  expect(await targetOf("threshold: 0.5, target: 0.5")).toBe(450);
+  const { warnings } = await configuredAgent({ HERMES_HOME: home }, "acp");
+  expect(warnings).toEqual([expect.stringContaining("at most 90 % of compression.threshold")]);
+});
+
+test("compression.protect_last_n is the number of newest messages that stay", async () => {
+  const entries: TranscriptEntry[] = Array.from({ length: 60 }, (_, position) => ({
+    position,
+    role: "user",
+    shownAs: "prompt",
+    isUnfinished: false,
+    message:
+      position % 2 === 0 ? { role: "user" as const, content: "go on" } : { role: "assistant" as const, content: "ok" },
+  }));
+  const plan = { said: entries, compression: undefined, target: 10_000, enough: 0 };
+  const droppedWith = async (count: number) => {
+    const { contextEngine } = await configured(`compression: {protect_last_n: ${count}}\n`);
+    return contextEngine?.plan(plan)?.fresh.length ?? 0;
+  };
+  expect((await droppedWith(10)) - (await droppedWith(30))).toBe(20);
 });

@@ -10,6 +10,11 @@ beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "hermes-config-"));
 });
 
+function read(yaml: string) {
+  writeFileSync(join(home, "config.yaml"), yaml);
+  return loadConfig(home, {});
+}
+
 test("an empty home gives the defaults without a warning", async () => {
   const { config, warnings } = await loadConfig(home, {});
   expect(warnings).toEqual([]);
@@ -17,13 +22,16 @@ test("an empty home gives the defaults without a warning", async () => {
   expect(config.approvals.mode).toBe("manual");
 });
 
-test("a home of the original agent is read, and unknown keys are ignored", async () => {
+test("a home of the original agent is read, and its settings without effect are named in one line", async () => {
   writeFileSync(
     join(home, "config.yaml"),
-    "model:\n  default: some/model\n  provider: openrouter\nagent:\n  max_turns: null\n  coding_context: auto\nterminal:\n  backend: local\n",
+    "model:\n  default: some/model\n  provider: openrouter\nagent:\n  max_turns: null\n  verify_on_stop: true\nterminal:\n  backend: local\n_config_version: 32\ntts: {}\n",
   );
-  const { config, warnings } = await loadConfig(home, {});
-  expect(warnings).toEqual([]);
+  const { config, warnings, errors } = await loadConfig(home, {});
+  expect(warnings).toEqual([
+    "config.yaml: settings of Hermes Agent that this version does not support: agent.verify_on_stop, tts.",
+  ]);
+  expect(errors).toEqual([]);
   expect(config.model).toEqual({ default: "some/model", provider: "openrouter" });
   expect(config.agent.max_turns).toBe(90);
 });
@@ -61,11 +69,6 @@ test("HERMES_HOME names the home, unless it is empty", () => {
 });
 
 test("terminal: the original's names and defaults; an invalid section runs no command on the wrong machine", async () => {
-  const read = async (yaml: string) => {
-    const home = mkdtempSync(join(tmpdir(), "hermes-config-"));
-    writeFileSync(join(home, "config.yaml"), yaml);
-    return loadConfig(home, {});
-  };
   expect((await read("agent:\n  max_turns: 5\n")).config.terminal).toMatchObject({ backend: "local" });
   const ssh = "terminal:\n  backend: ssh\n  ssh_host: host\n  ssh_port: 22\n";
   expect((await read(ssh)).config.terminal).toMatchObject({ backend: "ssh", ssh_host: "host", ssh_port: 22 });
@@ -88,4 +91,47 @@ test("values may refer to the environment, with a default; unset references are 
   const { config, warnings } = await loadConfig(home, {});
   expect(config.providers).toEqual({ own: { base_url: "http://127.0.0.1:9/v1", api_key: "file-key" } });
   expect(warnings).toEqual([expect.stringMatching(/fallback_providers refers to .*NO_SUCH/)]);
+});
+
+test("an unknown name is reported with the nearest valid one, at every depth", async () => {
+  const { warnings, errors } = await read(
+    "agent:\n  max_turn: 5\ncompresion: {}\nproviders:\n  own:\n    base_ur: http://x\nauxiliary:\n  titel_generation: {}\n  compression:\n    modle: m\nzzzzzzzz: 1\n",
+  );
+  expect(warnings).toEqual([
+    "config.yaml: unknown settings without effect: agent.max_turn (did you mean max_turns?), compresion (did you mean compression?), " +
+      "providers.own.base_ur (did you mean base_url?), auxiliary.titel_generation (did you mean title_generation?), " +
+      "auxiliary.compression.modle (did you mean model?), zzzzzzzz.",
+  ]);
+  expect(errors).toEqual([]);
+});
+
+test.each([
+  ["terminal:\n  sandbx: on\n", "terminal.sandbox", { terminal: { backend: "unusable" } }],
+  ["terminl:\n  backend: ssh\n", "terminal", { terminal: { backend: "unusable" } }],
+  ["approvals:\n  mode: off\n  mod: manual\n", "approvals.mode", { approvals: { mode: "manual" } }],
+  ["network:\n  strict_ssl: false\n  strict_ssI: true\n", "network.strict_ssl", { network: { strict_ssl: true } }],
+  ["agent:\n  disabled_toolset: terminal\n", "agent.disabled_toolsets", { toolsets: ["safe"] }],
+  ["toolset: [file]\n", "toolsets", { toolsets: ["safe"] }],
+])("a misspelt name of a protection is an error, and the strict value applies: %j", async (yaml, meant, strict) => {
+  const { config, warnings, errors } = await read(yaml);
+  expect(warnings).toEqual([]);
+  expect(errors).toEqual([expect.stringContaining(`is not a setting. Did you mean ${meant}?`)]);
+  expect(config).toMatchObject(strict);
+});
+
+test("a wrong value costs its own setting only; a restriction of tools that cannot be read stays strict", async () => {
+  const { config } = await read("agent:\n  max_turns: many\n  disabled_toolsets: terminal\n");
+  expect(config.agent).toMatchObject({ max_turns: 90, disabled_toolsets: ["terminal"] });
+  expect((await read("agent:\n  disabled_toolsets:\n    terminal: true\n")).config.toolsets).toEqual(["safe"]);
+});
+
+test("empty settings, as the original writes them, mean the default", async () => {
+  const task = "{provider: auto, model: '', base_url: '', api_key: '', timeout: 120}";
+  const { config, warnings } = await read(`model: ''\nauxiliary:\n  compression: ${task}\n`);
+  expect(warnings).toEqual([]);
+  expect(config.auxiliary.compression).toEqual({ provider: "auto", timeout: 120, fallback_chain: [] });
+});
+
+test("a newer format of config.yaml is reported", async () => {
+  expect((await read("_config_version: 999\n")).warnings).toEqual([expect.stringContaining("version 999")]);
 });

@@ -1,0 +1,49 @@
+/** Options of an agent that continues a stored session. */
+import { ObjectStore } from "../checkpoints/object-store.ts";
+import { checkpointsFolder, homeFolder, sessionsFolder } from "../config/home.ts";
+import { parseChoice } from "../providers/choice.ts";
+import { Journal } from "../sessions/journal.ts";
+import { readJournal, type StoredSession } from "../sessions/read-journal.ts";
+import { journalPath } from "../sessions/session-files.ts";
+import type { AIAgentOptions } from "./agent-options.ts";
+
+/** The stored state of a session, as options of its agent. */
+export function resumedOptions(stored: StoredSession | undefined): Partial<AIAgentOptions> {
+  if (stored === undefined) return {};
+  const { conversation, todos, records, title, systemPrompt } = stored;
+  return {
+    conversation,
+    todos,
+    entries: records,
+    ...(title !== undefined && { title }),
+    ...(systemPrompt !== undefined && { systemPrompt }),
+  };
+}
+
+/**
+ * Reads the session `id` of the home, and claims its journal. `options` override the stored folder and model. Rejects with
+ * an Error in one line when there is no such session, or when another process has it open.
+ */
+export async function openStored(
+  id: string,
+  options: AIAgentOptions,
+): Promise<AIAgentOptions & { readonly journal: Journal }> {
+  const home = options.home ?? homeFolder(options.environment ?? process.env);
+  const path = journalPath(sessionsFolder(home), id);
+  if (path === undefined) throw new Error(`${JSON.stringify(id)} is not the id of a session.`);
+  const objects = new ObjectStore(checkpointsFolder(home));
+  const read = await readJournal(path, undefined, (hash) => objects.textOf(hash));
+  if (!read.ok) throw new Error(`The session ${id} could not be read: ${read.message}`);
+  const { session: stored } = read;
+  const report = (message: string): void => options.callbacks?.status?.({ severity: "error", message });
+  const cwd = options.cwd ?? (stored.cwd || process.cwd());
+  const journal = new Journal({ path, sessionId: id, cwd, knownSize: stored.size, now: Date.now, onFailure: report });
+  const problem = journal.claim();
+  if (problem !== undefined) throw new Error(`The session ${id} could not be opened: ${problem}`);
+  return { ...storedModel(stored), ...options, ...resumedOptions(stored), sessionId: id, cwd, journal };
+}
+
+/** The last model that the user chose in the session. */
+function storedModel({ model }: StoredSession): Pick<AIAgentOptions, "provider" | "model"> {
+  return model === undefined ? {} : (parseChoice(model) ?? {});
+}

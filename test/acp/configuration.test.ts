@@ -1,0 +1,57 @@
+// Settings and fields that the agent knows, but does not serve: the user is told.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { AcpAgent } from "../support/acp-agent.ts";
+import { say, startModelServer } from "../support/model-server/model-server.ts";
+
+async function opened(yaml: string): Promise<{ agent: AcpAgent; id: string; notices: () => unknown[] }> {
+  const agent = new AcpAgent();
+  onTestFinished(() => agent.stop());
+  writeFileSync(join(agent.home, "config.yaml"), yaml);
+  await agent.initialize({ session: { notices: {} } });
+  const id = await agent.newSession();
+  return { agent, id, notices: () => agent.of("notice").map(({ severity, title }) => `${severity}: ${title}`) };
+}
+
+test("a session begins with one line for the settings of the original agent and one for unknown ones", async () => {
+  const { notices } = await opened("display: {skin: mono}\nmoa: {}\nagent: {max_turn: 3}\n");
+  await expect
+    .poll(notices)
+    .toEqual([
+      "warning: config.yaml: unknown settings without effect: agent.max_turn (did you mean max_turns?).",
+      "warning: config.yaml: settings of Hermes Agent that this version does not support: display, moa.",
+    ]);
+});
+
+test("a misspelt security setting is an error, and no command runs until it is corrected", async () => {
+  const { agent, id, notices } = await opened("terminal: {sandbx: on}\n");
+  await expect
+    .poll(notices)
+    .toEqual([
+      "error: config.yaml: terminal.sandbx is not a setting. Did you mean terminal.sandbox? No command runs until this is corrected.",
+    ]);
+  agent.on("session/request_permission", () => ({ outcome: { outcome: "selected", optionId: "allow_once" } }));
+  await agent.prompt(id, "run echo made > made.txt");
+  expect(JSON.stringify(agent.of("tool_call_update"))).toContain("No command runs until");
+});
+
+test("an attachment that the model does not get is reported", async () => {
+  const { agent, id, notices } = await opened("");
+  const audio = { type: "audio", mimeType: "audio/wav", data: "AAAA" };
+  await agent.request("session/prompt", { sessionId: id, prompt: [{ type: "text", text: "list" }, audio] });
+  expect(notices()).toEqual(["warning: An audio attachment was left out: Hermes does not support audio."]);
+});
+
+test("platform_toolsets.cli is for the command line", async () => {
+  const model = await startModelServer();
+  onTestFinished(() => model.stop());
+  model.script(say("hello"));
+  const agent = new AcpAgent({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m" });
+  onTestFinished(() => agent.stop());
+  writeFileSync(join(agent.home, "config.yaml"), "platform_toolsets: {cli: [todo], acp: [file]}\n");
+  const clientInfo = { name: "hermes-cli", version: "1" };
+  await agent.request("initialize", { protocolVersion: 1, clientCapabilities: {}, clientInfo });
+  await agent.prompt(await agent.newSession(), "hi");
+  expect(model.requests[0]?.body["tools"]).toMatchObject([{ function: { name: "todo" } }]);
+});
