@@ -122,6 +122,33 @@ export const UNUSABLE_TERMINAL: TerminalConfig = { ...terminalDefaults, backend:
 
 export type TerminalConfig = z.output<typeof terminalSection>;
 
+/** Text of a setting that YAML may read as a number or a truth value. */
+const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+/** An MCP server: a program (`command`) or an address (`url`). */
+const mcpServerSection = z.object({
+  /** Transport of a `url`: `sse` for servers without streamable HTTP. */
+  type: z.string().optional(),
+  command: text.optional(),
+  args: z.array(scalar).default([]),
+  env: z.record(z.string(), scalar).default({}),
+  /** Default: the session's folder. */
+  cwd: text.optional(),
+  url: text.optional(),
+  headers: z.record(z.string(), scalar).default({}),
+  auth: z.enum(["oauth"]).optional(),
+  /** Idle timeout of a call; default 120. */
+  timeout: seconds.optional(),
+  /** Default 60. */
+  connect_timeout: seconds.optional(),
+  /** Names of tools; `*` matches any characters. */
+  tools: z
+    .object({ include: names.optional(), exclude: names.default([]) })
+    .prefault({}),
+  enabled: z.boolean().default(true),
+});
+
+export type McpServerSection = z.output<typeof mcpServerSection>;
+
 export const sections = {
   /** Version of the file's format in the original Hermes Agent. */
   _config_version: z.number().int().nonnegative().optional(),
@@ -178,6 +205,7 @@ export const sections = {
       strict_ssl: z.boolean().default(true),
     })
     .prefault({}),
+  mcp_servers: z.record(z.string(), mcpServerSection).default({}),
   toolsets: names.optional(),
   platform_toolsets: z.record(z.string(), names).default({}),
   providers: z.record(z.string(), providerSection).default({}),

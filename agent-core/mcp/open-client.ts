@@ -1,0 +1,195 @@
+/** Opens the connection to one server with the MCP library. Loaded with the first server that starts. */
+import { isAbsolute, resolve } from "node:path";
+import {
+  type AuthProvider,
+  type CallToolResult,
+  Client,
+  type CreateMessageRequest,
+  type CreateMessageResult,
+  type ElicitRequest,
+  type ElicitResult,
+  type FetchLike,
+  type GetPromptResult,
+  type OAuthClientProvider,
+  type Progress,
+  type Prompt,
+  type ReadResourceResult,
+  type Resource,
+  type ResourceTemplateType,
+  type Root,
+  SdkHttpError,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Tool,
+  type Transport,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
+import { messageOf } from "../platform/errors.ts";
+import { httpFetch } from "../platform/http/http-fetch.ts";
+import type { HttpSettings, ServerConfig } from "./server-config.ts";
+import { serverEnvironment, StdioTransport } from "./stdio-transport.ts";
+
+/** Answers to a server's own requests, and notice of its changes. */
+export type ServerPorts = {
+  sample(params: CreateMessageRequest["params"], signal: AbortSignal): Promise<CreateMessageResult>;
+  elicit(params: ElicitRequest["params"], signal: AbortSignal): Promise<ElicitResult>;
+  roots(): Root[];
+  onListChanged(list: "tools" | "prompts" | "resources"): void;
+  onClose(): void;
+  /** Credentials for an HTTP server; undefined: none. */
+  readonly authProvider: AuthProvider | OAuthClientProvider | undefined;
+};
+
+/** The server needs credentials that the user has not given yet. */
+export class SignInNeeded extends Error {}
+
+export type CallOptions = { readonly signal: AbortSignal; readonly onProgress?: (progress: Progress) => void };
+
+/** Validates arguments: the errors in one line, undefined for valid ones. */
+export type ArgumentCheck = (args: unknown) => string | undefined;
+
+/** An open connection. */
+export type OpenClient = {
+  /** End of the server's stderr; empty for servers over HTTP. */
+  readonly log: string;
+  readonly has: { readonly tools: boolean; readonly prompts: boolean; readonly resources: boolean };
+  tools(): Promise<readonly Tool[]>;
+  prompts(): Promise<readonly Prompt[]>;
+  resources(signal: AbortSignal): Promise<readonly (Resource | ResourceTemplateType)[]>;
+  call(name: string, args: Record<string, unknown>, options: CallOptions): Promise<CallToolResult>;
+  readResource(uri: string, options: CallOptions): Promise<ReadResourceResult>;
+  prompt(name: string, args: Record<string, string>, options: CallOptions): Promise<GetPromptResult>;
+  /** Throws when the schema does not compile. */
+  check(schema: Tool["inputSchema"]): ArgumentCheck;
+  rootsChanged(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** The library limits each request; the caller of a request has its own idle timeout. Milliseconds: the longest timer. */
+const NO_TIMEOUT = 2 ** 31 - 1;
+
+/** Rejects with `SignInNeeded`, or with an Error in one line. `folder`: the session's folder, absolute. */
+export async function openClient(config: ServerConfig, folder: string, ports: ServerPorts): Promise<OpenClient> {
+  const { settings } = config;
+  if (settings.kind === "stdio") {
+    const start = { ...settings, cwd: folderOf(settings.cwd, folder) };
+    const transport =
+      process.platform === "win32"
+        ? new StdioClientTransport({ ...start, args: [...start.args], env: { ...serverEnvironment(start.env) }, stderr: "ignore" })
+        : new StdioTransport(start);
+    const log = (): string => (transport instanceof StdioTransport ? transport.stderr : "");
+    return connect(transport, { config, ports, log }).catch((error: unknown) => {
+      const said = log().split("\n").at(-1);
+      throw new Error(said ? `${messageOf(error)} (${said})` : messageOf(error));
+    });
+  }
+  if (settings.kind === "sse") return connect(sse(settings, ports), { config, ports, log: () => "" });
+  const streamable = new StreamableHTTPClientTransport(new URL(settings.url), httpOptions(settings, ports));
+  try {
+    return await connect(streamable, { config, ports, log: () => "" });
+  } catch (error) {
+    if (!isWithoutStreamableHttp(error)) throw error;
+    return connect(sse(settings, ports), { config, ports, log: () => "" });
+  }
+}
+
+function folderOf(cwd: string | undefined, folder: string): string {
+  if (cwd === undefined) return folder;
+  return isAbsolute(cwd) ? cwd : resolve(folder, cwd);
+}
+
+/** Answers of an older server to the first request of the newer transport. */
+function isWithoutStreamableHttp(error: unknown): boolean {
+  return error instanceof SdkHttpError && [400, 404, 405].includes(error.status);
+}
+
+function sse(settings: HttpSettings, ports: ServerPorts): SSEClientTransport {
+  return new SSEClientTransport(new URL(settings.url), httpOptions(settings, ports));
+}
+
+function httpOptions({ headers }: HttpSettings, { authProvider }: ServerPorts) {
+  return {
+    ...(authProvider && { authProvider }),
+    requestInit: { headers: { ...headers } },
+    fetch: ourFetch,
+  };
+}
+
+/** The library uses the members of a response that ours has. */
+const ourFetch: FetchLike = async (url, { method, headers, body, signal } = {}) => {
+  const init = { method, headers: new Headers(headers), signal, body: body == null ? undefined : String(body) };
+  return (await httpFetch(url, init)) as unknown as Response;
+};
+
+type Connecting = { readonly config: ServerConfig; readonly ports: ServerPorts; readonly log: () => string };
+
+async function connect(transport: Transport, { config, ports, log }: Connecting): Promise<OpenClient> {
+  const client = new Client(
+    { name: "hermes", title: "Hermes", version: "1" },
+    { capabilities: { roots: { listChanged: true }, sampling: {}, elicitation: { form: {} } } },
+  );
+  client.setRequestHandler("roots/list", () => ({ roots: ports.roots() }));
+  client.setRequestHandler("sampling/createMessage", ({ params }, { mcpReq }) => ports.sample(params, mcpReq.signal));
+  client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) => ports.elicit(params, mcpReq.signal));
+  client.setNotificationHandler("notifications/tools/list_changed", () => ports.onListChanged("tools"));
+  client.setNotificationHandler("notifications/prompts/list_changed", () => ports.onListChanged("prompts"));
+  client.setNotificationHandler("notifications/resources/list_changed", () => ports.onListChanged("resources"));
+  client.onerror = () => undefined; // garbage on stdout: the server goes on
+  try {
+    await client.connect(transport, { timeout: config.connectTimeoutMs });
+  } catch (error) {
+    await client.close().catch(() => undefined);
+    throw needsSignIn(error) ? new SignInNeeded(`${config.name} needs you to sign in`) : error;
+  }
+  client.onclose = () => ports.onClose();
+  return opened(client, log);
+}
+
+function needsSignIn(error: unknown): boolean {
+  return error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.status === 401);
+}
+
+function opened(client: Client, log: () => string): OpenClient {
+  const capabilities = client.getServerCapabilities() ?? {};
+  const checker = new AjvJsonSchemaValidator();
+  const optionsOf = ({ signal, onProgress }: CallOptions) => ({
+    signal,
+    timeout: NO_TIMEOUT,
+    ...(onProgress && { onprogress: onProgress }),
+  });
+  return {
+    get log() {
+      return log();
+    },
+    has: {
+      tools: capabilities.tools !== undefined,
+      prompts: capabilities.prompts !== undefined,
+      resources: capabilities.resources !== undefined,
+    },
+    tools: async () => (await client.listTools()).tools,
+    prompts: async () => (await client.listPrompts()).prompts,
+    resources: async (signal) => {
+      const [{ resources }, { resourceTemplates }] = await Promise.all([
+        client.listResources(undefined, { signal }),
+        client.listResourceTemplates(undefined, { signal }).catch(() => ({ resourceTemplates: [] })),
+      ]);
+      return [...resources, ...resourceTemplates];
+    },
+    // Unlike `callTool`, this keeps a result whose structured part breaks the server's own schema.
+    call: (name, args, options) =>
+      client.request({ method: "tools/call", params: { name, arguments: args } }, optionsOf(options)),
+    readResource: (uri, options) => client.readResource({ uri }, optionsOf(options)),
+    prompt: (name, args, options) => client.getPrompt({ name, arguments: args }, optionsOf(options)),
+    check: (schema) => {
+      const validate = checker.getValidator(schema);
+      return (args) => {
+        const { errorMessage } = validate(args);
+        return errorMessage;
+      };
+    },
+    rootsChanged: () => client.sendRootsListChanged(),
+    close: () => client.close(),
+  };
+}

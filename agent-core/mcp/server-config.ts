@@ -1,0 +1,162 @@
+/** Settings of MCP servers, from the home's config.yaml and from the client of the session. */
+import type { McpServer } from "@zed-industries/agent-client-protocol";
+import { contentHash } from "../approval/consents.ts";
+import type { McpServerSection } from "../config/sections.ts";
+
+/** Place of the settings. The user chose the servers of `config` and `editor`; a workspace brings its own along. */
+export type ServerSource = "config" | "editor" | "workspace";
+
+export type StdioSettings = {
+  readonly kind: "stdio";
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Absolute, or relative to the session's folder. Default: the session's folder. */
+  readonly cwd: string | undefined;
+};
+
+export type HttpSettings = {
+  /** `http`: streamable HTTP, with SSE as the fallback. `sse`: the older transport alone. */
+  readonly kind: "http" | "sse";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** `oauth`: the user signs in. */
+  readonly auth: "oauth" | undefined;
+};
+
+export type ServerConfig = {
+  readonly name: string;
+  readonly source: ServerSource;
+  /** Name of the source for display: `config.yaml`, `.mcp.json`. */
+  readonly sourceName: string;
+  /** File that defines the server; absolute. */
+  readonly path?: string;
+  readonly settings: StdioSettings | HttpSettings;
+  /** Idle timeout of a call: progress restarts it. */
+  readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+  /** Only these tools; undefined: all. `*` matches any characters. */
+  readonly include: readonly string[] | undefined;
+  readonly exclude: readonly string[];
+  readonly isEnabled: boolean;
+};
+
+export type ServerConfigs = {
+  readonly servers: readonly ServerConfig[];
+  /** One line for each server that cannot be used. */
+  readonly problems: readonly string[];
+};
+
+/** A server that needs longer for one call without progress hangs. */
+const CALL_TIMEOUT_SECONDS = 120;
+/** The first start of an `npx` server downloads its package. */
+const CONNECT_TIMEOUT_SECONDS = 60;
+
+const DEFAULTS = {
+  timeoutMs: CALL_TIMEOUT_SECONDS * 1_000,
+  connectTimeoutMs: CONNECT_TIMEOUT_SECONDS * 1_000,
+  include: undefined,
+  exclude: [],
+  isEnabled: true,
+};
+
+/** Servers of the section `mcp_servers`, or of another file in its form. */
+export function serversFrom(
+  sections: Readonly<Record<string, McpServerSection>>,
+  from: Pick<ServerConfig, "source" | "sourceName" | "path">,
+): ServerConfigs {
+  const servers: ServerConfig[] = [];
+  const problems: string[] = [];
+  for (const [name, section] of Object.entries(sections)) {
+    const settings = settingsOf(section);
+    if (settings === undefined) {
+      problems.push(`${from.sourceName}: the MCP server ${name} needs either \`command\` or \`url\`. It is not used.`);
+      continue;
+    }
+    const { timeout, connect_timeout: connectTimeout, tools, enabled } = section;
+    servers.push({
+      ...from,
+      name,
+      settings,
+      timeoutMs: timeout === undefined ? DEFAULTS.timeoutMs : timeout * 1_000,
+      connectTimeoutMs: connectTimeout === undefined ? DEFAULTS.connectTimeoutMs : connectTimeout * 1_000,
+      include: tools.include,
+      exclude: tools.exclude,
+      isEnabled: enabled,
+    });
+  }
+  return { servers, problems };
+}
+
+function settingsOf({
+  command,
+  args,
+  env,
+  cwd,
+  url,
+  headers,
+  auth,
+  type,
+}: McpServerSection): ServerConfig["settings"] | undefined {
+  if (command !== undefined && url === undefined) return { kind: "stdio", command, args, env, cwd };
+  if (command !== undefined || url === undefined || !/^https?:/.test(url) || !URL.canParse(url)) return undefined;
+  return { kind: type === "sse" ? "sse" : "http", url, headers, auth };
+}
+
+/** Servers of `mcpServers` in a request of the client. */
+export function editorServers(servers: readonly McpServer[]): ServerConfigs {
+  const usable: ServerConfig[] = [];
+  const problems: string[] = [];
+  for (const server of servers) {
+    const settings = editorSettings(server);
+    const { name } = server;
+    if (settings !== undefined) usable.push({ ...DEFAULTS, name, source: "editor", sourceName: "editor", settings });
+    else problems.push(`The editor's MCP server ${name} has no valid http(s) address. It is not used.`);
+  }
+  return { servers: usable, problems };
+}
+
+function editorSettings(server: McpServer): ServerConfig["settings"] | undefined {
+  if ("command" in server) {
+    const { command, args, env } = server;
+    return { kind: "stdio", command, args, env: byName(env), cwd: undefined };
+  }
+  const { type: kind, url, headers } = server;
+  if (!/^https?:/.test(url) || !URL.canParse(url)) return undefined;
+  return { kind, url, headers: byName(headers), auth: undefined };
+}
+
+function byName(pairs: readonly { readonly name: string; readonly value: string }[]): Record<string, string> {
+  return Object.fromEntries(pairs.map(({ name, value }) => [name, value]));
+}
+
+/** Servers by name; a later list overrides an earlier one. */
+export function mergeServers(...lists: readonly (readonly ServerConfig[])[]): readonly ServerConfig[] {
+  return [...new Map(lists.flat().map((server) => [server.name, server])).values()];
+}
+
+/** Identity of a server for grants and consents: the program or address that it is, not its name. */
+export function serverHash({ settings }: ServerConfig): string {
+  return contentHash(settings);
+}
+
+/** The command line or address, in one line. */
+export function serverDetail({ settings }: ServerConfig): string {
+  return settings.kind === "stdio" ? [settings.command, ...settings.args].map(quoted).join(" ") : settings.url;
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word);
+}
+
+/** True for a tool that the settings offer. */
+export function offersTool({ include, exclude }: ServerConfig, tool: string): boolean {
+  return (include === undefined || matchesAny(include, tool)) && !matchesAny(exclude, tool);
+}
+
+function matchesAny(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => {
+    const source = pattern.split("*").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    return new RegExp(`^${source.join(".*")}$`).test(name);
+  });
+}
