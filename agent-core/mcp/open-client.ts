@@ -2,25 +2,20 @@
 import { isAbsolute, resolve } from "node:path";
 import {
   type AuthProvider,
-  type CallToolResult,
   Client,
   type CreateMessageRequest,
   type CreateMessageResult,
   type ElicitRequest,
   type ElicitResult,
   type FetchLike,
-  type GetPromptResult,
+  type JsonSchemaType,
   type OAuthClientProvider,
   type Progress,
-  type Prompt,
-  type ReadResourceResult,
-  type Resource,
-  type ResourceTemplateType,
+  type RequestOptions,
   type Root,
   SdkHttpError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
-  type Tool,
   type Transport,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
@@ -28,6 +23,23 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
 import { messageOf } from "../platform/errors.ts";
 import { httpFetch } from "../platform/http/http-fetch.ts";
+import {
+  type listPage,
+  listPrompts,
+  listResources,
+  listTemplates,
+  listTools,
+  type PromptAnswer,
+  promptAnswer,
+  type ResourceAnswer,
+  resourceAnswer,
+  type ServerList,
+  type ServerPrompt,
+  type ServerResource,
+  type ServerTool,
+  type ToolAnswer,
+  toolAnswer,
+} from "./server-answers.ts";
 import type { HttpSettings, ServerConfig } from "./server-config.ts";
 import { serverEnvironment, StdioTransport } from "./stdio-transport.ts";
 
@@ -55,14 +67,14 @@ export type OpenClient = {
   /** End of the server's stderr; empty for servers over HTTP. */
   readonly log: string;
   readonly has: { readonly tools: boolean; readonly prompts: boolean; readonly resources: boolean };
-  tools(): Promise<readonly Tool[]>;
-  prompts(): Promise<readonly Prompt[]>;
-  resources(signal: AbortSignal): Promise<readonly (Resource | ResourceTemplateType)[]>;
-  call(name: string, args: Record<string, unknown>, options: CallOptions): Promise<CallToolResult>;
-  readResource(uri: string, options: CallOptions): Promise<ReadResourceResult>;
-  prompt(name: string, args: Record<string, string>, options: CallOptions): Promise<GetPromptResult>;
+  tools(): Promise<ServerList<ServerTool>>;
+  prompts(): Promise<ServerList<ServerPrompt>>;
+  resources(options: CallOptions): Promise<readonly ServerResource[]>;
+  call(name: string, args: unknown, options: CallOptions): Promise<ToolAnswer>;
+  readResource(uri: string, options: CallOptions): Promise<ResourceAnswer>;
+  prompt(name: string, args: Readonly<Record<string, string>>, options: CallOptions): Promise<PromptAnswer>;
   /** Throws when the schema does not compile. */
-  check(schema: Tool["inputSchema"]): ArgumentCheck;
+  check(schema: ServerTool["inputSchema"]): ArgumentCheck;
   rootsChanged(): Promise<void>;
   close(): Promise<void>;
 };
@@ -152,44 +164,40 @@ function needsSignIn(error: unknown): boolean {
 }
 
 function opened(client: Client, log: () => string): OpenClient {
-  const capabilities = client.getServerCapabilities() ?? {};
+  const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
   const checker = new AjvJsonSchemaValidator();
-  const optionsOf = ({ signal, onProgress }: CallOptions) => ({
-    signal,
-    timeout: NO_TIMEOUT,
-    ...(onProgress && { onprogress: onProgress }),
-  });
+  // The library's own calls refuse a whole answer for one invalid part.
+  const pages = (method: string, options?: CallOptions) => (cursor: string | undefined, page: typeof listPage) =>
+    client.request({ method, params: cursor === undefined ? {} : { cursor } }, page, options && optionsOf(options));
   return {
     get log() {
       return log();
     },
-    has: {
-      tools: capabilities.tools !== undefined,
-      prompts: capabilities.prompts !== undefined,
-      resources: capabilities.resources !== undefined,
-    },
-    tools: async () => (await client.listTools()).tools,
-    prompts: async () => (await client.listPrompts()).prompts,
-    resources: async (signal) => {
-      const [{ resources }, { resourceTemplates }] = await Promise.all([
-        client.listResources(undefined, { signal }),
-        client.listResourceTemplates(undefined, { signal }).catch(() => ({ resourceTemplates: [] })),
+    has: { tools: tools !== undefined, prompts: prompts !== undefined, resources: resources !== undefined },
+    tools: () => listTools(pages("tools/list")),
+    prompts: () => listPrompts(pages("prompts/list")),
+    resources: async (options) => {
+      const [found, templates] = await Promise.all([
+        listResources(pages("resources/list", options)),
+        listTemplates(pages("resources/templates/list", options)).catch(() => ({ items: [] })),
       ]);
-      return [...resources, ...resourceTemplates];
+      return [...found.items, ...templates.items];
     },
-    // Unlike `callTool`, this keeps a result whose structured part breaks the server's own schema.
     call: (name, args, options) =>
-      client.request({ method: "tools/call", params: { name, arguments: args } }, optionsOf(options)),
-    readResource: (uri, options) => client.readResource({ uri }, optionsOf(options)),
-    prompt: (name, args, options) => client.getPrompt({ name, arguments: args }, optionsOf(options)),
+      client.request({ method: "tools/call", params: { name, arguments: args } }, toolAnswer, optionsOf(options)),
+    readResource: (uri, options) =>
+      client.request({ method: "resources/read", params: { uri } }, resourceAnswer, optionsOf(options)),
+    prompt: (name, args, options) =>
+      client.request({ method: "prompts/get", params: { name, arguments: args } }, promptAnswer, optionsOf(options)),
     check: (schema) => {
-      const validate = checker.getValidator(schema);
-      return (args) => {
-        const { errorMessage } = validate(args);
-        return errorMessage;
-      };
+      const validate = checker.getValidator(schema as JsonSchemaType); // the compiler refuses what is no schema
+      return (args) => validate(args).errorMessage;
     },
     rootsChanged: () => client.sendRootsListChanged(),
     close: () => client.close(),
   };
+}
+
+function optionsOf({ signal, onProgress }: CallOptions): RequestOptions {
+  return { signal, timeout: NO_TIMEOUT, ...(onProgress && { onprogress: onProgress }) };
 }

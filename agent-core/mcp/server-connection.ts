@@ -1,0 +1,331 @@
+/** Connection to one server, shared by the sessions that use it: start, lists, calls, crash and restart. */
+import type { AuthProvider, CreateMessageRequest, ElicitRequest, OAuthClientProvider } from "@modelcontextprotocol/client";
+import { basename } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { systemClock } from "../platform/clock.ts";
+import { messageOf } from "../platform/errors.ts";
+import type { ArgumentCheck, OpenClient, ServerPorts } from "./open-client.ts";
+import type { PromptAnswer, ResourceAnswer, ServerPrompt, ServerResource, ServerTool, ToolAnswer } from "./server-answers.ts";
+import type { ServerConfig } from "./server-config.ts";
+
+/** Delays before a restart after a crash; the last one repeats. Milliseconds. */
+const RESTART_DELAYS_MS = [1_000, 5_000, 30_000];
+/** A server that crashes more often within a minute is not started again. */
+const MAX_CRASHES = 3;
+const CRASH_WINDOW_MS = 60_000;
+
+export type ServerState =
+  | { readonly kind: "starting" }
+  | { readonly kind: "on" }
+  | { readonly kind: "needs-sign-in"; readonly error: string }
+  /** `willRestart`: a restart follows by itself. */
+  | { readonly kind: "failed"; readonly error: string; readonly willRestart: boolean };
+
+/** A tool of the server, with the check of its arguments. */
+export type CheckedTool = ServerTool & { readonly check: ArgumentCheck };
+
+export type Listing = {
+  readonly tools: readonly CheckedTool[];
+  readonly prompts: readonly ServerPrompt[];
+  readonly hasResources: boolean;
+  /** One line for each tool or prompt that cannot be used. */
+  readonly problems: readonly string[];
+};
+
+const NOTHING: Listing = { tools: [], prompts: [], hasResources: false, problems: [] };
+
+/** The session that a call belongs to: it answers the requests that the server sends during the call. */
+export type ServerUser = {
+  sample: ServerPorts["sample"];
+  elicit: ServerPorts["elicit"];
+};
+
+export type ServerCallOptions = {
+  readonly signal: AbortSignal;
+  readonly user: ServerUser;
+  /** One line about the progress of the call. */
+  readonly onProgress?: (line: string) => void;
+};
+
+export type ConnectionOptions = {
+  readonly config: ServerConfig;
+  /** Working folder of a program; absolute. */
+  readonly folder: string;
+  /** Credentials for an HTTP server, asked at each start. Default: none. */
+  readonly authProvider?: () => AuthProvider | OAuthClientProvider | undefined;
+};
+
+/** A call that runs. */
+type RunningCall = {
+  readonly user: ServerUser;
+  /** Restarts the idle timeout. */
+  touch(): void;
+  /** Stops the idle timeout, while the user is asked. */
+  pause(): void;
+};
+
+export class ServerConnection {
+  readonly config: ServerConfig;
+  readonly #options: ConnectionOptions;
+  readonly #listeners = new Set<() => void>();
+  /** Folders of the sessions that use the server, absolute; each list belongs to one session. */
+  readonly #folders = new Set<readonly string[]>();
+  readonly #running = new Set<RunningCall>();
+  readonly #crashes: number[] = [];
+  #state: ServerState = { kind: "starting" };
+  #listing = NOTHING;
+  #client: OpenClient | undefined;
+  /** Settles when the current start has succeeded or failed. */
+  #started: Promise<void> = Promise.resolve();
+  #restart: NodeJS.Timeout | undefined;
+  #isClosed = false;
+  /** Counts the starts: what an earlier start reports does not count. */
+  #generation = 0;
+
+  constructor(options: ConnectionOptions) {
+    this.config = options.config;
+    this.#options = options;
+  }
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  /** The same object as long as nothing changed. */
+  get listing(): Listing {
+    return this.#listing;
+  }
+
+  /** Settles when the current start has succeeded or failed. Never rejects. */
+  get started(): Promise<void> {
+    return this.#started;
+  }
+
+  /** Calls `listener` after each change of the state or the lists. Returns its removal. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Adds the folders of a session to the server's roots. Returns their removal. */
+  addRoots(folders: readonly string[]): () => void {
+    this.#folders.add(folders);
+    this.#announceRoots();
+    return () => {
+      if (this.#folders.delete(folders)) this.#announceRoots();
+    };
+  }
+
+  /** Starts the server, or starts it again. Settles as `started`. */
+  start(): Promise<void> {
+    this.#generation += 1;
+    clearTimeout(this.#restart);
+    this.#started = this.#open(this.#generation);
+    return this.#started;
+  }
+
+  /** Ends the server. Resolves when no process of it is left. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#generation += 1;
+    clearTimeout(this.#restart);
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.close().catch(() => undefined);
+  }
+
+  call(tool: string, args: unknown, options: ServerCallOptions): Promise<ToolAnswer> {
+    return this.#run(options, (client, running) => client.call(tool, args, running));
+  }
+
+  readResource(uri: string, options: ServerCallOptions): Promise<ResourceAnswer> {
+    return this.#run(options, (client, running) => client.readResource(uri, running));
+  }
+
+  resources(options: ServerCallOptions): Promise<readonly ServerResource[]> {
+    return this.#run(options, (client, running) => client.resources(running));
+  }
+
+  prompt(name: string, args: Readonly<Record<string, string>>, options: ServerCallOptions): Promise<PromptAnswer> {
+    return this.#run(options, (client, running) => client.prompt(name, args, running));
+  }
+
+  async #open(generation: number): Promise<void> {
+    const previous = this.#client;
+    this.#client = undefined;
+    this.#set({ kind: "starting" });
+    await previous?.close().catch(() => undefined);
+    const { config, folder, authProvider } = this.#options;
+    try {
+      const { openClient } = await import("./open-client.ts");
+      if (generation !== this.#generation) return;
+      const client = await openClient(config, folder, this.#ports(generation, authProvider?.()));
+      if (generation !== this.#generation) return void (await client.close().catch(() => undefined));
+      this.#client = client;
+      this.#listing = await listingOf(client, this.#listing);
+      if (generation === this.#generation && this.#client !== undefined) this.#set({ kind: "on" });
+    } catch (error) {
+      if (generation !== this.#generation) return;
+      const { SignInNeeded } = await import("./open-client.ts");
+      const message = messageOf(error);
+      if (error instanceof SignInNeeded) this.#set({ kind: "needs-sign-in", error: message });
+      else if (this.#crashes.length > 0) this.#crashed(message);
+      else this.#set({ kind: "failed", error: message, willRestart: false });
+    }
+  }
+
+  #ports(generation: number, authProvider: ServerPorts["authProvider"]): ServerPorts {
+    return {
+      authProvider,
+      roots: () => rootsOf([...this.#folders].flat()),
+      sample: (params: CreateMessageRequest["params"], signal) =>
+        this.#askUser((user) => user.sample(params, signal), "sampling"),
+      elicit: (params: ElicitRequest["params"], signal) =>
+        this.#askUser((user) => user.elicit(params, signal), "elicitation"),
+      onListChanged: () => void this.#reload(generation),
+      onClose: () => {
+        if (generation !== this.#generation || this.#isClosed) return;
+        this.#client = undefined;
+        this.#crashed("the connection ended");
+      },
+    };
+  }
+
+  /** The newest call's session answers: servers ask while they serve a call. */
+  async #askUser<Value>(ask: (user: ServerUser) => Promise<Value>, kind: string): Promise<Value> {
+    const running = [...this.#running].at(-1);
+    if (running === undefined) throw new Error(`${kind} is possible only during a call`);
+    running.pause();
+    try {
+      return await ask(running.user);
+    } finally {
+      running.touch();
+    }
+  }
+
+  #crashed(error: string): void {
+    const now = systemClock.now();
+    this.#crashes.push(now);
+    const recent = this.#crashes.filter((time) => now - time < CRASH_WINDOW_MS);
+    const willRestart = recent.length <= MAX_CRASHES;
+    this.#set({ kind: "failed", error, willRestart });
+    if (!willRestart) return;
+    const delay = RESTART_DELAYS_MS[Math.min(recent.length, RESTART_DELAYS_MS.length) - 1];
+    this.#started = new Promise((resolve) => {
+      this.#restart = setTimeout(() => void this.start().then(resolve), delay);
+    });
+  }
+
+  async #reload(generation: number): Promise<void> {
+    const client = this.#client;
+    if (client === undefined) return;
+    const listing = await listingOf(client, this.#listing).catch(() => undefined);
+    if (listing === undefined || generation !== this.#generation) return;
+    this.#listing = listing;
+    this.#notify();
+  }
+
+  #announceRoots(): void {
+    this.#client?.rootsChanged().catch(() => undefined);
+  }
+
+  #set(state: ServerState): void {
+    this.#state = state;
+    this.#notify();
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  async #connected(signal: AbortSignal): Promise<OpenClient> {
+    if (this.#client === undefined) await abortable(this.#started, signal);
+    const client = this.#client;
+    if (client !== undefined) return client;
+    const state = this.#state;
+    throw new Error(`the MCP server ${this.config.name} is not available${"error" in state ? `: ${state.error}` : ""}`);
+  }
+
+  /** Runs one request with the idle timeout of the settings. Rejects with an Error in one line. */
+  async #run<Value>(
+    { signal, user, onProgress }: ServerCallOptions,
+    request: (client: OpenClient, options: Parameters<OpenClient["readResource"]>[1]) => Promise<Value>,
+  ): Promise<Value> {
+    const client = await this.#connected(signal);
+    const { name, timeoutMs } = this.config;
+    const timeout = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const pause = (): void => clearTimeout(timer);
+    const touch = (): void => {
+      pause();
+      timer = setTimeout(() => timeout.abort(), timeoutMs);
+    };
+    const running: RunningCall = { user, touch, pause };
+    this.#running.add(running);
+    touch();
+    try {
+      return await request(client, {
+        signal: AbortSignal.any([signal, timeout.signal]),
+        onProgress: ({ progress, total, message }) => {
+          touch();
+          const amount = total === undefined ? `${progress}` : `${progress}/${total}`;
+          onProgress?.(message === undefined ? amount : `${amount} ${message}`);
+        },
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (timeout.signal.aborted) {
+        throw new Error(`the MCP server ${name} sent nothing for ${timeoutMs / 1_000} s; the call was cancelled`);
+      }
+      if (this.#client === client) throw error;
+      throw new Error(`the MCP server ${name} ended during the call${client.log === "" ? "" : `: ${client.log}`}`);
+    } finally {
+      pause();
+      this.#running.delete(running);
+    }
+  }
+}
+
+/** Schemas that are compiled before other work gets its turn: one takes about a millisecond. */
+const COMPILED_AT_ONCE = 5;
+
+/** Reads the lists. The check of a tool whose schema did not change stays. */
+async function listingOf(client: OpenClient, before: Listing): Promise<Listing> {
+  const [tools, prompts] = await Promise.all([
+    client.has.tools ? client.tools() : undefined,
+    client.has.prompts ? client.prompts() : undefined,
+  ]);
+  const problems = [...(tools?.problems ?? []), ...(prompts?.problems ?? [])];
+  const known = new Map(before.tools.map(({ inputSchema, check }) => [JSON.stringify(inputSchema), check]));
+  const checked: CheckedTool[] = [];
+  let compiled = 0;
+  for (const tool of tools?.items ?? []) {
+    try {
+      const check = known.get(JSON.stringify(tool.inputSchema)) ?? client.check(tool.inputSchema);
+      checked.push({ ...tool, check });
+    } catch (error) {
+      problems.push(`${tool.name}: its schema does not compile (${messageOf(error)})`);
+    }
+    compiled += 1;
+    if (compiled % COMPILED_AT_ONCE === 0) await setImmediate();
+  }
+  return { tools: checked, prompts: prompts?.items ?? [], hasResources: client.has.resources, problems };
+}
+
+function rootsOf(folders: readonly string[]) {
+  return [...new Set(folders)].map((folder) => ({ uri: pathToFileURL(folder).href, name: basename(folder) }));
+}
+
+/** Settles as `work`; rejects with the signal's reason when the signal is aborted first. */
+async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
