@@ -203,7 +203,7 @@ export class AgentServer {
       () =>
         new AcpSession({
           ...{ client, params, id, stored, configured, directory, model, local, log },
-          notes: [...notes, ...serverNotes(params)],
+          notes,
           identity: this.#client,
           journal: this.#unsaved.get(id),
           home: this.home,
@@ -257,13 +257,6 @@ function checkAbsolute(params: SessionParams): void {
   for (const { field, folder } of foldersOf(params)) {
     if (!isAbsolute(folder)) throw invalidParams(field, `${JSON.stringify(folder)} is not an absolute path`);
   }
-}
-
-function serverNotes({ mcpServers }: SessionParams): readonly string[] {
-  if (mcpServers.length === 0) return [];
-  return [
-    `Hermes does not connect to MCP servers yet. Their tools are missing in this session: ${mcpServers.join(", ")}.`,
-  ];
 }
 
 /** Warnings about a stored session, one line each. `folderProblem` ends a sentence about the folder. */

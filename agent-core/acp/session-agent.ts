@@ -7,8 +7,10 @@ import type { ConfiguredAgent } from "../agent/configured-agent.ts";
 import type { Extension } from "../agent/extensions.ts";
 import type { ModelDirectory } from "../agent/model-directory.ts";
 import { resumedOptions } from "../agent/stored-agent.ts";
-import { sessionsFolder, spaceReserveFile } from "../config/home.ts";
+import { configFile, sessionsFolder, spaceReserveFile } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
+import { mcpExtension } from "../mcp/mcp-extension.ts";
+import { editorServers, mergeServers, serversFrom } from "../mcp/server-config.ts";
 import { settingsOf } from "../providers/choice.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import { Journal } from "../sessions/journal.ts";
@@ -109,10 +111,20 @@ function shortened(warning: string): string {
 type ExtensionFacts = SessionAgentOptions & Pick<SessionState, "trusted" | "status">;
 
 /** Makers of extensions, in the order of the prompt. Each returns undefined when nothing of its kind is configured. */
-const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefined)[] = [];
+const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefined)[] = [mcpServers];
 
 function sessionExtensions(facts: ExtensionFacts): readonly Extension[] {
   return extensionMakers.map((make) => make(facts)).filter((extension) => extension !== undefined);
+}
+
+/** A server of the client replaces one of config.yaml with the same name. */
+function mcpServers({ configured, params, home, trusted }: ExtensionFacts): Extension | undefined {
+  const { cwd, otherFolders } = params;
+  const place = { source: "config", sourceName: "config.yaml", path: configFile(home) } as const;
+  const own = serversFrom(configured.mcpServers, place);
+  const editor = editorServers(params.mcpServers);
+  const servers = mergeServers(own.servers, editor.servers);
+  return mcpExtension({ servers, problems: [...own.problems, ...editor.problems], cwd, otherFolders, trusted });
 }
 
 function interruption({ checkpoints }: AIAgent): readonly string[] {

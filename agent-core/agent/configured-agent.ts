@@ -44,6 +44,8 @@ export type ConfiguredAgent = {
   readonly variables: CommandVariables;
   /** Endpoints from the section `providers` of config.yaml. */
   readonly places: readonly ModelSettings[];
+  /** The section `mcp_servers` of config.yaml. */
+  readonly mcpServers: Config["mcp_servers"];
   /** One line for each setting that could not be used. */
   readonly warnings: readonly string[];
   /** One line for each protection with a misspelt name; see `LoadedConfig`. */
@@ -80,6 +82,7 @@ export async function configuredAgent(environment: Environment, platform: string
     places: Object.keys(config.providers)
       .map((provider) => modelSettings({ provider }, config, merged))
       .filter(({ baseUrl }) => baseUrl !== undefined),
+    mcpServers: config.mcp_servers,
     warnings: [...warnings, ...prefill.warnings, ...toolsetWarnings(toolsets), ...targetWarnings(config.compression)],
     errors,
   };

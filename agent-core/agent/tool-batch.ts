@@ -2,6 +2,7 @@
  * Runs the tool calls of one answer: in parallel where they cannot conflict, otherwise in order. Read-only calls at the
  * front of the answer start while the rest still streams.
  */
+import type { Effect } from "../approval/policy.ts";
 import type { ToolCall, ToolMessage } from "../messages/message.ts";
 import type { ToolKind, ToolResult } from "../tools/tool.ts";
 import type { ToolProgressEvent } from "./callbacks.ts";
@@ -157,7 +158,12 @@ function conflict(first: ResolvedCall, second: ResolvedCall): boolean {
   // A command may change anything, so it never runs together with another kind of call. Commands of one answer run in
   // parallel.
   if (one.kind === "command" || other.kind === "command") return one.kind !== other.kind;
+  if (one.kind === "foreign" || other.kind === "foreign") return !(onlyReads(one) && onlyReads(other));
   if (one.kind === "read" && other.kind === "read") return false;
   const paths = new Set(one.paths);
   return other.paths.some((path) => paths.has(path));
+}
+
+function onlyReads(effect: Effect): boolean {
+  return effect.kind === "read" || (effect.kind === "foreign" && effect.readOnly);
 }

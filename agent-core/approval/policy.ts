@@ -17,6 +17,19 @@ export type Effect =
   | { readonly kind: "edit"; readonly paths: readonly string[] }
   /** Changes what the prompts of later sessions hold. */
   | { readonly kind: "memory" }
+  /** A tool of an MCP server or a plugin: its effects are known only from hints. */
+  | {
+      readonly kind: "foreign";
+      /** Identity of the server or plugin, for grants. It must change with the program behind the name. */
+      readonly origin: string;
+      /** Name of the origin for display: `the MCP server github`. */
+      readonly originName: string;
+      /** The origin's name of the tool. */
+      readonly tool: string;
+      /** The tool only reads, by the word of an origin that the user chose. */
+      readonly readOnly: boolean;
+      readonly args: unknown;
+    }
   | {
       readonly kind: "command";
       readonly command: string;
@@ -85,6 +98,8 @@ function judge(effect: Effect, context: PolicyContext): Decision {
       return decideEdit(effect.paths, context);
     case "memory":
       return decideMemory(context);
+    case "foreign":
+      return decideForeign(effect, context);
     case "command": {
       const variables =
         effect.variables === undefined ? new Map<string, string>() : exportedVariables(effect.variables);
@@ -139,6 +154,22 @@ function decideMemory(context: PolicyContext): Decision {
     return deny("Plan mode is read-only: nothing is remembered. Put the fact into your plan instead.");
   if (mode === "auto") return ALLOW;
   return askUnlessGranted(["Every later session begins with the memory"], MEMORY_GRANT, context);
+}
+
+function decideForeign(
+  { origin, originName, tool, readOnly, args }: Extract<Effect, { kind: "foreign" }>,
+  context: PolicyContext,
+): Decision {
+  const { mode, trusted } = context;
+  if (!trusted) return deny(`The user has not trusted this workspace, so no tool of ${originName} runs in it.`);
+  if (readOnly && mode !== "ask") return ALLOW;
+  if (mode === "plan" && !readOnly) {
+    return deny("Plan mode is read-only: this tool may change something. Put the call into your plan instead.");
+  }
+  const description = `calls of ${tool} of ${originName}`;
+  const grant = { description, keys: [{ id: JSON.stringify(["foreign", origin, tool]), description }] };
+  const reasons = [`Calls ${tool} of ${originName}`, `Arguments: ${JSON.stringify(args)}`];
+  return askUnlessGranted(reasons, grant, context);
 }
 
 type PathReason = { readonly path: string; readonly reason: string };

@@ -13,6 +13,11 @@ export function homeFolder(environment: Environment): string {
   return isAbsolute(chosen) ? chosen : resolve(chosen);
 }
 
+/** File of the user's settings. */
+export function configFile(home: string): string {
+  return join(home, "config.yaml");
+}
+
 /** Folder of the journals, one `<session id>.jsonl` each. */
 export function sessionsFolder(home: string): string {
   return join(home, "vscode", "sessions");

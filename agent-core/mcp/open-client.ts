@@ -9,7 +9,6 @@ import {
   type ElicitResult,
   type FetchLike,
   type JsonSchemaType,
-  type OAuthClientProvider,
   type Progress,
   type RequestOptions,
   type Root,
@@ -40,6 +39,7 @@ import {
   type ToolAnswer,
   toolAnswer,
 } from "./server-answers.ts";
+import { SignInNeeded } from "./server-auth.ts";
 import type { HttpSettings, ServerConfig } from "./server-config.ts";
 import { serverEnvironment, StdioTransport } from "./stdio-transport.ts";
 
@@ -51,11 +51,8 @@ export type ServerPorts = {
   onListChanged(list: "tools" | "prompts" | "resources"): void;
   onClose(): void;
   /** Credentials for an HTTP server; undefined: none. */
-  readonly authProvider: AuthProvider | OAuthClientProvider | undefined;
+  readonly authProvider: AuthProvider | undefined;
 };
-
-/** The server needs credentials that the user has not given yet. */
-export class SignInNeeded extends Error {}
 
 export type CallOptions = { readonly signal: AbortSignal; readonly onProgress?: (progress: Progress) => void };
 
@@ -130,7 +127,7 @@ function httpOptions({ headers }: HttpSettings, { authProvider }: ServerPorts) {
 }
 
 /** The library uses the members of a response that ours has. */
-const ourFetch: FetchLike = async (url, { method, headers, body, signal } = {}) => {
+export const ourFetch: FetchLike = async (url, { method, headers, body, signal } = {}) => {
   const init = { method, headers: new Headers(headers), signal, body: body == null ? undefined : String(body) };
   return (await httpFetch(url, init)) as unknown as Response;
 };
@@ -153,14 +150,16 @@ async function connect(transport: Transport, { config, ports, log }: Connecting)
     await client.connect(transport, { timeout: config.connectTimeoutMs });
   } catch (error) {
     await client.close().catch(() => undefined);
-    throw needsSignIn(error) ? new SignInNeeded(`${config.name} needs you to sign in`) : error;
+    throw signInNeeded(error, config.name);
   }
   client.onclose = () => ports.onClose();
   return opened(client, log);
 }
 
-function needsSignIn(error: unknown): boolean {
-  return error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.status === 401);
+/** The error itself, unless the server refuses everybody who has not signed in. */
+function signInNeeded(error: unknown, name: string): unknown {
+  const isRefused = error instanceof UnauthorizedError || (error instanceof SdkHttpError && error.status === 401);
+  return isRefused ? new SignInNeeded(`${name} asks for a sign-in. Type \`/mcp signin ${name}\`.`) : error;
 }
 
 function opened(client: Client, log: () => string): OpenClient {

@@ -1,5 +1,5 @@
 /** Connection to one server, shared by the sessions that use it: start, lists, calls, crash and restart. */
-import type { AuthProvider, CreateMessageRequest, ElicitRequest, OAuthClientProvider } from "@modelcontextprotocol/client";
+import type { AuthProvider, CreateMessageRequest, ElicitRequest } from "@modelcontextprotocol/client";
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
@@ -52,8 +52,8 @@ export type ConnectionOptions = {
   readonly config: ServerConfig;
   /** Working folder of a program; absolute. */
   readonly folder: string;
-  /** Credentials for an HTTP server, asked at each start. Default: none. */
-  readonly authProvider?: () => AuthProvider | OAuthClientProvider | undefined;
+  /** Credentials for an HTTP server, read at each start. Default: none. */
+  readonly authProvider?: (config: ServerConfig) => Promise<AuthProvider | undefined>;
 };
 
 /** A call that runs. */
@@ -160,14 +160,14 @@ export class ServerConnection {
     try {
       const { openClient } = await import("./open-client.ts");
       if (generation !== this.#generation) return;
-      const client = await openClient(config, folder, this.#ports(generation, authProvider?.()));
+      const client = await openClient(config, folder, this.#ports(generation, await authProvider?.(config)));
       if (generation !== this.#generation) return void (await client.close().catch(() => undefined));
       this.#client = client;
       this.#listing = await listingOf(client, this.#listing);
       if (generation === this.#generation && this.#client !== undefined) this.#set({ kind: "on" });
     } catch (error) {
       if (generation !== this.#generation) return;
-      const { SignInNeeded } = await import("./open-client.ts");
+      const { SignInNeeded } = await import("./server-auth.ts");
       const message = messageOf(error);
       if (error instanceof SignInNeeded) this.#set({ kind: "needs-sign-in", error: message });
       else if (this.#crashes.length > 0) this.#crashed(message);

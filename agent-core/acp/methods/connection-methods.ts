@@ -35,6 +35,7 @@ export function registerConnectionMethods(app: AgentApp, server: AgentServer): v
       agentInfo: { name: "hermes", title: "Hermes", version: server.options.version },
       agentCapabilities: {
         loadSession: true,
+        mcpCapabilities: { http: true, sse: true },
         promptCapabilities: { image: true, embeddedContext: true },
         auth: { logout: {} },
         sessionCapabilities: { close: {}, list: {}, resume: {}, delete: {}, fork: {}, additionalDirectories: {} },

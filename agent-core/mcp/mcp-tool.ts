@@ -1,0 +1,133 @@
+/** Tools of servers as tools of the agent: names, schemas, effects. */
+import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
+import type { CheckedTool, ServerConnection, ServerUser } from "./server-connection.ts";
+import { offersTool, type ServerConfig, serverHash } from "./server-config.ts";
+import { shownResult } from "./tool-result.ts";
+
+/** Limit of the providers for the name of a tool. */
+const MAX_NAME_CHARS = 64;
+/** A longer description is advertising. Characters. */
+const MAX_DESCRIPTION_CHARS = 2_000;
+/** Characters without a glyph, which hide instructions from people: format and tag characters, and control characters. */
+const INVISIBLE = /[^\P{Cc}\n\t]|[\p{Cf}\u115f\u1160\u3164\uffa0\u{e0000}-\u{e007f}]/gu;
+
+/** Makes names such as `mcp__server__tool` that fit the providers' rules and are unique. */
+export class ToolNames {
+  readonly #taken = new Set<string>();
+
+  next(server: string, tool: string): string {
+    const wanted = `mcp__${fitted(server)}__${fitted(tool)}`.slice(0, MAX_NAME_CHARS);
+    let name = wanted;
+    for (let count = 2; this.#taken.has(name); count += 1) {
+      const end = `_${count}`;
+      name = `${wanted.slice(0, MAX_NAME_CHARS - end.length)}${end}`;
+    }
+    this.#taken.add(name);
+    return name;
+  }
+}
+
+function fitted(name: string): string {
+  return name.replaceAll(/[^a-zA-Z0-9_-]/g, "_");
+}
+
+/** The text without characters that people cannot see. */
+export function withoutInvisible(text: string): string {
+  return text.replaceAll(INVISIBLE, "");
+}
+
+/** Toolset of a server's tools. */
+export function toolsetOf(server: string): string {
+  return `mcp-${fitted(server)}`;
+}
+
+/** A call that was approved. */
+export type ForeignCall = (context: ToolContext, user: ServerUser) => Promise<ToolResult>;
+
+type ToolFacts = {
+  /** Name for the model. */
+  readonly name: string;
+  /** The server's name of the tool, or of the wrapper. */
+  readonly tool: string;
+  readonly title: string | undefined;
+  readonly description: string;
+  readonly parameters: Record<string, unknown>;
+  readonly readOnly: boolean;
+  /** Errors in the arguments; undefined for valid ones. */
+  check(args: unknown): string | undefined;
+  run(args: unknown, context: ToolContext): Promise<ToolResult>;
+};
+
+/** A tool that a server offers, or that reads from it. */
+export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
+  const { name, tool, title, description, parameters, readOnly, check, run } = facts;
+  const shown = withoutInvisible(description).slice(0, MAX_DESCRIPTION_CHARS);
+  const origin = `mcp:${config.source}:${config.name}:${serverHash(config)}`;
+  const label = withoutInvisible(title ?? tool).replaceAll(/\s+/g, " ").slice(0, 60);
+  return {
+    name,
+    toolset: toolsetOf(config.name),
+    kind: readOnly ? "read" : "other",
+    readOnly,
+    interactive: false,
+    largeOutput: false,
+    schema: { name, description: shown, parameters },
+    prepare(raw) {
+      const problem = check(raw);
+      if (problem !== undefined) {
+        return { ok: false, text: `${name}: the arguments do not fit its schema. ${problem}. Call it again with corrected arguments.` };
+      }
+      const effect = { kind: "foreign", origin, originName: `the MCP server ${config.name}`, tool, readOnly, args: raw } as const;
+      return {
+        ok: true,
+        call: {
+          title: `${config.name}: ${label}`,
+          locations: [],
+          effect,
+          stage: async (context) => ({ ok: true, diffs: [], run: () => run(raw, context) }),
+        },
+      };
+    },
+  };
+}
+
+/** The tools of a server that its settings offer. `userOf` gives the session's answers to the server's own requests. */
+export function toolsOf(
+  connection: ServerConnection,
+  names: ToolNames,
+  userOf: (context: ToolContext) => ServerUser,
+): readonly Tool[] {
+  const { config, listing } = connection;
+  return listing.tools
+    .filter((tool) => offersTool(config, tool.name))
+    .map((tool) =>
+      foreignTool(config, {
+        name: names.next(config.name, tool.name),
+        tool: tool.name,
+        title: tool.title ?? tool.annotations?.title,
+        description: tool.description ?? "",
+        parameters: parametersOf(tool),
+        readOnly: isBelievedReadOnly(config, tool),
+        check: tool.check,
+        run: async (args, context) => {
+          const answer = await connection.call(tool.name, args, {
+            signal: context.signal,
+            user: userOf(context),
+            onProgress: (line) => context.show({ type: "output", text: `${line}\n` }),
+          });
+          return shownResult(answer, config.name, context);
+        },
+      }),
+    );
+}
+
+function parametersOf({ inputSchema }: CheckedTool): Record<string, unknown> {
+  const { $schema: _, ...parameters } = inputSchema;
+  return parameters;
+}
+
+/** Hints count only from servers that the user chose. */
+function isBelievedReadOnly({ source }: ServerConfig, { annotations }: CheckedTool): boolean {
+  if (source === "workspace") return false;
+  return annotations?.readOnlyHint === true && annotations.destructiveHint !== true;
+}

@@ -1,0 +1,225 @@
+/** The MCP servers of one session: their tools, their list for the user, and the user's actions on them. */
+import type { Extension, ExtensionCommand, ExtensionSession } from "../agent/extensions.ts";
+import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
+import type { Tool, ToolContext } from "../tools/tool.ts";
+import { hub, type ServerLease } from "./hub.ts";
+import { ToolNames, toolsOf } from "./mcp-tool.ts";
+import { offersTool, type ServerConfig, serverDetail } from "./server-config.ts";
+import type { Listing, ServerConnection, ServerUser } from "./server-connection.ts";
+import { serverUser } from "./server-user.ts";
+
+export type SessionServersOptions = {
+  readonly servers: readonly ServerConfig[];
+  /** One line for each server that cannot be used. */
+  readonly problems: readonly string[];
+  /** Working folder, absolute. */
+  readonly cwd: string;
+  /** Further workspace folders, absolute. */
+  readonly otherFolders: readonly string[];
+  /** Servers start once the user trusts the workspace. */
+  readonly trusted: () => boolean;
+};
+
+/** One server of the session. */
+type Entry = {
+  readonly config: ServerConfig;
+  isOn: boolean;
+  /** Tools that the user switched off, by the server's names. */
+  readonly toolsOff: Set<string>;
+  lease: ServerLease | undefined;
+  /** Ends the listeners and roots of the lease. */
+  detach: () => void;
+  /** Error that the user has seen. */
+  shownError: string | undefined;
+  /** Tools of the last listing. */
+  made: { readonly listing: Listing; readonly tools: readonly Tool[] } | undefined;
+};
+
+export class SessionServers implements Extension {
+  readonly name = "mcp";
+  readonly ready: Promise<void>;
+  readonly #options: SessionServersOptions;
+  readonly #entries: readonly Entry[];
+  readonly #listeners = new Set<() => void>();
+  readonly #settleReady: () => void;
+  #session: ExtensionSession | undefined;
+  #tools: readonly Tool[] = [];
+
+  constructor(options: SessionServersOptions) {
+    this.#options = options;
+    this.#entries = options.servers.map((config) => ({
+      config,
+      isOn: config.isEnabled,
+      toolsOff: new Set<string>(),
+      lease: undefined,
+      detach: () => undefined,
+      shownError: undefined,
+      made: undefined,
+    }));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ready = promise;
+    this.#settleReady = resolve;
+  }
+
+  begin(session: ExtensionSession): void {
+    this.#session = session;
+    for (const message of this.#options.problems) session.status({ severity: "warning", message });
+    this.#startAll();
+    const starting = this.#entries.map(({ lease }) => lease?.connection.started);
+    void Promise.all(starting).then(this.#settleReady);
+  }
+
+  tools(): readonly Tool[] {
+    this.#startAll(); // the user may trust the workspace by now
+    const tools = this.#entries.flatMap((entry) => this.#toolsOf(entry));
+    const isSame = tools.length === this.#tools.length && tools.every((tool, index) => tool === this.#tools[index]);
+    if (!isSame) this.#tools = tools;
+    return this.#tools;
+  }
+
+  commands(): readonly ExtensionCommand[] {
+    return [];
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  items(): readonly HermesExtensionItem[] {
+    return this.#entries.map((entry) => this.#itemOf(entry));
+  }
+
+  /** Returns the outcome in one line. Rejects with an Error in one line. */
+  async act(id: string, action: HermesExtensionAction, argument?: string): Promise<string> {
+    const entry = this.#entries.find(({ config }) => itemId(config) === id);
+    if (entry === undefined) throw new Error(`there is no MCP server ${id}`);
+    const { name } = entry.config;
+    switch (action) {
+      case "enable":
+      case "disable":
+        return argument === undefined
+          ? this.#switchServer(entry, action === "enable")
+          : this.#switchTool(entry, argument, action === "enable");
+      case "restart":
+        if (entry.lease === undefined) return this.#switchServer(entry, true);
+        await entry.lease.connection.start();
+        return `${name}: ${describe(entry.lease.connection)}`;
+      default:
+        throw new Error(`${name} does not offer the action ${action}`);
+    }
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all(this.#entries.map((entry) => this.#stop(entry)));
+  }
+
+  #startAll(): void {
+    if (!this.#options.trusted()) return;
+    for (const entry of this.#entries) if (entry.isOn && entry.lease === undefined) this.#start(entry);
+  }
+
+  #start(entry: Entry): void {
+    const { cwd, otherFolders } = this.#options;
+    const lease = hub.lease({ config: entry.config, folder: cwd });
+    const { connection } = lease;
+    const removeRoots = connection.addRoots([cwd, ...otherFolders]);
+    const removeListener = connection.onChange(() => this.#changed(entry));
+    entry.lease = lease;
+    entry.detach = () => {
+      removeRoots();
+      removeListener();
+    };
+  }
+
+  async #stop(entry: Entry): Promise<void> {
+    const { lease } = entry;
+    entry.detach();
+    entry.lease = undefined;
+    entry.made = undefined;
+    await lease?.release();
+  }
+
+  #changed(entry: Entry): void {
+    const state = entry.lease?.connection.state;
+    const error = state !== undefined && "error" in state ? state.error : undefined;
+    if (error !== undefined && error !== entry.shownError) {
+      this.#session?.status({ severity: "warning", message: `The MCP server ${entry.config.name}: ${error}` });
+    }
+    entry.shownError = error;
+    this.#notify();
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #toolsOf(entry: Entry): readonly Tool[] {
+    const { lease, made } = entry;
+    if (lease === undefined || !isUsable(lease.connection)) return [];
+    const { connection } = lease;
+    if (made?.listing === connection.listing) return made.tools;
+    const names = new ToolNames();
+    const tools = toolsOf(connection, names, (context) => this.#userFor(entry.config, context));
+    entry.made = { listing: connection.listing, tools };
+    return tools;
+  }
+
+  #userFor(config: ServerConfig, context: ToolContext): ServerUser {
+    const auxiliary = this.#session?.auxiliary;
+    return serverUser(config.name, { ask: context.ask, auxiliary });
+  }
+
+  async #switchServer(entry: Entry, isOn: boolean): Promise<string> {
+    entry.isOn = isOn;
+    if (isOn) this.#startAll();
+    else await this.#stop(entry);
+    await entry.lease?.connection.started;
+    this.#notify();
+    const { name } = entry.config;
+    if (!isOn) return `${name} is off.`;
+    return entry.lease === undefined ? `${name} starts once you trust this workspace.` : `${name}: ${describe(entry.lease.connection)}`;
+  }
+
+  #switchTool(entry: Entry, tool: string, isOn: boolean): string {
+    const known = entry.lease?.connection.listing.tools.some(({ name }) => name === tool);
+    if (!known) throw new Error(`${entry.config.name} has no tool ${tool}`);
+    if (isOn) entry.toolsOff.delete(tool);
+    else entry.toolsOff.add(tool);
+    entry.made = undefined;
+    this.#notify();
+    return `${tool} of ${entry.config.name} is ${isOn ? "on" : "off"} from the next message on.`;
+  }
+
+  #itemOf({ config, isOn, lease, toolsOff }: Entry): HermesExtensionItem {
+    const state = lease?.connection.state;
+    const tools = lease?.connection.listing.tools ?? [];
+    return {
+      id: itemId(config),
+      kind: "mcp",
+      name: config.name,
+      source: config.sourceName,
+      state: state?.kind ?? "off",
+      detail: serverDetail(config),
+      ...(state !== undefined && "error" in state && { error: state.error }),
+      ...(config.path !== undefined && { path: config.path }),
+      ...(tools.length > 0 && {
+        tools: tools.map(({ name }) => ({ name, on: offersTool(config, name) && !toolsOff.has(name) })),
+      }),
+      actions: isOn ? ["restart", "disable"] : ["enable"],
+    };
+  }
+}
+
+export function itemId({ name }: ServerConfig): string {
+  return `mcp:${name}`;
+}
+
+/** True while the tools of the server may be called, now or after a restart that follows by itself. */
+function isUsable({ state, listing }: ServerConnection): boolean {
+  return state.kind === "on" || (listing.tools.length > 0 && (state.kind === "starting" || (state.kind === "failed" && state.willRestart)));
+}
+
+function describe({ state, listing }: ServerConnection): string {
+  if (state.kind === "on") return `on, ${listing.tools.length} tools.`;
+  return "error" in state ? state.error : "starting.";
+}
