@@ -119,7 +119,11 @@ export function resultContent(result: ToolResult): ToolCallContent[] {
     return [...diffContent(result.diffs), ...problemContent(result.problems ?? [])];
   }
   if (result.terminalId !== undefined) return terminalContent(result.terminalId);
-  return textContent(result.text);
+  return [...textContent(result.text), ...mediaContent(result.media ?? [])];
+}
+
+function mediaContent(media: NonNullable<ToolResult["media"]>): ToolCallContent[] {
+  return media.map(({ kind: type, mimeType, data }) => ({ type: "content", content: { type, mimeType, data } }));
 }
 
 function problemContent(problems: readonly ReportedProblem[]): ToolCallContent[] {

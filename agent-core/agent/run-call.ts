@@ -127,7 +127,7 @@ export async function runCall(
       : failed(resolved.text);
     signal.throwIfAborted();
     const context = services.contextFor(call.id, signal);
-    const text = await limitResult(result.text, call.id, context.spillFolder, services.writeSpill);
+    const text = await limitResult(result.text, { ...services, callId: call.id, spillFolder: context.spillFolder });
     const paths = resolved.ok && result.ok ? resolved.prepared.locations.map(({ path }) => path) : [];
     const instructions = await services.subfolderContext(paths);
     const late = services.lateProblems.splice(0);

@@ -69,6 +69,7 @@ const auxiliaryTasks = {
   title_generation: auxiliarySection,
   approval: auxiliarySection,
   flush_memories: auxiliarySection,
+  mcp: auxiliarySection,
 };
 
 export type AuxiliaryTask = keyof typeof auxiliaryTasks;
@@ -141,9 +142,7 @@ const mcpServerSection = z.object({
   /** Default 60. */
   connect_timeout: seconds.optional(),
   /** Names of tools; `*` matches any characters. */
-  tools: z
-    .object({ include: names.optional(), exclude: names.default([]) })
-    .prefault({}),
+  tools: z.object({ include: names.optional(), exclude: names.default([]) }).prefault({}),
   enabled: z.boolean().default(true),
 });
 

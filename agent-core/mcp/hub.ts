@@ -2,7 +2,12 @@
 import { contentHash } from "../approval/consents.ts";
 import { type ConnectionOptions, ServerConnection } from "./server-connection.ts";
 
-type Shared = { readonly connection: ServerConnection; users: number };
+export type LeaseOptions = ConnectionOptions & {
+  /** Folders of the session, absolute: the server's roots. */
+  readonly roots: readonly string[];
+  /** Called after each change of the server's state or lists. */
+  readonly onChange: () => void;
+};
 
 /** Use of a shared server by one session. */
 export type ServerLease = {
@@ -11,27 +16,35 @@ export type ServerLease = {
   release(): Promise<void>;
 };
 
+type Shared = { readonly connection: ServerConnection; users: number };
+
 export class Hub {
   readonly #shared = new Map<string, Shared>();
 
   /** Starts the server in the background, unless it runs for another session. */
-  lease(options: ConnectionOptions): ServerLease {
-    const key = keyOf(options);
+  lease(options: LeaseOptions): ServerLease {
+    const { roots, onChange, ...needed } = options;
+    const key = keyOf(needed);
     const known = this.#shared.get(key);
-    const shared = known ?? { connection: new ServerConnection(options), users: 0 };
+    const shared = known ?? { connection: new ServerConnection(needed), users: 0 };
     shared.users += 1;
     this.#shared.set(key, shared);
-    if (known === undefined) void shared.connection.start();
+    const { connection } = shared;
+    const removeRoots = connection.addRoots(roots);
+    const removeListener = connection.onChange(onChange);
+    if (known === undefined) void connection.start();
     let isReleased = false as boolean;
     return {
-      connection: shared.connection,
+      connection,
       release: async () => {
         if (isReleased) return;
         isReleased = true;
+        removeListener();
+        removeRoots();
         shared.users -= 1;
         if (shared.users > 0) return;
         this.#shared.delete(key);
-        await shared.connection.close();
+        await connection.close();
       },
     };
   }

@@ -21,7 +21,7 @@ export class McpExtension implements Extension {
   readonly #begun = Promise.withResolvers<ExtensionSession>();
   readonly #listeners: (() => void)[] = [];
   #servers: SessionServers | undefined;
-  #isDisposed = false;
+  #isDisposed = false as boolean;
 
   constructor(options: SessionServersOptions) {
     this.#options = options;
@@ -65,10 +65,9 @@ export class McpExtension implements Extension {
     });
     if (this.#isDisposed) return;
     const { SessionServers: Servers } = await import("./session-servers.ts");
-    const servers = new Servers(this.#options);
+    const servers = new Servers(this.#options, session);
     this.#servers = servers;
     for (const listener of this.#listeners) servers.onChange(listener);
-    servers.begin(session);
     await servers.ready;
   }
 }

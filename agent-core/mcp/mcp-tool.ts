@@ -1,8 +1,8 @@
 /** Tools of servers as tools of the agent: names, schemas, effects. */
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
-import type { CheckedTool, ServerConnection, ServerUser } from "./server-connection.ts";
 import { offersTool, type ServerConfig, serverHash } from "./server-config.ts";
-import { shownResult } from "./tool-result.ts";
+import type { CheckedTool, ServerConnection, ServerUser } from "./server-connection.ts";
+import { callResult } from "./tool-result.ts";
 
 /** Limit of the providers for the name of a tool. */
 const MAX_NAME_CHARS = 64;
@@ -63,7 +63,9 @@ export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
   const { name, tool, title, description, parameters, readOnly, check, run } = facts;
   const shown = withoutInvisible(description).slice(0, MAX_DESCRIPTION_CHARS);
   const origin = `mcp:${config.source}:${config.name}:${serverHash(config)}`;
-  const label = withoutInvisible(title ?? tool).replaceAll(/\s+/g, " ").slice(0, 60);
+  const label = withoutInvisible(title ?? tool)
+    .replaceAll(/\s+/g, " ")
+    .slice(0, 60);
   return {
     name,
     toolset: toolsetOf(config.name),
@@ -75,9 +77,19 @@ export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
     prepare(raw) {
       const problem = check(raw);
       if (problem !== undefined) {
-        return { ok: false, text: `${name}: the arguments do not fit its schema. ${problem}. Call it again with corrected arguments.` };
+        return {
+          ok: false,
+          text: `${name}: the arguments do not fit its schema. ${problem}. Call it again with corrected arguments.`,
+        };
       }
-      const effect = { kind: "foreign", origin, originName: `the MCP server ${config.name}`, tool, readOnly, args: raw } as const;
+      const effect = {
+        kind: "foreign",
+        origin,
+        originName: `the MCP server ${config.name}`,
+        tool,
+        readOnly,
+        args: raw,
+      } as const;
       return {
         ok: true,
         call: {
@@ -115,7 +127,7 @@ export function toolsOf(
             user: userOf(context),
             onProgress: (line) => context.show({ type: "output", text: `${line}\n` }),
           });
-          return shownResult(answer, config.name, context);
+          return callResult(answer, `${config.name}/${tool.name}`, context);
         },
       }),
     );

@@ -41,7 +41,7 @@ import {
 } from "./server-answers.ts";
 import { SignInNeeded } from "./server-auth.ts";
 import type { HttpSettings, ServerConfig } from "./server-config.ts";
-import { serverEnvironment, StdioTransport } from "./stdio-transport.ts";
+import { StdioTransport, serverEnvironment } from "./stdio-transport.ts";
 
 /** Answers to a server's own requests, and notice of its changes. */
 export type ServerPorts = {
@@ -86,7 +86,12 @@ export async function openClient(config: ServerConfig, folder: string, ports: Se
     const start = { ...settings, cwd: folderOf(settings.cwd, folder) };
     const transport =
       process.platform === "win32"
-        ? new StdioClientTransport({ ...start, args: [...start.args], env: { ...serverEnvironment(start.env) }, stderr: "ignore" })
+        ? new StdioClientTransport({
+            ...start,
+            args: [...start.args],
+            env: { ...serverEnvironment(start.env) },
+            stderr: "ignore",
+          })
         : new StdioTransport(start);
     const log = (): string => (transport instanceof StdioTransport ? transport.stderr : "");
     return connect(transport, { config, ports, log }).catch((error: unknown) => {

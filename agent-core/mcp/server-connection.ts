@@ -1,12 +1,20 @@
 /** Connection to one server, shared by the sessions that use it: start, lists, calls, crash and restart. */
-import type { AuthProvider, CreateMessageRequest, ElicitRequest } from "@modelcontextprotocol/client";
+
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import type { AuthProvider, CreateMessageRequest, ElicitRequest } from "@modelcontextprotocol/client";
 import { systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { ArgumentCheck, OpenClient, ServerPorts } from "./open-client.ts";
-import type { PromptAnswer, ResourceAnswer, ServerPrompt, ServerResource, ServerTool, ToolAnswer } from "./server-answers.ts";
+import type {
+  PromptAnswer,
+  ResourceAnswer,
+  ServerPrompt,
+  ServerResource,
+  ServerTool,
+  ToolAnswer,
+} from "./server-answers.ts";
 import type { ServerConfig } from "./server-config.ts";
 
 /** Delays before a restart after a crash; the last one repeats. Milliseconds. */

@@ -27,8 +27,6 @@ type Entry = {
   /** Tools that the user switched off, by the server's names. */
   readonly toolsOff: Set<string>;
   lease: ServerLease | undefined;
-  /** Ends the listeners and roots of the lease. */
-  detach: () => void;
   /** Error that the user has seen. */
   shownError: string | undefined;
   /** Tools of the last listing. */
@@ -37,36 +35,29 @@ type Entry = {
 
 export class SessionServers implements Extension {
   readonly name = "mcp";
-  readonly ready: Promise<void>;
+  readonly ready: Promise<unknown>;
   readonly #options: SessionServersOptions;
   readonly #entries: readonly Entry[];
   readonly #listeners = new Set<() => void>();
-  readonly #settleReady: () => void;
-  #session: ExtensionSession | undefined;
+  readonly #session: ExtensionSession;
+  readonly #samplingAllowed = new Set<string>();
   #tools: readonly Tool[] = [];
 
-  constructor(options: SessionServersOptions) {
+  /** Starts the servers in the background. */
+  constructor(options: SessionServersOptions, session: ExtensionSession) {
     this.#options = options;
+    this.#session = session;
     this.#entries = options.servers.map((config) => ({
       config,
       isOn: config.isEnabled,
       toolsOff: new Set<string>(),
       lease: undefined,
-      detach: () => undefined,
       shownError: undefined,
       made: undefined,
     }));
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.ready = promise;
-    this.#settleReady = resolve;
-  }
-
-  begin(session: ExtensionSession): void {
-    this.#session = session;
-    for (const message of this.#options.problems) session.status({ severity: "warning", message });
+    for (const message of options.problems) session.status({ severity: "warning", message });
     this.#startAll();
-    const starting = this.#entries.map(({ lease }) => lease?.connection.started);
-    void Promise.all(starting).then(this.#settleReady);
+    this.ready = Promise.all(this.#entries.map(({ lease }) => lease?.connection.started));
   }
 
   tools(): readonly Tool[] {
@@ -120,20 +111,12 @@ export class SessionServers implements Extension {
 
   #start(entry: Entry): void {
     const { cwd, otherFolders } = this.#options;
-    const lease = hub.lease({ config: entry.config, folder: cwd });
-    const { connection } = lease;
-    const removeRoots = connection.addRoots([cwd, ...otherFolders]);
-    const removeListener = connection.onChange(() => this.#changed(entry));
-    entry.lease = lease;
-    entry.detach = () => {
-      removeRoots();
-      removeListener();
-    };
+    const roots = [cwd, ...otherFolders];
+    entry.lease = hub.lease({ config: entry.config, folder: cwd, roots, onChange: () => this.#changed(entry) });
   }
 
   async #stop(entry: Entry): Promise<void> {
     const { lease } = entry;
-    entry.detach();
     entry.lease = undefined;
     entry.made = undefined;
     await lease?.release();
@@ -143,7 +126,7 @@ export class SessionServers implements Extension {
     const state = entry.lease?.connection.state;
     const error = state !== undefined && "error" in state ? state.error : undefined;
     if (error !== undefined && error !== entry.shownError) {
-      this.#session?.status({ severity: "warning", message: `The MCP server ${entry.config.name}: ${error}` });
+      this.#session.status({ severity: "warning", message: `The MCP server ${entry.config.name}: ${error}` });
     }
     entry.shownError = error;
     this.#notify();
@@ -165,8 +148,8 @@ export class SessionServers implements Extension {
   }
 
   #userFor(config: ServerConfig, context: ToolContext): ServerUser {
-    const auxiliary = this.#session?.auxiliary;
-    return serverUser(config.name, { ask: context.ask, auxiliary });
+    const { auxiliary } = this.#session;
+    return serverUser(config.name, { ask: context.ask, auxiliary, samplingAllowed: this.#samplingAllowed });
   }
 
   async #switchServer(entry: Entry, isOn: boolean): Promise<string> {
@@ -177,7 +160,9 @@ export class SessionServers implements Extension {
     this.#notify();
     const { name } = entry.config;
     if (!isOn) return `${name} is off.`;
-    return entry.lease === undefined ? `${name} starts once you trust this workspace.` : `${name}: ${describe(entry.lease.connection)}`;
+    return entry.lease === undefined
+      ? `${name} starts once you trust this workspace.`
+      : `${name}: ${describe(entry.lease.connection)}`;
   }
 
   #switchTool(entry: Entry, tool: string, isOn: boolean): string {
@@ -216,7 +201,10 @@ export function itemId({ name }: ServerConfig): string {
 
 /** True while the tools of the server may be called, now or after a restart that follows by itself. */
 function isUsable({ state, listing }: ServerConnection): boolean {
-  return state.kind === "on" || (listing.tools.length > 0 && (state.kind === "starting" || (state.kind === "failed" && state.willRestart)));
+  return (
+    state.kind === "on" ||
+    (listing.tools.length > 0 && (state.kind === "starting" || (state.kind === "failed" && state.willRestart)))
+  );
 }
 
 function describe({ state, listing }: ServerConnection): string {

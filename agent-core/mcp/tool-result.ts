@@ -1,18 +1,111 @@
-/** Results of a server's tools: text for the model, wrapped as data, and pictures for people. */
+/** Results of a server: text for the model, wrapped as data, and pictures and sounds for people. */
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { messageOf } from "../platform/errors.ts";
+import { parseJson } from "../platform/json.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
+import { writeSpillFile } from "../sessions/session-files.ts";
+import { limitResult } from "../tools/call-texts.ts";
 import type { ToolContext, ToolResult } from "../tools/tool.ts";
-import { answerPart, type ToolAnswer } from "./server-answers.ts";
+import {
+  type AnswerPart,
+  answerPart,
+  type PromptAnswer,
+  type ResourceAnswer,
+  type ToolAnswer,
+} from "./server-answers.ts";
 
-/** The result of a call. Long text is in a file as a whole. */
-export async function shownResult(
-  { content, structuredContent, isError = false }: ToolAnswer,
-  server: string,
-  _context: ToolContext,
-): Promise<ToolResult> {
-  const texts = content.map((raw) => {
-    const parsed = answerPart.safeParse(raw);
-    return parsed.success && parsed.data.type === "text" ? parsed.data.text : JSON.stringify(raw);
-  });
-  if (texts.length === 0 && structuredContent !== undefined) texts.push(JSON.stringify(structuredContent));
-  return { ok: !isError, text: wrapData("mcp-result", server, texts.join("\n\n")) };
+/** Limit of a result in the conversation, as in the original Hermes. A longer one is in a file. Characters. */
+const RESULT_CHARS = 50_000;
+/** Larger pictures and sounds are stored, not shown: they would fill the client's memory. Characters of base64. */
+const MAX_MEDIA_CHARS = 8_000_000;
+
+type Place = Pick<ToolContext, "callId" | "spillFolder">;
+type Media = NonNullable<ToolResult["media"]>[number];
+type ShownPart = { readonly text: string; readonly media?: Media };
+
+/** The result of a call. `origin` names the server and the tool. */
+export async function callResult(answer: ToolAnswer, origin: string, place: Place): Promise<ToolResult> {
+  const { content, structuredContent, isError = false } = answer;
+  const parts = await Promise.all(content.map((raw, index) => shownPart(raw, place, index)));
+  const texts = parts.map(({ text }) => text);
+  // Servers repeat the structured part as text for clients that do not read it.
+  const isRepeated = texts.some((text) => isDeepStrictEqual(parseJson(text), structuredContent));
+  if (structuredContent !== undefined && !isRepeated) texts.push(JSON.stringify(structuredContent));
+  const text = texts.length === 0 ? "(The tool returned nothing.)" : texts.join("\n\n");
+  const media = parts.flatMap((part) => (part.media === undefined ? [] : [part.media]));
+  return { ...(await dataResult(text, origin, place)), ok: !isError, ...(media.length > 0 && { media }) };
+}
+
+/** The contents of a resource. */
+export async function resourceResult({ contents }: ResourceAnswer, origin: string, place: Place): Promise<ToolResult> {
+  const parts = await Promise.all(
+    contents.map((resource, index) => shownPart({ type: "resource", resource }, place, index)),
+  );
+  const media = parts.flatMap((part) => (part.media === undefined ? [] : [part.media]));
+  const text = parts.map((part) => part.text).join("\n\n");
+  return { ...(await dataResult(text, origin, place)), ...(media.length > 0 && { media }) };
+}
+
+/** Text of a server for the model: cut to the limit, then wrapped as data. */
+export async function dataResult(text: string, origin: string, place: Place): Promise<ToolResult> {
+  const limited = await limitResult(text, { ...place, writeSpill: writeSpillFile }, RESULT_CHARS);
+  return { ok: true, text: wrapData("mcp-result", origin, limited) };
+}
+
+/** Text of a prompt. Pictures and sounds are left out. */
+export function promptText({ messages }: PromptAnswer): string {
+  return messages
+    .map(({ role, content }) => {
+      const text = content.type === "text" ? content.text : partSummary(content);
+      return role === "assistant" ? `Example of an answer:\n${text}` : text;
+    })
+    .join("\n\n");
+}
+
+/** An unknown part is shown as the server sent it. */
+async function shownPart(raw: unknown, place: Place, index: number): Promise<ShownPart> {
+  const parsed = answerPart.safeParse(raw);
+  if (!parsed.success) return { text: JSON.stringify(raw) };
+  const part = parsed.data;
+  switch (part.type) {
+    case "text":
+      return { text: part.text };
+    case "resource_link":
+      return { text: partSummary(part) };
+    case "image":
+    case "audio":
+      return mediaPart({ kind: part.type, ...part }, place, index);
+    case "resource": {
+      const { uri, mimeType = "", text, blob } = part.resource;
+      if (text !== undefined) return { text: `Resource ${uri}:\n${text}` };
+      if (blob === undefined) return { text: `Resource ${uri} is empty.` };
+      const kind = /^(image|audio)\//.exec(mimeType)?.[1];
+      if (kind === "image" || kind === "audio") return mediaPart({ kind, mimeType, data: blob }, place, index);
+      return { text: `Resource ${uri} (${mimeType || "binary"}): ${await stored(blob, place, index)}` };
+    }
+  }
+}
+
+async function mediaPart({ kind, mimeType, data }: Media, place: Place, index: number): Promise<ShownPart> {
+  const size = `${kind}, ${mimeType}, ${Math.ceil((data.length * 3) / 4 / 1_024)} kB`;
+  if (data.length > MAX_MEDIA_CHARS) return { text: `[${size}: ${await stored(data, place, index)}]` };
+  return { text: `[${size}: the user sees it; you do not]`, media: { kind, mimeType, data } };
+}
+
+function partSummary(part: Exclude<AnswerPart, { type: "text" }>): string {
+  if (part.type === "resource") return part.resource.text ?? `[resource ${part.resource.uri}]`;
+  if (part.type !== "resource_link") return `[${part.type}, ${part.mimeType}]`;
+  const { uri, name, description, mimeType } = part;
+  const facts = [name, mimeType, description].filter((fact) => fact !== undefined);
+  return `[resource ${uri}${facts.length > 0 ? `: ${facts.join(", ")}` : ""}]`;
+}
+
+/** Phrase with the path of the file that holds the bytes. */
+async function stored(base64: string, { callId, spillFolder }: Place, index: number): Promise<string> {
+  const path = join(spillFolder, `mcp-${callId.replace(/[^\w-]/g, "_")}-${index}.bin`);
+  return writeSpillFile(path, Buffer.from(base64, "base64")).then(
+    () => `stored in ${path}`,
+    (error: unknown) => `could not be stored: ${messageOf(error)}`,
+  );
 }

@@ -29,7 +29,7 @@ export function journalPath(folder: string, id: string): string | undefined {
  * Writes a result that is too long for a message to `path` (absolute) on the agent's machine, and creates the folder.
  * Rejects with the system's error.
  */
-export async function writeSpillFile(path: string, text: string): Promise<void> {
+export async function writeSpillFile(path: string, text: string | Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await writeFile(path, text, { mode: 0o600 });
 }

@@ -55,14 +55,21 @@ const RESULT_LIMIT = 100_000;
 const HEAD_CHARS = 20_000;
 const TAIL_CHARS = 20_000;
 
-/** `text` itself when it is short enough. `callId` names the file under `spillFolder`. */
+/** Place of a result that is too long. `callId` names the file under `spillFolder`. */
+export type SpillPlace = {
+  readonly callId: string;
+  /** Absolute. */
+  readonly spillFolder: string;
+  writeSpill(path: string, text: string): Promise<void>;
+};
+
+/** `text` itself when it has at most `limit` characters; `limit` is more than both ends. */
 export async function limitResult(
   text: string,
-  callId: string,
-  spillFolder: string,
-  writeSpill: (path: string, text: string) => Promise<void>,
+  { callId, spillFolder, writeSpill }: SpillPlace,
+  limit = RESULT_LIMIT,
 ): Promise<string> {
-  if (text.length <= RESULT_LIMIT) return text;
+  if (text.length <= limit) return text;
   const path = join(spillFolder, `result-${callId.replace(/[^\w-]/g, "_")}.txt`);
   const where = await writeSpill(path, text).then(
     () => `The whole result (${text.length} characters) is in ${path}.`,
