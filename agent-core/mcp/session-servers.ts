@@ -3,7 +3,8 @@ import type { Extension, ExtensionCommand, ExtensionSession } from "../agent/ext
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
 import { hub, type ServerLease } from "./hub.ts";
-import { ToolNames, toolsOf } from "./mcp-tool.ts";
+import { resourceTools, ToolNames, toolsOf } from "./mcp-tool.ts";
+import { promptCommands } from "./prompt-commands.ts";
 import { offersTool, type ServerConfig, serverDetail } from "./server-config.ts";
 import type { Listing, ServerConnection, ServerUser } from "./server-connection.ts";
 import { serverUser } from "./server-user.ts";
@@ -69,7 +70,10 @@ export class SessionServers implements Extension {
   }
 
   commands(): readonly ExtensionCommand[] {
-    return [];
+    return this.#entries.flatMap(({ config, lease }) => {
+      if (lease === undefined || !isUsable(lease.connection)) return [];
+      return promptCommands(lease.connection, this.#userFor(config, this.#session.ask));
+    });
   }
 
   onChange(listener: () => void): void {
@@ -142,14 +146,15 @@ export class SessionServers implements Extension {
     const { connection } = lease;
     if (made?.listing === connection.listing) return made.tools;
     const names = new ToolNames();
-    const tools = toolsOf(connection, names, (context) => this.#userFor(entry.config, context));
+    const userOf = (context: ToolContext): ServerUser => this.#userFor(entry.config, context.ask);
+    const tools = [...toolsOf(connection, names, userOf, entry.toolsOff), ...resourceTools(connection, names, userOf)];
     entry.made = { listing: connection.listing, tools };
     return tools;
   }
 
-  #userFor(config: ServerConfig, context: ToolContext): ServerUser {
+  #userFor(config: ServerConfig, ask: ToolContext["ask"]): ServerUser {
     const { auxiliary } = this.#session;
-    return serverUser(config.name, { ask: context.ask, auxiliary, samplingAllowed: this.#samplingAllowed });
+    return serverUser(config.name, { ask, auxiliary, samplingAllowed: this.#samplingAllowed });
   }
 
   async #switchServer(entry: Entry, isOn: boolean): Promise<string> {
