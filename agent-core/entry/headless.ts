@@ -11,7 +11,6 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import { COMMAND_LINE } from "../acp/connected-client.ts";
 import { agentApp } from "../acp/serve.ts";
-import { diagnose } from "../agent/doctor.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { takeEnvironment } from "../host/terminals/command-environment.ts";
 import { messageOf } from "../platform/errors.ts";
@@ -65,6 +64,7 @@ const marks = { works: "ok", limited: "!", fails: "FAIL" } as const;
 
 /** Returns the exit code: 1 when something fails. */
 async function printDiagnoses(cwd: string): Promise<number> {
+  const { diagnose } = await import("./doctor.ts");
   const diagnoses = await diagnose(takeEnvironment(), cwd);
   for (const { name, state, text: found, mend } of diagnoses) {
     process.stdout.write(`${marks[state].padEnd(4)}  ${name.padEnd(8)}  ${found}\n`);

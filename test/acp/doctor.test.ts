@@ -23,16 +23,28 @@ test.runIf(hasSandbox())("hermes doctor says what works, and contacts nobody", (
   expect(stdout).toMatch(/^ok {4}shell {5}\/\S+$/m);
   expect(stdout).toMatch(/^ok {4}git {7}\/\S+\/git$/m);
   expect(stdout).toMatch(/^ok {4}model {5}m of custom at http:\/\/127.0.0.1:9\/v1, not contacted$/m);
+  expect(stdout).toMatch(/^ok {4}keys {6}HERMES_API_KEY$/m);
+  expect(stdout).toMatch(/^ok {4}versions {2}Hermes \S+, Node\.js \S+, git \S+/m);
+  expect(stdout.match(/^(ok|!) +\w+/gm)?.map((line) => line.split(/ +/)[1])).toEqual(
+    "sandbox shell ripgrep git python browser home disk config tools keys model proxy versions".split(" "),
+  );
   expect(stdout).not.toContain("sk-1");
 });
 
 test("hermes doctor says how to mend what is wrong, and exits with 1 when Hermes cannot work", () => {
-  writeFileSync(join(home, "config.yaml"), "terminal:\n  sandbox: off\n  timeout: soon\nmodel:\n  provider: nowhere\n");
+  const yaml =
+    "terminal:\n  sandbox: off\n  timeout: soon\nmodel:\n  provider: nowhere\nnetwork:\n  proxy: 'socks5://h:1'\n  ca_file: /none.pem\ntoolset: [file]\nmoa: {}\n";
+  writeFileSync(join(home, "config.yaml"), yaml);
+  writeFileSync(join(home, ".env"), "OPENAI_API_KEY=sk-2\n", { mode: 0o644 });
   const { status, stdout } = doctor({ PATH: join(process.execPath, "..") });
   expect(status).toBe(1);
   expect(stdout).toContain("install git");
   expect(stdout).toContain("run hermes-acp --setup");
   expect(stdout).toMatch(/^! {5}config {4}config.yaml: terminal.timeout: /m);
+  expect(stdout).toMatch(/^! {5}config {4}config.yaml: settings of Hermes Agent .*: moa\.\n.*correct it in /m);
+  expect(stdout).toMatch(/^FAIL {2}config {4}config.yaml: toolset is not a setting\. Did you mean toolsets\?/m);
+  expect(stdout).toMatch(/^FAIL {2}proxy {5}certificates cannot be read: \/none.pem\n.*correct network.ca_file/m);
+  expect(stdout).toMatch(/^! {5}home {6}\S+\.env is open to other users\n.*run chmod 600/m);
 });
 
 test("/status and the opened session say whether the sandbox is on, and how to enable it", async () => {

@@ -1,5 +1,5 @@
 /** /mode, /grants and /status: calls that need the user's approval, and the sandbox. */
-import { sandboxText } from "../../agent/doctor.ts";
+import { sandboxText } from "../../host/terminals/terminals.ts";
 import { modeIds, modeOf } from "../config-options.ts";
 import type { Command } from "./command.ts";
 

@@ -8,7 +8,7 @@ import {
   type NewSessionResponse,
   type SessionInfo,
 } from "@zed-industries/agent-client-protocol";
-import { sandboxText } from "../../agent/doctor.ts";
+import { sandboxText } from "../../host/terminals/terminals.ts";
 import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
 import { readMeta } from "../../protocol/method.ts";
 import {

@@ -101,3 +101,10 @@ export type HostTerminals = {
   /** Ends every command with its processes, and removes everything that was set up for them. */
   dispose(): Promise<void>;
 };
+
+/** State of the sandbox in one line, without a final dot. */
+export function sandboxText(state: SandboxState): string {
+  return state.isOn
+    ? `on: commands run inside (${state.program}); what needs the network or your own files asks`
+    : `off: commands run with your own rights, because ${state.reason}`;
+}

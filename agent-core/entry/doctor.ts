@@ -1,0 +1,258 @@
+/**
+ * `hermes doctor`: checks of this machine and its configuration, each with the way to mend what is wrong. It reads files
+ * and starts programs with `--version`, and contacts nobody.
+ */
+import { execFile } from "node:child_process";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
+import { type Environment, homeFolder } from "../config/home.ts";
+import { findProgram } from "../host/find-program.ts";
+import { usableSandbox } from "../host/terminals/configured-backend.ts";
+import { findShell } from "../host/terminals/local-backend.ts";
+import { sandboxText } from "../host/terminals/terminals.ts";
+import { messageOf } from "../platform/errors.ts";
+import { networkSettings, proxyFor, proxyName } from "../platform/http/network-settings.ts";
+import { deployments } from "../providers/deployments.ts";
+import { type ModelSettings, resolveModel } from "../providers/resolve.ts";
+import { table as toolTable } from "../tools/table.gen.ts";
+import { selectTools } from "../tools/toolsets.ts";
+import { VERSION } from "./version.ts";
+
+/** `works`: nothing to do. `limited`: Hermes works with less. `fails`: Hermes cannot work. */
+export type Diagnosis = {
+  readonly name: string;
+  readonly state: "works" | "limited" | "fails";
+  readonly text: string;
+  /** An imperative, without a final dot. */
+  readonly mend?: string;
+};
+
+type Facts = {
+  readonly configured: ConfiguredAgent;
+  /** Variables of the process, of the home's `.env` and of config.yaml. */
+  readonly environment: Environment;
+  /** Hermes' home folder. */
+  readonly home: string;
+  /** Folder of the session, absolute. */
+  readonly cwd: string;
+};
+
+type Check = (facts: Facts) => readonly Diagnosis[] | Promise<readonly Diagnosis[]>;
+
+/** In the order of the report. */
+const checks: readonly Check[] = [
+  sandbox,
+  shell,
+  () => program("ripgrep", ["rg"], "the built-in search is used, which is slower", "install ripgrep"),
+  () => program("git", ["git"], "commands of git fail, and checkpoints copy more files", "install git"),
+  () => program("python", ["python3", "python"], "commands and skills in Python fail", "install Python 3"),
+  browser,
+  home,
+  disk,
+  config,
+  tools,
+  keys,
+  models,
+  proxy,
+  versions,
+];
+
+/** Checks for a session in `cwd` (absolute). */
+export async function diagnose(environment: Environment, cwd: string): Promise<readonly Diagnosis[]> {
+  const configured = await configuredAgent(environment, "cli");
+  const all = configured.options.environment ?? environment;
+  const facts: Facts = { configured, environment: all, home: homeFolder(environment), cwd };
+  return (await Promise.all(checks.map((check) => check(facts)))).flat();
+}
+
+function works(name: string, text: string): readonly Diagnosis[] {
+  return [{ name, state: "works", text }];
+}
+
+function sandbox({ configured: { terminal }, cwd }: Facts): readonly Diagnosis[] {
+  const name = "sandbox";
+  if (terminal.backend !== "local") {
+    const text = `off: commands run by ${terminal.backend}, without a sandbox of ours`;
+    return [{ name, state: "limited", text }];
+  }
+  const found = usableSandbox(terminal.sandbox, [cwd]);
+  if (found.ok) return works(name, sandboxText({ isOn: true, program: found.sandbox.program }));
+  const { reason, advice: mend } = found;
+  const state = terminal.sandbox === "on" ? "fails" : "limited";
+  return [{ name, state, text: sandboxText({ isOn: false, reason, advice: mend }), mend }];
+}
+
+function shell(): readonly Diagnosis[] {
+  const { kind, path } = findShell();
+  return works("shell", kind === "bash" ? path : `${path}; commands are judged as bash`);
+}
+
+function program(name: string, files: readonly string[], without: string, mend: string): readonly Diagnosis[] {
+  const path = files.map((file) => findProgram(file)).find((found) => found !== undefined);
+  return path === undefined
+    ? [{ name, state: "limited", text: `not found on PATH: ${without}`, mend }]
+    : works(name, path);
+}
+
+const BROWSERS = ["google-chrome", "google-chrome-stable", "chromium", "chromium-browser", "chrome", "microsoft-edge"];
+/** Browsers are not on PATH on macOS and Windows. */
+const BROWSER_FILES = [
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+  "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
+  "C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe",
+];
+
+function browser(): readonly Diagnosis[] {
+  const path = BROWSERS.map((file) => findProgram(file)).find((found) => found !== undefined);
+  const found = path ?? BROWSER_FILES.find((file) => existsSync(file));
+  return works("browser", found ?? "no Chrome or Chromium found; no tool of this version needs one");
+}
+
+function home({ home: folder }: Facts): readonly Diagnosis[] {
+  const existing = nearestFolder(folder);
+  const name = "home";
+  if (!mayUse(existing, constants.W_OK)) {
+    return [
+      { name, state: "fails", text: `${existing} is not writable`, mend: `allow your user to write ${existing}` },
+    ];
+  }
+  const file = join(folder, ".env");
+  const isOpen = process.platform !== "win32" && existsSync(file) && (statSync(file).mode & 0o077) !== 0;
+  if (isOpen)
+    return [{ name, state: "limited", text: `${file} is open to other users`, mend: `run chmod 600 ${file}` }];
+  return works(name, existing === folder ? folder : `${folder}, created when it is needed`);
+}
+
+/** The folder, or its deepest existing parent. */
+function nearestFolder(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
+}
+
+function mayUse(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Journals and checkpoints of a few sessions. Bytes. */
+const LITTLE_SPACE = 500_000_000;
+/** Less than one long turn writes. Bytes. */
+const NO_SPACE = 10_000_000;
+
+async function disk({ home: folder }: Facts): Promise<readonly Diagnosis[]> {
+  const { bavail, bsize } = await statfs(nearestFolder(folder));
+  const free = bavail * bsize;
+  const text = `${Math.round(free / 1e6).toLocaleString("en")} MB free for the home`;
+  if (free >= LITTLE_SPACE) return works("disk", text);
+  return [{ name: "disk", state: free < NO_SPACE ? "fails" : "limited", text, mend: `free space for ${folder}` }];
+}
+
+function config({ configured: { warnings, errors }, home: folder }: Facts): readonly Diagnosis[] {
+  const name = "config";
+  const path = join(folder, "config.yaml");
+  if (warnings.length + errors.length === 0)
+    return works(name, existsSync(path) ? path : `no ${path}; the defaults apply`);
+  const mend = `correct it in ${path}`;
+  return [
+    ...errors.map((text): Diagnosis => ({ name, state: "fails", text, mend })),
+    ...warnings.map((text): Diagnosis => ({ name, state: "limited", text, mend })),
+  ];
+}
+
+function tools({ configured: { options } }: Facts): readonly Diagnosis[] {
+  const name = "tools";
+  const { enabledToolsets: enabled, disabledToolsets: disabled } = options;
+  const chosen = selectTools(toolTable, { ...(enabled && { enabled }), ...(disabled && { disabled }) });
+  if (chosen.ok) return works(name, `${chosen.tools.length} of ${toolTable.length}`);
+  return [{ name, state: "fails", text: chosen.message, mend: "correct the toolsets in config.yaml" }];
+}
+
+function keys({ environment }: Facts): readonly Diagnosis[] {
+  const known = ["HERMES_API_KEY", ...deployments.map(({ keyVariable }) => keyVariable)];
+  const set = [...new Set(known)].filter((variable) => variable !== undefined && environment[variable]);
+  return works(
+    "keys",
+    set.length === 0 ? "none set; a local server and the offline interpreter need none" : set.join(", "),
+  );
+}
+
+function models({ configured: { options }, environment }: Facts): readonly Diagnosis[] {
+  const auxiliary = Object.entries(options.auxiliary ?? {}).flatMap(([task, { chain }]) =>
+    chain.map((settings) => otherModel(`auxiliary.${task}`, settings, environment)),
+  );
+  const fallbacks = (options.fallbacks ?? []).map((settings) =>
+    otherModel("fallback_providers", settings, environment),
+  );
+  return [...mainModel(environment), ...fallbacks.flat(), ...auxiliary.flat()];
+}
+
+function mainModel(environment: Environment): readonly Diagnosis[] {
+  const resolution = resolveModel({}, environment);
+  const name = "model";
+  if (!resolution.ok) return [{ name, state: "fails", text: resolution.message, mend: "run hermes-acp --setup" }];
+  const { mode, model, endpoint } = resolution.model;
+  if (mode === "offline") return works(name, "none: the built-in offline interpreter answers");
+  const { provider, baseUrl } = endpoint;
+  return works(name, `${model} of ${provider}${baseUrl === undefined ? "" : ` at ${baseUrl}`}, not contacted`);
+}
+
+/** A model that cannot be used is skipped. */
+function otherModel(setting: string, settings: ModelSettings, environment: Environment): readonly Diagnosis[] {
+  const resolution = resolveModel(settings, environment);
+  if (resolution.ok) return [];
+  return [
+    { name: "model", state: "limited", text: `${setting}: ${resolution.message}`, mend: "correct it in config.yaml" },
+  ];
+}
+
+/** Any address outside this machine shows the proxy. */
+const ELSEWHERE = new URL("https://api.openai.com/");
+
+function proxy({ environment }: Facts): readonly Diagnosis[] {
+  const name = "proxy";
+  const settings = networkSettings(environment);
+  const missing = settings.caFiles.filter((file) => !mayUse(file, constants.R_OK));
+  if (missing.length > 0) {
+    const text = `certificates cannot be read: ${missing.join(", ")}`;
+    return [{ name, state: "fails", text, mend: "correct network.ca_file or NODE_EXTRA_CA_CERTS" }];
+  }
+  try {
+    const found = proxyFor(ELSEWHERE, settings);
+    const text = found === undefined ? "none" : proxyName(found);
+    if (settings.strictSsl) return works(name, text);
+    return [
+      { name, state: "limited", text: `${text}; no certificate is checked`, mend: "set network.strict_ssl to true" },
+    ];
+  } catch (error) {
+    return [{ name, state: "fails", text: messageOf(error), mend: "correct network.proxy or HTTPS_PROXY" }];
+  }
+}
+
+const run = promisify(execFile);
+/** Limit for a program that prints its version. */
+const VERSION_TIMEOUT_MS = 2_000;
+
+async function versions(): Promise<readonly Diagnosis[]> {
+  const programs = await Promise.all(["git", "rg", "python3"].map(versionOf));
+  const all = [
+    `Hermes ${VERSION}`,
+    `Node.js ${process.versions.node}`,
+    ...programs.filter((text) => text !== undefined),
+  ];
+  return works("versions", all.join(", "));
+}
+
+/** Name and version as the program prints them; undefined for a program that is missing or fails. */
+async function versionOf(file: string): Promise<string | undefined> {
+  const path = findProgram(file);
+  if (path === undefined) return undefined;
+  const output = await run(path, ["--version"], { timeout: VERSION_TIMEOUT_MS }).catch(() => undefined);
+  return output?.stdout.split("\n", 1)[0]?.replace(" version", "").trim();
+}
