@@ -4,7 +4,13 @@ import type { SessionUpdate, ToolCallContent } from "@zed-industries/agent-clien
 import type { CompressedEvent } from "../agent/callbacks.ts";
 import type { ReportedProblem } from "../host/host.ts";
 import type { ContentPart, Message, UserMessage } from "../messages/message.ts";
-import type { HermesAnchor, HermesCompressionMeta, HermesMessageMeta } from "../protocol/conversation.ts";
+import type {
+  HermesAnchor,
+  HermesCompressionMeta,
+  HermesHookRun,
+  HermesHookTextMeta,
+  HermesMessageMeta,
+} from "../protocol/conversation.ts";
 import type { HermesProblemsMeta } from "../protocol/problems.ts";
 import type { Compression, TranscriptEntry } from "../sessions/conversation.ts";
 import type { Todo } from "../tools/todo-list.ts";
@@ -131,6 +137,16 @@ function problemContent(problems: readonly ReportedProblem[]): ToolCallContent[]
   const text = `New problems:\n${fenced(problems.map((problem) => problem.text).join("\n"))}`;
   const hermes: HermesProblemsMeta = { problems };
   return [{ type: "content", content: { type: "text", text }, _meta: { hermes } }];
+}
+
+/** Hooks that changed a call or failed, for clients that do not show the runs. The result names those that blocked it. */
+export function hookContent(runs: readonly HermesHookRun[]): ToolCallContent[] {
+  const lines = runs.flatMap(({ outcome, name, message }) => {
+    if (outcome === "failed") return [message ?? `The hook "${name}" failed.`];
+    return outcome === "changed" ? [`The hook "${name}" changed this call.`] : [];
+  });
+  const hermes: HermesHookTextMeta = { hookText: true };
+  return textContent(lines.join("\n")).map((content) => ({ ...content, _meta: { hermes } }));
 }
 
 /** Fenced: no client must render a file's text as Markdown. */

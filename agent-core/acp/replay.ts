@@ -11,6 +11,7 @@ import {
   type ChunkUpdate,
   chunk,
   compressionUpdate,
+  hookContent,
   planUpdate,
   resultContent,
   userUpdates,
@@ -127,13 +128,13 @@ function toolUpdate(toolCallId: string, text: string, { entry, diffs, input }: C
     title: entry?.title ?? "Tool call",
     kind: isToolKind(entry?.kind) ? entry.kind : "other",
     status: result.ok ? "completed" : "failed",
-    content: resultContent(result),
+    content: [...resultContent(result), ...hookContent(entry?.hooks ?? [])],
     // The diff of an edit already shows its arguments.
     ...(input !== undefined && result.diffs.length === 0 && { rawInput: parseLine(input) ?? input }),
     ...(entry && {
       name: entry.name,
       locations: entry.locations.map((location) => ({ ...location })),
-      _meta: { hermes: { durationMs: entry.durationMs } },
+      _meta: { hermes: { durationMs: entry.durationMs, ...(entry.hooks && { hooks: entry.hooks }) } },
     }),
   };
 }

@@ -6,9 +6,16 @@ import type {
   ToolCallUpdate,
 } from "@zed-industries/agent-client-protocol";
 import type { AgentCallbacks, ToolProgressEvent } from "../agent/callbacks.ts";
-import type { HermesToolMeta } from "../protocol/conversation.ts";
+import type { HermesHookRun, HermesToolMeta } from "../protocol/conversation.ts";
 import type { FileDiff, ToolResult } from "../tools/tool.ts";
-import { diffContent, rawOutput, resultContent, terminalContent, textContent } from "./conversation-updates.ts";
+import {
+  diffContent,
+  hookContent,
+  rawOutput,
+  resultContent,
+  terminalContent,
+  textContent,
+} from "./conversation-updates.ts";
 
 /** A call whose arguments take longer is shown without them first. Milliseconds. */
 const ANNOUNCE_AFTER_MS = 150;
@@ -30,6 +37,7 @@ type OpenCall = {
   announcing: NodeJS.Timeout | undefined;
   /** Diffs that the client has. */
   diffs: readonly FileDiff[];
+  hooks: readonly HermesHookRun[];
   output: string;
   /** Sends the output. */
   outputting: NodeJS.Timeout | undefined;
@@ -62,6 +70,9 @@ export class ToolCallUpdates {
         break;
       case "running":
         this.#run(event);
+        break;
+      case "hook":
+        this.#showHook(event);
         break;
       case "activity":
         this.#showActivity(event);
@@ -115,6 +126,14 @@ export class ToolCallUpdates {
     }, OUTPUT_INTERVAL_MS);
   }
 
+  /** The text for other clients comes with the result, whose content would replace it. */
+  #showHook({ callId, run: { callId: _, ...run } }: Progress<"hook">): void {
+    const call = this.#callOf(callId);
+    call.hooks = [...call.hooks, run];
+    const hermes: HermesToolMeta = { hooks: call.hooks };
+    this.#send({ sessionUpdate: "tool_call_update", toolCallId: callId, _meta: { hermes } });
+  }
+
   #finish({ callId, result, durationMs }: Progress<"finished">): void {
     const hermes: HermesToolMeta = { durationMs: Math.round(durationMs) };
     if (!this.#open.has(callId)) {
@@ -124,9 +143,11 @@ export class ToolCallUpdates {
       this.#send({ sessionUpdate: "tool_call_update", toolCallId: callId, status, content, _meta: { hermes } });
       return;
     }
-    const isShown = result.ok && isSame(this.#callOf(callId).diffs, result);
+    const { diffs, hooks } = this.#callOf(callId);
+    const hookText = hookContent(hooks);
+    const isShown = result.ok && isSame(diffs, result) && hookText.length === 0;
     this.#end(callId, result.ok ? "completed" : "failed", {
-      ...(!isShown && { content: resultContent(result) }),
+      ...(!isShown && { content: [...resultContent(result), ...hookText] }),
       ...rawOutput(result),
       _meta: { hermes },
     });
@@ -152,6 +173,7 @@ export class ToolCallUpdates {
       isSent: false,
       announcing: undefined,
       diffs: [],
+      hooks: [],
       output: "",
       outputting: undefined,
     };

@@ -2,6 +2,7 @@
 import type { ApprovalMode } from "../approval/policy.ts";
 import type { Environment } from "../config/home.ts";
 import type { ContextEngine } from "../context/context-engine.ts";
+import type { Hook } from "../hooks/hook.ts";
 import type { Host } from "../host/host.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
@@ -75,6 +76,8 @@ export type AIAgentOptions = {
   readonly approvals?: "manual" | "smart" | "off";
   /** False until the user trusts the workspace; until then the agent only reads. Default: always true. */
   readonly trusted?: () => boolean;
+  /** Hooks of the session; those of a sub-agent are its parent's. Default: the hooks of `extensions`. */
+  readonly hooks?: () => readonly Hook[];
   /** Name of the user's editor or program. */
   readonly platform?: string;
   /** Default: a new id. */

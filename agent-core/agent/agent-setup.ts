@@ -14,6 +14,7 @@ import {
   spillFolder,
 } from "../config/home.ts";
 import { type ContextEngine, defaultEngine } from "../context/context-engine.ts";
+import type { Hook } from "../hooks/hook.ts";
 import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { Memory, type MemorySnapshot, memorySnapshot } from "../memory/memory.ts";
@@ -57,6 +58,9 @@ export type AgentSetup = {
   readonly cwd: string;
   readonly catalogue: ToolCatalogue;
   readonly extensions: Extensions;
+  readonly hooks: () => readonly Hook[];
+  /** Folder of the Hermes home, absolute. */
+  readonly home: string;
   readonly policy: Policy;
   /** Lasting permissions. */
   readonly grants: Grants;
@@ -110,6 +114,8 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     cwd,
     catalogue,
     extensions,
+    hooks: options.hooks ?? (() => extensions.hooks()),
+    home,
     policy: policyOf(options, { cwd, hermesHome: home, trusted, grants, sandbox: host.terminals.sandboxes === true }),
     grants,
     callbacks: options.callbacks ?? {},

@@ -1,6 +1,7 @@
 /** The agent as its users see it: a session with a model, tools and a memory of its own. */
 import type { Grants } from "../approval/grants.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
+import type { Hooks } from "../hooks/hook.ts";
 import type { SandboxState } from "../host/terminals/terminals.ts";
 import type { Message } from "../messages/message.ts";
 import { systemClock } from "../platform/clock.ts";
@@ -83,6 +84,7 @@ export class AIAgent {
     });
     this.#turns = new TurnRunner({
       ...{ sessionId: this.sessionId, setup, record, shell: this.#shell, context: this.#context, contextFor, notify },
+      platform: options.platform,
       storeDiff: (diff) => this.checkpoints?.storeDiff(diff) ?? { ...diff },
       beginTurn: () => this.checkpoints?.beginTurn(),
     });
@@ -117,6 +119,7 @@ export class AIAgent {
   rewind(keep: number): void {
     if (this.isRunning) throw new Error("A turn is running. Stop it before you undo or restore.");
     this.#record.rewind(keep);
+    if (keep === 0) this.hooks.observe("on_session_reset", { extra: { reason: "rewind" } });
   }
 
   /** Takes the last rewind back, as SessionRecord. Throws during a turn. */
@@ -129,6 +132,7 @@ export class AIAgent {
   resumeFrom(stored: StoredSession): void {
     if (this.isRunning) throw new Error("A turn is running. Stop it before you undo or restore.");
     this.#record.resumeFrom(stored);
+    this.hooks.observe("on_session_reset", { extra: { reason: "resume" } });
   }
 
   /** The current model and its endpoint. */
@@ -192,6 +196,11 @@ export class AIAgent {
     return this.#setup.grants;
   }
 
+  /** Emits the session's events to its hooks; a delegation emits `subagent_start` and `subagent_stop` of its children. */
+  get hooks(): Hooks {
+    return this.#turns.hooks;
+  }
+
   get toolNames(): readonly string[] {
     return this.#setup.catalogue.callable.map((tool) => tool.name);
   }
@@ -238,6 +247,8 @@ export class AIAgent {
   async close(): Promise<void> {
     this.interrupt();
     this.#closed.abort();
+    if (this.#turns.hasRun) this.hooks.observe("on_session_finalize", { extra: { reason: "close" } });
+    await this.hooks.close();
     await this.#shell.dispose();
     await this.#setup.extensions.dispose();
     await this.checkpoints?.close();

@@ -4,6 +4,7 @@ import type { Grants } from "../approval/grants.ts";
 import { type ApprovalMode, decide, type Effect } from "../approval/policy.ts";
 import { resolvePath } from "../approval/resolve-path.ts";
 import { secretReason } from "../approval/secret-paths.ts";
+import type { Hooks } from "../hooks/hook.ts";
 import type { SandboxKind } from "../host/terminals/terminals.ts";
 import { parseRepairedJson } from "../platform/json.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
@@ -19,6 +20,8 @@ export type PolicyDecision = { readonly sandbox?: SandboxKind } /** `granted`: t
   | {
       readonly kind: "ask";
       readonly reasons: readonly string[];
+      /** Only the user may allow this: no model and no hook. */
+      readonly isProtected?: true;
       /** Scope of the grant that is offered, and a function that keeps it; undefined when none may be given. */
       readonly grant: { readonly description: string; keep(scope: "session" | "always"): void } | undefined;
     }
@@ -35,18 +38,44 @@ export type Asker = (request: ApprovalRequest, signal: AbortSignal) => Promise<A
 
 type Authorization = { readonly ok: true } | { readonly ok: false; readonly text: string };
 
+/** The decision with what the hooks of the call said. A hook answers for the user only where a lasting answer could. */
+export function withHookVerdict(
+  decision: PolicyDecision,
+  { asks, isApproved }: { readonly asks: readonly string[]; readonly isApproved: boolean },
+): PolicyDecision {
+  if (decision.kind === "deny") return decision;
+  const { sandbox } = decision;
+  const where = sandbox === undefined ? {} : { sandbox };
+  const isAsking = decision.kind === "ask";
+  if (asks.length > 0) {
+    return { ...where, kind: "ask", reasons: [...asks, ...(isAsking ? decision.reasons : [])], grant: undefined };
+  }
+  if (!isApproved || !isAsking || decision.isProtected || decision.grant === undefined) return decision;
+  return { ...where, kind: "allow" };
+}
+
+type AskPorts = {
+  readonly ask: Asker | undefined;
+  readonly record: (answer: RecordedAnswer) => void;
+  readonly hooks: Hooks;
+};
+
 /** Asks the user about a call for which the policy decided `ask`, and keeps the grant that the user gives. */
 export async function askUser(
   request: Omit<ApprovalRequest, "reasons" | "grant">,
   decision: Extract<PolicyDecision, { kind: "ask" }>,
-  { ask, record }: { readonly ask: Asker | undefined; readonly record: (answer: RecordedAnswer) => void },
+  { ask, record, hooks }: AskPorts,
   signal: AbortSignal,
 ): Promise<Authorization> {
   const { reasons, grant } = decision;
   const { callId, name: tool } = request;
   const unavailable: ApprovalAnswer = { kind: "unavailable" };
+  const { command = request.title, input } = request;
+  const facts = { command, description: reasons.join("; "), surface: "acp" };
+  hooks.observe("pre_approval_request", { callId, tool, input, extra: facts });
   const answer =
     (await ask?.({ ...request, reasons, ...(grant && { grant: grant.description }) }, signal)) ?? unavailable;
+  hooks.observe("post_approval_response", { callId, tool, input, extra: { ...facts, choice: choices[answer.kind] } });
   signal.throwIfAborted();
   record({
     ...{ callId, tool, request: "permission", outcome: answer.kind },
@@ -67,6 +96,15 @@ export async function askUser(
       return refusal(request.name, "it needs the user's approval, and the user did not answer");
   }
 }
+
+/** The user's answers as the original Hermes Agent names them. */
+const choices: Readonly<Record<ApprovalAnswer["kind"], string>> = {
+  once: "once",
+  session: "session",
+  always: "always",
+  rejected: "deny",
+  unavailable: "cancelled",
+};
 
 /** Asks the agent's questions through `clarify`, and records each answer. */
 export function recordedQuestions(

@@ -5,6 +5,7 @@
 import type { Message, UserMessage } from "../messages/message.ts";
 import type { RetryWait } from "../providers/call/call-model.ts";
 import type { Usage } from "../providers/wire/wire.ts";
+import type { RecordedHook } from "../sessions/outcomes.ts";
 import type { Todo } from "../tools/todo-list.ts";
 import type { Answer, FileDiff, Question, ToolActivity, ToolKind, ToolLocation, ToolResult } from "../tools/tool.ts";
 
@@ -25,6 +26,8 @@ export type ToolProgressEvent =
   | { readonly type: "running"; readonly callId: string; readonly diffs: readonly FileDiff[] }
   /** A call that `toolGen` announced does not run, because its answer broke off. */
   | { readonly type: "dropped"; readonly callId: string }
+  /** A hook ran for this call. */
+  | { readonly type: "hook"; readonly callId: string; readonly run: RecordedHook }
   | { readonly type: "activity"; readonly callId: string; readonly activity: ToolActivity }
   | {
       readonly type: "finished";

@@ -2,6 +2,7 @@
  * Extensions: abilities beyond the built-in ones, such as MCP servers, plugins, skills and hooks. A session has its own
  * objects, at most one of each kind. What is not configured has no object, and none of its code is loaded.
  */
+import type { Hook } from "../hooks/hook.ts";
 import type { UserMessage } from "../messages/message.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAct, HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
@@ -46,6 +47,8 @@ export type Extension = {
   /** The same array as long as nothing changed. Read at the start of a turn. */
   tools?(): readonly Tool[];
   commands?(): readonly ExtensionCommand[];
+  /** The same array as long as nothing changed. Read at each event. */
+  hooks?(): readonly Hook[];
   /** Part of the system prompt of a new session. */
   promptText?(): Promise<string | undefined>;
   /** Data for the model that belongs to a message of the user. It follows the message, and people do not see it. */
@@ -117,6 +120,10 @@ export class Extensions {
     const offers = ({ items }: Extension): boolean =>
       items?.().some((item) => item.id === id && isOffered(item, action, argument)) === true;
     return this.#all.find(offers)?.act?.(id, action, argument);
+  }
+
+  hooks(): readonly Hook[] {
+    return this.#all.flatMap((extension) => extension.hooks?.() ?? []);
   }
 
   /** Parts of the system prompt, in the order of the extensions. */

@@ -2,6 +2,7 @@
 
 import type { EntryOf, StoredDiff } from "../sessions/entry.ts";
 import type { NewEntry } from "../sessions/journal.ts";
+import type { RecordedHook } from "../sessions/outcomes.ts";
 import type { FileDiff } from "../tools/tool.ts";
 import type { AgentCallbacks, ToolProgressEvent } from "./callbacks.ts";
 
@@ -53,12 +54,16 @@ export function journalledProgress(
 ): ToolProgress {
   // An edit finishes again when its problems come late.
   const started = new Map<string, Started>();
+  const hooks = new Map<string, RecordedHook[]>();
   return (event) => {
     if (event.type === "started") started.set(event.callId, { ...event, input: undefined });
     if (event.type === "dropped") started.delete(event.callId);
+    if (event.type === "hook") hooks.set(event.callId, [...(hooks.get(event.callId) ?? []), event.run]);
     if (event.type === "finished") {
       const call = started.get(event.callId);
-      if (call) journal({ ...entryOf(call, event), diffs: (event.result.diffs ?? []).map(storeDiff) });
+      const runs = hooks.get(event.callId)?.map(({ callId: _, ...run }) => run);
+      const diffs = (event.result.diffs ?? []).map(storeDiff);
+      if (call) journal({ ...entryOf(call, event), diffs, ...(runs && { hooks: runs }) });
     }
     emit(event);
   };

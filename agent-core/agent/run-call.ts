@@ -1,5 +1,6 @@
-/** Resolves one tool call (tool, arguments), then runs it in four steps: policy, staging, permission, run. */
+/** Resolves one tool call (tool, arguments), then runs it: hooks, policy, staging, permission, run, hooks. */
 import type { Effect } from "../approval/policy.ts";
+import type { Hooks } from "../hooks/hook.ts";
 import type { ToolCall } from "../messages/message.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { RecordedAnswer } from "../sessions/outcomes.ts";
@@ -7,7 +8,16 @@ import { limitResult, parseArguments } from "../tools/call-texts.ts";
 import { unknownToolText } from "../tools/nearest-names.ts";
 import type { PreparedCall, ShellView, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { watchedEdit } from "../tools/watched-edit.ts";
-import { type Asker, askUser, type ModelApprovalRequest, type Policy, type PolicyDecision } from "./approvals.ts";
+import {
+  type Asker,
+  askUser,
+  type ModelApprovalRequest,
+  type Policy,
+  type PolicyDecision,
+  withHookVerdict,
+} from "./approvals.ts";
+import { afterCall, beforeCall, type CallVerdict, type HookedCall } from "./call-hooks.ts";
+import type { ToolProgressEvent } from "./callbacks.ts";
 import type { Notifier } from "./notifier.ts";
 
 /** Time for a running tool to stop after a cancel, so that the turn ends within 250 ms. */
@@ -21,6 +31,9 @@ export type CallServices = {
   readonly cwd: string;
   readonly shell: ShellView;
   readonly policy: Policy;
+  readonly hooks: Hooks;
+  /** Files that calls of this turn changed, absolute. */
+  readonly changedPaths: Set<string>;
   readonly ask: Asker | undefined;
   /** In the mode `smart`: reason why the model considers a command harmless; undefined when the user must be asked. */
   readonly modelApproval:
@@ -94,6 +107,16 @@ export function calledName({ tool, call }: ResolvedCall): string {
   return tool?.name ?? call.function.name;
 }
 
+/** The call as its card shows it. */
+export function startedEvent(resolved: ResolvedCall): ToolProgressEvent {
+  const { id, function: called } = resolved.call;
+  const name = calledName(resolved);
+  const facts = { type: "started", callId: id, name, kind: resolved.tool?.kind ?? "other" } as const;
+  if (!resolved.ok) return { ...facts, title: name, locations: [], input: called.arguments };
+  const { title, locations } = resolved.prepared;
+  return { ...facts, title, locations, input: resolved.input };
+}
+
 /** Valid JSON stays as the model wrote it, so that a cached prefix keeps its bytes. */
 function withRepaired(call: ToolCall, input: unknown): ToolCall {
   const { name, arguments: json } = call.function;
@@ -123,11 +146,11 @@ export async function runCall(
   };
   try {
     const result = resolved.ok
-      ? await awaitWithAbortGrace(authorizeAndRun(resolved, timed.services, signal), signal)
+      ? await awaitWithAbortGrace(runWithHooks(resolved, timed.services, signal), signal)
       : failed(resolved.text);
     signal.throwIfAborted();
-    const context = services.contextFor(call.id, signal);
-    const text = await limitResult(result.text, { ...services, callId: call.id, spillFolder: context.spillFolder });
+    const text = await limited(result.text, call.id, services, signal);
+    if (result.ok) for (const { path } of result.diffs ?? []) services.changedPaths.add(path);
     const paths = resolved.ok && result.ok ? resolved.prepared.locations.map(({ path }) => path) : [];
     const instructions = await services.subfolderContext(paths);
     const late = services.lateProblems.splice(0);
@@ -168,14 +191,60 @@ function withTimedQuestions(services: CallServices): { readonly services: CallSe
 
 type RunnableCall = Extract<ResolvedCall, { ok: true }>;
 
+function limited(text: string, callId: string, services: CallServices, signal: AbortSignal): Promise<string> {
+  return limitResult(text, { ...services, callId, spillFolder: services.contextFor(callId, signal).spillFolder });
+}
+
+/** All tool calls pass here, so that no tool and no sub-agent escapes the hooks. */
+async function runWithHooks(resolved: RunnableCall, services: CallServices, signal: AbortSignal): Promise<ToolResult> {
+  const { hooks, monotonicNow } = services;
+  const { call, tool, input } = resolved;
+  const hooked = await judgeByHooks(resolved, services, signal);
+  const start = monotonicNow();
+  const result = hooked.ok
+    ? withNotes(await authorizeAndRun(hooked.call, hooked.verdict, services, signal), hooked.verdict.notes)
+    : failed(hooked.text);
+  if (!hooks.has("post_tool_call") && !hooks.has("transform_tool_result")) return result;
+  const text = await limited(result.text, call.id, services, signal);
+  const facts: HookedCall = { callId: call.id, tool: tool.name, input: hooked.ok ? hooked.call.input : input };
+  return afterCall(facts, { ...result, text }, { hooks, durationMs: monotonicNow() - start }, signal);
+}
+
+type HookedVerdict = Extract<CallVerdict, { kind: "run" }>;
+
+/** Asks the hooks about a call. A changed input is checked like the model's, and the client gets the changed call. */
+async function judgeByHooks(
+  resolved: RunnableCall,
+  { hooks, cwd, shell, notify }: CallServices,
+  signal: AbortSignal,
+): Promise<
+  | { readonly ok: true; readonly call: RunnableCall; readonly verdict: HookedVerdict }
+  | { readonly ok: false; readonly text: string }
+> {
+  const { call, tool } = resolved;
+  const verdict = await beforeCall({ callId: call.id, tool: tool.name, input: resolved.input }, hooks, signal);
+  if (verdict.kind === "refuse") return { ok: false, text: verdict.text };
+  const { input } = verdict;
+  if (input === undefined) return { ok: true, call: resolved, verdict };
+  const preparation = tool.prepare(input, cwd, shell);
+  if (!preparation.ok) return { ok: false, text: `A hook changed the input of this call. ${preparation.text}` };
+  const changed: RunnableCall = { ...resolved, input, prepared: preparation.call };
+  notify.toolProgress(startedEvent(changed));
+  return { ok: true, call: changed, verdict };
+}
+
+/** Judges, stages and runs a call that the hooks let through. */
 async function authorizeAndRun(
   resolved: RunnableCall,
+  verdict: HookedVerdict,
   services: CallServices,
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const { call, tool, input, prepared } = resolved;
-  const decision = services.policy.decide(prepared.effect);
+  const judged = services.policy.decide(prepared.effect);
+  const decision = withHookVerdict(judged, verdict);
   if (decision.kind === "deny") return failed(decision.text);
+  if (decision.kind === "allow" && judged.kind === "ask") services.recordAnswer(allowed(resolved, "hook"));
   if (decision.kind === "allow" && decision.granted) services.recordAnswer(allowed(resolved, "grant"));
   const context = { ...services.contextFor(call.id, signal), sandbox: decision.sandbox };
   const staged = await prepared.stage(context);
@@ -198,7 +267,7 @@ async function authorizeAndRun(
     const authorization = await askUser(
       request,
       withPlace,
-      { ask: services.ask, record: services.recordAnswer },
+      { ask: services.ask, record: services.recordAnswer, hooks: services.hooks },
       signal,
     );
     if (!authorization.ok) return failed(authorization.text);
@@ -241,6 +310,10 @@ function placeReasons(effect: Effect, cwd: string, { host }: ToolContext): reado
   const { place } = host.terminals;
   if (place !== undefined) return [`Runs on ${place}, in ${effect.cwd}`];
   return effect.cwd === cwd ? [] : [`Runs in ${effect.cwd}`];
+}
+
+function withNotes(result: ToolResult, notes: readonly string[]): ToolResult {
+  return notes.length === 0 ? result : { ...result, text: [result.text, ...notes].join("\n\n") };
 }
 
 function failed(text: string): ToolResult {

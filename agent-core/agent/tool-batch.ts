@@ -5,8 +5,7 @@
 import type { Effect } from "../approval/policy.ts";
 import type { ToolCall, ToolMessage } from "../messages/message.ts";
 import type { ToolKind, ToolResult } from "../tools/tool.ts";
-import type { ToolProgressEvent } from "./callbacks.ts";
-import { type CallServices, calledName, type ResolvedCall, resolveCall, runCall } from "./run-call.ts";
+import { type CallServices, type ResolvedCall, resolveCall, runCall, startedEvent } from "./run-call.ts";
 
 /** Maximum number of calls that run at the same time. */
 const CONCURRENT_CALLS = 8;
@@ -119,15 +118,6 @@ export class ToolBatch {
       return resultMessage(id, "Error: cancelled by the user."); // runCall throws only when the turn was cancelled
     }
   }
-}
-
-function startedEvent(resolved: ResolvedCall): ToolProgressEvent {
-  const { id, function: called } = resolved.call;
-  const name = calledName(resolved);
-  const facts = { type: "started", callId: id, name, kind: resolved.tool?.kind ?? "other" } as const;
-  if (!resolved.ok) return { ...facts, title: name, locations: [], input: called.arguments };
-  const { title, locations } = resolved.prepared;
-  return { ...facts, title, locations, input: resolved.input };
 }
 
 function isSame({ function: first }: ToolCall, { function: second }: ToolCall): boolean {

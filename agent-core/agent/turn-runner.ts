@@ -1,5 +1,6 @@
 /** Runs the turns of an agent, one at a time: gives the loop its ports, and records the result of each turn. */
 import { randomUUID } from "node:crypto";
+import type { Hooks } from "../hooks/hook.ts";
 import type { ContentPart, Message, UserMessage } from "../messages/message.ts";
 import type { StoredDiff } from "../sessions/entry.ts";
 import { writeSpillFile } from "../sessions/session-files.ts";
@@ -13,6 +14,7 @@ import { type ConversationResult, resultOf } from "./conversation-result.ts";
 import { journalledProgress, type Notifier } from "./notifier.ts";
 import type { SessionRecord } from "./session-record.ts";
 import { runTurn, type Turn } from "./turn.ts";
+import { sessionHooks, TurnHooks } from "./turn-hooks.ts";
 
 export type RunOptions = {
   readonly userMessage: string | readonly ContentPart[];
@@ -34,6 +36,8 @@ export type RunnerOptions = {
   readonly context: ContextKeeper;
   readonly contextFor: (callId: string, signal: AbortSignal) => ToolContext;
   readonly notify: Notifier;
+  /** Name of the user's editor or program. */
+  readonly platform: string | undefined;
   /** Gives a diff as the journal stores it. */
   readonly storeDiff: (diff: FileDiff) => StoredDiff;
   /** Called before the first request of each turn. */
@@ -41,12 +45,14 @@ export type RunnerOptions = {
 };
 
 export class TurnRunner {
+  readonly hooks: Hooks;
   readonly #options: RunnerOptions;
   /** Notifies the callbacks, and keeps usage, tool displays and the partial answer. */
   readonly #notify: Notifier;
   readonly #partial = new PartialAnswer();
   readonly #lateProblems: string[] = [];
   #steering: UserMessage[] = [];
+  #hasRun = false;
   #running: AbortController | undefined;
 
   constructor(options: RunnerOptions) {
@@ -65,6 +71,12 @@ export class TurnRunner {
       },
       toolProgress: journalledProgress(notify.toolProgress, (entry) => record.journal(entry), options.storeDiff),
     };
+    this.hooks = sessionHooks(setup, { sessionId: options.sessionId, record, notify: this.#notify });
+  }
+
+  /** A turn has begun since the session was opened. */
+  get hasRun(): boolean {
+    return this.#hasRun;
   }
 
   get isRunning(): boolean {
@@ -110,8 +122,11 @@ export class TurnRunner {
       record.freezeSystemPrompt(await setup.buildSystemPrompt(options.systemMessage));
     }
     await shellOpened;
-    const outcome = await runTurn(this.#turn(record.systemPrompt ?? "", signal));
+    const turn = this.#turn(record.systemPrompt ?? "", signal);
+    this.#hasRun = true;
+    const outcome = await runTurn(turn);
     const { end } = outcome;
+    turn.hooks.end(end, record.conversation.messages);
     const partial = this.#partial.cutOffBy(end);
     if (partial !== undefined) this.#add(partial);
     const { messages } = record.conversation;
@@ -127,7 +142,12 @@ export class TurnRunner {
     const { record, context, setup, contextFor } = this.#options;
     const { maxIterations, parentBudget, callModel } = setup;
     const { tools, callable } = setup.catalogue;
+    const changedPaths = new Set<string>();
+    const { hooks } = this;
+    const { platform } = this.#options;
+    const { model } = setup.models.current;
     return {
+      hooks: new TurnHooks({ hooks, model, platform, isFirst: !this.#hasRun, changedPaths }),
       budget: new IterationBudget(maxIterations, parentBudget),
       systemPrompt,
       history: () => record.conversation.messages,
@@ -152,6 +172,8 @@ export class TurnRunner {
         cwd: setup.cwd,
         shell: this.#options.shell.view,
         policy: setup.policy,
+        hooks,
+        changedPaths,
         ask: setup.callbacks.approval?.bind(setup.callbacks),
         modelApproval: setup.modelApproval,
         notify: this.#notify,

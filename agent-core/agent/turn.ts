@@ -10,9 +10,11 @@ import type { Fault } from "../providers/fault.ts";
 import type { Usage } from "../providers/wire/wire.ts";
 import { type CallSink, type ModelAnswer, readAnswer } from "./answer-reader.ts";
 import { budgetWarning, type IterationBudget, SUMMARY_REQUEST } from "./budget.ts";
+import { withNote } from "./ephemeral-note.ts";
 import type { Notifier } from "./notifier.ts";
 import type { CallServices, ResolvedCall } from "./run-call.ts";
 import { ToolBatch } from "./tool-batch.ts";
+import type { TurnHooks } from "./turn-hooks.ts";
 
 /** Invalid calls of one tool in a row that are returned to the model. One more ends the turn. */
 const INVALID_CALLS_IN_A_ROW = 3;
@@ -32,6 +34,7 @@ export type Turn = {
   compressIfNeeded(isFirst: boolean): Promise<void>;
   /** Opens one model call; `withTools` is false for the closing summary. */
   callModel(messages: readonly Message[], withTools: boolean, signal: AbortSignal): AsyncIterable<CallEvent>;
+  readonly hooks: TurnHooks;
   /** Takes the messages that the user sent during the turn; each message is returned once. */
   takeSteering(): readonly UserMessage[];
   /** Notes about events outside the turn since the last call, one line each. They go into the next request only. */
@@ -75,6 +78,8 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
   };
   let end: TurnEnd | undefined;
   try {
+    const blocked = await turn.hooks.begin(turn.history(), turn.signal);
+    if (blocked !== undefined) end = endWith(`A hook blocked this prompt: ${blocked}`);
     while (end === undefined && !turn.budget.isSpent) {
       turn.budget.take();
       end = await iterate(turn, progress);
@@ -93,7 +98,7 @@ async function iterate(turn: Turn, progress: Progress): Promise<TurnEnd | undefi
   const batch = new ToolBatch(turn.services, turn.signal);
   const messageId = progress.partial?.messageId ?? randomUUID();
   await turn.compressIfNeeded(turn.budget.used === 1);
-  const messages = withNote(withWarning(turn), await turn.notices());
+  const messages = withNote(turn.hooks.withContext(withWarning(turn)), await turn.notices());
   const answer = await ask(turn, messages, { withTools: true, sink: batch, messageId }).catch(async (error) => {
     await batch.settle();
     throw error;
@@ -137,7 +142,12 @@ async function runCalls(
   return tooManyInvalid(progress, calls, invalid);
 }
 
-function endWithText(turn: Turn, progress: Progress, answer: Answered, messageId: string): TurnEnd | undefined {
+async function endWithText(
+  turn: Turn,
+  progress: Progress,
+  answer: Answered,
+  messageId: string,
+): Promise<TurnEnd | undefined> {
   const { text: before = "", continuations = 0 } = progress.partial ?? {};
   const text = before + (answer.message.content ?? "");
   if (answer.message.content !== null) turn.record(answer.message);
@@ -150,7 +160,11 @@ function endWithText(turn: Turn, progress: Progress, answer: Answered, messageId
   }
   progress.partial = undefined;
   if (addSteering(turn)) return undefined;
-  return { stopReason: answer.reason === "length" ? "max_tokens" : "end_turn", text };
+  if (answer.reason === "length") return { stopReason: "max_tokens", text };
+  const reason = await turn.hooks.continueFor(text, turn.signal);
+  if (reason === undefined) return { stopReason: "end_turn", text };
+  turn.record({ role: "user", content: `[A hook continues this turn: ${reason}]`, synthetic: true });
+  return undefined;
 }
 
 /** Adds the messages that the user sent during the turn. Returns true when there were any. */
@@ -227,21 +241,6 @@ function tooManyInvalid(
     }
   }
   return undefined;
-}
-
-/** Appends a note to the last message if it is a tool result or the user's. The note is never stored. */
-export function withNote(messages: readonly Message[], lines: readonly string[]): readonly Message[] {
-  const last = messages.at(-1);
-  if (lines.length === 0 || last === undefined) return messages;
-  const earlier = messages.slice(0, -1);
-  const note = lines.join("\n");
-  if (last.role === "tool") return [...earlier, { ...last, content: `${last.content}\n\n${note}` }];
-  if (last.role !== "user") return messages;
-  const content =
-    typeof last.content === "string"
-      ? `${last.content}\n\n${note}`
-      : [...last.content, { type: "text" as const, text: note }];
-  return [...earlier, { ...last, content }];
 }
 
 /** Identical calls in a row before the model gets a note. */

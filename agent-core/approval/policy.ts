@@ -71,6 +71,8 @@ export type Decision = {
   | {
       readonly kind: "ask";
       readonly reasons: readonly string[];
+      /** Concerns a protected file: only the user may allow it. */
+      readonly isProtected?: true;
       readonly grant: GrantOffer | undefined;
     }
 );
@@ -118,7 +120,8 @@ function decideRead(paths: readonly string[], context: PolicyContext): Decision 
       `The user has not trusted this workspace, so nothing but its own files is read. ${reasons[0] ?? ""}. Answer without it.`,
     );
   }
-  return askUnlessGranted(reasons, pathGrant("reading", asking), context);
+  const decision = askUnlessGranted(reasons, pathGrant("reading", asking), context);
+  return paths.some((path) => secretReason(path, scope) !== undefined) ? asProtected(decision) : decision;
 }
 
 function decideEdit(paths: readonly string[], context: PolicyContext): Decision {
@@ -135,11 +138,12 @@ function decideEdit(paths: readonly string[], context: PolicyContext): Decision 
       ? reasonsOf(paths, (path) => protectedReason(path, scope) ?? "every edit asks in this mode")
       : guarded;
   if (asking.length === 0) return ALLOW;
-  return askUnlessGranted(
+  const decision = askUnlessGranted(
     asking.map(({ path, reason }) => `Edits ${path}: ${reason}`),
     pathGrant("editing", asking),
     context,
   );
+  return guarded.length > 0 ? asProtected(decision) : decision;
 }
 
 const MEMORY_GRANT: GrantOffer = {
@@ -295,6 +299,10 @@ function askUnlessGranted(
   { grants }: PolicyContext,
 ): Decision {
   return grant !== undefined && grants.covers(grant) ? GRANTED : { kind: "ask", reasons, grant };
+}
+
+function asProtected(decision: Decision): Decision {
+  return decision.kind === "ask" ? { ...decision, isProtected: true } : decision;
 }
 
 function deny(text: string): Decision {

@@ -2,7 +2,9 @@
  * Hooks: the user's own checks and reactions at fixed moments of a session. They come from config.yaml, from files of the
  * workspace and from plugins. `Hooks` runs the hooks of one event in parallel and merges their verdicts.
  */
+import { basename, dirname } from "node:path";
 import { messageOf } from "../platform/errors.ts";
+import type { RecordedHook } from "../sessions/outcomes.ts";
 
 /** Each event is emitted at one place. The events of a tool call cover sub-agents, MCP tools and the editor's tools. */
 export const HOOK_EVENTS = [
@@ -12,13 +14,18 @@ export const HOOK_EVENTS = [
   "post_tool_call",
   /** After `post_tool_call`. `text` replaces the result that the model gets. */
   "transform_tool_result",
-  /** Once a turn, before its first model call. `context` goes into the user's message of this turn's requests. */
+  /**
+   * Once a turn, before its first model call. `context` goes into the user's message of this turn's requests, and a
+   * `block` ends the turn.
+   */
   "pre_llm_call",
   /** Once a turn, after its last answer. */
   "post_llm_call",
-  /** Before a turn with edits ends. A `block` continues the turn with its reason. */
+  /** Before any turn ends. A `block` continues the turn with its reason. */
+  "on_stop",
+  /** The same for turns with edits. */
   "pre_verify",
-  /** Before the first turn of an open session. */
+  /** Before the first turn of an open session. `context` counts as that of `pre_llm_call`. */
   "on_session_start",
   /** After each turn. */
   "on_session_end",
@@ -43,7 +50,7 @@ export type HookPayload = {
   readonly session_id: string;
   /** Working folder of the session, absolute. */
   readonly cwd: string;
-  /** Folder of the Hermes home, absolute. */
+  /** Name of the profile; `default` for the home of the user. */
   readonly profile: string;
   /** Facts of the event: `tool_call_id`, `result`, `ok`, `duration_ms`, `user_message` and others. */
   readonly extra: Readonly<Record<string, unknown>>;
@@ -79,17 +86,6 @@ export type Hook = {
   run(payload: HookPayload, signal: AbortSignal): Promise<HookVerdict>;
 };
 
-/** One run of a hook, for the card of its call and for the journal. */
-export type HookRun = {
-  readonly event: HookEvent;
-  readonly label: string;
-  readonly callId: string | undefined;
-  readonly outcome: "passed" | "changed" | "blocked" | "failed";
-  readonly durationMs: number;
-  /** Reason of a block, a question or a failure. */
-  readonly message: string | undefined;
-};
-
 /** Verdicts of all hooks of an event. A block wins over a question, and a question over an approval. */
 export type MergedVerdict = {
   readonly decision: "continue" | "block" | "ask" | "approve";
@@ -115,12 +111,16 @@ export type HooksOptions = {
   readonly hooks: () => readonly Hook[];
   readonly sessionId: string;
   readonly cwd: string;
+  /** Folder of the Hermes home, absolute. */
   readonly home: string;
   /** Receives each run. */
-  readonly report: (run: HookRun) => void;
+  readonly report: (run: RecordedHook) => void;
   /** Milliseconds of a monotonic clock. */
   readonly monotonicNow: () => number;
 };
+
+/** Time for hooks to end when their session closes. A closed window leaves no process behind. */
+const CLOSING_MS = 1_500;
 
 const CONTINUE: MergedVerdict = {
   decision: "continue",
@@ -136,6 +136,8 @@ type Ran = { readonly hook: Hook; readonly verdict: HookVerdict };
 /** The hooks of one session. */
 export class Hooks {
   readonly #options: HooksOptions;
+  readonly #closed = new AbortController();
+  readonly #observing = new Set<Promise<unknown>>();
 
   constructor(options: HooksOptions) {
     this.#options = options;
@@ -153,18 +155,35 @@ export class Hooks {
       .filter((hook) => hook.event === event && (tool === undefined || (hook.matcher?.(tool) ?? true)));
     if (chosen.length === 0) return CONTINUE;
     const { sessionId, cwd, home } = this.#options;
+    const profile = basename(dirname(home)) === "profiles" ? basename(home) : "default";
     const payload: HookPayload = {
       hook_event_name: event,
       tool_name: tool ?? null,
       tool_input: facts.input ?? null,
       session_id: sessionId,
       cwd,
-      profile: home,
+      profile,
       extra: { ...facts.extra, ...(facts.callId !== undefined && { tool_call_id: facts.callId }) },
     };
     const ran = await Promise.all(chosen.map((hook) => this.#runOne(hook, payload, facts.callId, signal)));
     signal.throwIfAborted();
     return merge(ran);
+  }
+
+  /** Runs the hooks of an event that no verdict can change, and does not wait for them. */
+  observe(event: HookEvent, facts: HookFacts): void {
+    if (this.#closed.signal.aborted || !this.has(event)) return;
+    const running = this.run(event, facts, this.#closed.signal).catch(() => undefined); // the session has closed
+    this.#observing.add(running);
+    void running.finally(() => this.#observing.delete(running));
+  }
+
+  /** Waits for the hooks that still run, and ends those that take too long. */
+  async close(): Promise<void> {
+    const timer = setTimeout(() => this.#closed.abort(new Error("the session has closed")), CLOSING_MS);
+    await Promise.all(this.#observing);
+    clearTimeout(timer);
+    this.#closed.abort(new Error("the session has closed"));
   }
 
   async #runOne(hook: Hook, payload: HookPayload, callId: string | undefined, signal: AbortSignal): Promise<Ran> {
@@ -181,7 +200,13 @@ export class Hooks {
     if (!signal.aborted) {
       const { event, label } = hook;
       const outcome = failure === undefined ? outcomeOf(verdict) : "failed";
-      report({ event, label, callId, outcome, durationMs: monotonicNow() - start, message: failure ?? verdict.reason });
+      const durationMs = Math.round(monotonicNow() - start);
+      const message = failure ?? verdict.reason;
+      report({
+        ...{ name: label, event, outcome, durationMs },
+        ...(callId !== undefined && { callId }),
+        ...(message !== undefined && { message }),
+      });
     }
     return { hook, verdict };
   }
@@ -194,7 +219,7 @@ function ownVerdict({ origin }: Hook, verdict: HookVerdict): HookVerdict {
   return rest;
 }
 
-function outcomeOf({ decision, input, text }: HookVerdict): HookRun["outcome"] {
+function outcomeOf({ decision, input, text }: HookVerdict): RecordedHook["outcome"] {
   if (decision === "block") return "blocked";
   return input === undefined && text === undefined ? "passed" : "changed";
 }

@@ -24,8 +24,26 @@ export const HermesPermissionOutcome = z.object({
  */
 export type HermesMessageMeta = { readonly position: number };
 
-/** `_meta.hermes` of the `tool_call_update` that ends a call. */
-export type HermesToolMeta = { readonly durationMs?: number };
+/** One run of a hook for a tool call. */
+export const HermesHookRun = z.object({
+  /** The command, or the plugin's name. */
+  name: z.string(),
+  event: z.string(),
+  outcome: z.enum(["passed", "changed", "blocked", "failed"]),
+  durationMs: z.number(),
+  /** Reason of a block, a question or a failure. */
+  message: z.string().exactOptional(),
+});
+export type HermesHookRun = z.infer<typeof HermesHookRun>;
+
+/**
+ * `_meta.hermes` of a `tool_call` or `tool_call_update`. `durationMs`: of a call that has ended. `hooks`: all runs for the
+ * call so far.
+ */
+export type HermesToolMeta = { readonly durationMs?: number; readonly hooks?: readonly HermesHookRun[] };
+
+/** `_meta.hermes` of content that names the hooks in words, for clients that do not show `hooks`. */
+export type HermesHookTextMeta = { readonly hookText: true };
 
 /**
  * `_meta.hermes` of `usage_update`. `high`: the agent will soon summarise older messages. `full`: it cannot summarise

@@ -1,6 +1,7 @@
 /** The lines of a journal. Entries are only ever added; a reader gets the session by applying them in order. */
 import * as z from "zod";
 import type { Message } from "../messages/message.ts";
+import { HermesHookRun } from "../protocol/conversation.ts";
 import { outcomeEntries } from "./outcomes.ts";
 
 /** Version of the format. A reader refuses newer versions. */
@@ -141,6 +142,7 @@ const entrySchema = z.discriminatedUnion("type", [
     problems: z
       .array(z.object({ path: z.string(), line: z.number(), severity: z.enum(["error", "warning"]), text: z.string() }))
       .exactOptional(),
+    hooks: z.array(HermesHookRun).exactOptional(),
     ok: z.boolean(),
     durationMs: z.number(),
     at,

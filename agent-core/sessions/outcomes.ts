@@ -3,6 +3,7 @@
  * (the feedback score, memory, skills) needs nothing but the journal. `at` is milliseconds since 1970.
  */
 import * as z from "zod";
+import { HermesHookRun } from "../protocol/conversation.ts";
 
 const at = z.number();
 /** Id of the tool call that the outcome is about. */
@@ -26,12 +27,12 @@ const answer = z.object({
   tool: z.string(),
   request: z.enum(["permission", "question"]),
   /**
-   * `allowed`: a grant or a model answered for the user; `cancelled`: the user dismissed a question; `unavailable`: no
+   * `allowed`: a grant, a model or a hook answered for the user; `cancelled`: the user dismissed a question; `unavailable`: no
    * client could show the request.
    */
   outcome: z.enum(["once", "session", "always", "allowed", "rejected", "answered", "cancelled", "unavailable"]),
-  /** `grant`: an earlier answer that lasts; `model`: the approval mode `smart`. */
-  by: z.enum(["user", "grant", "model", "nobody"]),
+  /** `grant`: an earlier answer that lasts; `model`: the approval mode `smart`; `hook`: a hook of the home. */
+  by: z.enum(["user", "grant", "model", "hook", "nobody"]),
   /** Text that came with a rejection. */ reason: z.string().exactOptional(),
   at,
 });
@@ -59,16 +60,10 @@ const evaluation = z.object({
 });
 
 /** One run of a hook. */
-const hook = z.object({
-  type: z.literal("hook"),
-  name: z.string(),
-  event: z.string(),
-  callId: callId.exactOptional(),
-  outcome: z.enum(["passed", "changed", "blocked", "failed"]),
-  durationMs: z.number(),
-  message: z.string().exactOptional(),
-  at,
-});
+const hook = HermesHookRun.extend({ type: z.literal("hook"), callId: callId.exactOptional(), at });
+
+/** A run of a hook, as the session reports it. */
+export type RecordedHook = Omit<z.infer<typeof hook>, "type" | "at">;
 
 export const outcomeEntries = [verdict, answer, skillUse, evaluation, hook] as const;
 

@@ -5,6 +5,7 @@
 import type {
   HermesAnchor,
   HermesCompressionMeta,
+  HermesHookRun,
   HermesRetryMeta,
   HermesUsageMeta,
 } from "../../agent-core/protocol/conversation.ts";
@@ -89,4 +90,25 @@ function problemOf(value: unknown): ShownProblem[] {
   const { path, line, severity, text } = fieldsOf(value);
   if (typeof path !== "string" || typeof line !== "number" || typeof text !== "string") return [];
   return severity === "error" || severity === "warning" ? [{ path, line, severity, text }] : [];
+}
+
+const hookOutcomes = ["passed", "changed", "blocked", "failed"] as const;
+
+/** Runs of hooks for a tool call; undefined when the update names none. */
+export function hooksIn(meta: Meta): readonly HermesHookRun[] | undefined {
+  const hooks = hermesField(meta, "hooks");
+  return Array.isArray(hooks) ? hooks.flatMap(hookOf) : undefined;
+}
+
+function hookOf(value: unknown): HermesHookRun[] {
+  const { name, event, outcome: said, durationMs, message } = fieldsOf(value);
+  const outcome = hookOutcomes.find((known) => known === said);
+  if (typeof name !== "string" || typeof event !== "string" || outcome === undefined) return [];
+  const run = { name, event, outcome, durationMs: typeof durationMs === "number" ? durationMs : 0 };
+  return [typeof message === "string" ? { ...run, message } : run];
+}
+
+/** True for content that says the same as the runs of hooks. */
+export function isHookText(meta: Meta): boolean {
+  return hermesField(meta, "hookText") === true;
 }

@@ -9,6 +9,7 @@ import type {
   ToolCallStatus,
   ToolKind,
 } from "@zed-industries/agent-client-protocol";
+import type { HermesHookRun } from "../../agent-core/protocol/conversation.ts";
 import type {
   HistoryPage,
   PanelEvent,
@@ -52,6 +53,8 @@ export type ToolEntry = {
   /** Milliseconds of the clock; undefined for a replayed call. */
   readonly startedAt: number | undefined;
   readonly durationMs: number | undefined;
+  /** Runs of hooks for the call. */
+  readonly hooks: readonly HermesHookRun[];
   /** The call waits for the user's permission. */
   readonly waiting: boolean;
   /** Outcome of the permission request. */

@@ -1,6 +1,6 @@
 /** Tool calls and the terminals in their cards. An update holds only the changed fields of a call. */
 import type { ToolCallUpdate } from "@zed-industries/agent-client-protocol";
-import { hermesField } from "./agent-meta.ts";
+import { hermesField, hooksIn } from "./agent-meta.ts";
 import { indexOfCall, ownCopy, withChanged, withEntry } from "./entry-list.ts";
 import type { Entry, PanelState, TerminalState, ToolEntry } from "./state.ts";
 import { appendText, emptyText, keepEnd } from "./streamed-text.ts";
@@ -26,6 +26,7 @@ export function upsertToolCall(state: PanelState, update: ToolCallUpdate, at: nu
     rawInput: undefined,
     startedAt: sealed.running ? at : undefined,
     durationMs: undefined,
+    hooks: [],
     waiting: false,
     verdict: undefined,
   };
@@ -69,6 +70,7 @@ function merge(card: ToolEntry, update: ToolCallUpdate, at: number): ToolEntry {
     // The wait for a permission does not count.
     startedAt: begins ? at : card.startedAt,
     durationMs: declaredDuration(update) ?? card.durationMs ?? measured,
+    hooks: hooksIn(update._meta) ?? card.hooks,
   };
 }
 

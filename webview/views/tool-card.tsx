@@ -2,8 +2,9 @@
 import type { ToolCallContent, ToolKind } from "@zed-industries/agent-client-protocol";
 import { memo } from "preact/compat";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
+import type { HermesHookRun } from "../../agent-core/protocol/conversation.ts";
 import { MarkdownView } from "../markdown/markdown-view.tsx";
-import { problemsIn, type ShownProblem } from "../state/agent-meta.ts";
+import { isHookText, problemsIn, type ShownProblem } from "../state/agent-meta.ts";
 import { contentText } from "../state/content-text.ts";
 import type { ToolEntry, ToolStatus } from "../state/state.ts";
 import { appendText, emptyText } from "../state/streamed-text.ts";
@@ -39,7 +40,8 @@ const statusLabels: Readonly<Record<ToolStatus, string>> = {
 const SHOWN_DURATION_MS = 1_000;
 
 export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: ToolEntry }) {
-  const { status, content, kind, durationMs } = entry;
+  const { status, kind, durationMs, hooks } = entry;
+  const content = entry.content.filter((part) => part.type !== "content" || !isHookText(part._meta));
   const title = visibleText(entry.title);
   const isRejected = status === "failed" && entry.verdict === REJECTED;
   const label = isRejected ? "rejected" : statusLabels[status];
@@ -60,13 +62,14 @@ export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: Tool
   );
   return (
     <div class={`tool-card tool-${isRejected ? "rejected" : status}`} data-tool-call={entry.id} data-status={status}>
-      {content.length === 0 ? (
+      {content.length === 0 && hooks.length === 0 ? (
         <div class="fold-summary">{summary}</div>
       ) : (
         <Fold id={`tool:${entry.id}`} openByDefault={changes || commands || status === "failed"} summary={summary}>
           {content.map((part, index) => (
             <Part key={index} id={`${entry.id}:${index}`} part={part} />
           ))}
+          {hooks.length > 0 && <HookList hooks={hooks} />}
         </Fold>
       )}
     </div>
@@ -104,6 +107,35 @@ function StatusIcon({ entry: { status, waiting, verdict } }: { readonly entry: T
     case "stopped":
       return <Icon name="circle-slash" />;
   }
+}
+
+const hookLabels: Readonly<Record<HermesHookRun["outcome"], string>> = {
+  passed: "passed",
+  changed: "changed this call",
+  blocked: "blocked this call",
+  failed: "failed",
+};
+
+const hookIcons: Readonly<Record<HermesHookRun["outcome"], string>> = {
+  passed: "check",
+  changed: "edit",
+  blocked: "circle-slash",
+  failed: "warning",
+};
+
+/** Runs of hooks with their verdict and duration. */
+function HookList({ hooks }: { readonly hooks: readonly HermesHookRun[] }) {
+  return (
+    <ul class="hook-runs" aria-label="Hooks">
+      {hooks.map(({ name, event, outcome, durationMs, message }, index) => (
+        <li key={index} class={`hook-run hook-${outcome}`} title={visibleText(message ?? event)}>
+          <Icon name={hookIcons[outcome]} />
+          <span class="hook-name">{visibleText(name)}</span> {hookLabels[outcome]} · {formatDuration(durationMs)}
+          {message !== undefined && <span class="hook-message">{visibleText(message)}</span>}
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 /** Problems that an edit caused. A click opens the line. */

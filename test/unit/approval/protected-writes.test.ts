@@ -18,6 +18,7 @@ import { notifier } from "../../../agent-core/agent/notifier.ts";
 import { resolveCall, runCall } from "../../../agent-core/agent/run-call.ts";
 import { Grants } from "../../../agent-core/approval/grants.ts";
 import type { ApprovalMode } from "../../../agent-core/approval/policy.ts";
+import { Hooks } from "../../../agent-core/hooks/hook.ts";
 import { table as tools } from "../../../agent-core/tools/table.gen.ts";
 import { hasPrograms } from "../../support/programs.ts";
 import { type Bench, toolBench } from "../../support/tool-context.ts";
@@ -140,6 +141,11 @@ describe("protected files", () => {
       cwd: bench.folder,
       shell: { folder: bench.folder, process: () => undefined },
       policy: sessionPolicy({ ...where, mode: () => mode, trusted: () => true, grants, asks: true }),
+      hooks: new Hooks({
+        ...{ hooks: () => [], sessionId: "s", cwd: bench.folder, home, report: () => undefined },
+        monotonicNow: () => 0,
+      }),
+      changedPaths: new Set<string>(),
       ask: async () => {
         asked++;
         return answer;

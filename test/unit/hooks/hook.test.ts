@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Hook, type HookPayload, type HookRun, Hooks, type HookVerdict } from "../../../agent-core/hooks/hook.ts";
+import { type Hook, type HookPayload, Hooks, type HookVerdict } from "../../../agent-core/hooks/hook.ts";
+import type { RecordedHook } from "../../../agent-core/sessions/outcomes.ts";
 
 const never = new AbortController().signal;
 
@@ -15,8 +16,8 @@ function hook(run: HookVerdict | Hook["run"], options: Partial<Hook> = {}): Hook
   };
 }
 
-function session(...hooks: Hook[]): { readonly hooks: Hooks; readonly runs: HookRun[] } {
-  const runs: HookRun[] = [];
+function session(...hooks: Hook[]): { readonly hooks: Hooks; readonly runs: RecordedHook[] } {
+  const runs: RecordedHook[] = [];
   return {
     runs,
     hooks: new Hooks({
@@ -54,7 +55,7 @@ test("a hook gets the event as one JSON object", async () => {
     tool_input: { command: "ls" },
     session_id: "s1",
     cwd: "/work",
-    profile: "/home/.hermes",
+    profile: "default",
     extra: { iteration: 1, tool_call_id: "c1" },
   });
 });
@@ -104,7 +105,7 @@ test("a failed hook is reported, and blocks only when it fails closed", async ()
   expect(await closed.hooks.run("pre_tool_call", call, never)).toMatchObject({ decision: "block", reasons: [message] });
   for (const { runs } of [open, closed]) {
     expect(runs).toEqual([
-      { event: "pre_tool_call", label: "guard.sh", callId: "c1", outcome: "failed", durationMs: 0, message },
+      { event: "pre_tool_call", name: "guard.sh", callId: "c1", outcome: "failed", durationMs: 0, message },
     ]);
   }
 });

@@ -1,0 +1,72 @@
+/** The hooks of one tool call: before its judgement, after its run, and for the text that the model gets. */
+import type { Hooks } from "../hooks/hook.ts";
+import type { ToolResult } from "../tools/tool.ts";
+
+/** Characters of a changed input that the model is shown. */
+const SHOWN_INPUT_CHARS = 2_000;
+
+export type HookedCall = { readonly callId: string; readonly tool: string; readonly input: unknown };
+
+/** Verdict of the hooks on a call that has not been judged. */
+export type CallVerdict =
+  | { readonly kind: "refuse"; readonly text: string }
+  | {
+      readonly kind: "run";
+      /** Input in place of the model's; undefined when it stays. */
+      readonly input: Readonly<Record<string, unknown>> | undefined;
+      /** Reasons why a hook wants the user to be asked; empty when none does. */
+      readonly asks: readonly string[];
+      /** A hook of the home answers for the user. */
+      readonly isApproved: boolean;
+      /** Notes for the model, which follow the result. */
+      readonly notes: readonly string[];
+    };
+
+const RUN: CallVerdict = { kind: "run", input: undefined, asks: [], isApproved: false, notes: [] };
+
+export async function beforeCall(call: HookedCall, hooks: Hooks, signal: AbortSignal): Promise<CallVerdict> {
+  if (!hooks.has("pre_tool_call")) return RUN;
+  const merged = await hooks.run("pre_tool_call", call, signal);
+  if (merged.decision === "block") {
+    const text = `${call.tool} was not run: ${merged.reasons.join(" ")} Do not try the same thing another way.`;
+    return { kind: "refuse", text };
+  }
+  const { input, changedBy } = merged;
+  return {
+    kind: "run",
+    input,
+    asks: merged.decision === "ask" ? merged.reasons : [],
+    isApproved: merged.decision === "approve",
+    notes: [...(input === undefined ? [] : [changeNote(changedBy, input)]), ...merged.context],
+  };
+}
+
+/** The result as the model gets it: with what the hooks add, or with the text that they put in its place. */
+export async function afterCall(
+  call: HookedCall,
+  result: ToolResult,
+  { hooks, durationMs }: { readonly hooks: Hooks; readonly durationMs: number },
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const { ok } = result;
+  const factsOf = (text: string) => ({
+    ...call,
+    extra: { result: text, ok, status: ok ? "ok" : "error", duration_ms: Math.round(durationMs) },
+  });
+  let { text } = result;
+  if (hooks.has("post_tool_call")) {
+    const { decision, reasons, context } = await hooks.run("post_tool_call", factsOf(text), signal);
+    const added = [...(decision === "block" ? reasons : []), ...context];
+    text = [text, ...added.map((line) => `[From a hook after this call: ${line}]`)].join("\n\n");
+  }
+  if (hooks.has("transform_tool_result")) {
+    text = (await hooks.run("transform_tool_result", factsOf(text), signal)).text ?? text;
+  }
+  return text === result.text ? result : { ...result, text };
+}
+
+function changeNote(labels: readonly string[], input: Readonly<Record<string, unknown>>): string {
+  const json = JSON.stringify(input);
+  const shown = json.length > SHOWN_INPUT_CHARS ? `${json.slice(0, SHOWN_INPUT_CHARS)}…` : json;
+  return `[The hook "${labels.join('", "')}" changed this call. It ran with the input ${shown}]`;
+}
