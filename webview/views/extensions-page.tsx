@@ -18,7 +18,7 @@ type Group = {
   readonly places: readonly { readonly place: ExtensionPlace; readonly label: string }[];
 };
 
-const CONFIG = { place: "config", label: "Open config.yaml" } as const;
+const CONFIG = { place: "config", label: "config.yaml" } as const;
 
 const GROUPS: readonly Group[] = [
   {
@@ -26,14 +26,14 @@ const GROUPS: readonly Group[] = [
     title: "MCP Servers",
     about:
       "MCP servers give the agent tools of other programs, for example an issue tracker. Add them to config.yaml under mcp_servers, or to .mcp.json in this folder.",
-    places: [CONFIG, { place: "workspaceServers", label: "Open .mcp.json" }],
+    places: [CONFIG, { place: "workspaceServers", label: ".mcp.json" }],
   },
   {
     kind: "plugin",
     title: "Plugins",
     about:
       "Plugins are JavaScript programs that add tools, slash commands and hooks. Put each one into its own folder in the plugins folder, then enable it here.",
-    places: [{ place: "plugins", label: "Open plugins folder" }],
+    places: [{ place: "plugins", label: "plugins folder" }],
   },
   {
     kind: "hook",
@@ -47,7 +47,7 @@ const GROUPS: readonly Group[] = [
     title: "Skills",
     about:
       "Skills are instructions that the agent reads when a task needs them. Put each one into its own folder in the skills folder, with a file SKILL.md.",
-    places: [{ place: "skills", label: "Open skills folder" }],
+    places: [{ place: "skills", label: "skills folder" }],
   },
 ];
 
@@ -87,7 +87,17 @@ export function ExtensionsPage() {
 function GroupView({ group, items }: { readonly group: Group; readonly items: readonly HermesExtensionItem[] }) {
   const { post } = usePanel();
   const headingId = `extensions-${group.kind}`;
-  const open = (place: ExtensionPlace): void => post({ type: "extension-place", place });
+  const places = group.places.map(({ place, label }) => (
+    <button
+      key={place}
+      type="button"
+      class="text-button"
+      aria-label={`Open ${label} for ${group.title}`}
+      onClick={() => post({ type: "extension-place", place })}
+    >
+      {items.length === 0 ? `Open ${label}` : label}
+    </button>
+  ));
   return (
     <section class="extension-group" aria-labelledby={headingId}>
       <div class="extension-heading">
@@ -95,19 +105,12 @@ function GroupView({ group, items }: { readonly group: Group; readonly items: re
           {group.title}
           {items.length > 0 && <span class="extension-count"> {items.length}</span>}
         </h2>
-        {items.length > 0 &&
-          group.places.map(({ place, label }) => (
-            <IconButton key={place} icon="go-to-file" name={label} title={label} act={() => open(place)} />
-          ))}
+        {items.length > 0 && places}
       </div>
       {items.length === 0 ? (
         <div class="extension-about">
           <p>{group.about}</p>
-          {group.places.map(({ place, label }) => (
-            <button key={place} type="button" class="text-button" onClick={() => open(place)}>
-              {label}
-            </button>
-          ))}
+          {places}
         </div>
       ) : (
         <ul class="extension-list">
@@ -144,16 +147,23 @@ function Row({ item }: ItemProps) {
       </div>
       {detail !== "" && <p class={state === "needs-consent" ? "extension-command" : "extension-detail"}>{detail}</p>}
       {error !== undefined && <p class="extension-error">{error}</p>}
-      <p class="extension-source">
+      <div class="extension-foot">
         {path === undefined ? (
-          source
+          <span class="extension-source">{source}</span>
         ) : (
-          <button type="button" class="text-button" title={path} onClick={() => post({ type: "extension-open", id })}>
+          <button
+            type="button"
+            class="text-button extension-source"
+            title={path}
+            aria-label={`Open ${source}, which defines ${name}`}
+            onClick={() => post({ type: "extension-open", id })}
+          >
             {source}
           </button>
         )}
-      </p>
-      <Actions item={item} />
+        <Actions item={item} />
+      </div>
+      <Outcome id={id} />
       {tools.length > 0 && <Tools item={item} tools={tools} />}
     </li>
   );
@@ -173,29 +183,31 @@ const URGENT: readonly HermesExtensionAction[] = ["allow", "sign-in"];
 
 function Actions({ item: { id, name, actions } }: ItemProps) {
   const panel = usePanel();
-  const act = panel.store.shown.value.extensionActs.get(id);
+  const isRunning = panel.store.shown.value.extensionActs.get(id)?.isRunning === true;
   return (
-    <>
-      {actions.length > 0 && (
-        <div class="extension-actions">
-          {actions.map((action) => (
-            <button
-              key={action}
-              type="button"
-              class={`button button-small ${URGENT.includes(action) ? "button-primary" : "button-secondary"}`}
-              aria-label={`${LABELS[action]} ${name}`}
-              aria-disabled={act?.isRunning === true}
-              onClick={() => act?.isRunning !== true && panel.actOnExtension(id, action)}
-            >
-              {LABELS[action]}
-            </button>
-          ))}
-          {act?.isRunning === true && <Icon name="loading" spin />}
-        </div>
-      )}
-      {act?.isRunning === false && <p class={act.isError ? "extension-error" : "extension-detail"}>{act.text}</p>}
-    </>
+    <span class="extension-actions">
+      {isRunning && <Icon name="loading" spin />}
+      {actions.map((action) => (
+        <button
+          key={action}
+          type="button"
+          class={URGENT.includes(action) ? "button button-small button-primary" : "text-button"}
+          aria-label={`${LABELS[action]} ${name}`}
+          aria-disabled={isRunning}
+          onClick={() => isRunning || panel.actOnExtension(id, action)}
+        >
+          {LABELS[action]}
+        </button>
+      ))}
+    </span>
   );
+}
+
+/** Outcome of the last action. */
+function Outcome({ id }: { readonly id: string }) {
+  const act = usePanel().store.shown.value.extensionActs.get(id);
+  if (act === undefined || act.isRunning) return null;
+  return <p class={act.isError ? "extension-error" : "extension-detail"}>{act.text}</p>;
 }
 
 type ToolsProps = ItemProps & { readonly tools: NonNullable<HermesExtensionItem["tools"]> };
