@@ -27,6 +27,9 @@ const requireForCommonJs = [
   "const __dirname = import.meta.dirname, __filename = import.meta.filename;",
 ].join(" ");
 
+// The other form of some packages asks for its own files in a way that a bundler does not see.
+const mainFields = ["module", "main"];
+
 const bundles = {
   extension: {
     ...shared,
@@ -34,6 +37,7 @@ const bundles = {
     outdir: "dist",
     outExtension: { ".js": ".cjs" },
     platform: "node",
+    mainFields,
     target: "node22",
     format: "cjs",
     external: ["vscode"],
@@ -50,8 +54,7 @@ const bundles = {
     outdir: "dist",
     chunkNames: "chunks/[name]-[hash]",
     platform: "node",
-    // The other form of some packages asks for its own files in a way that a bundler does not see.
-    mainFields: ["module", "main"],
+    mainFields,
     target: "node22",
     format: "esm",
     splitting: true,

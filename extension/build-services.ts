@@ -5,6 +5,7 @@ import { fileMethods } from "../agent-core/protocol/files.ts";
 import { call, notify } from "../agent-core/protocol/method.ts";
 import { settingsMethods } from "../agent-core/protocol/settings.ts";
 import { AgentWorker } from "./agent/agent-worker.ts";
+import { EditorServers } from "./agent/editor-servers.ts";
 import { sessionActions } from "./chat/actions/session-actions.ts";
 import { workspaceActions } from "./chat/actions/workspace-actions.ts";
 import type { SessionPlace } from "./chat/chat-session.ts";
@@ -54,23 +55,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
     sessionLists: sessionListChanges,
   };
   const worker = agentWorker(context, client, environment, log);
-  const sessions = new Sessions(
-    {
-      agent: () => worker.agent(),
-      place: () => sessionPlace(models.chosen),
-      opened: (opened) => {
-        if (opened === undefined) return;
-        panel.setFacts({ sandbox: opened.sandbox });
-        status.sandbox(opened.sandbox);
-      },
-      // A choice that cannot be stored is lost with the window.
-      rememberModel: (choice) => void models.remember(choice).then(undefined, () => undefined),
-      lastShown: lastShownIn(context.workspaceState),
-      running: runningIn(context.workspaceState),
-    },
-    panel,
-    router,
-  );
+  const sessions = sessionsIn(context, { panel, router, status, models, worker });
   const history = new SessionHistory(worker, panel, sessions, sessionListChanges);
   const restores = new SessionRestores(worker, sessions, checkpoints);
   const firstRun = new FirstRun(worker, panel, models);
@@ -105,6 +90,39 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
     ...followSettings(services),
   );
   return { services, view };
+}
+
+type SessionParts = Pick<Services, "panel" | "models" | "worker"> & {
+  readonly router: SessionRouter;
+  readonly status: StatusItem;
+};
+
+function sessionsIn(
+  context: vscode.ExtensionContext,
+  { panel, router, status, models, worker }: SessionParts,
+): Sessions {
+  const servers = new EditorServers(context.globalStorageUri.fsPath);
+  const sessions = new Sessions(
+    {
+      agent: () => worker.agent(),
+      place: () => sessionPlace(models.chosen, servers),
+      opened: (opened) => {
+        for (const text of servers.takeProblems()) {
+          sessions.shown.log.push({ kind: "notice", severity: "warning", text });
+        }
+        if (opened === undefined) return;
+        panel.setFacts({ sandbox: opened.sandbox });
+        status.sandbox(opened.sandbox);
+      },
+      // A choice that cannot be stored is lost with the window.
+      rememberModel: (choice) => void models.remember(choice).then(undefined, () => undefined),
+      lastShown: lastShownIn(context.workspaceState),
+      running: runningIn(context.workspaceState),
+    },
+    panel,
+    router,
+  );
+  return sessions;
 }
 
 /** Terminals whose output goes to the log of their session. */
@@ -173,11 +191,15 @@ function agentWorker(
   return new AgentWorker(script, client, () => environment.variables(), log);
 }
 
-function sessionPlace(model: string | undefined): SessionPlace {
+async function sessionPlace(model: string | undefined, servers: EditorServers): Promise<SessionPlace> {
   const [cwd, ...additionalDirectories] = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
   if (cwd === undefined) throw new Error("Open a folder to start: the agent works in a folder.");
   const hermes = { trusted: vscode.workspace.isTrusted, ...(model !== undefined && { model }) };
-  return { cwd, additionalDirectories, mcpServers: [], _meta: { hermes } };
+  const isWanted = vscode.workspace.getConfiguration("hermes").get("mcp.useEditorServers", true);
+  // A workspace's own value is left out: its servers need the user's consent.
+  const setting = vscode.workspace.getConfiguration("mcp").inspect("servers")?.globalValue;
+  const mcpServers = isWanted ? await servers.read({ setting, cwd, environment: process.env }) : [];
+  return { cwd, additionalDirectories, mcpServers, _meta: { hermes } };
 }
 
 function lastShownIn(memory: vscode.Memento) {

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import {
   type ClientContext,
+  type McpServer,
   methods,
   RequestError,
   type SessionConfigOption,
@@ -26,14 +27,14 @@ import { closedSession, reduceSession, type SessionEffect, type SessionEvent } f
 export type SessionPlace = {
   readonly cwd: string;
   readonly additionalDirectories: string[];
-  readonly mcpServers: never[];
+  readonly mcpServers: McpServer[];
   readonly _meta: { readonly hermes: HermesSessionMeta };
 };
 
 export type SessionPorts = {
   readonly agent: () => Promise<ClientContext>;
-  /** Throws an Error in one line when no folder is open. */
-  readonly place: () => SessionPlace;
+  /** Rejects with an Error in one line when no folder is open. */
+  readonly place: () => Promise<SessionPlace>;
   /** Puts text into the composer, before the draft. */
   readonly compose: (text: string) => void;
   /** New sessions start with this model. */
@@ -194,7 +195,7 @@ export class ChatSession {
     // The panel keeps the session that it shows until this one is there as a whole.
     this.log.hold();
     try {
-      const place = this.#ports.place();
+      const place = await this.#ports.place();
       const agent = await this.#ports.agent();
       const loadError = await this.#loadOrCreate(agent, place);
       this.dispatch({ type: "opened", attempt, ...(loadError !== undefined && { loadError }) });

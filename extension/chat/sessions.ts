@@ -10,7 +10,7 @@ import type { PanelConnection } from "./panel-connection.ts";
 export type SessionsOptions = {
   readonly agent: () => Promise<ClientContext>;
   /** Throws an Error in one line when no folder is open. */
-  readonly place: () => SessionPlace;
+  readonly place: () => Promise<SessionPlace>;
   readonly rememberModel: (choice: string) => void;
   readonly opened: SessionPorts["opened"];
   /** The session that this window showed last. */
@@ -106,7 +106,7 @@ export class Sessions {
   /** Stores a session with the messages of `sessionId` before `position` (default: all); resolves to its id. */
   async fork(sessionId: string, position?: number): Promise<string> {
     const agent = await this.#options.agent();
-    const { _meta, ...place } = this.#options.place();
+    const { _meta, ...place } = await this.#options.place();
     const hermes = { ..._meta.hermes, ...(position !== undefined && { position }) };
     const forked = await call(agent, forkMethod, { sessionId, ...place, _meta: { hermes } });
     return forked.sessionId;

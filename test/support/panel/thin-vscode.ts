@@ -75,6 +75,7 @@ export class ThinVSCode {
       subscriptions: this.#subscriptions,
       extensionUri: Uri.file(projectFolder),
       storageUri: Uri.file(options.storage),
+      globalStorageUri: Uri.file(join(options.storage, "User", "globalStorage", "hermes")),
       globalState: memento(options.memory.global),
       workspaceState: memento(options.memory.workspace),
       secrets: secretStorage(options.memory.secrets),

@@ -47,7 +47,7 @@ function window(last?: string, running: readonly string[] = []) {
   const memory: { last: string | undefined; running: readonly string[] } = { last, running };
   const options: SessionsOptions = {
     agent: (async () => agent) as unknown as SessionsOptions["agent"],
-    place: () => ({ cwd: "/w", additionalDirectories: [], mcpServers: [], _meta: { hermes: { trusted: true } } }),
+    place: async () => ({ cwd: "/w", additionalDirectories: [], mcpServers: [], _meta: { hermes: { trusted: true } } }),
     rememberModel: () => undefined,
     opened: () => undefined,
     lastShown: {

@@ -1,0 +1,125 @@
+/**
+ * The user's MCP servers in VS Code's own configuration: `mcp.json` of the profile, and the older setting `mcp.servers`. The
+ * agent gets them with each session. Servers of a workspace are not among them, because they need the user's consent.
+ */
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { McpServer } from "@zed-industries/agent-client-protocol";
+import { type ParseError, parse } from "jsonc-parser";
+import * as z from "zod";
+import { messageOf } from "../../agent-core/platform/errors.ts";
+
+/** Value of a variable or a header. */
+const value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+
+const serverSchema = z.looseObject({
+  type: z.enum(["stdio", "http", "sse"]).optional(),
+  command: z.string().optional(),
+  args: z.array(value).default([]),
+  env: z.record(z.string(), value.nullable()).default({}),
+  url: z.string().optional(),
+  headers: z.record(z.string(), value).default({}),
+});
+type Server = z.output<typeof serverSchema>;
+
+const table = z.record(z.string(), z.unknown());
+const fileSchema = z.looseObject({ servers: table.default({}) });
+
+/** Fields of VS Code that change the run of a program, and that an agent cannot be given. */
+const UNSUPPORTED = ["cwd", "envFile"] as const;
+
+export type ServerPlace = {
+  /** The user's value of the setting `mcp.servers`. */
+  readonly setting: unknown;
+  /** First folder of the workspace. */
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
+export class EditorServers {
+  readonly #file: string;
+  /** Problems that were taken already. */
+  readonly #reported = new Set<string>();
+  #problems: readonly string[] = [];
+
+  /** `globalStorage`: the extension's folder for global files, which is in the folder of the user's profile. */
+  constructor(globalStorage: string) {
+    this.#file = join(globalStorage, "..", "..", "mcp.json");
+  }
+
+  /** A server of the file overrides one of the setting. Never rejects. */
+  async read(place: ServerPlace): Promise<McpServer[]> {
+    const file = await readServers(this.#file);
+    const servers: McpServer[] = [];
+    const problems = [...file.problems];
+    for (const [name, raw] of Object.entries({ ...table.safeParse(place.setting).data, ...file.servers })) {
+      const server = serverOf(name, raw, place);
+      if (typeof server === "object") servers.push(server);
+      else problems.push(`Hermes cannot use VS Code's MCP server ${name}: ${server}.`);
+    }
+    this.#problems = problems;
+    return servers;
+  }
+
+  /** One line for each server that cannot be passed on. Each line is given once. */
+  takeProblems(): readonly string[] {
+    const fresh = this.#problems.filter((problem) => !this.#reported.has(problem));
+    for (const problem of fresh) this.#reported.add(problem);
+    return fresh;
+  }
+}
+
+async function readServers(path: string): Promise<{ readonly servers: object; readonly problems: readonly string[] }> {
+  try {
+    const text = await readFile(path, "utf8");
+    const errors: ParseError[] = [];
+    const parsed = fileSchema.safeParse(parse(text, errors, { allowTrailingComma: true }) ?? {});
+    if (parsed.success && errors.length === 0) return { servers: parsed.data.servers, problems: [] };
+    return { servers: {}, problems: [`VS Code's MCP servers are not used: ${path} is not a valid list of servers.`] };
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return { servers: {}, problems: [] };
+    return { servers: {}, problems: [`VS Code's MCP servers are not used: ${messageOf(error)}`] };
+  }
+}
+
+/** The server as ACP has it, or the reason why it cannot be passed on. */
+function serverOf(name: string, raw: unknown, place: ServerPlace): McpServer | string {
+  const parsed = serverSchema.safeParse(raw);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}`;
+  }
+  const unknown: string[] = [];
+  const filled = (text: string): string =>
+    text.replaceAll(/\$\{([^}]*)\}/g, (whole, variable: string) => {
+      const found = valueFor(variable, place);
+      if (found === undefined) unknown.push(whole);
+      return found ?? "";
+    });
+  const server = asAcp(name, parsed.data, filled);
+  const [first] = unknown;
+  return first === undefined ? server : `only VS Code knows the value of ${first}; use \${env:NAME} and set NAME`;
+}
+
+function asAcp(name: string, server: Server, filled: (text: string) => string): McpServer | string {
+  const { type, command, args, env, url, headers } = server;
+  if (command !== undefined && type !== "http" && type !== "sse") {
+    const field = UNSUPPORTED.find((key) => server[key] !== undefined);
+    if (field !== undefined) return `it sets ${field}, which Hermes supports only in its own config.yaml`;
+    const variables = Object.entries(env).flatMap(([key, text]) =>
+      text === null ? [] : [{ name: key, value: filled(text) }],
+    );
+    return { name, command: filled(command), args: args.map(filled), env: variables };
+  }
+  if (url === undefined) return "it has neither a command nor a url";
+  const values = Object.entries(headers).map(([key, text]) => ({ name: key, value: filled(text) }));
+  return { type: type === "sse" ? "sse" : "http", name, url: filled(url), headers: values };
+}
+
+/** Undefined for a variable whose value only VS Code knows. */
+function valueFor(variable: string, { cwd, environment }: ServerPlace): string | undefined {
+  if (variable === "workspaceFolder") return cwd;
+  if (variable === "userHome") return homedir();
+  return variable.startsWith("env:") ? (environment[variable.slice("env:".length)] ?? "") : undefined;
+}
