@@ -3,6 +3,7 @@
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import * as esbuild from "esbuild";
 import { grammars } from "./agent-core/host/syntax/grammars.ts";
+import { lazyBuiltins } from "./scripts/lazy-builtins.ts";
 import { lazySchemas } from "./scripts/lazy-schemas.ts";
 import { bundledToolParameters } from "./scripts/tool-parameters.ts";
 
@@ -59,7 +60,7 @@ const bundles = {
     format: "esm",
     splitting: true,
     banner: { js: requireForCommonJs },
-    plugins: watch ? [] : [bundledToolParameters, lazySchemas],
+    plugins: watch ? [] : [bundledToolParameters, lazyBuiltins, lazySchemas],
     // Seen from dist/chunks, where the lazily loaded index and the parsers are.
     define: {
       ...shared.define,

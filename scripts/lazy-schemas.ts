@@ -70,7 +70,8 @@ export const lazySchemas: Plugin = {
 /** The module with each schema that it would build while it loads made lazy. */
 export function deferSchemas(path: string, source: string): string {
   const expressions: ts.Expression[] = [];
-  const schemas = new Set(["validate"]); // the ACP library's name for all schemas of a file
+  // Names from other files: the ACP library's for all schemas of a file, and the base of our own parameters.
+  const schemas = new Set(["validate", "inSession"]);
   const visit = (node: ts.Node): void => {
     if (ts.isFunctionLike(node) || ts.isTypeNode(node)) return;
     if (buildsSchema(node, schemas)) expressions.push(node);
@@ -98,6 +99,7 @@ function buildsSchema(node: ts.Node, schemas: ReadonlySet<string>): node is ts.C
     root = root.expression.expression;
   }
   if (members.length === 0) return false;
+  if (ts.isPropertyAccessExpression(root) && root.name.text === "coerce") root = root.expression; // `z.coerce`
   if (ts.isIdentifier(root) && root.text === "z") return !members.some((member) => GIVES_NONE.test(member));
   if (ts.isPropertyAccessExpression(root)) root = root.expression; // `validate.zName`
   return ts.isIdentifier(root) && schemas.has(root.text) && members.every((member) => DERIVES.test(member));

@@ -2,7 +2,6 @@
 import { homedir } from "node:os";
 import { type AgentContext, type ClientCapabilities, RequestError } from "@zed-industries/agent-client-protocol";
 import type { ConfiguredAgent } from "../agent/configured-agent.ts";
-import { confine } from "../approval/confinement.ts";
 import { resolvePath } from "../approval/resolve-path.ts";
 import { spillFolder, withheldFolder } from "../config/home.ts";
 import type { EditedFile, FileProblems, Host, HostProblems, ProblemWatch } from "../host/host.ts";
@@ -31,7 +30,10 @@ export function sessionHost(
   const roots = [cwd, ...otherFolders] as const;
   const scope = { cwd, roots, home: homedir(), hermesHome: home, resolvePath };
   const folders = { withheld: withheldFolder(home), outputs: spillFolder(home, options.sessionId) };
-  const backend = configuredBackend(terminal, roots, variables, (caches) => confine(scope, { ...folders, caches }));
+  const backend = configuredBackend(terminal, roots, variables, async (caches) => {
+    const { confine } = await import("../approval/confinement.ts");
+    return confine(scope, { ...folders, caches });
+  });
   return acpHost({ ...options, roots, backend });
 }
 

@@ -191,10 +191,13 @@ export class AcpSession {
     this.#sendOptions();
   }
 
-  /** Prepares the first request while the user types; an earlier prompt ends the preparation. */
+  /** Prepares the first request and the first tool call while the user types. An earlier prompt precedes the former. */
   warmUp(): void {
     const { signal } = this.#warming;
-    const prepare = (): void => void (signal.aborted || warmUpModel(this.agent.model, signal));
+    const prepare = async (): Promise<void> => {
+      if (!signal.aborted) await warmUpModel(this.agent.model, signal);
+      await this.agent.warmUp();
+    };
     setTimeout(prepare, WARM_UP_DELAY_MS).unref();
   }
 

@@ -19,7 +19,7 @@ import type { StoredSession } from "../sessions/read-journal.ts";
 import { newSessionId } from "../sessions/session-files.ts";
 import { writeProblem } from "../sessions/write-fault.ts";
 import { AcpSession } from "./acp-session.ts";
-import { ConnectedClient } from "./connected-client.ts";
+import { ConnectedClient, hermesCapabilities } from "./connected-client.ts";
 import { authRequired, sessionUnusable } from "./request-errors.ts";
 import { startingModel } from "./session-model.ts";
 import type { SessionParams } from "./session-params.ts";
@@ -33,6 +33,9 @@ export type AgentServerOptions = {
   /** One line for the log. */
   readonly log: (line: string) => void;
 };
+
+/** Time for a prompt that follows its session at once: the first request is sent before the test. Milliseconds. */
+const SANDBOX_DELAY_MS = 50;
 
 export class AgentServer {
   readonly options: AgentServerOptions;
@@ -64,7 +67,6 @@ export class AgentServer {
 
   /** Keeps the client that `initialize` describes. */
   identify(client: ConnectedClient): void {
-    setImmediate(prepareSandbox); // while the client asks for its session
     this.#client = client;
   }
 
@@ -198,7 +200,7 @@ export class AgentServer {
     const choices = stored ?? { model: params.model, reasoningEffort: undefined };
     const model = await startingModel(directory, choices, this.#client.keyHint);
     const { local, log } = this.options;
-    if (configured.terminal.sandbox !== "off") await prepareSandbox();
+    if (configured.terminal.sandbox !== "off") await this.#prepareSandbox();
     const session = createSession(
       () =>
         new AcpSession({
@@ -219,6 +221,12 @@ export class AgentServer {
     session.warmUp();
     this.stored.startCleanup();
     return session;
+  }
+
+  /** A client that shows the sandbox waits for its test. For others it runs while the user types. */
+  async #prepareSandbox(): Promise<void> {
+    if (hermesCapabilities(this.#client.capabilities).sandbox === true) await prepareSandbox();
+    else setTimeout(prepareSandbox, SANDBOX_DELAY_MS).unref();
   }
 
   async #checkFolders(params: SessionParams): Promise<void> {

@@ -18,6 +18,9 @@ import {
 } from "./config-options.ts";
 import { authRequired } from "./request-errors.ts";
 
+/** A list costs the session's start, and a first prompt that follows at once, more time than it takes. Milliseconds. */
+const REFRESH_DELAY_MS = 100;
+
 export type SessionModelOptions = {
   readonly directory: ModelDirectory;
   readonly agent: AIAgent;
@@ -122,9 +125,9 @@ export class SessionModel {
 
   /** Refreshes the lists in the background. */
   refresh(): void {
-    // After the current response, which must not wait for a list. It never rejects.
     const { directory, agent } = this.#options;
-    setImmediate(() => void Promise.all([directory.refresh(), directory.loadDetails(agent.model)]));
+    const load = (): void => void Promise.all([directory.refresh(), directory.loadDetails(agent.model)]); // never rejects
+    setTimeout(load, REFRESH_DELAY_MS).unref();
   }
 
   /** Applies the effort to a changed model, and notifies the client of changed options. */

@@ -1,6 +1,5 @@
 /** Builds the parts of an agent from its options, bottom-up: host, policy, models, tools, prompt. */
 import { homedir, platform as osPlatform, release } from "node:os";
-import { judgeCommand } from "../approval/command-verdict.ts";
 import { Grants } from "../approval/grants.ts";
 import { resolvePath } from "../approval/resolve-path.ts";
 import { Checkpoints } from "../checkpoints/checkpoints.ts";
@@ -116,7 +115,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     extensions,
     hooks: options.hooks ?? (() => extensions.hooks()),
     home,
-    policy: policyOf(options, { cwd, hermesHome: home, trusted, grants, sandbox: host.terminals.sandboxes === true }),
+    policy: policyOf(options, host, { cwd, hermesHome: home, trusted, grants }),
     grants,
     callbacks: options.callbacks ?? {},
     maxIterations: options.maxIterations ?? DEFAULT_MAX_ITERATIONS,
@@ -194,10 +193,12 @@ function memoryOf({ memory }: AIAgentOptions, home: string): Memory | undefined 
 
 function policyOf(
   { otherFolders = [], approvalMode = () => "code", approvals }: AIAgentOptions,
-  where: Pick<PolicyOptions, "cwd" | "hermesHome" | "trusted" | "grants" | "sandbox">,
+  { terminals }: Host,
+  where: Pick<PolicyOptions, "cwd" | "hermesHome" | "trusted" | "grants">,
 ): Policy {
   return sessionPolicy({
     ...where,
+    sandbox: () => terminals.sandboxes === true,
     roots: [where.cwd, ...otherFolders],
     home: homedir(),
     mode: approvalMode,
@@ -336,7 +337,10 @@ export function sessionCheckpoints(
     lookDelayMs: SCAN_DELAY_MS,
     entries: options.entries ?? [],
     trusted: options.trusted ?? (() => true),
-    onlyReads: (command, folder) => judgeCommand(command, { ...scope, cwd: folder }).readOnly,
+    async onlyReads(command, folder) {
+      const { judgeCommand } = await import("../approval/command-verdict.ts");
+      return judgeCommand(command, { ...scope, cwd: folder }).readOnly;
+    },
     onDefect,
   });
 }

@@ -219,6 +219,11 @@ export class AIAgent {
     return this.#turns.isRunning;
   }
 
+  /** Loads what the first tool call needs. Never rejects. */
+  warmUp(): Promise<void> {
+    return this.#setup.policy.warmUp();
+  }
+
   /** Sends a message and returns the final answer. Rejects with `AgentError` when the model could not be used. */
   async chat(text: string): Promise<string> {
     const result = await this.runConversation({ userMessage: text });

@@ -1,7 +1,7 @@
 /** Approval of prepared calls: the policy decides, the user or a model answers, and grants are kept. */
 import * as z from "zod";
 import type { Grants } from "../approval/grants.ts";
-import { type ApprovalMode, decide, type Effect } from "../approval/policy.ts";
+import type { ApprovalMode, Effect } from "../approval/policy.ts";
 import { resolvePath } from "../approval/resolve-path.ts";
 import { secretReason } from "../approval/secret-paths.ts";
 import type { Hooks } from "../hooks/hook.ts";
@@ -29,7 +29,9 @@ export type PolicyDecision = { readonly sandbox?: SandboxKind } /** `granted`: t
 
 /** Decides by the session's current mode, workspace and grants. */
 export type Policy = {
-  decide(effect: Effect): PolicyDecision;
+  decide(effect: Effect): Promise<PolicyDecision>;
+  /** Loads the rules before the first decision needs them. Never rejects. */
+  warmUp(): Promise<void>;
   /** True for a file (absolute) that may hold keys. */
   isSecret(path: string): boolean;
 };
@@ -141,9 +143,12 @@ export type PolicyOptions = {
   readonly grants: Grants;
   /** False allows each call that would ask (`approvals.mode: off`). Blocked calls stay blocked. */
   readonly asks: boolean;
-  /** True when commands can run in a sandbox. Default false. */
-  readonly sandbox?: boolean;
+  /** True when commands can run in a sandbox. Read at each decision; default false. */
+  readonly sandbox?: () => boolean;
 };
+
+/** The rules are a third of the code, and the first request of a session needs none of them. */
+const loadPolicy = () => import("../approval/policy.ts");
 
 /** Files that the agents of this process wrote: code in them asks before it runs. */
 const written = new Set<string>();
@@ -153,14 +158,28 @@ export function sessionPolicy({
   trusted,
   grants,
   asks,
-  sandbox = false,
+  sandbox = () => false,
   ...scopeOptions
 }: PolicyOptions): Policy {
   const scope = { ...scopeOptions, resolvePath };
   return {
     isSecret: (path) => secretReason(path, scope) !== undefined,
-    decide(effect) {
-      const decision = decide(effect, { mode: mode(), scope, trusted: trusted(), grants, asks, sandbox, written });
+    warmUp: () =>
+      loadPolicy().then(
+        () => undefined,
+        () => undefined, // the first decision fails too, and reports it
+      ),
+    async decide(effect) {
+      const { decide } = await loadPolicy();
+      const decision = decide(effect, {
+        mode: mode(),
+        scope,
+        trusted: trusted(),
+        grants,
+        asks,
+        sandbox: sandbox(),
+        written,
+      });
       if (decision.kind !== "ask") return decision;
       const { grant } = decision;
       return {

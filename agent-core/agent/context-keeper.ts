@@ -312,7 +312,7 @@ export function createContextKeeper(
     flush: new MemoryFlush({
       ...{ auxiliary, systemPrompt, contextFor, notify: notifyStatus },
       tools: () => catalogue.tools,
-      mayRemember: () => setup.policy.decide({ kind: "memory" }).kind === "allow",
+      mayRemember: async () => (await setup.policy.decide({ kind: "memory" })).kind === "allow",
     }),
     journal: (entry) => record.journal(entry),
     notify: notifyStatus,

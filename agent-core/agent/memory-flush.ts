@@ -24,7 +24,7 @@ export type FlushPorts = {
   readonly contextFor: (callId: string, signal: AbortSignal) => ToolContext;
   readonly notify: (event: StatusEvent) => void;
   /** True when the memory may change without a question: the user sees none of these calls. */
-  readonly mayRemember: () => boolean;
+  readonly mayRemember: () => Promise<boolean>;
 };
 
 export class MemoryFlush {
@@ -44,7 +44,7 @@ export class MemoryFlush {
     const { auxiliary, systemPrompt } = this.#ports;
     const tools = this.#ports.tools();
     const fresh = transcript.filter(({ position, message }) => position >= this.#from && message.role === "user");
-    if (!tools.includes(memoryTool) || fresh.length < MIN_MESSAGES || !this.#ports.mayRemember()) return;
+    if (!tools.includes(memoryTool) || fresh.length < MIN_MESSAGES || !(await this.#ports.mayRemember())) return;
     this.#from = (transcript.at(-1)?.position ?? 0) + 1;
     const request = [
       { role: "system", content: systemPrompt() },

@@ -241,7 +241,7 @@ async function authorizeAndRun(
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const { call, tool, input, prepared } = resolved;
-  const judged = services.policy.decide(prepared.effect);
+  const judged = await services.policy.decide(prepared.effect);
   const decision = withHookVerdict(judged, verdict);
   if (decision.kind === "deny") return failed(decision.text);
   if (decision.kind === "allow" && judged.kind === "ask") services.recordAnswer(allowed(resolved, "hook"));

@@ -25,7 +25,7 @@ export type CheckpointsOptions = ChangeLogOptions & {
   readonly maxFiles?: number;
   /** Time from the start of a turn to the scan of the workspace, in milliseconds; default 0. */
   readonly lookDelayMs?: number;
-  readonly onlyReads: (command: string, folder: string) => boolean;
+  readonly onlyReads: (command: string, folder: string) => Promise<boolean>;
   /** Called with a line for people. */
   readonly notifyUser: (problem: string) => void;
   readonly onDefect: (message: string) => void;
@@ -178,7 +178,7 @@ type CheckpointedTerminals = {
   /** Id of the tool call. */
   readonly source: string;
   /** True for a command that only reads when it starts in this folder. */
-  readonly onlyReads: (command: string, folder: string) => boolean;
+  readonly onlyReads: (command: string, folder: string) => Promise<boolean>;
   /** Called with errors that did not stop the work. */
   readonly onDefect: (message: string) => void;
 };
@@ -191,7 +191,7 @@ function checkpointedTerminals(options: CheckpointedTerminals): HostTerminals {
     ...terminals,
     async start(request, signal) {
       // Changes of a background process cannot be distinguished from those of the user.
-      if (!request.keepsShell || onlyReads(request.command, request.shell.folder))
+      if (!request.keepsShell || (await onlyReads(request.command, request.shell.folder)))
         return terminals.start(request, signal);
       await watch.before().catch(report);
       const running = await terminals.start(request, signal).catch((error: unknown) => {

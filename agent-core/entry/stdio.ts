@@ -7,8 +7,6 @@ import { Deadline } from "../platform/deadline.ts";
 import { messageOf } from "../platform/errors.ts";
 import { gatheredOutput } from "./gathered-output.ts";
 import { incomingMessages } from "./incoming-messages.ts";
-import { checkSetup, setUp } from "./setup.ts";
-import { terminalDialog } from "./terminal-dialog.ts";
 import { VERSION } from "./version.ts";
 
 /** Limit of a message: no prompt of a person is longer. Bytes. */
@@ -34,9 +32,9 @@ export async function runStdio(args: readonly string[]): Promise<number> {
       process.stdout.write(`${VERSION}\n`);
       return 0;
     case "--check":
-      return checkSetup(process.env);
+      return (await import("./setup.ts")).checkSetup(process.env);
     case "--setup":
-      return setUp(process.env, terminalDialog(process.stdin, process.stdout));
+      return runSetUp();
     case "--help":
       process.stdout.write(HELP);
       return 0;
@@ -44,6 +42,11 @@ export async function runStdio(args: readonly string[]): Promise<number> {
       process.stderr.write(`hermes-acp: unknown option ${option}.\n${HELP}`);
       return 1;
   }
+}
+
+async function runSetUp(): Promise<number> {
+  const [{ setUp }, { terminalDialog }] = await Promise.all([import("./setup.ts"), import("./terminal-dialog.ts")]);
+  return setUp(process.env, terminalDialog(process.stdin, process.stdout));
 }
 
 async function serveStdio(): Promise<number> {

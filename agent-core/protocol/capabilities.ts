@@ -25,6 +25,8 @@ export const HermesClientCapabilities = z.object({
   problems: flag,
   /** The client handles `_hermes/sessions/building`, `importing` and `changed`. */
   sessionIndex: flag,
+  /** The client shows the sandbox of a session's response (`HermesOpenedMeta`). */
+  sandbox: flag,
   /** The client has a command "Hermes: Set API Key". */
   palette: flag,
   /** The client handles `_hermes/process/changed`. */

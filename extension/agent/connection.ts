@@ -37,6 +37,7 @@ const OURS: HermesClientCapabilities = {
   terminals: true,
   languageModels: true,
   sessionIndex: true,
+  sandbox: true,
   extensions: true,
   openUrl: true,
 };

@@ -50,7 +50,7 @@ test("hermes doctor says how to mend what is wrong, and exits with 1 when Hermes
 test("/status and the opened session say whether the sandbox is on, and how to enable it", async () => {
   const agent = new AcpProcess(model);
   writeFileSync(join(agent.home, "config.yaml"), "terminal:\n  sandbox: off\n");
-  await agent.initialize();
+  await agent.initialize({ _meta: { hermes: { sandbox: true } } });
   const { result } = await agent.request("session/new", { cwd: agent.cwd, mcpServers: [] });
   const advice = "set terminal.sandbox in config.yaml to auto";
   const text = "off: commands run with your own rights, because terminal.sandbox is off in config.yaml";

@@ -26,7 +26,7 @@ export async function measureCheckpoints(): Promise<readonly Row[]> {
     objects,
     entries: [],
     trusted: () => true,
-    onlyReads: () => false,
+    onlyReads: async () => false,
     position: () => 1,
     journal: () => undefined,
     notifyUser: console.error,

@@ -144,7 +144,7 @@ export class CheckpointBench {
       objects: this.objects,
       entries: this.journal,
       trusted: () => true,
-      onlyReads: (command) => command.startsWith("cat "),
+      onlyReads: async (command) => command.startsWith("cat "),
       position: () => this.position,
       journal: (entry) => this.journal.push({ ...entry, at: 0 } as JournalEntry),
       notifyUser: (problem) => this.told.push(problem),

@@ -28,6 +28,7 @@ import { titleLine } from "../../sessions/titles.ts";
 import type { AcpSession } from "../acp-session.ts";
 import type { AgentServer } from "../agent-server.ts";
 import { modeState } from "../config-options.ts";
+import { hermesCapabilities } from "../connected-client.ts";
 import { earlierUpdate, pageBefore, replay } from "../replay.ts";
 import { asRequestError } from "../request-errors.ts";
 import { sessionParams } from "../session-params.ts";
@@ -46,7 +47,7 @@ export function registerSessionMethods(app: AgentApp, server: AgentServer): void
   });
   app.onRequest(methods.agent.session.new, async ({ params, client }) => {
     const session = await server.newSession(client, sessionParams(params));
-    return { sessionId: session.id, ...opened(session) };
+    return { sessionId: session.id, ...opened(session, server) };
   });
   app.onRequest(methods.agent.session.load, async ({ params, client }) => {
     const { session, stored } = await server.loadSession(client, sessionParams(params), params.sessionId);
@@ -55,29 +56,31 @@ export function registerSessionMethods(app: AgentApp, server: AgentServer): void
     if (earlier !== null) session.send(earlierUpdate(earlier));
     await session.sendAll(replay(stored, said));
     if (stored.title !== undefined) session.send({ sessionUpdate: "session_info_update", title: stored.title });
-    return opened(session);
+    return opened(session, server);
   });
   // As session/load, for a client that shows the history itself.
   app.onRequest(methods.agent.session.resume, async ({ params, client }) => {
     const { session } = await server.loadSession(client, sessionParams(params), params.sessionId);
-    return opened(session);
+    return opened(session, server);
   });
   onClientRequest(app, forkMethod, async ({ params: { sessionId, ...place }, client }) => {
     const position = place._meta?.hermes?.position;
     const from = { id: sessionId, ...(position !== undefined && { position }) };
     const session = await server.forkSession(client, sessionParams(place), from);
-    return { sessionId: session.id, ...opened(session) };
+    return { sessionId: session.id, ...opened(session, server) };
   });
 }
 
 /** Response for a session that is open now. The slash commands follow it. */
-function opened(session: AcpSession): Omit<NewSessionResponse, "sessionId"> {
+function opened(session: AcpSession, { client }: AgentServer): Omit<NewSessionResponse, "sessionId"> {
   session.announceExtensions();
+  const response = { modes: modeState(session.mode), configOptions: session.configOptions };
+  if (hermesCapabilities(client.capabilities).sandbox !== true) return response;
   const { sandbox } = session.agent;
   const hermes: HermesOpenedMeta = {
     sandbox: sandbox === undefined ? null : { ...sandbox, text: sandboxText(sandbox) },
   };
-  return { modes: modeState(session.mode), configOptions: session.configOptions, _meta: { hermes } };
+  return { ...response, _meta: { hermes } };
 }
 
 /** Sessions on a page; the cursor is time and id of its last one. */

@@ -29,7 +29,7 @@ export type Backend = {
   /** See `HostTerminals.sandboxes`. */
   readonly sandboxes?: boolean;
   /** See `HostTerminals.sandboxState`. */
-  readonly sandboxState?: SandboxState;
+  readonly sandboxState?: SandboxState | undefined;
   /** See `HostTerminals.open`. */
   open(cwd: string, signal: AbortSignal): Promise<string>;
   /** `givesPty`: the runner has pseudo-terminals. Rejects with a sentence for people. */

@@ -61,7 +61,33 @@ export function configuredBackend(
   }
 }
 
+/** Looks for the sandbox when it is first needed: the test takes as long as a new session. */
 function localSandbox(
+  wanted: TerminalConfig["sandbox"],
+  backend: Backend,
+  roots: readonly string[],
+  confine: SandboxOptions["confine"],
+): Backend {
+  let chosen: Backend | undefined;
+  const choose = (): Backend => {
+    chosen ??= withSandbox(wanted, backend, roots, confine);
+    return chosen;
+  };
+  return {
+    place: backend.place,
+    get sandboxes() {
+      return choose().sandboxes === true;
+    },
+    get sandboxState() {
+      return choose().sandboxState;
+    },
+    open: backend.open,
+    plan: (request, givesPty, signal) => choose().plan(request, givesPty, signal),
+    dispose: () => (chosen ?? backend).dispose(),
+  };
+}
+
+function withSandbox(
   wanted: TerminalConfig["sandbox"],
   backend: Backend,
   roots: readonly string[],

@@ -11,8 +11,12 @@ export function sessionTerminals(backend: Backend, runner: Runner): HostTerminal
   const held = new Set<RunningCommand>();
   return {
     place: backend.place,
-    sandboxes: backend.sandboxes === true,
-    sandboxState: backend.sandboxState,
+    get sandboxes() {
+      return backend.sandboxes === true;
+    },
+    get sandboxState() {
+      return backend.sandboxState;
+    },
     seesWaiting: seesWaiting && backend.place === undefined,
     open: (cwd, signal) => backend.open(cwd, signal),
     async start(request, signal) {

@@ -19,12 +19,15 @@ for signal in TERM TERM TERM TERM TERM KILL KILL KILL; do
 done`;
 
 export class Guard {
-  readonly #prefix = `${randomUUID()}.`;
+  #prefix = "";
   #count = 0;
 
   /** Mark for another command. */
   mark(): string {
-    if (this.#count === 0 && process.platform === "linux") watch(this.#prefix);
+    if (this.#prefix === "") {
+      this.#prefix = `${randomUUID()}.`;
+      if (process.platform === "linux") watch(this.#prefix);
+    }
     this.#count += 1;
     return `${this.#prefix}${this.#count}`;
   }

@@ -9,7 +9,7 @@ import { messageOf } from "../errors.ts";
 import { type NetworkSettings, networkSettings, type ProxyServer, placeOf, proxyFor } from "./network-settings.ts";
 
 /** Not by `import`, which reads all members of the module and so loads Node's second HTTP client: 30 ms and 17 MB. */
-const http = process.getBuiltinModule("node:http");
+const http = (): typeof Http => process.getBuiltinModule("node:http");
 
 /** An idle connection is closed after this time, or earlier if the server says so. Milliseconds. */
 const IDLE_MS = 30_000;
@@ -43,7 +43,7 @@ export class Connections {
     if (url.protocol === "http:" && proxy !== undefined) return this.#throughProxy(url, proxy);
     const place = { ...placeOf(url), path: `${url.pathname}${url.search}` };
     if (url.protocol === "http:") {
-      return { request: http.request, options: { ...place, agent: this.#httpPool() }, proxy: undefined };
+      return { request: http().request, options: { ...place, agent: this.#httpPool() }, proxy: undefined };
     }
     const { request } = await import("node:https");
     const agent = proxy === undefined ? await this.#httpsPool() : await this.#tunnels(proxy);
@@ -71,7 +71,7 @@ export class Connections {
 
   /** A proxy gets the whole address of a request without TLS. */
   async #throughProxy(url: URL, proxy: ProxyServer): Promise<Route> {
-    const { request } = proxy.url.protocol === "https:" ? await import("node:https") : http;
+    const { request } = proxy.url.protocol === "https:" ? await import("node:https") : http();
     const { authorization } = proxy;
     const options = {
       ...placeOf(proxy.url),
@@ -83,7 +83,7 @@ export class Connections {
   }
 
   #httpPool(): Http.Agent {
-    return this.#pool("http:", () => new http.Agent({ keepAlive: true, timeout: IDLE_MS }));
+    return this.#pool("http:", () => new (http().Agent)({ keepAlive: true, timeout: IDLE_MS }));
   }
 
   async #httpsPool(): Promise<HttpsAgent> {

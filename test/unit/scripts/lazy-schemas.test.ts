@@ -14,6 +14,7 @@ test("defers each schema that a module builds while it loads", () => {
   expect(deferred("export const sections = { a: z.int(), b: [z.string()] };")).toBe(
     "export const sections = { a: lazySchema(() => z.int()), b: [lazySchema(() => z.string())] };",
   );
+  expect(deferred("const a = z.coerce.number().min(0);")).toBe("const a = lazySchema(() => z.coerce.number().min(0));");
   expect(deferred("const a = z.object({}) satisfies z.ZodType<A>;")).toBe(
     "const a = lazySchema(() => z.object({})) satisfies z.ZodType<A>;",
   );

@@ -36,7 +36,7 @@ suite("checkpoints", () => {
       objects,
       entries: [],
       trusted: () => true,
-      onlyReads: () => false,
+      onlyReads: async () => false,
       position: () => position,
       journal: (entry) => void (entry satisfies Omit<JournalEntry, "at">),
       notifyUser: problem,
