@@ -12,13 +12,20 @@ const MAX_DESCRIPTION_CHARS = 2_000;
 /** Characters without a glyph, which hide instructions from people: format and tag characters, and control characters. */
 const INVISIBLE = /[^\P{Cc}\n\t]|[\p{Cf}\u115f\u1160\u3164\uffa0\u{e0000}-\u{e007f}]/gu;
 
-/** Makes names such as `mcp__server__tool` that fit the providers' rules and are unique. */
+/** Names such as `mcp__server__tool` that fit the providers' rules. Each tool of a session keeps its own. */
 export class ToolNames {
+  readonly #names = new Map<string, string>();
   readonly #taken = new Set<string>();
 
-  next(server: string, tool: string): string {
-    const wanted = `mcp__${fitted(server)}__${fitted(tool)}`.slice(0, MAX_NAME_CHARS);
-    let name = wanted;
+  of(server: string, tool: string): string {
+    const key = JSON.stringify([server, tool]);
+    const name = this.#names.get(key) ?? this.#next(`mcp__${fitted(server)}__${fitted(tool)}`);
+    this.#names.set(key, name);
+    return name;
+  }
+
+  #next(wanted: string): string {
+    let name = wanted.slice(0, MAX_NAME_CHARS);
     for (let count = 2; this.#taken.has(name); count += 1) {
       const end = `_${count}`;
       name = `${wanted.slice(0, MAX_NAME_CHARS - end.length)}${end}`;
@@ -101,22 +108,25 @@ export function foreignTool(config: ServerConfig, facts: ToolFacts): Tool {
   };
 }
 
-/** Gives the session's answers to the server's own requests. */
-type UserOf = (context: ToolContext) => ServerUser;
+/** A server as one session configured it. The connection may have been opened for another session. */
+export type SessionServer = {
+  readonly config: ServerConfig;
+  readonly connection: ServerConnection;
+  /** Gives the session's answers to the server's own requests. */
+  userOf(ask: ToolContext["ask"]): ServerUser;
+};
 
 /** The tools of a server that its settings offer, without those in `off`. */
 export function toolsOf(
-  connection: ServerConnection,
+  { config, connection, userOf }: SessionServer,
   names: ToolNames,
-  userOf: UserOf,
   off: ReadonlySet<string>,
 ): readonly Tool[] {
-  const { config, listing } = connection;
-  return listing.tools
+  return connection.listing.tools
     .filter((tool) => offersTool(config, tool.name) && !off.has(tool.name))
     .map((tool) =>
       foreignTool(config, {
-        name: names.next(config.name, tool.name),
+        name: names.of(config.name, tool.name),
         tool: tool.name,
         title: tool.title ?? tool.annotations?.title,
         description: tool.description ?? "",
@@ -126,7 +136,7 @@ export function toolsOf(
         run: async (args, context) => {
           const answer = await connection.call(tool.name, args, {
             signal: context.signal,
-            user: userOf(context),
+            user: userOf(context.ask),
             onProgress: (line) => context.show({ type: "output", text: `${line}\n` }),
           });
           return callResult(answer, `${config.name}/${tool.name}`, context);
@@ -136,15 +146,14 @@ export function toolsOf(
 }
 
 /** Wrappers that list and read the resources of a server. Empty for a server without resources. */
-export function resourceTools(connection: ServerConnection, names: ToolNames, userOf: UserOf): readonly Tool[] {
-  const { config, listing } = connection;
-  if (!listing.hasResources) return [];
+export function resourceTools({ config, connection, userOf }: SessionServer, names: ToolNames): readonly Tool[] {
+  if (!connection.listing.hasResources) return [];
   const { name: server } = config;
   const shared = { title: undefined, readOnly: config.source !== "workspace" };
-  const options = (context: ToolContext) => ({ signal: context.signal, user: userOf(context) });
+  const options = (context: ToolContext) => ({ signal: context.signal, user: userOf(context.ask) });
   const list = foreignTool(config, {
     ...shared,
-    name: names.next(server, "list_resources"),
+    name: names.of(server, "list_resources"),
     tool: "list_resources",
     description: `List the resources of the MCP server ${server}, with their URIs.`,
     parameters: { type: "object", properties: {} },
@@ -159,7 +168,7 @@ export function resourceTools(connection: ServerConnection, names: ToolNames, us
   });
   const read = foreignTool(config, {
     ...shared,
-    name: names.next(server, "read_resource"),
+    name: names.of(server, "read_resource"),
     tool: "read_resource",
     description: `Read one resource of the MCP server ${server} by its URI.`,
     parameters: { type: "object", properties: { uri: { type: "string" } }, required: ["uri"] },

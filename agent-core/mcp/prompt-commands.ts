@@ -1,9 +1,9 @@
 /** Prompts of a server as slash commands: `/server:prompt first second` or `/server:prompt name=value`. */
 import type { CommandAnswer, ExtensionCommand } from "../agent/extensions.ts";
 import { messageOf } from "../platform/errors.ts";
-import { withoutInvisible } from "./mcp-tool.ts";
+import type { ToolContext } from "../tools/tool.ts";
+import { type SessionServer, withoutInvisible } from "./mcp-tool.ts";
 import type { ServerPrompt } from "./server-answers.ts";
-import type { ServerConnection, ServerUser } from "./server-connection.ts";
 import { promptText } from "./tool-result.ts";
 
 /** Words of an argument: quoted text is one word. */
@@ -12,16 +12,16 @@ const WORD = /(?:[^\s"]|"[^"]*")+/g;
 const DESCRIPTION_CHARS = 200;
 
 /** The commands of a server. A prompt whose name gives the name of another one is left out. */
-export function promptCommands(connection: ServerConnection, user: ServerUser): readonly ExtensionCommand[] {
-  const { config, listing } = connection;
-  const commands = listing.prompts.map((prompt): ExtensionCommand => {
+export function promptCommands(server: SessionServer, ask: ToolContext["ask"]): readonly ExtensionCommand[] {
+  const { config, connection } = server;
+  const commands = connection.listing.prompts.map((prompt): ExtensionCommand => {
     const hint = hintOf(prompt);
     const description = withoutInvisible(prompt.description ?? prompt.title ?? prompt.name).replaceAll(/\s+/g, " ");
     return {
       name: `${commandWord(config.name)}:${commandWord(prompt.name)}`,
       description: `${description.slice(0, DESCRIPTION_CHARS)} (MCP server ${config.name})`,
       ...(hint !== "" && { hint }),
-      run: (argument, signal) => runPrompt({ connection, user, prompt }, argument, signal),
+      run: (argument, signal) => runPrompt({ server, ask, prompt }, argument, signal),
     };
   });
   return [...new Map(commands.map((command) => [command.name, command])).values()];
@@ -37,10 +37,14 @@ function hintOf({ arguments: all = [] }: ServerPrompt): string {
   return all.map(({ name, required }) => (required ? `<${name}>` : `[${name}]`)).join(" ");
 }
 
-type PromptRun = { readonly connection: ServerConnection; readonly user: ServerUser; readonly prompt: ServerPrompt };
+type PromptRun = {
+  readonly server: SessionServer;
+  readonly ask: ToolContext["ask"];
+  readonly prompt: ServerPrompt;
+};
 
 async function runPrompt(
-  { connection, user, prompt }: PromptRun,
+  { server: { config, connection, userOf }, ask, prompt }: PromptRun,
   argument: string,
   signal: AbortSignal,
 ): Promise<CommandAnswer> {
@@ -49,10 +53,10 @@ async function runPrompt(
   if (missing !== undefined)
     return `The prompt needs \`${missing.name}\`. Write it after the command: ${hintOf(prompt)}`;
   try {
-    return { ask: promptText(await connection.prompt(prompt.name, values, { signal, user })) };
+    return { ask: promptText(await connection.prompt(prompt.name, values, { signal, user: userOf(ask) })) };
   } catch (error) {
     signal.throwIfAborted();
-    return `The prompt ${prompt.name} of ${connection.config.name} failed: ${messageOf(error)}`;
+    return `The prompt ${prompt.name} of ${config.name} failed: ${messageOf(error)}`;
   }
 }
 

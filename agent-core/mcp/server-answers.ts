@@ -65,12 +65,16 @@ async function readList<Item>(
     for (const each of Array.isArray(raw) ? raw : []) {
       const parsed = schema.safeParse(each);
       if (parsed.success) items.push(parsed.data);
-      else problems.push(`${nameOf(each)}: ${z.prettifyError(parsed.error).replaceAll(/\s*\n\s*/g, " ")}`);
+      else problems.push(`${nameOf(each)}: ${explain(parsed.error)}`);
     }
     if (page.nextCursor === undefined || page.nextCursor === cursor) break;
     cursor = page.nextCursor;
   }
   return { items, problems };
+}
+
+function explain({ issues }: z.ZodError): string {
+  return issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
 }
 
 function nameOf(item: unknown): string {

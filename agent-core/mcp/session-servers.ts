@@ -1,12 +1,12 @@
 /** The MCP servers of one session: their tools, their list for the user, and the user's actions on them. */
 import type { Extension, ExtensionCommand, ExtensionSession } from "../agent/extensions.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
-import type { Tool, ToolContext } from "../tools/tool.ts";
+import type { Tool } from "../tools/tool.ts";
 import { hub, type ServerLease } from "./hub.ts";
-import { resourceTools, ToolNames, toolsOf } from "./mcp-tool.ts";
+import { resourceTools, type SessionServer, ToolNames, toolsOf } from "./mcp-tool.ts";
 import { promptCommands } from "./prompt-commands.ts";
 import { offersTool, type ServerConfig, serverDetail } from "./server-config.ts";
-import type { Listing, ServerConnection, ServerUser } from "./server-connection.ts";
+import type { Listing, ServerConnection } from "./server-connection.ts";
 import { serverUser } from "./server-user.ts";
 
 export type SessionServersOptions = {
@@ -41,6 +41,7 @@ export class SessionServers implements Extension {
   readonly #entries: readonly Entry[];
   readonly #listeners = new Set<() => void>();
   readonly #session: ExtensionSession;
+  readonly #names = new ToolNames();
   readonly #samplingAllowed = new Set<string>();
   #tools: readonly Tool[] = [];
 
@@ -70,9 +71,9 @@ export class SessionServers implements Extension {
   }
 
   commands(): readonly ExtensionCommand[] {
-    return this.#entries.flatMap(({ config, lease }) => {
-      if (lease === undefined || !isUsable(lease.connection)) return [];
-      return promptCommands(lease.connection, this.#userFor(config, this.#session.ask));
+    return this.#entries.flatMap((entry) => {
+      const server = this.#usable(entry);
+      return server === undefined ? [] : promptCommands(server, this.#session.ask);
     });
   }
 
@@ -127,8 +128,7 @@ export class SessionServers implements Extension {
   }
 
   #changed(entry: Entry): void {
-    const state = entry.lease?.connection.state;
-    const error = state !== undefined && "error" in state ? state.error : undefined;
+    const error = entry.lease === undefined ? undefined : problemOf(entry.lease.connection);
     if (error !== undefined && error !== entry.shownError) {
       this.#session.status({ severity: "warning", message: `The MCP server ${entry.config.name}: ${error}` });
     }
@@ -141,20 +141,24 @@ export class SessionServers implements Extension {
   }
 
   #toolsOf(entry: Entry): readonly Tool[] {
-    const { lease, made } = entry;
-    if (lease === undefined || !isUsable(lease.connection)) return [];
-    const { connection } = lease;
-    if (made?.listing === connection.listing) return made.tools;
-    const names = new ToolNames();
-    const userOf = (context: ToolContext): ServerUser => this.#userFor(entry.config, context.ask);
-    const tools = [...toolsOf(connection, names, userOf, entry.toolsOff), ...resourceTools(connection, names, userOf)];
-    entry.made = { listing: connection.listing, tools };
+    const server = this.#usable(entry);
+    if (server === undefined) return [];
+    const { listing } = server.connection;
+    if (entry.made?.listing === listing) return entry.made.tools;
+    const tools = [...toolsOf(server, this.#names, entry.toolsOff), ...resourceTools(server, this.#names)];
+    entry.made = { listing, tools };
     return tools;
   }
 
-  #userFor(config: ServerConfig, ask: ToolContext["ask"]): ServerUser {
-    const { auxiliary } = this.#session;
-    return serverUser(config.name, { ask, auxiliary, samplingAllowed: this.#samplingAllowed });
+  /** The server, while its tools may be called, now or after a restart that follows by itself. */
+  #usable({ config, lease }: Entry): SessionServer | undefined {
+    if (lease === undefined || !isUsable(lease.connection)) return undefined;
+    const ports = { auxiliary: this.#session.auxiliary, samplingAllowed: this.#samplingAllowed };
+    return {
+      config,
+      connection: lease.connection,
+      userOf: (ask) => serverUser(config.name, { ...ports, ask }),
+    };
   }
 
   async #switchServer(entry: Entry, isOn: boolean): Promise<string> {
@@ -182,6 +186,7 @@ export class SessionServers implements Extension {
 
   #itemOf({ config, isOn, lease, toolsOff }: Entry): HermesExtensionItem {
     const state = lease?.connection.state;
+    const error = lease && problemOf(lease.connection);
     const tools = lease?.connection.listing.tools ?? [];
     return {
       id: itemId(config),
@@ -190,7 +195,7 @@ export class SessionServers implements Extension {
       source: config.sourceName,
       state: state?.kind ?? "off",
       detail: serverDetail(config),
-      ...(state !== undefined && "error" in state && { error: state.error }),
+      ...(error !== undefined && { error }),
       ...(config.path !== undefined && { path: config.path }),
       ...(tools.length > 0 && {
         tools: tools.map(({ name }) => ({ name, on: offersTool(config, name) && !toolsOff.has(name) })),
@@ -204,7 +209,6 @@ export function itemId({ name }: ServerConfig): string {
   return `mcp:${name}`;
 }
 
-/** True while the tools of the server may be called, now or after a restart that follows by itself. */
 function isUsable({ state, listing }: ServerConnection): boolean {
   return (
     state.kind === "on" ||
@@ -212,7 +216,22 @@ function isUsable({ state, listing }: ServerConnection): boolean {
   );
 }
 
-function describe({ state, listing }: ServerConnection): string {
+/** One line about a failed server, or about tools that a server offers in vain. */
+function problemOf({ state, listing }: ServerConnection): string | undefined {
+  switch (state.kind) {
+    case "starting":
+      return undefined;
+    case "on":
+      return listing.problems.length === 0 ? undefined : `left out: ${listing.problems.join("; ")}`;
+    case "needs-sign-in":
+      return state.error;
+    case "failed":
+      return state.willRestart ? `${state.error}. It is started again.` : state.error;
+  }
+}
+
+function describe(connection: ServerConnection): string {
+  const { state, listing } = connection;
   if (state.kind === "on") return `on, ${listing.tools.length} tools.`;
-  return "error" in state ? state.error : "starting.";
+  return problemOf(connection) ?? "starting.";
 }
