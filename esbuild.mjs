@@ -51,6 +51,7 @@ const bundles = {
       acp: "agent-core/entry/acp.ts",
       cli: "agent-core/entry/cli.ts",
       "session-index": "agent-core/sessions/index/index-worker.ts",
+      "plugin-process": "agent-core/plugins/plugin-process.ts",
     },
     outdir: "dist",
     chunkNames: "chunks/[name]-[hash]",
@@ -67,6 +68,7 @@ const bundles = {
       __SQL_WASM__: '"../sql-wasm.wasm"',
       __GRAMMARS__: '"../grammars"',
       __INDEX_WORKER__: '"../session-index.js"',
+      __PLUGIN_PROCESS__: '"../plugin-process.js"',
     },
   },
   webview: {

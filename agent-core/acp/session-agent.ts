@@ -11,6 +11,7 @@ import { configFile, sessionsFolder, spaceReserveFile } from "../config/home.ts"
 import type { Host } from "../host/host.ts";
 import { mcpExtension } from "../mcp/mcp-extension.ts";
 import { editorServers, mergeServers, serversFrom } from "../mcp/server-config.ts";
+import { configuredPlugins } from "../plugins/plugins.ts";
 import { settingsOf } from "../providers/choice.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import { Journal } from "../sessions/journal.ts";
@@ -111,7 +112,11 @@ function shortened(warning: string): string {
 type ExtensionFacts = SessionAgentOptions & Pick<SessionState, "trusted" | "status">;
 
 /** Makers of extensions, in the order of the prompt. Each returns undefined when nothing of its kind is configured. */
-const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefined)[] = [mcpServers];
+const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefined)[] = [
+  mcpServers,
+  ({ configured: { plugins, pluginEngine, variables }, home, log }) =>
+    configuredPlugins({ home, config: plugins, engineName: pluginEngine, variables, log }),
+];
 
 function sessionExtensions(facts: ExtensionFacts): readonly Extension[] {
   return extensionMakers.map((make) => make(facts)).filter((extension) => extension !== undefined);

@@ -142,7 +142,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     auxiliary,
     ledger,
     subfolderContext: new SubfolderContext(cwd, projectFiles),
-    engine: options.contextEngine ?? defaultEngine(),
+    engine: extensions.contextEngine(options.contextEngine ?? defaultEngine()),
     modelApproval:
       options.approvals === "smart" ? (request, signal) => modelApproval(request, auxiliary, signal) : undefined,
     buildSystemPrompt: (systemMessage) =>

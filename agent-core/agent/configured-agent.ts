@@ -42,6 +42,9 @@ export type ConfiguredAgent = {
   readonly terminal: TerminalConfig;
   /** Changes to the environment of commands. */
   readonly variables: CommandVariables;
+  readonly plugins: Config["plugins"];
+  /** Name of a plugin's context engine; undefined for a built-in one. */
+  readonly pluginEngine: string | undefined;
   /** Endpoints from the section `providers` of config.yaml. */
   readonly places: readonly ModelSettings[];
   /** The section `mcp_servers` of config.yaml. */
@@ -79,6 +82,8 @@ export async function configuredAgent(environment: Environment, platform: string
     },
     terminal: config.terminal,
     variables: commandVariables(config, merged),
+    plugins: config.plugins,
+    pluginEngine: config.compression.enabled && !engines.has(config.context.engine) ? config.context.engine : undefined,
     places: Object.keys(config.providers)
       .map((provider) => modelSettings({ provider }, config, merged))
       .filter(({ baseUrl }) => baseUrl !== undefined),
@@ -155,14 +160,16 @@ function configuredMemory(home: string, section: Config["memory"]): Memory | fal
 
 type CompressionSection = Config["compression"];
 
-const engines: Readonly<Record<Config["context"]["engine"], (section: CompressionSection) => ContextEngine>> = {
-  default: builtIn,
-  compressor: builtIn,
-  none: manualEngine,
-};
+const engines: ReadonlyMap<string, (section: CompressionSection) => ContextEngine> = new Map([
+  ["default", builtIn],
+  ["compressor", builtIn],
+  ["none", manualEngine],
+]);
 
+/** The built-in engine, also as the fallback of a plugin's. */
 function configuredEngine({ context, compression }: Pick<Config, "context" | "compression">): ContextEngine {
-  return compression.enabled ? engines[context.engine](compression) : manualEngine(compression);
+  const engine = compression.enabled ? (engines.get(context.engine) ?? builtIn) : manualEngine;
+  return engine(compression);
 }
 
 function builtIn({

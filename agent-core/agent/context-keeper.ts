@@ -117,7 +117,8 @@ export class ContextKeeper {
   /** Compresses the conversation before a request if necessary. Throws the signal's reason when it is aborted. */
   async compressIfNeeded(isNewTurn: boolean, signal: AbortSignal): Promise<void> {
     const { used, window } = this;
-    if (this.#canCompress(used, window) && this.#options.engine.shouldCompress({ used, window, isNewTurn })) {
+    const { engine } = this.#options;
+    if (this.#canCompress(used, window) && (await engine.shouldCompress({ used, window, isNewTurn }, signal))) {
       await this.#compress({ focus: undefined, share: 0 }, signal);
     }
     this.#sent = this.#estimate();
@@ -167,7 +168,7 @@ export class ContextKeeper {
     const left = (tokens: number): number => this.#meter.estimated(tokens) - this.#overheadTokens();
     const target = Math.max(1, Math.min(most, left(engine.target(this.window))));
     const enough = Math.max(target, left(this.window * share));
-    const plan = engine.plan({ said: transcript, compression, target, enough });
+    const plan = await engine.plan({ said: transcript, compression, target, enough }, signal);
     // A manual compression does not show whether automatic ones are useful.
     const isAutomatic = most === Number.POSITIVE_INFINITY;
     if (plan === undefined) {
@@ -202,7 +203,7 @@ export class ContextKeeper {
     const before = earlier?.summary ?? null;
     if (fresh.length === 0) return { dropped, shortened, summary: before };
     const summaryTokens = this.#summaryTokens(plan, before ?? "");
-    const summary = await this.#summary({ ...plan, summaryTokens }, before, focus, signal);
+    const summary = plan.summary ?? (await this.#summary({ ...plan, summaryTokens }, before, focus, signal));
     // This limit keeps the compression useful when a model writes too long a summary.
     const most = Math.max(summaryTokens * CHARS_A_TOKEN * 2, 2_000);
     return { dropped, shortened, summary: summary.slice(0, most).toWellFormed() };

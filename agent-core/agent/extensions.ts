@@ -2,6 +2,7 @@
  * Extensions: abilities beyond the built-in ones, such as MCP servers, plugins, skills and hooks. A session has its own
  * objects, at most one of each kind. What is not configured has no object, and none of its code is loaded.
  */
+import type { ContextEngine } from "../context/context-engine.ts";
 import type { Hook } from "../hooks/hook.ts";
 import type { UserMessage } from "../messages/message.ts";
 import { messageOf } from "../platform/errors.ts";
@@ -49,6 +50,8 @@ export type Extension = {
   commands?(): readonly ExtensionCommand[];
   /** The same array as long as nothing changed. Read at each event. */
   hooks?(): readonly Hook[];
+  /** Engine in place of the built-in one, which is its fallback. Undefined: none. */
+  contextEngine?(builtIn: ContextEngine): ContextEngine | undefined;
   /** Part of the system prompt of a new session. */
   promptText?(): Promise<string | undefined>;
   /** Data for the model that belongs to a message of the user. It follows the message, and people do not see it. */
@@ -107,6 +110,15 @@ export class Extensions {
 
   commands(): readonly ExtensionCommand[] {
     return this.#all.flatMap((extension) => extension.commands?.() ?? []);
+  }
+
+  /** The engine of the first extension that has one, else the built-in one. */
+  contextEngine(builtIn: ContextEngine): ContextEngine {
+    for (const extension of this.#all) {
+      const engine = extension.contextEngine?.(builtIn);
+      if (engine !== undefined) return engine;
+    }
+    return builtIn;
   }
 
   /** Parts of all extensions, by kind. */

@@ -68,11 +68,25 @@ export async function setHomeModel(
 ): Promise<void> {
   const { withSection } = await import("./yaml.ts");
   const values = { provider: model.provider, default: model.model, base_url: model.baseUrl };
+  await changeConfig(home, "the model", (text) => withSection(text, "model", values));
+}
+
+/** Adds a plugin to `plugins.enabled` in config.yaml, or removes it, as `setHomeModel`. */
+export async function setPluginEnabled(home: string, name: string, isEnabled: boolean): Promise<void> {
+  const { withListed } = await import("./yaml.ts");
+  await changeConfig(home, `the plugin ${name}`, (text) => {
+    const enabled = withListed(text, ["plugins", "enabled"], name, isEnabled);
+    return isEnabled ? withListed(enabled, ["plugins", "disabled"], name, false) : enabled;
+  });
+}
+
+/** `subject`: the value for the error. */
+async function changeConfig(home: string, subject: string, change: (text: string) => string): Promise<void> {
   try {
-    await changeFile(home, "config.yaml", (text) => withSection(text, "model", values));
+    await changeFile(home, "config.yaml", change);
   } catch (error) {
     const [reason] = messageOf(error).split("\n", 1);
-    throw new Error(`Could not write the model to ${join(home, "config.yaml")}: ${reason}`, { cause: error });
+    throw new Error(`Could not write ${subject} to ${join(home, "config.yaml")}: ${reason}`, { cause: error });
   }
 }
 

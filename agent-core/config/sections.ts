@@ -165,8 +165,11 @@ export const sections = {
     .prefault({}),
   /** Place of `agent.prefill_messages_file` in newer files of the original. */
   prefill_messages_file: text.optional(),
-  /** Engine that keeps the conversation within its window; `compressor` is the original's name for `default`. */
-  context: z.object({ engine: z.enum(["default", "compressor", "none"]).default("default") }).prefault({}),
+  /**
+   * Engine that keeps the conversation within its window: `default`, `none` or that of a plugin. `compressor` is the
+   * original's name for `default`.
+   */
+  context: z.object({ engine: text.default("default") }).prefault({}),
   /** Limits are shares of the model's window (context/context-engine.ts). */
   compression: z
     .object({
@@ -179,6 +182,15 @@ export const sections = {
       /** Newest messages that stay. */
       protect_last_n: z.number().int().nonnegative().default(DEFAULT_PROTECTED),
       strategy: z.enum(["summary", "recency", "importance", "hybrid"]).default("summary"),
+    })
+    .prefault({}),
+  /** Plugins of the home by name; one in `disabled` is off even if `enabled` names it. */
+  plugins: z
+    .object({
+      enabled: names.default([]),
+      disabled: names.default([]),
+      /** Settings of each plugin, which it gets as `ctx.config`. */
+      entries: z.record(z.string(), z.unknown()).default({}),
     })
     .prefault({}),
   /** Memory across sessions; limits in characters. */

@@ -2,7 +2,7 @@
  * YAML functions, loaded on first use. Callers import this module, because the bundler loses the names of a CommonJS
  * package that `await import` loads directly.
  */
-import { isMap, parse, parseDocument } from "yaml";
+import { type Document, isMap, isScalar, isSeq, parse, parseDocument } from "yaml";
 
 /** Throws for invalid YAML. */
 export function parseYaml(text: string): unknown {
@@ -17,13 +17,35 @@ export function withSection(
   section: string,
   values: Readonly<Record<string, string | undefined>>,
 ): string {
-  const document = parseDocument(text);
-  const [problem] = document.errors;
-  if (problem !== undefined) throw problem;
-  if (!isMap(document.get(section))) document.set(section, document.createNode({}));
+  const document = parsedDocument(text, section);
   for (const [key, value] of Object.entries(values)) {
     if (value === undefined) document.deleteIn([section, key]);
     else document.setIn([section, key], value);
   }
   return document.toString();
+}
+
+/** Adds a name to a list of a top-level section, or removes it; comments and order stay. Throws for invalid YAML. */
+export function withListed(
+  text: string,
+  [section, key]: readonly [string, string],
+  name: string,
+  isIn: boolean,
+): string {
+  const document = parsedDocument(text, section);
+  const list = document.getIn([section, key]);
+  if (isSeq(list)) {
+    list.items = list.items.filter((item) => (isScalar(item) ? item.value : item) !== name);
+    if (isIn) list.add(document.createNode(name));
+  } else if (isIn) document.setIn([section, key], document.createNode([name]));
+  return document.toString();
+}
+
+/** The document with a mapping for `section`. */
+function parsedDocument(text: string, section: string): Document {
+  const document = parseDocument(text);
+  const [problem] = document.errors;
+  if (problem !== undefined) throw problem;
+  if (!isMap(document.get(section))) document.set(section, document.createNode({}));
+  return document;
 }

@@ -14,7 +14,7 @@ export type ContextState = {
 export type ContextEngine = {
   /** Value of `context.engine` in config.yaml. */
   readonly name: string;
-  shouldCompress(state: ContextState): boolean;
+  shouldCompress(state: ContextState, signal: AbortSignal): boolean | Promise<boolean>;
   /** Tokens that a compression aims at in a window of this size. */
   target(window: number): number;
   /** Share of the window above which the model is asked to be brief. */
@@ -22,7 +22,10 @@ export type ContextEngine = {
   /** Share above which tools with large output are withheld, once nothing more can be dropped. */
   readonly hardLimit: number;
   /** Plans a compression; undefined when nothing can be dropped. Never separates a call from its result. */
-  plan(room: Pick<CompressionRequest, "said" | "compression" | "target" | "enough">): CompressionPlan | undefined;
+  plan(
+    room: Omit<CompressionRequest, "strategy">,
+    signal: AbortSignal,
+  ): CompressionPlan | undefined | Promise<CompressionPlan | undefined>;
   /** True when a model sums up the dropped messages; otherwise a digest replaces them. */
   readonly summarizes: boolean;
 };

@@ -45,7 +45,51 @@ export type CompressionPlan = {
   readonly fresh: readonly TranscriptEntry[];
   /** Limit of their summary in tokens; 0 when there is nothing to sum up. */
   readonly summaryTokens: number;
+  /** Summary of all dropped messages. Default: the agent makes one. */
+  readonly summary?: string | undefined;
 };
+
+/** Choice of an engine that knows positions only. */
+export type CompressionChoice = {
+  readonly drop: readonly number[];
+  readonly replace: readonly Shortened[];
+  readonly summary?: string | undefined;
+};
+
+type Transcript = Pick<CompressionRequest, "said" | "compression">;
+
+/** Messages that the model gets at the moment, with the texts that it gets. */
+export function keptMessages({ said, compression }: Transcript): readonly TranscriptEntry[] {
+  const isDropped = inRanges(compression?.dropped ?? []);
+  const kept = said.filter(({ isUnfinished, position }) => !isUnfinished && !isDropped(position));
+  return withShorter(kept, compression?.shortened ?? []);
+}
+
+/**
+ * Plan for a choice. Drops a call and its results together, and never the user's last request. Undefined when nothing
+ * remains to do.
+ */
+export function planChoice(transcript: Transcript, choice: CompressionChoice): CompressionPlan | undefined {
+  const { said, compression } = transcript;
+  const chosen = new Set(choice.drop);
+  const units = unitsOf(keptMessages(transcript));
+  const request = units.findLastIndex(isUsers);
+  const going = units.filter((unit, at) => at !== request && unit.items.some(({ position }) => chosen.has(position)));
+  const gone = new Set(going.flatMap(({ items }) => items.map(({ position }) => position)));
+  const fresh = said.filter(({ position }) => gone.has(position));
+  if (fresh.length === 0 && choice.replace.length === 0) return undefined;
+  const isDropped = inRanges(compression?.dropped ?? []);
+  return {
+    dropped: rangesOf(
+      said.filter(({ position }) => isDropped(position) || gone.has(position)),
+      said.filter(({ isUnfinished }) => !isUnfinished),
+    ),
+    shortened: replaced(compression?.shortened ?? [], choice.replace).filter(({ position }) => !gone.has(position)),
+    fresh,
+    summaryTokens: fresh.length === 0 ? 0 : summaryBudget(fresh),
+    summary: choice.summary,
+  };
+}
 
 /** Undefined when nothing can be dropped or shortened. */
 export function planCompression(room: CompressionRequest): CompressionPlan | undefined {

@@ -5,6 +5,8 @@ import { beforeEach, expect, test } from "vitest";
 import { configuredAgent } from "../../../agent-core/agent/configured-agent.ts";
 import type { TranscriptEntry } from "../../../agent-core/sessions/conversation.ts";
 
+/** Nothing is cancelled here. */
+const { signal } = new AbortController();
 let home: string;
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "hermes-configured-"));
@@ -64,14 +66,13 @@ test("a key that was renewed in the home's .env is used", async () => {
 test("the engine of the context window is chosen by name; the original's name means the built-in one", async () => {
   const full = { used: 900, window: 1_000, isNewTurn: true };
   const engineOf = async (yaml: string) => (await configured(yaml)).contextEngine;
-  expect((await engineOf("model: m\n"))?.shouldCompress(full)).toBe(true);
+  expect((await engineOf("model: m\n"))?.shouldCompress(full, signal)).toBe(true);
   expect((await engineOf("context:\n  engine: compressor\n"))?.name).toBe("default");
-  expect((await engineOf("context:\n  engine: none\n"))?.shouldCompress(full)).toBe(false);
-  expect((await engineOf("compression:\n  enabled: false\n"))?.shouldCompress(full)).toBe(false);
+  expect((await engineOf("context:\n  engine: none\n"))?.shouldCompress(full, signal)).toBe(false);
+  expect((await engineOf("compression:\n  enabled: false\n"))?.shouldCompress(full, signal)).toBe(false);
   writeFileSync(join(home, "config.yaml"), "context:\n  engine: magic\n");
-  const { options, warnings } = await configuredAgent({ HERMES_HOME: home }, "acp");
-  expect(options.contextEngine?.name).toBe("default");
-  expect(warnings.join("\n")).toMatch(/config\.yaml: context\.engine: .*The default is used/s);
+  const { options, pluginEngine } = await configuredAgent({ HERMES_HOME: home }, "acp");
+  expect([options.contextEngine?.name, pluginEngine]).toEqual(["default", "magic"]);
 });
 
 test("sampling options of the model, and messages that precede every conversation", async () => {
@@ -127,7 +128,7 @@ test("compression.protect_last_n is the number of newest messages that stay", as
   const plan = { said: entries, compression: undefined, target: 10_000, enough: 0 };
   const droppedWith = async (count: number) => {
     const { contextEngine } = await configured(`compression: {protect_last_n: ${count}}\n`);
-    return contextEngine?.plan(plan)?.fresh.length ?? 0;
+    return (await contextEngine?.plan(plan, signal))?.fresh.length ?? 0;
   };
   expect((await droppedWith(10)) - (await droppedWith(30))).toBe(20);
 });

@@ -1,0 +1,93 @@
+/** Plugins in the home's folder `plugins`, by their manifests. */
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import * as z from "zod";
+import { hasCode, messageOf } from "../platform/errors.ts";
+
+export type InstalledPlugin = {
+  readonly name: string;
+  /** Absolute. */
+  readonly folder: string;
+  readonly version: string | undefined;
+  readonly description: string | undefined;
+  /** Path of index.js. */
+  readonly entry: string;
+  /** Reason why it cannot run, in one sentence without a full stop; undefined when it can. */
+  readonly problem: string | undefined;
+};
+
+/** The original's plugins have more keys, which concern Python. */
+const manifestSchema = z.object({
+  name: z
+    .string()
+    .regex(/^[a-zA-Z0-9][\w.-]{0,63}$/, "is not a name of letters, digits, dots and hyphens")
+    .optional(),
+  version: z.union([z.string(), z.number()]).optional(),
+  description: z.string().optional(),
+});
+
+const MANIFESTS = ["plugin.yaml", "plugin.yml"];
+const ENTRY = "index.js";
+const PYTHON_ENTRY = "__init__.py";
+
+/** In the order of their folders. A folder of folders is a category, as in the original. Never fails. */
+export async function findPlugins(root: string): Promise<readonly InstalledPlugin[]> {
+  const found: InstalledPlugin[] = [];
+  for (const folder of await subfolders(root)) {
+    if (isPlugin(folder)) found.push(await readPlugin(folder));
+    else for (const inner of await subfolders(folder)) if (isPlugin(inner)) found.push(await readPlugin(inner));
+  }
+  return found.map((plugin, index) => {
+    const first = found.findIndex(({ name }) => name === plugin.name);
+    return first === index ? plugin : { ...plugin, problem: `${found[first]?.folder} has the same name` };
+  });
+}
+
+function isPlugin(folder: string): boolean {
+  return [...MANIFESTS, ENTRY].some((file) => existsSync(join(folder, file)));
+}
+
+/** Absolute; with symbolic links to folders, and without hidden folders. */
+async function subfolders(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []); // no folder, no plugins
+  return entries
+    .filter((entry) => !entry.name.startsWith(".") && entry.name !== "node_modules")
+    .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+    .map(({ name }) => join(folder, name))
+    .sort();
+}
+
+async function readPlugin(folder: string): Promise<InstalledPlugin> {
+  const entry = join(folder, ENTRY);
+  const plugin = { name: basename(folder), folder, entry, version: undefined, description: undefined };
+  const manifest = await readManifest(folder);
+  if (typeof manifest === "string") return { ...plugin, problem: manifest };
+  const { name = plugin.name, version, description } = manifest;
+  const read = { ...plugin, name, version: version === undefined ? undefined : String(version), description };
+  return { ...read, problem: missingEntry(folder) };
+}
+
+function missingEntry(folder: string): string | undefined {
+  if (existsSync(join(folder, ENTRY))) return undefined;
+  return existsSync(join(folder, PYTHON_ENTRY))
+    ? `it is written in Python (${PYTHON_ENTRY}). Only plugins with ${ENTRY} run here`
+    : `${join(folder, ENTRY)} is missing`;
+}
+
+/** The manifest, or the reason why it cannot be used. */
+async function readManifest(folder: string): Promise<z.output<typeof manifestSchema> | string> {
+  for (const file of MANIFESTS) {
+    const path = join(folder, file);
+    try {
+      const { parseYaml } = await import("../config/yaml.ts");
+      const parsed = manifestSchema.safeParse(parseYaml(await readFile(path, "utf8")));
+      if (parsed.success) return parsed.data;
+      const [issue] = parsed.error.issues;
+      return `${path}: ${[...(issue?.path ?? []), issue?.message].join(" ")}`;
+    } catch (error) {
+      if (!hasCode(error, "ENOENT")) return `${path} could not be read: ${messageOf(error).split("\n", 1)[0]}`;
+    }
+  }
+  return `${join(folder, "plugin.yaml")} is missing`;
+}

@@ -1,0 +1,52 @@
+/**
+ * Entry of a plugin's process. The plugin runs in a thread of it: an endless loop there does not keep the first thread from
+ * ending the process with the agent. A thread of the agent's own process would not do: V8 ends the whole process when one
+ * allocation exceeds the memory limit of a thread, as a growing Map does.
+ */
+import { isMainThread, Worker } from "node:worker_threads";
+import { messageOf } from "../platform/errors.ts";
+import type { FromPlugin, ToPlugin } from "./plugin-messages.ts";
+
+/** Memory of a plugin's objects; enough to parse a JSON file of 50 MB. */
+const MEMORY_MB = 512;
+
+if (isMainThread) relayMessages();
+else await import("./plugin-thread.ts");
+
+function relayMessages(): void {
+  const thread = new Worker(new URL(import.meta.url), {
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+  });
+  process.on("message", (message: ToPlugin) => thread.postMessage(message));
+  process.on("disconnect", endGroup);
+  thread.on("message", (message: FromPlugin) => send(message));
+  thread.once("error", (error) => stop(`it crashed (${firstLine(messageOf(error))})`));
+  thread.once("exit", (code) => stop(`it ended itself (exit code ${code})`));
+}
+
+function send(message: FromPlugin, onSent: () => void = () => undefined): void {
+  process.send?.(message, undefined, undefined, onSent);
+}
+
+let isStopped = false;
+
+function stop(reason: string): void {
+  if (isStopped) return;
+  isStopped = true;
+  send({ type: "stopped", reason }, endGroup);
+}
+
+/** Ends this process and the programs that the plugin started. */
+function endGroup(): void {
+  try {
+    if (process.platform !== "win32") process.kill(-process.pid, "SIGKILL");
+  } catch {
+    // the process leads no group
+  }
+  process.exit();
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}

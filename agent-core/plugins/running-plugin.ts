@@ -1,0 +1,159 @@
+/** One plugin of a session: its process, and its registrations as tools, commands, hooks and engines. */
+import * as z from "zod";
+import type { ExtensionCommand, ExtensionSession } from "../agent/extensions.ts";
+import type { Hook, HookVerdict } from "../hooks/hook.ts";
+import type { CommandVariables } from "../host/terminals/backend.ts";
+import { commandEnvironment } from "../host/terminals/command-environment.ts";
+import { messageOf } from "../platform/errors.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { InstalledPlugin } from "./find-plugins.ts";
+import { PLUGIN_TIMEOUTS, PluginConnection, type PluginTimeouts } from "./plugin-connection.ts";
+import type { EngineCalls } from "./plugin-engine.ts";
+import type { Registration } from "./plugin-messages.ts";
+import { pluginTool } from "./plugin-tool.ts";
+
+/** Time that a hook's own timeout leaves to that of the connection, which names the plugin. Milliseconds. */
+const HOOK_MARGIN_MS = 1_000;
+
+export type RunningPluginOptions = {
+  readonly plugin: InstalledPlugin;
+  /** Its part of config.yaml. */
+  readonly config: unknown;
+  readonly session: Pick<ExtensionSession, "sessionId" | "cwd">;
+  readonly variables: CommandVariables;
+  readonly timeouts?: PluginTimeouts;
+  readonly log: (line: string) => void;
+  /** Called once when the plugin ended by itself or had to be ended. */
+  readonly onStopped: (reason: string) => void;
+};
+
+/** Parts that a plugin adds to a session. */
+export type PluginParts = {
+  readonly tools: readonly Tool[];
+  readonly commands: readonly ExtensionCommand[];
+  readonly hooks: readonly Hook[];
+  /** By name. */
+  readonly engines: ReadonlyMap<string, EngineCalls>;
+  /** Folders of skills, absolute. */
+  readonly skillFolders: readonly string[];
+};
+
+export class RunningPlugin {
+  /** Rejects when the plugin could not be started; `onStopped` has the reason. */
+  readonly parts: Promise<PluginParts>;
+  readonly #options: RunningPluginOptions;
+  readonly #timeouts: PluginTimeouts;
+  readonly #connection: PluginConnection;
+
+  constructor(options: RunningPluginOptions) {
+    const { plugin, config, variables, timeouts = PLUGIN_TIMEOUTS, log, onStopped } = options;
+    this.#options = options;
+    this.#timeouts = timeouts;
+    this.#connection = new PluginConnection({
+      entry: plugin.entry,
+      config,
+      environment: commandEnvironment(variables, undefined),
+      timeouts,
+      log: (line) => log(`Plugin ${plugin.name}: ${line}`),
+      onStopped,
+    });
+    this.parts = this.#connection.registrations.then((registrations) => this.#partsOf(registrations));
+    this.parts.catch(() => undefined); // reported by `onStopped`
+  }
+
+  /** Ends the plugin's process. */
+  end(): Promise<void> {
+    return this.#connection.end();
+  }
+
+  #partsOf(registrations: readonly Registration[]): PluginParts {
+    const { plugin } = this.#options;
+    const ofKind = <Kind extends Registration["kind"]>(kind: Kind) =>
+      registrations.filter((one): one is Extract<Registration, { kind: Kind }> => one.kind === kind);
+    const ports = { plugin, connection: this.#connection, timeoutMs: this.#timeouts.tool };
+    return {
+      tools: ofKind("tool").map((tool) => pluginTool(tool, ports)),
+      commands: ofKind("command").map((command) => this.#command(command)),
+      hooks: ofKind("hook").map((hook) => this.#hook(hook)),
+      engines: new Map(ofKind("engine").map((engine) => [engine.name, this.#engine(engine)])),
+      skillFolders: ofKind("skills").map(({ path }) => path),
+    };
+  }
+
+  #command({ name, description, hint, handler }: Extract<Registration, { kind: "command" }>): ExtensionCommand {
+    return {
+      name,
+      description,
+      ...(hint !== undefined && { hint }),
+      run: async (argument, signal) => {
+        const answer = await this.#call(handler, argument, `its command /${name}`, signal).catch(messageOf);
+        if (typeof answer === "string") return answer;
+        const { ask, text } = Object(answer);
+        if (typeof ask === "string") return { ask };
+        return typeof text === "string" ? text : "Done.";
+      },
+    };
+  }
+
+  #hook({ event, matcher, failClosed, handler }: Extract<Registration, { kind: "hook" }>): Hook {
+    const { plugin } = this.#options;
+    const pattern = matcher === undefined ? undefined : new RegExp(`^(?:${matcher})$`);
+    return {
+      event,
+      ...(pattern && { matcher: (tool) => pattern.test(tool) }),
+      label: `plugin ${plugin.name}`,
+      origin: "plugin",
+      failClosed,
+      timeoutMs: this.#timeouts.other + HOOK_MARGIN_MS,
+      run: async (payload, signal) => readVerdict(await this.#call(handler, payload, `its hook ${event}`, signal)),
+    };
+  }
+
+  #engine({ name, handler, shouldCompress }: Extract<Registration, { kind: "engine" }>): EngineCalls {
+    const subject = `its context engine ${name}`;
+    return {
+      plan: (input, signal) => this.#call(handler, input, subject, signal),
+      shouldCompress:
+        shouldCompress === undefined
+          ? undefined
+          : (input, signal) => this.#call(shouldCompress, input, subject, signal),
+    };
+  }
+
+  #call(handler: number, input: unknown, subject: string, signal: AbortSignal): Promise<unknown> {
+    const { cwd, sessionId } = this.#options.session;
+    const facts = { cwd, sessionId };
+    return this.#connection.call({ handler, input, facts, subject, timeoutMs: this.#timeouts.other, signal });
+  }
+}
+
+const texts = z.string().optional().catch(undefined);
+
+/** Answer of a hook; the same names as in the output of a command's hook. */
+const verdictSchema = z.object({
+  decision: texts,
+  action: texts,
+  reason: texts,
+  message: texts,
+  args: z.record(z.string(), z.unknown()).optional(),
+  tool_input: z.record(z.string(), z.unknown()).optional(),
+  context: texts,
+  text: texts,
+});
+
+/** Throws for an answer that is no verdict. No answer lets the event continue. */
+function readVerdict(answer: unknown): HookVerdict {
+  if (answer === null) return {};
+  const parsed = verdictSchema.safeParse(answer);
+  if (!parsed.success) throw new Error(`its answer is not a verdict: ${JSON.stringify(answer).slice(0, 100)}`);
+  const { decision, action = decision, reason, message = reason, args, tool_input: input = args } = parsed.data;
+  const { context, text } = parsed.data;
+  const known = (["block", "ask", "approve"] as const).find((one) => one === action);
+  return {
+    ...(known !== undefined && { decision: known }),
+    ...(message !== undefined && { reason: message }),
+    ...(input !== undefined && { input }),
+    ...(context !== undefined && { context }),
+    ...(text !== undefined && { text }),
+  };
+}

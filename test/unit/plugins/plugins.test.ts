@@ -1,0 +1,342 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { ExtensionSession } from "../../../agent-core/agent/extensions.ts";
+import type { ContextEngine } from "../../../agent-core/context/context-engine.ts";
+import { defaultEngine } from "../../../agent-core/context/context-engine.ts";
+import type { HookPayload } from "../../../agent-core/hooks/hook.ts";
+import { pluginEngine } from "../../../agent-core/plugins/plugin-engine.ts";
+import { Plugins, type PluginsOptions } from "../../../agent-core/plugins/plugins.ts";
+import type { ToolActivity, ToolContext, ToolResult } from "../../../agent-core/tools/tool.ts";
+
+let home: string;
+let running: Plugins[];
+let shown: string[];
+let logged: string[];
+/** Nothing cancels the calls. */
+const { signal: never } = new AbortController();
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "hermes-plugins-"));
+  running = [];
+  shown = [];
+  logged = [];
+});
+
+afterEach(async () => {
+  for (const plugins of running) await plugins.dispose();
+});
+
+function install(name: string, code: string, manifest = `name: ${name}\nversion: "1.0"\ndescription: A test\n`): void {
+  const folder = join(home, "plugins", name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "plugin.yaml"), manifest);
+  writeFileSync(join(folder, "index.js"), code);
+}
+
+type Settings = Partial<PluginsOptions["config"]> & Partial<Pick<PluginsOptions, "engineName" | "timeouts">>;
+
+/** The plugins of a session, once they have started. */
+async function started({ engineName, timeouts, ...config }: Settings): Promise<Plugins> {
+  const plugins = new Plugins({
+    home,
+    config: { enabled: [], disabled: [], entries: {}, ...config },
+    engineName,
+    variables: { withheld: ["SECRET_OF_OURS"], passed: {} },
+    log: (line) => logged.push(line),
+    ...(timeouts && { timeouts }),
+  });
+  running.push(plugins);
+  const session = {
+    sessionId: "session-1",
+    cwd: home,
+    status: ({ message }: { message: string }) => shown.push(message),
+  };
+  plugins.begin(session as unknown as ExtensionSession); // plugins use no more of it
+  await plugins.ready;
+  return plugins;
+}
+
+async function run(
+  plugins: Plugins,
+  name: string,
+  args: unknown,
+  context: Partial<ToolContext> = {},
+): Promise<ToolResult> {
+  const tool = plugins.tools().find((candidate) => candidate.name === name);
+  const prepared = tool?.prepare(args, home);
+  if (prepared?.ok !== true) throw new Error(`There is no tool ${name}.`);
+  const ports = { cwd: home, sessionId: "session-1", signal: never, show: () => undefined, ...context };
+  const staged = await prepared.call.stage(ports as ToolContext);
+  return staged.ok ? staged.run() : staged;
+}
+
+const tool = (name: string, body: string): string =>
+  `ctx.registerTool({ name: "${name}", description: "A test", async run(args, call) { ${body} } });`;
+const plugin = (body: string): string => `export default function register(ctx) { ${body} }`;
+const QUICK = { start: 10_000, tool: 300, other: 300, cancel: 300 };
+
+test("a tool of a plugin gets checked arguments, its session and its settings, and shows its progress", async () => {
+  install(
+    "greeter",
+    plugin(`ctx.registerTool({
+      name: "greet",
+      description: "Greets someone",
+      parameters: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+      readOnly: true,
+      async run({ name }, { cwd, sessionId, show }) {
+        show("thinking");
+        return { greeting: ctx.config.word + " " + name, cwd, sessionId };
+      },
+    });`),
+  );
+  const plugins = await started({ enabled: ["greeter"], entries: { greeter: { word: "Hello" } } });
+  const progress: ToolActivity[] = [];
+  const { ok, text } = await run(plugins, "greet", { name: "Ada" }, { show: (activity) => progress.push(activity) });
+  expect([ok, JSON.parse(text)]).toEqual([true, { greeting: "Hello Ada", cwd: home, sessionId: "session-1" }]);
+  expect(progress).toEqual([{ type: "output", text: "thinking" }]);
+  expect(await run(plugins, "greet", {})).toMatchObject({
+    ok: false,
+    text: expect.stringContaining("must have required property 'name'"),
+  });
+  expect(plugins.tools()[0]).toMatchObject({ toolset: "plugin-greeter", readOnly: true });
+});
+
+test("only plugins in plugins.enabled run, and a process gets none of our keys", async () => {
+  process.env["SECRET_OF_OURS"] = "key";
+  process.env["SOME_API_KEY"] = "key";
+  install("spy", plugin(tool("spy", "return Object.keys(process.env).join(' ')")));
+  install("idle", plugin(tool("idle", "return 1")));
+  const plugins = await started({ enabled: ["spy"] });
+  expect(plugins.tools().map(({ name }) => name)).toEqual(["spy"]);
+  const { text } = await run(plugins, "spy", {});
+  expect(text).toContain("PATH");
+  expect(text).not.toMatch(/SECRET_OF_OURS|SOME_API_KEY/);
+  expect(plugins.items().map(({ name, state }) => [name, state])).toEqual([
+    ["idle", "off"],
+    ["spy", "on"],
+  ]);
+});
+
+test("a loop, an exit, a crash and a huge allocation cost the plugin, not the turn", async () => {
+  const ends: Record<string, [body: string, reason: string]> = {
+    loop: ["while (true) {}", "its tool loop gave no answer within 0.3 s"],
+    mute: ["await new Promise(() => {})", "its tool mute gave no answer within 0.3 s"],
+    exit: ["process.exit(3)", "it ended itself (exit code 3)"],
+    late: ["setTimeout(() => { throw new Error('later') }); await new Promise(() => {})", "it crashed (later)"],
+    lost: ["Promise.reject(new Error('lost')); await new Promise(() => {})", "it crashed (lost)"],
+    huge: ["const list = new Array(2 ** 25).fill(0); return [...list, ...list, ...list].length", "memory"],
+  };
+  const names = Object.keys(ends);
+  for (const [name, [body]] of Object.entries(ends)) install(name, plugin(tool(name, body)));
+  install("fine", plugin(tool("fine", "return 1")));
+  const slow = await started({ enabled: ["exit", "late", "lost", "huge", "fine"] });
+  const quick = await started({ enabled: ["loop", "mute"], timeouts: QUICK });
+  const calls = names.map((name) => run(name === "loop" || name === "mute" ? quick : slow, name, {}).catch(String));
+  const results = await Promise.all(calls);
+  for (const [index, name] of names.entries()) {
+    const reason = ends[name]?.[1] ?? "";
+    expect(results[index]).toContain(reason);
+    expect(shown.filter((line) => line.startsWith(`The plugin ${name} is off for this session: `))).toEqual([
+      expect.stringContaining(reason),
+    ]);
+  }
+  expect(quick.items().map(({ name, state }) => [name, state])).toContainEqual(["loop", "failed"]);
+  expect(await run(slow, "fine", {})).toEqual({ ok: true, text: "1" });
+});
+
+test("a tool that throws keeps its plugin", async () => {
+  install("strict", plugin(tool("strict", "throw new Error('no such town')")));
+  const plugins = await started({ enabled: ["strict"] });
+  await expect(run(plugins, "strict", {})).rejects.toThrow("no such town");
+  await expect(run(plugins, "strict", {})).rejects.toThrow("no such town");
+  expect([shown, plugins.items()[0]?.state]).toEqual([[], "on"]);
+});
+
+test("a plugin whose register fails is off with one line that says why", async () => {
+  const wrong: Record<string, [code: string, reason: string]> = {
+    throws: [plugin("throw new Error('no network')"), "index.js could not be loaded: no network."],
+    torn: ["export default (", "index.js could not be loaded: "],
+    silent: ["export const other = 1;", "it exports no function register(ctx)"],
+    spaced: [plugin("ctx.registerTool({ name: 'a b' })"), "registerTool: name must be a name of the form"],
+    coffee: [
+      plugin("ctx.registerHook('pre_coffee', () => {})"),
+      "registerHook: the event must be one of pre_tool_call",
+    ],
+  };
+  for (const [name, [code]] of Object.entries(wrong)) install(name, code);
+  install("fine", plugin(tool("fine", "return 1")));
+  const plugins = await started({ enabled: [...Object.keys(wrong), "fine"] });
+  for (const [name, [, reason]] of Object.entries(wrong)) {
+    const lines = shown.filter((line) => line.startsWith(`The plugin ${name} is off for this session: `));
+    expect(lines).toEqual([expect.stringContaining(reason)]);
+  }
+  expect(plugins.tools().map(({ name }) => name)).toEqual(["fine"]);
+});
+
+test("a result and a log are limited", async () => {
+  install(
+    "loud",
+    plugin(
+      tool("large", "return 'x'.repeat(5_000_000)") +
+        tool("chatty", "for (let i = 0; i < 1e4; i++) console.log('line', i); return 'ok'"),
+    ),
+  );
+  const plugins = await started({ enabled: ["loud"] });
+  await expect(run(plugins, "large", {})).rejects.toThrow("the result has 5000002 characters");
+  expect(await run(plugins, "chatty", {})).toEqual({ ok: true, text: "ok" });
+  expect(logged[0]).toBe("Plugin loud: line 0");
+  expect(logged.length).toBeLessThan(300);
+});
+
+test("a cancelled call ends at once, and a plugin that ignores the cancel stays on", async () => {
+  install(
+    "slow",
+    plugin(
+      tool("slow", "await new Promise((resolve) => setTimeout(resolve, 100)); return 1") +
+        tool("stuck", "while (true) {}"),
+    ),
+  );
+  const plugins = await started({ enabled: ["slow"], timeouts: { ...QUICK, tool: 60_000 } });
+  const stopped = (name: string) => run(plugins, name, {}, { signal: AbortSignal.timeout(20) });
+  await expect(stopped("slow")).rejects.toThrow("aborted due to timeout");
+  expect(await run(plugins, "slow", {})).toEqual({ ok: true, text: "1" });
+  await expect(stopped("stuck")).rejects.toThrow("aborted due to timeout");
+  await expect.poll(() => shown).toEqual([expect.stringContaining("did not react to its cancel")]);
+});
+
+test("a plugin's hook blocks, changes and explains a call, for the tools that it names", async () => {
+  install(
+    "guard",
+    plugin(`ctx.registerHook("pre_tool_call", { matcher: "write_.*", failClosed: true }, ({ tool_input }) =>
+      tool_input.path === "secret" ? { decision: "block", reason: "secret" } : { args: { path: "safe" }, context: "moved" });
+      ctx.registerHook("post_llm_call", () => new Promise(() => {}));`),
+  );
+  const plugins = await started({ enabled: ["guard"], timeouts: QUICK });
+  const [before, after] = plugins.hooks();
+  expect(before).toMatchObject({ event: "pre_tool_call", origin: "plugin", failClosed: true, label: "plugin guard" });
+  expect([before?.matcher?.("write_file"), before?.matcher?.("overwrite_file")]).toEqual([true, false]);
+  const payload = (path: string) => ({ tool_input: { path } }) as unknown as HookPayload; // all that the plugin reads
+  expect(await before?.run(payload("secret"), never)).toEqual({ decision: "block", reason: "secret" });
+  expect(await before?.run(payload("a"), never)).toEqual({ input: { path: "safe" }, context: "moved" });
+  await expect(after?.run(payload("a"), never)).rejects.toThrow("its hook post_llm_call gave no answer within 0.3 s");
+  expect(plugins.hooks()).toEqual([]);
+});
+
+test("a plugin's command answers or asks the model; an error is its answer", async () => {
+  install(
+    "words",
+    plugin(`ctx.registerCommand({ name: "shout", description: "Shouts", hint: "text", run: (text) => text.toUpperCase() });
+      ctx.registerCommand({ name: "ask", description: "Asks", run: (text) => ({ ask: "Explain " + text }) });
+      ctx.registerCommand({ name: "fail", description: "Fails", run() { throw new Error("not today"); } });`),
+  );
+  const plugins = await started({ enabled: ["words"] });
+  const answer = (name: string, argument: string) =>
+    plugins
+      .commands()
+      .find((one) => one.name === name)
+      ?.run(argument, never);
+  expect(await answer("shout", "hey")).toBe("HEY");
+  expect(await answer("ask", "this")).toEqual({ ask: "Explain this" });
+  expect(await answer("fail", "")).toBe("not today");
+});
+
+const MESSAGES = ["first", "second", "third", "last"].map((content, position) => ({
+  position,
+  role: "user" as const,
+  shownAs: "prompt" as const,
+  isUnfinished: false,
+  message: { role: "user" as const, content },
+}));
+const ROOM = { said: MESSAGES, compression: undefined, target: 10, enough: 10 };
+
+async function engineOf(code: string): Promise<ContextEngine | undefined> {
+  install("keeper", plugin(`ctx.registerContextEngine("short", ${code});`));
+  const plugins = await started({ enabled: ["keeper"], engineName: "short" });
+  return plugins.contextEngine(defaultEngine());
+}
+
+test("a plugin's context engine decides when to compress and what to drop, but never drops the last request", async () => {
+  const engine = await engineOf(`{
+    shouldCompress: ({ used }) => used > 100,
+    plan: ({ messages }) => ({ drop: messages.map(({ position }) => position), summary: "All of it: " + messages[0].message.content }),
+  }`);
+  const state = { used: 50, window: 1_000, isNewTurn: true };
+  expect([
+    await engine?.shouldCompress(state, never),
+    await engine?.shouldCompress({ ...state, used: 101 }, never),
+  ]).toEqual([false, true]);
+  expect(await engine?.plan(ROOM, never)).toMatchObject({
+    dropped: [[0, 2]],
+    shortened: [],
+    summary: "All of it: first",
+  });
+  expect(shown).toEqual([]);
+});
+
+test.each([
+  ["throws", () => Promise.reject(new Error("out of ideas")), "out of ideas"],
+  ["answers nonsense", () => Promise.resolve({ drop: "all" }), "its plan is not { drop, replace, summary }"],
+  ["names an unknown message", () => Promise.resolve({ drop: [99] }), "its plan names the position 99"],
+])("the built-in engine replaces one that %s, with one line", async (_, plan, reason) => {
+  const warnings: string[] = [];
+  const ports = { find: () => ({ plan, shouldCompress: undefined }), warn: (line: string) => warnings.push(line) };
+  const engine = pluginEngine("short", defaultEngine(), ports);
+  for (const _attempt of [1, 2])
+    expect(await engine.plan(ROOM, never)).toEqual(await defaultEngine().plan(ROOM, never));
+  expect(warnings).toEqual([expect.stringContaining(`The context engine short failed: ${reason}`)]);
+});
+
+test("an unknown engine and an unknown plugin are named, with the nearest name", async () => {
+  install("keeper", plugin(`ctx.registerContextEngine("short", { plan: () => null });`));
+  await started({ enabled: ["keper"], engineName: "shrt" });
+  await started({ enabled: ["keeper"], engineName: "shrt" });
+  expect(shown).toEqual([
+    'config.yaml: There is no plugin "keper". Did you mean keeper?',
+    expect.stringContaining('no running plugin has an engine "shrt"'),
+    expect.stringMatching(/Did you mean short\?$/),
+  ]);
+});
+
+test("/plugins lists plugins and switches one on and off, in the session and in config.yaml", async () => {
+  writeFileSync(join(home, "config.yaml"), "# mine\nplugins:\n  enabled: [other] # keep\n");
+  install("greeter", plugin(tool("greet", "return 'hi'")));
+  const plugins = await started({});
+  const command = (argument: string) => plugins.commands()[0]?.run(argument, never);
+  expect(await command("")).toBe("- `greeter` (off): version 1.0: A test");
+  expect(await command("enable greeter")).toBe("The plugin greeter is on.");
+  expect(await run(plugins, "greet", {})).toEqual({ ok: true, text: "hi" });
+  expect(readFileSync(join(home, "config.yaml"), "utf8")).toBe(
+    "# mine\nplugins:\n  enabled: [ other, greeter ] # keep\n",
+  );
+  expect(await command("")).toBe("- `greeter` (on): version 1.0: A test — 1 tool");
+  expect(await command("disable greeter")).toBe("The plugin greeter is off.");
+  expect(plugins.tools()).toEqual([]);
+  expect(readFileSync(join(home, "config.yaml"), "utf8")).toBe("# mine\nplugins:\n  enabled: [ other ] # keep\n");
+  expect(await command("enable greter")).toBe('There is no plugin "greter". Did you mean greeter?');
+});
+
+test("a plugin in Python and a broken manifest are named, and do not run", async () => {
+  mkdirSync(join(home, "plugins", "snake"), { recursive: true });
+  writeFileSync(join(home, "plugins", "snake", "plugin.yaml"), "name: snake\n");
+  writeFileSync(join(home, "plugins", "snake", "__init__.py"), "def register(ctx): pass\n");
+  install("torn", plugin(""), "name: [\n");
+  const plugins = await started({ enabled: ["snake", "torn"] });
+  expect(shown.toSorted()).toEqual([
+    "The plugin snake is off for this session: it is written in Python (__init__.py). Only plugins with index.js run here.",
+    expect.stringMatching(/^The plugin torn is off for this session: .*plugin\.yaml could not be read: /),
+  ]);
+  expect(plugins.items().every(({ state }) => state === "failed")).toBe(true);
+});
+
+test("a tool with the name of another one is left out, and skill folders are absolute", async () => {
+  install(
+    "copy",
+    plugin(`${tool("read_file", "return 1")}${tool("other", "return 1")} ctx.registerSkillsDir("skills");`),
+  );
+  const plugins = await started({ enabled: ["copy"] });
+  expect(plugins.tools().map(({ name }) => name)).toEqual(["other"]);
+  expect(shown).toEqual(["The plugin copy has a tool read_file, but another tool has this name."]);
+  expect(plugins.skillFolders()).toEqual([join(home, "plugins", "copy", "skills")]);
+});
