@@ -63,6 +63,8 @@ export class AcpSession {
   /** Aborted by the first prompt. */
   readonly #warming = new AbortController();
   readonly #status: (event: StatusEvent) => void;
+  /** For the user, not sent yet. */
+  #notes: readonly StatusEvent[];
   #mode: ApprovalMode;
   #isTrusted: boolean;
 
@@ -132,10 +134,8 @@ export class AcpSession {
     this.#isKept = stored === undefined && ours.sessionIndex !== true;
     this.#processWatch = ours.processes === true ? watchProcesses(agent, client, id, log) : undefined;
     // After the current response: a client drops updates of a session that it does not know yet.
-    setImmediate(() => {
-      for (const message of options.notes) status({ severity: "warning", message });
-      for (const note of notes) status(note);
-    });
+    this.#notes = [...options.notes.map((message) => ({ severity: "warning" as const, message })), ...notes];
+    setImmediate(() => this.#sendNotes());
   }
 
   get mode(): ApprovalMode {
@@ -204,6 +204,7 @@ export class AcpSession {
   /** Runs a prompt after the earlier ones. Rejects with a `RequestError` when the model cannot be used. */
   prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     this.#warming.abort();
+    this.#sendNotes();
     for (const message of leftOut(blocks)) this.#status({ severity: "warning", message });
     return this.#prompts.run(blocks, signal);
   }
@@ -255,6 +256,12 @@ export class AcpSession {
   #sendCompression(event: CompressedEvent): void {
     const { transcript, compression } = this.agent;
     if (compression !== undefined) this.send(compressionUpdate(transcript, compression, event));
+  }
+
+  #sendNotes(): void {
+    const notes = this.#notes;
+    this.#notes = [];
+    for (const note of notes) this.#status(note);
   }
 
   #sendOptions(): void {

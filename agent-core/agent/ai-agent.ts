@@ -210,6 +210,12 @@ export class AIAgent {
     return this.#setup.extensions.commands();
   }
 
+  /** Waits for slow extensions as a first turn does, and takes their tools unless a turn runs. */
+  async settleExtensions(signal: AbortSignal): Promise<void> {
+    await this.#setup.extensions.ready(signal);
+    if (!this.isRunning) this.#setup.catalogue.beginTurn(this.#context.window);
+  }
+
   /** MCP servers, plugins, hooks and skills of the session. */
   get extensions(): Pick<Extensions, "items" | "act" | "onChange"> {
     return this.#setup.extensions;

@@ -55,3 +55,11 @@ test("platform_toolsets.cli is for the command line", async () => {
   await agent.prompt(await agent.newSession(), "hi");
   expect(model.requests[0]?.body["tools"]).toMatchObject([{ function: { name: "todo" } }]);
 });
+
+test("a prompt that follows at once comes after the session's warnings", async () => {
+  const { agent, id } = await opened("agent: {max_turn: 3}\n");
+  await agent.prompt(id, "/mode");
+  const kinds = agent.updates.map(({ sessionUpdate }) => sessionUpdate);
+  expect(kinds).toContain("notice");
+  expect(kinds.indexOf("notice")).toBeLessThan(kinds.indexOf("agent_message_chunk"));
+});

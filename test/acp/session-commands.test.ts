@@ -29,6 +29,17 @@ async function answer(agent: AcpAgent, sessionId: string, prompt: string): Promi
 const userMessages = (agent: AcpAgent): unknown[] =>
   agent.of("user_message_chunk").map(({ content }) => (content as Json)["text"]);
 
+test("/tools as the first prompt waits for the tools of a server", async () => {
+  const agent = await start();
+  const server = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
+  writeFileSync(
+    join(agent.home, "config.yaml"),
+    `mcp_servers: {fs: {command: node, args: [${server}, ${agent.home}]}}\n`,
+  );
+  const id = await agent.newSession();
+  expect(await answer(agent, id, "/tools")).toContain("- `mcp__fs__read_text_file`");
+});
+
 test("/title shows and sets the title, and tells the client", async () => {
   const agent = await start();
   const id = await agent.newSession();

@@ -12,7 +12,8 @@ const COMMAND_LINE = /^\/([a-z][a-z0-9_:.-]*)(?:\s+([\s\S]*))?$/;
 const help: Command = {
   name: "help",
   description: "List the commands",
-  run(_argument, session) {
+  async run(_argument, session) {
+    await session.agent.settleExtensions(session.signal);
     const lines = [...commands, ...session.agent.commands].map(
       ({ name, description, hint }) => `- \`/${name}${hint ? ` ${hint}` : ""}\` ${description}`,
     );
@@ -29,7 +30,10 @@ const help: Command = {
 const tools: Command = {
   name: "tools",
   description: "List the agent's tools",
-  run: (_argument, { agent }) => agent.toolNames.map((name) => `- \`${name}\``).join("\n"),
+  async run(_argument, { agent, signal }) {
+    await agent.settleExtensions(signal);
+    return agent.toolNames.map((name) => `- \`${name}\``).join("\n");
+  },
 };
 
 /** In the order in which editors list them. */
@@ -57,6 +61,8 @@ export async function runCommand(text: string, session: CommandSession): Promise
   const [, name, argument = ""] = COMMAND_LINE.exec(text.trim()) ?? [];
   const command = commands.find((candidate) => candidate.name === name);
   if (command !== undefined) return command.run(argument.trim(), session);
+  if (name === undefined) return undefined;
+  await session.agent.settleExtensions(session.signal);
   const further = session.agent.commands.find((candidate) => candidate.name === name);
   return further?.run(argument.trim(), session.signal);
 }
