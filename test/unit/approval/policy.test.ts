@@ -155,12 +155,37 @@ test("decoded code never runs unasked: auto asks, and with approvals off it is d
   expect(command("echo aGk= | base64 -d", "plan")).toBe("allow");
 });
 
+type Foreign = Extract<Parameters<typeof decide>[0], { kind: "foreign" }>;
+
+function foreign(changes: Partial<Foreign> = {}): Foreign {
+  const { origin = "mcp:1", originName = "the MCP server s", tool = "t", readOnly = false, args = { a: 1 } } = changes;
+  return { kind: "foreign", origin, originName, tool, readOnly, args };
+}
+
+test("a foreign tool asks with its origin and all arguments; a grant covers this tool of this origin", () => {
+  const grants = noGrants();
+  const context = { mode: "code", scope, trusted: true, grants } as const;
+  const decision = decide(foreign(), context);
+  expect(decision).toMatchObject({
+    kind: "ask",
+    reasons: ["Calls t of the MCP server s", 'Arguments: {"a":1}'],
+    grant: { description: "calls of t of the MCP server s" },
+  });
+  if (decision.kind === "ask" && decision.grant) grants.keep(decision.grant, "session");
+  const kinds = [{}, { args: {} }, { tool: "other" }, { origin: "mcp:2" }].map(
+    (it) => decide(foreign(it), context).kind,
+  );
+  expect(kinds).toEqual(["allow", "allow", "ask", "ask"]);
+});
+
 const EFFECTS: Readonly<Record<string, Parameters<typeof decide>[0]>> = {
   nothing: { kind: "none" },
   "read a file": { kind: "read", paths: ["/projects/p/a.ts"] },
   "read outside the workspace": { kind: "read", paths: ["/projects/other/a.txt"] },
   "read a secret": { kind: "read", paths: ["/projects/p/.env"] },
   remember: { kind: "memory" },
+  "foreign tool": foreign(),
+  "foreign tool that is believed to read": foreign({ readOnly: true }),
   "edit a file": { kind: "edit", paths: ["/projects/p/a.ts"] },
   "edit a protected file": { kind: "edit", paths: ["/projects/p/a.ts", "/projects/p/.vscode/tasks.json"] },
   "command that reads": { kind: "command", command: "ls", cwd: "/projects/p" },
@@ -177,6 +202,8 @@ test.each([
   ["read a secret", "ask ask ask ask allow deny"],
   ["read outside the workspace", "ask ask ask ask allow deny"],
   ["remember", "ask ask deny allow allow deny"],
+  ["foreign tool", "ask ask deny ask allow deny"],
+  ["foreign tool that is believed to read", "ask allow allow allow allow deny"],
   ["edit a file", "ask allow deny allow allow deny"],
   ["edit a protected file", "ask ask deny ask allow deny"],
   ["command that reads", "allow allow allow allow allow deny"],

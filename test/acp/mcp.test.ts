@@ -1,0 +1,158 @@
+// MCP servers: real ones from npm, configured by the editor and by config.yaml, and their ends.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpAgent } from "../support/acp-agent.ts";
+import { type AcpClient, type Json, temporaryFolder } from "../support/acp-client.ts";
+import { AcpProcess } from "../support/acp-process.ts";
+import { call, callTools, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { processesWith } from "../support/processes.ts";
+
+const PACKAGES = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol");
+const EVERYTHING = join(PACKAGES, "server-everything/dist/index.js");
+const FILESYSTEM = join(PACKAGES, "server-filesystem/dist/index.js");
+const FIXTURE = join(import.meta.dirname, "../support/mcp-fixture.mjs");
+
+const running: { stop(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const it of running.splice(0)) await it.stop();
+});
+
+type Bench<Client> = { readonly agent: Client; readonly model: ModelServer; readonly asked: Json[] };
+
+const settings = (model: ModelServer) => ({
+  HERMES_BASE_URL: model.baseUrl,
+  HERMES_MODEL: "test-model",
+  HERMES_API_KEY: "sk-1",
+});
+
+/** An editor whose user answers each permission request with this option. */
+async function begin<Client extends AcpClient>(
+  make: (environment: Readonly<Record<string, string>>) => Client,
+  optionId = "once",
+): Promise<Bench<Client>> {
+  const model = await startModelServer();
+  const agent = make(settings(model));
+  running.push(agent, model);
+  const asked: Json[] = [];
+  agent.on("session/request_permission", (params) => {
+    asked.push(params);
+    return { outcome: { outcome: "selected", optionId } };
+  });
+  const { agentCapabilities } = await agent.initialize();
+  expect(agentCapabilities).toMatchObject({ mcpCapabilities: { http: true, sse: true } });
+  return { agent, model, asked };
+}
+
+function node(name: string, ...args: readonly string[]): Json {
+  return { name, command: process.execPath, args, env: [] };
+}
+
+async function open(agent: AcpClient, ...mcpServers: readonly Json[]): Promise<string> {
+  const { result, error } = await agent.request("session/new", { cwd: agent.cwd, mcpServers });
+  expect(error).toBeUndefined();
+  return String(result?.["sessionId"]);
+}
+
+/** The model's last request as text. */
+const sent = (model: ModelServer): string => JSON.stringify(model.requests.at(-1)?.body);
+
+test("an editor's stdio server is used: its tools are offered, a call asks, the model gets its result, and people its pictures", async () => {
+  const { agent, model, asked } = await begin((environment) => new AcpAgent(environment));
+  const sessionId = await open(agent, node("everything", EVERYTHING, "stdio"));
+  await agent.request("session/set_mode", { sessionId, modeId: "ask" });
+  model.script(callTools(call("mcp__everything__get-sum", { a: 40, b: 2 })), say("42"));
+  await agent.prompt(sessionId, "add");
+  expect(JSON.stringify(model.requests[0]?.body)).toContain("mcp__everything__get-sum");
+  expect(sent(model)).toContain("The sum of 40 and 2 is 42.");
+  const request = asked[0] as { readonly toolCall: { content: { content: { text: string } }[] } } | undefined;
+  expect(request?.toolCall.content[0]?.content.text).toBe(
+    [
+      "- Calls get-sum of the MCP server everything",
+      '- Arguments: {"a":40,"b":2}',
+      "",
+      "A lasting answer covers: calls of get-sum of the MCP server everything",
+    ].join("\n"),
+  );
+  expect(JSON.stringify(agent.of("available_commands_update").at(-1))).toContain("everything:");
+  model.script(callTools(call("mcp__everything__get-tiny-image", {})), say("nice"));
+  await agent.prompt(sessionId, "draw");
+  expect(JSON.stringify(agent.of("tool_call_update").at(-1))).toContain('"type":"image"');
+  expect(sent(model)).toContain("the user sees it; you do not");
+});
+
+test("a server of config.yaml reads files inside the session's folder unasked, by its own hints", async () => {
+  const home = temporaryFolder("hermes-acp-home-");
+  mkdirSync(home, { recursive: true });
+  const { agent, model, asked } = await begin((environment) => new AcpAgent(environment, home));
+  const section = { files: { command: process.execPath, args: [FILESYSTEM, agent.cwd] } };
+  writeFileSync(join(home, "config.yaml"), JSON.stringify({ mcp_servers: section }));
+  const sessionId = await open(agent);
+  model.script(callTools(call("mcp__files__read_text_file", { path: join(agent.cwd, "a.txt") })), say("read"));
+  await agent.prompt(sessionId, "read");
+  expect(sent(model)).toContain("one\\\\ntwo\\\\nthree");
+  expect(asked).toEqual([]);
+});
+
+test.for(["http", "sse"] as const)("a server over %s is used", async (type) => {
+  const port = await freePort();
+  const server = spawn(process.execPath, [EVERYTHING, type === "http" ? "streamableHttp" : "sse"], {
+    env: { ...process.env, PORT: String(port) },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  running.push({ stop: () => ended(server) });
+  await new Promise((resolve) => server.stderr.once("data", resolve));
+  const { agent, model } = await begin((environment) => new AcpAgent(environment));
+  const url = `http://127.0.0.1:${port}/${type === "http" ? "mcp" : "sse"}`;
+  const sessionId = await open(agent, { name: "everything", type, url, headers: [] });
+  model.script(callTools(call("mcp__everything__echo", { message: "over the wire" })), say("ok"));
+  await agent.prompt(sessionId, "echo");
+  expect(sent(model)).toContain("Echo: over the wire");
+});
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  child.kill("SIGKILL");
+  await exit;
+}
+
+/** Servers with this mark in their command line, and their launchers. */
+const marked = (mark: string): number => processesWith((words) => words.includes(mark)).length;
+
+test.for(["closed stdin", "kill -9"] as const)("no process of a server outlives the agent: %s", async (how) => {
+  const mark = `--mark=${how.replaceAll(" ", "-")}-${process.pid}`;
+  const { agent, model } = await begin((environment) => new AcpProcess(environment));
+  // A launcher such as npx starts the server as its child.
+  const script = `"${process.execPath}" "${FIXTURE}" "$0" <&3 & wait`;
+  const launcher = { name: "launched", command: "sh", args: ["-c", `exec 3<&0; ${script}`, mark], env: [] };
+  const sessionId = await open(agent, launcher);
+  model.script(callTools(call("mcp__launched__look", {})), say("ok"));
+  await agent.prompt(sessionId, "look");
+  expect(sent(model)).toContain("pid ");
+  expect(marked(mark)).toBe(2);
+  if (how === "kill -9") agent.child.kill("SIGKILL");
+  await agent.stop();
+  await expect.poll(() => marked(mark), { timeout: 5_000 }).toBe(0);
+});
+
+test("a server that does not start in time delays nothing but the first prompt, by 1.5 s at most", async () => {
+  const { agent, model } = await begin((environment) => new AcpAgent(environment));
+  const sessionId = await open(agent, node("slow", FIXTURE, "--hang"));
+  model.script(say("hi"));
+  const start = performance.now();
+  expect((await agent.prompt(sessionId, "hello")).result).toMatchObject({ stopReason: "end_turn" });
+  expect(performance.now() - start).toBeLessThan(2_500);
+});
