@@ -29,6 +29,8 @@ type PartialCall = {
   readonly sentId: string | undefined;
   readonly name: string;
   readonly arguments: string;
+  /** Place in the JSON text where `arguments` ends. */
+  readonly place: JsonPlace;
   readonly extra: Readonly<Record<string, unknown>> | undefined;
   readonly phase: "unnamed" | "open" | "ended";
 };
@@ -52,8 +54,8 @@ export function newCallId(): string {
 }
 
 /**
- * Adds the pieces of one chunk. A call with complete arguments that a chunk does not continue has ended. Throws when a
- * call continues after its end.
+ * Adds the pieces of one chunk. A call ends with the brace that closes its arguments. Empty arguments `{}` end with the next
+ * chunk, because some servers send them before the real ones. Throws when a call continues after its end.
  */
 export function addPieces(calls: PartialCalls, pieces: readonly CallPiece[]): CallProgress {
   if (pieces.length === 0 && calls.calls.every(({ phase }) => phase === "ended")) return { calls, events: [] };
@@ -107,6 +109,7 @@ function addPiece(draft: Draft, piece: CallPiece, { takenIds, newId }: PartialCa
     sentId: piece.id,
     name: "",
     arguments: "",
+    place: { depth: 0, isInString: false, isEscaped: false },
     extra: undefined,
     phase: "unnamed",
   };
@@ -127,13 +130,14 @@ function beginsAnother(call: PartialCall, { id, name, arguments: text = "" }: Ca
 
 function extend(draft: Draft, call: PartialCall, { name, arguments: text = "", extra }: CallPiece): void {
   if (call.phase === "ended") {
-    if (text.trim() === "") return;
-    throw new Error(`The call of ${call.name} went on after its end.`);
+    rejectFurther(call, text.trim());
+    return;
   }
   const extended: PartialCall = {
     ...call,
     name: call.name || (name ?? ""),
     arguments: call.arguments + text,
+    place: placeAfter(call.place, text),
     extra: extra === undefined ? call.extra : { ...call.extra, ...extra },
     phase: call.name || name ? "open" : "unnamed",
   };
@@ -141,7 +145,37 @@ function extend(draft: Draft, call: PartialCall, { name, arguments: text = "", e
   if (extended.phase === "unnamed") return;
   if (call.phase === "unnamed") draft.events.push(startOf(extended));
   const added = call.phase === "unnamed" ? extended.arguments : text;
-  if (added !== "") draft.events.push({ type: "tool-call-delta", index: call.index, text: added });
+  if (added === "") return;
+  draft.events.push({ type: "tool-call-delta", index: call.index, text: added });
+  if (isClosed(extended)) end(draft, extended);
+}
+
+/** True after the brace that closes the arguments. */
+function isClosed({ place, arguments: json }: PartialCall): boolean {
+  return place.depth === 0 && json.trim() !== "{}" && isWholeObject(json);
+}
+
+/** Some servers repeat the whole arguments in their last chunk. */
+function rejectFurther(call: PartialCall, text: string): void {
+  if (text !== "" && text !== call.arguments.trim()) throw new Error(`The call of ${call.name} went on after its end.`);
+}
+
+/** Place in a JSON text: count of open braces and brackets, and the state of a string. */
+type JsonPlace = { readonly depth: number; readonly isInString: boolean; readonly isEscaped: boolean };
+
+/** An escaped character, the first half of one, a quotation mark, a brace or a bracket. */
+const TOKEN = /\\[\s\S]?|["{}[\]]/g;
+
+/** Reads each character once: parsing long arguments after each of their pieces would take seconds. */
+function placeAfter({ depth, isInString, isEscaped }: JsonPlace, text: string): JsonPlace {
+  const rest = isEscaped && text !== "" ? text.slice(1) : text;
+  let endsEscaped = isEscaped && text === "";
+  for (const [token] of rest.matchAll(TOKEN)) {
+    if (token.startsWith("\\")) endsEscaped = token.length === 1;
+    else if (token === '"') isInString = !isInString;
+    else if (!isInString) depth += token === "{" || token === "[" ? 1 : -1;
+  }
+  return { depth, isInString, isEscaped: endsEscaped };
 }
 
 function endComplete(draft: Draft, which: (call: PartialCall) => boolean): void {

@@ -175,7 +175,7 @@ describe("recorded streams", () => {
 });
 
 describe("tool calls", () => {
-  test("end with their block, before the answer does", () => {
+  test("end with the brace that closes their input, before the block and the answer do", () => {
     let state: FoldState = startFold([]);
     const seen: (readonly ModelEvent[])[] = [];
     const events = [callStart(0, "a"), callPiece(0, '{"n":'), callPiece(0, "1}"), blockStop(0)];
@@ -184,7 +184,7 @@ describe("tool calls", () => {
       state = next.state;
       seen.push(next.events);
     }
-    expect(seen.map(callsOf)).toEqual([[], [], [], [["x", '{"n":1}']]]);
+    expect(seen.map(callsOf)).toEqual([[], [], [["x", '{"n":1}']], []]);
   });
 
   test("may begin with something that is no input", () => {

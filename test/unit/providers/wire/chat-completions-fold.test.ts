@@ -157,12 +157,13 @@ describe("recorded streams", () => {
 });
 
 describe("tool calls", () => {
-  test("end as soon as their arguments are whole and the next chunk does not go on with them", () => {
+  test("end with the brace that closes their arguments; empty ones end with the next chunk", () => {
     let state = startFold([]);
     const seen: ModelEvent[][] = [];
     const chunks = [
       piece({ index: 0, id: "a", function: { name: "read_file", arguments: '{"path":"{}"' } }),
       piece({ index: 0, function: { arguments: "}" } }),
+      piece({ index: 1, id: "b", function: { name: "list", arguments: "{}" } }),
       delta({ content: "Meanwhile" }),
     ];
     for (const chunk of chunks) {
@@ -170,7 +171,29 @@ describe("tool calls", () => {
       state = next.state;
       seen.push([...next.events]);
     }
-    expect(seen.map(callsOf)).toEqual([[], [], [["read_file", '{"path":"{}"}']]]);
+    expect(seen.map(callsOf)).toEqual([[], [["read_file", '{"path":"{}"}']], [], [["list", "{}"]]]);
+  });
+
+  test.each([
+    ["braces and quotation marks in a string", ['{"a":"}{', '\\"]', '}"', "}"]],
+    ["an escaped character in two pieces", ['{"a":"\\', '\\"', "}"]],
+    ["nested values", ['{"a":[{', "}]", ',"b":{}', "}"]],
+  ])("end with the last piece of their arguments only: %s", (_, pieces) => {
+    let state = startFold([]);
+    const ends = pieces.map((text, position) => {
+      const name = position === 0 ? { name: "x" } : {};
+      const next = step(state, piece({ index: 0, id: "a", function: { ...name, arguments: text } }));
+      state = next.state;
+      return callsOf(next.events).length;
+    });
+    expect(ends).toEqual(pieces.map((_piece, position) => (position === pieces.length - 1 ? 1 : 0)));
+  });
+
+  test("repeated whole at the end are one call; a call that goes on after its end is an error", () => {
+    const whole = piece({ index: 0, id: "a", function: { name: "x", arguments: '{"n":1}' } });
+    const repeated = piece({ index: 0, function: { arguments: '{"n":1}' } });
+    expect(callsOf(fold([whole, repeated, finish("tool_calls")]))).toEqual([["x", '{"n":1}']]);
+    expect(() => fold([whole, piece({ index: 0, function: { arguments: "}" } })])).toThrow("went on after its end");
   });
 
   test("interleave when a server sends them so", () => {
