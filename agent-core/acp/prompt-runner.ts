@@ -5,7 +5,8 @@ import type { CommandAnswer } from "../agent/extensions.ts";
 import type { RunOptions } from "../agent/turn-runner.ts";
 import type { Journal } from "../sessions/journal.ts";
 import type { CommandSession } from "./commands/command.ts";
-import { runCommand } from "./commands/slash-commands.ts";
+import { commandIn, runCommand } from "./commands/slash-commands.ts";
+import { steer, stop } from "./commands/turn-commands.ts";
 import { userUpdates } from "./conversation-updates.ts";
 import { userMessage } from "./prompt-content.ts";
 import { faultError, sessionUnusable } from "./request-errors.ts";
@@ -41,11 +42,13 @@ export class PromptRunner {
   }
 
   /**
-   * Runs a prompt after the earlier ones. Throws a `RequestError` for a message that cannot be sent, and rejects with one
-   * when the model cannot be used.
+   * Runs a prompt after the earlier ones; `/stop` and `/steer` act at once. Throws a `RequestError` for a message that
+   * cannot be sent, and rejects with one when the model cannot be used.
    */
   run(blocks: readonly ContentBlock[], requestSignal: AbortSignal): Promise<PromptResponse> {
     const message = userMessage(blocks);
+    const interjected = this.#count > 0 && typeof message === "string" ? this.#interject(message) : undefined;
+    if (interjected !== undefined) return interjected;
     const signal = AbortSignal.any([requestSignal, this.#cancellation.signal]);
     this.#count += 1;
     const prompt = this.#last
@@ -74,6 +77,17 @@ export class PromptRunner {
   /** Settles when nothing runs or waits any more. */
   async idle(): Promise<void> {
     await this.#last;
+  }
+
+  /** Runs a command that acts on the running prompt. Undefined for any other message, and for one that came too late. */
+  #interject(message: string): Promise<PromptResponse> | undefined {
+    const { name, argument } = commandIn(message);
+    if (name === stop.name) {
+      this.cancel();
+      return this.#last.then(() => ({ stopReason: "end_turn" }));
+    }
+    const isSteered = name === steer.name && argument !== "" && this.#options.agent.steer(argument);
+    return isSteered ? Promise.resolve({ stopReason: "end_turn" }) : undefined;
   }
 
   async #runPrompt(message: RunOptions["userMessage"], signal: AbortSignal): Promise<PromptResponse> {

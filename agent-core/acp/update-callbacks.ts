@@ -2,7 +2,12 @@
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { AgentCallbacks, StatusEvent } from "../agent/callbacks.ts";
-import type { HermesMessageMeta, HermesRetryMeta, HermesUsageMeta } from "../protocol/conversation.ts";
+import type {
+  HermesActivityMeta,
+  HermesMessageMeta,
+  HermesRetryMeta,
+  HermesUsageMeta,
+} from "../protocol/conversation.ts";
 import { planUpdate, userUpdates } from "./conversation-updates.ts";
 import { ToolCallUpdates } from "./tool-call-updates.ts";
 
@@ -17,6 +22,7 @@ export type UpdateSink = {
 type UpdateCallbacks = Required<
   Pick<
     AgentCallbacks,
+    | "thinking"
     | "toolProgress"
     | "reasoning"
     | "streamDelta"
@@ -38,6 +44,13 @@ export type Updates = {
 
 export function updateCallbacks(sink: UpdateSink): Updates {
   const calls = new ToolCallUpdates((update) => sink.send(update));
+  let shown: HermesActivityMeta["activity"] | undefined;
+  const show = (activity: HermesActivityMeta["activity"]): void => {
+    if (activity === shown) return;
+    shown = activity;
+    const hermes: HermesActivityMeta = { activity };
+    sink.send({ sessionUpdate: "session_info_update", _meta: { hermes } });
+  };
   return {
     callbacks: {
       streamDelta: ({ text, messageId }) =>
@@ -45,7 +58,11 @@ export function updateCallbacks(sink: UpdateSink): Updates {
       reasoning: ({ text, messageId }) =>
         sink.send({ sessionUpdate: "agent_thought_chunk", messageId, content: { type: "text", text } }),
       toolGen: (event) => calls.announce(event),
-      toolProgress: (event) => calls.progress(event),
+      thinking: ({ active }) => active && show("thinking"),
+      toolProgress: (event) => {
+        if (event.type === "running") show("tools");
+        calls.progress(event);
+      },
       prompted: ({ position }) => {
         const hermes: HermesMessageMeta = { position };
         sink.send({ sessionUpdate: "session_info_update", _meta: { hermes } });
@@ -65,7 +82,10 @@ export function updateCallbacks(sink: UpdateSink): Updates {
         sink.send({ sessionUpdate: "usage_update", used, size, ...(cost && { cost }), _meta: { hermes } });
       },
     },
-    endTurn: () => calls.endTurn(),
+    endTurn: () => {
+      shown = undefined;
+      calls.endTurn();
+    },
   };
 }
 

@@ -24,6 +24,12 @@ export const HermesPermissionOutcome = z.object({
  */
 export type HermesMessageMeta = { readonly position: number };
 
+/**
+ * `_meta.hermes` of a `session_info_update` during a turn. `thinking`: the agent waits for the model, or reads its answer.
+ * `tools`: tool calls run.
+ */
+export type HermesActivityMeta = { readonly activity: "thinking" | "tools" };
+
 /** One run of a hook for a tool call. */
 export const HermesHookRun = z.object({
   /** The command, or the plugin's name. */

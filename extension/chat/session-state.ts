@@ -156,11 +156,8 @@ function open(state: SessionState): Step {
 
 function stepTurn(state: SessionState, event: EventOf<"prompt" | "turn-ended" | "turn-failed" | "cancel">): Step {
   switch (event.type) {
-    case "prompt": {
-      if (state.turn.kind === "idle") return start(state, event.id, event.text);
-      const queued: SessionState = { ...state, queue: queue.add(state.queue, event.id, event.text) };
-      return event.now ? sendQueued(queued, event.id) : [queued, []];
-    }
+    case "prompt":
+      return stepPrompt(state, event);
     case "turn-ended": {
       const end: SessionEffect = { type: "emit", event: { kind: "turn-end", stopReason: event.stopReason } };
       return endTurn(state, event.stopReason !== "cancelled", end);
@@ -171,6 +168,17 @@ function stepTurn(state: SessionState, event: EventOf<"prompt" | "turn-ended" | 
       // Prompts in the queue stay there for the user to send or remove.
       return [state, state.turn.kind === "running" ? [{ type: "cancel" }] : []];
   }
+}
+
+/** Commands that act on the running turn; without one the agent answers them. */
+const TURN_COMMAND = /^\s*\/(stop|steer|queue)(?:\s+(\S[\s\S]*))?$/;
+
+function stepPrompt(state: SessionState, { id, text, now }: EventOf<"prompt">): Step {
+  if (state.turn.kind === "idle") return start(state, id, text);
+  const [, command, message] = TURN_COMMAND.exec(text) ?? [];
+  if (command === "stop") return stepTurn(state, { type: "cancel" });
+  const queued: SessionState = { ...state, queue: queue.add(state.queue, id, message ?? text) };
+  return now || (command === "steer" && message !== undefined) ? sendQueued(queued, id) : [queued, []];
 }
 
 /** Starts a turn, as soon as the session is open. */

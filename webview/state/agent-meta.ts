@@ -3,6 +3,7 @@
  * its field. The readers do without zod, which would make the panel's bundle a third larger.
  */
 import type {
+  HermesActivityMeta,
   HermesAnchor,
   HermesCompressionMeta,
   HermesHookRun,
@@ -26,6 +27,14 @@ export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 export function positionIn(meta: Meta): number | undefined {
   const position = hermesField(meta, "position");
   return typeof position === "number" ? position : undefined;
+}
+
+/** Work of the agent in a running turn: it waits for its model, or tool calls run. */
+export type Activity = HermesActivityMeta["activity"];
+
+export function activityIn(meta: Meta): Activity | undefined {
+  const activity = hermesField(meta, "activity");
+  return activity === "thinking" || activity === "tools" ? activity : undefined;
 }
 
 /** Fill level of the model's context window. */

@@ -19,7 +19,7 @@ import type {
   WorkspaceFacts,
 } from "../../agent-core/protocol/panel-events.ts";
 import type { HermesEarlier } from "../../agent-core/protocol/sessions.ts";
-import type { CompressionUpdate, ContextPressure, RetryUpdate } from "./agent-meta.ts";
+import type { Activity, CompressionUpdate, ContextPressure, RetryUpdate } from "./agent-meta.ts";
 import type { StreamedText } from "./streamed-text.ts";
 
 /** A message or a thought. A growing one is `PanelState.open`; a finished one is in `entries`. */
@@ -172,6 +172,8 @@ export type PanelState = {
   /** Number of the next entry's key. */
   readonly nextKey: number;
   readonly running: boolean;
+  /** Undefined until the agent reports one in this turn. */
+  readonly activity: Activity | undefined;
   /** The last turn ended with its window; the user can continue it. */
   readonly isInterrupted: boolean;
   readonly runningSince: number | undefined;
@@ -215,6 +217,7 @@ export const emptyState: PanelState = {
   open: undefined,
   nextKey: 0,
   running: false,
+  activity: undefined,
   isInterrupted: false,
   runningSince: undefined,
   terminals: new Map(),

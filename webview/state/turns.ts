@@ -21,7 +21,8 @@ const stopLabels: Record<StopReason, string | undefined> = {
 export function beginTurn(state: PanelState, text: string, at: number): PanelState {
   const planDone = state.plan.every((entry) => entry.status === "completed");
   const shown = sealOpen(growText(sealOpen(state, at), { type: "user", text, messageId: undefined }, at), at);
-  const running = { ...shown, running: true, isInterrupted: false, runningSince: at, plan: planDone ? [] : shown.plan };
+  const plan = planDone ? [] : shown.plan;
+  const running = { ...shown, running: true, activity: undefined, isInterrupted: false, runningSince: at, plan };
   return announce(running, `${state.agentName} is working`);
 }
 

@@ -1,7 +1,7 @@
 /** Applies the agent's updates: the table has a handler for each kind of ACP session update. */
 import type { ContentChunk, SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
-import { compressionIn, positionIn, pressureIn, type RetryUpdate, retryIn } from "./agent-meta.ts";
+import { activityIn, compressionIn, positionIn, pressureIn, type RetryUpdate, retryIn } from "./agent-meta.ts";
 import { modelName, withMode } from "./config.ts";
 import { contentText } from "./content-text.ts";
 import { beginWithEarlier, earlierOf } from "./earlier.ts";
@@ -35,6 +35,8 @@ const handlers: Handlers = {
   }),
   config_option_update: (state, update) => withOptions(state, update.configOptions),
   session_info_update: (state, { _meta }, at) => {
+    const activity = activityIn(_meta);
+    if (activity !== undefined) return { ...state, activity };
     const position = positionIn(_meta);
     const compression = compressionIn(_meta);
     const remaining = applyRewind(beginWithEarlier(state, _meta), _meta, at);

@@ -6,6 +6,7 @@ import { exportToFile, importSessions, newSession, resume, title } from "./histo
 import { compress, model, usage } from "./model-commands.ts";
 import { grants, mode, status } from "./permission-commands.ts";
 import { checkpoint, retry, undo } from "./restore-commands.ts";
+import { queue, steer, stop } from "./turn-commands.ts";
 
 const COMMAND_LINE = /^\/([a-z][a-z0-9_:.-]*)(?:\s+([\s\S]*))?$/;
 
@@ -47,9 +48,12 @@ const commands: readonly Command[] = [
   mode,
   model,
   newSession,
+  queue,
   resume,
   retry,
   status,
+  steer,
+  stop,
   title,
   tools,
   undo,
@@ -58,13 +62,19 @@ const commands: readonly Command[] = [
 
 /** The command's answer; undefined when `text` is an ordinary message, for example with an unknown command. */
 export async function runCommand(text: string, session: CommandSession): Promise<CommandAnswer | undefined> {
-  const [, name, argument = ""] = COMMAND_LINE.exec(text.trim()) ?? [];
+  const { name, argument } = commandIn(text);
   const command = commands.find((candidate) => candidate.name === name);
-  if (command !== undefined) return command.run(argument.trim(), session);
+  if (command !== undefined) return command.run(argument, session);
   if (name === undefined) return undefined;
   await session.agent.settleExtensions(session.signal);
   const further = session.agent.commands.find((candidate) => candidate.name === name);
-  return further?.run(argument.trim(), session.signal);
+  return further?.run(argument, session.signal);
+}
+
+/** The command's name in a message, and the text after it. `name` is undefined for an ordinary message. */
+export function commandIn(text: string): { readonly name: string | undefined; readonly argument: string } {
+  const [, name, argument = ""] = COMMAND_LINE.exec(text.trim()) ?? [];
+  return { name, argument: argument.trim() };
 }
 
 /** The built-in commands and those of extensions; a built-in one hides another with its name. */

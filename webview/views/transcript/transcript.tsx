@@ -141,7 +141,7 @@ function mountedIndexes(rows: readonly Entry[], keys: readonly string[]): readon
 
 /** Shows that the agent works while nothing else does. */
 function Working({ state, onChange }: { readonly state: PanelState; readonly onChange: () => void }) {
-  const { running, open, permissions, questions, entries } = state;
+  const { running, activity, open, permissions, questions, entries } = state;
   const last = entries.at(-1);
   const busyCard = last?.type === "tool" && (last.status === "in_progress" || last.status === "pending");
   const isShown = running && !open && permissions.length === 0 && questions.length === 0 && !busyCard;
@@ -149,7 +149,7 @@ function Working({ state, onChange }: { readonly state: PanelState; readonly onC
   if (!isShown) return null;
   return (
     <div class="working">
-      <Icon name="loading" spin /> Working…
+      <Icon name="loading" spin /> {activity === "thinking" ? "Thinking…" : "Working…"}
     </div>
   );
 }

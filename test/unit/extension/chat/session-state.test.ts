@@ -46,6 +46,14 @@ function short(effect: SessionEffect): string {
   }
 }
 
+test("/stop, /steer and /queue act on the running turn; without one they are sent", () => {
+  expect(play(running, prompt("/stop"))).toMatchObject({ effects: ["cancel"], queue: [] });
+  expect(play(running, prompt("/steer in French"))).toMatchObject({ effects: ["queue", "steer in French"] });
+  expect(play(running, prompt("/queue second"))).toMatchObject({ effects: ["queue"], queue: ["second:waiting"] });
+  expect(play(running, prompt("/steer"))).toMatchObject({ effects: ["queue"], queue: ["/steer:waiting"] });
+  expect(play(idle, prompt("/stop")).effects).toEqual(["show /stop", "send /stop"]);
+});
+
 describe("opening", () => {
   test("opens once", () => {
     expect(play(closedSession, { type: "open" }).effects).toEqual(["open 1"]);

@@ -1,0 +1,86 @@
+// A client may send prompts and commands while a turn runs, and sees the state of the turn.
+import { expect, onTestFinished, test } from "vitest";
+import { AcpAgent } from "../support/acp-agent.ts";
+import { call, hold, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+
+async function opened(): Promise<{ agent: AcpAgent; model: ModelServer; id: string }> {
+  const model = await startModelServer();
+  onTestFinished(() => model.stop());
+  const agent = new AcpAgent({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-test-123456" });
+  onTestFinished(() => agent.stop());
+  await agent.initialize();
+  return { agent, model, id: await agent.newSession() };
+}
+
+const said = (model: ModelServer, request: number) =>
+  model.requests[request]?.body.messages.flatMap(({ role, content }) => (role === "user" ? [content] : []));
+
+test("/stop cancels the running turn and those that wait", async () => {
+  const { agent, model, id } = await opened();
+  model.script({ silent: true }, say("again"));
+  const turn = agent.prompt(id, "go");
+  await model.nextRequest();
+  const waiting = agent.prompt(id, "and then this");
+  expect((await agent.prompt(id, " /stop ")).result).toEqual({ stopReason: "end_turn" });
+  expect([(await turn).result, (await waiting).result]).toEqual([
+    { stopReason: "cancelled" },
+    { stopReason: "cancelled" },
+  ]);
+  expect((await agent.prompt(id, "more")).result).toEqual({ stopReason: "end_turn" });
+  expect(agent.text()).toBe("again");
+  await agent.prompt(id, "/stop");
+  expect(agent.text()).toContain("Nothing is running.");
+});
+
+test("/steer sends a message into the running turn; /queue and a plain prompt wait for its end", async () => {
+  const { agent, model, id } = await opened();
+  const gate = hold();
+  model.script({ parts: [call("read_file", { path: "a.txt" }), gate.part] }, say("one"), say("two"), say("three"));
+  const turn = agent.prompt(id, "go");
+  await gate.reached;
+  expect((await agent.prompt(id, "/steer in French")).result).toEqual({ stopReason: "end_turn" });
+  const later = [agent.prompt(id, "/queue second"), agent.prompt(id, "third")];
+  gate.release();
+  for (const { result } of await Promise.all([turn, ...later])) expect(result).toEqual({ stopReason: "end_turn" });
+  expect([1, 2, 3].map((request) => said(model, request))).toEqual([
+    ["go", "in French"],
+    ["go", "in French", "second"],
+    ["go", "in French", "second", "third"],
+  ]);
+});
+
+test("without a running turn, /steer and /queue send an ordinary prompt", async () => {
+  const { agent, model, id } = await opened();
+  model.script(say("one"), say("two"));
+  await agent.prompt(id, "/steer hello");
+  await agent.prompt(id, "/queue again");
+  expect(said(model, 1)).toEqual(["hello", "again"]);
+});
+
+test("the agent's state is visible before the first token, and while tools run", async () => {
+  const { agent, model, id } = await opened();
+  const gate = hold();
+  model.script({ parts: [gate.part, call("read_file", { path: "a.txt" })] }, say("done"));
+  const states = () =>
+    agent.of("session_info_update").flatMap(({ _meta }) => {
+      const { activity } = (_meta as { hermes?: { activity?: string } } | undefined)?.hermes ?? {};
+      return activity === undefined ? [] : [activity];
+    });
+  const turn = agent.prompt(id, "go");
+  await gate.reached;
+  await expect.poll(states).toEqual(["thinking"]);
+  gate.release();
+  await turn;
+  expect(states()).toEqual(["thinking", "tools", "thinking"]);
+});
+
+test("the last call of an answer runs as soon as its arguments are complete, while the answer is still open", async () => {
+  const { agent, model, id } = await opened();
+  const gate = hold();
+  model.script({ parts: [call("read_file", { path: "a.txt" }), gate.part] }, say("done"));
+  const turn = agent.prompt(id, "go");
+  await expect.poll(() => agent.of("tool_call_update").map(({ status }) => status)).toContain("completed");
+  expect(model.requests).toHaveLength(1);
+  gate.release();
+  await turn;
+});
