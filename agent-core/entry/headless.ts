@@ -11,6 +11,7 @@ import {
 } from "@zed-industries/agent-client-protocol";
 import { COMMAND_LINE } from "../acp/connected-client.ts";
 import { agentApp } from "../acp/serve.ts";
+import { homeFolder } from "../config/home.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { takeEnvironment } from "../host/terminals/command-environment.ts";
 import { messageOf } from "../platform/errors.ts";
@@ -29,6 +30,8 @@ const HELP = `hermes: send one prompt to the Hermes agent from the command line.
 
   hermes [options] "prompt"     (without a prompt, reads standard input)
   hermes doctor                 check this machine and its configuration, and print how to mend it
+  hermes plugins list           list the plugins of the Hermes home
+  hermes plugins enable NAME    switch a plugin on (disable NAME: off)
 
   --yes          approve every request (blocked commands stay blocked)
   --cwd DIR      work in DIR; default: the current folder
@@ -55,6 +58,8 @@ export async function runHeadless(args: readonly string[]): Promise<number> {
       return 1;
     case "doctor":
       return printDiagnoses(parsed.cwd);
+    case "plugins":
+      return managePlugins(parsed.verb, parsed.name);
     case "run":
       return runPrompt(parsed.options);
   }
@@ -71,6 +76,20 @@ async function printDiagnoses(cwd: string): Promise<number> {
     if (mend !== undefined) process.stdout.write(`${"".padEnd(16)}To mend it: ${mend}.\n`);
   }
   return diagnoses.some(({ state }) => state === "fails") ? 1 : 0;
+}
+
+/** Returns the exit code. */
+async function managePlugins(verb: PluginVerb, name: string): Promise<number> {
+  const { listPlugins, switchPlugin } = await import("../plugins/find-plugins.ts");
+  const home = homeFolder(takeEnvironment());
+  try {
+    const lines = verb === "list" ? await listPlugins(home) : [await switchPlugin(home, name, verb === "enable")];
+    process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+    return 0;
+  } catch (error) {
+    process.stderr.write(`hermes: ${messageOf(error)}\n`);
+    return 1;
+  }
 }
 
 async function runPrompt(options: HeadlessOptions): Promise<number> {
@@ -187,9 +206,16 @@ type HeadlessOptions = {
   readonly json: boolean;
 };
 
+type PluginVerb = "list" | "enable" | "disable";
+
+function isPluginVerb(text: string): text is PluginVerb {
+  return text === "list" || text === "enable" || text === "disable";
+}
+
 type ParsedCommandLine =
   | { readonly kind: "run"; readonly options: HeadlessOptions }
   | { readonly kind: "doctor"; readonly cwd: string }
+  | { readonly kind: "plugins"; readonly verb: PluginVerb; readonly name: string }
   | { readonly kind: "help" }
   | { readonly kind: "version" }
   | { readonly kind: "invalid"; readonly message: string };
@@ -211,6 +237,11 @@ function parseCommandLine(args: readonly string[]): ParsedCommandLine {
     if (values.help) return { kind: "help" };
     if (values.version) return { kind: "version" };
     if (positionals.length === 1 && positionals[0] === "doctor") return { kind: "doctor", cwd: resolve(values.cwd) };
+    const [command, verb = "list", name = ""] = positionals;
+    if (command === "plugins" && positionals.length <= 3 && isPluginVerb(verb)) {
+      if (verb === "list" || name !== "") return { kind: "plugins", verb, name };
+      return { kind: "invalid", message: `plugins ${verb} needs a name; hermes plugins list shows the names` };
+    }
     const { yes: allowAll, resume, json } = values;
     return {
       kind: "run",

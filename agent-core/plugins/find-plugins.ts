@@ -3,6 +3,9 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import * as z from "zod";
+import { extensionPlaces } from "../config/home.ts";
+import { setPluginEnabled } from "../config/home-file.ts";
+import { nearestNames } from "../platform/edit-distance.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
 
 export type InstalledPlugin = {
@@ -90,4 +93,43 @@ async function readManifest(folder: string): Promise<z.output<typeof manifestSch
     }
   }
   return `${join(folder, "plugin.yaml")} is missing`;
+}
+
+/** One line per plugin, for a terminal. */
+export async function listPlugins(home: string): Promise<readonly string[]> {
+  const { loadConfig } = await import("../config/config.ts");
+  const { plugins: settings } = (await loadConfig(home, {})).config;
+  const { plugins: folder } = extensionPlaces(home);
+  const plugins = await findPlugins(folder);
+  if (plugins.length === 0) return [`There are no plugins in ${folder}.`];
+  return plugins.map(({ name, version, description, problem }) => {
+    const isOn = settings.enabled.includes(name) && !settings.disabled.includes(name);
+    const title = [name, version].filter((part) => part !== undefined).join(" ");
+    return `${isOn ? "on " : "off"}   ${title}  ${problem === undefined ? (description ?? "") : `cannot run: ${problem}`}`.trimEnd();
+  });
+}
+
+/** Switches a plugin on or off in config.yaml. Resolves to a line for the user; rejects with an Error in one line. */
+export async function switchPlugin(home: string, name: string, isOn: boolean): Promise<string> {
+  const plugins = await findPlugins(extensionPlaces(home).plugins);
+  const plugin = plugins.find((candidate) => candidate.name === name);
+  // A name whose folder is gone can still be taken out of the list.
+  if (plugin === undefined && isOn)
+    throw new Error(
+      unknownPlugin(
+        name,
+        plugins.map((known) => known.name),
+      ),
+    );
+  if (isOn && plugin?.problem !== undefined) throw new Error(`The plugin ${name} cannot run: ${plugin.problem}.`);
+  await setPluginEnabled(home, name, isOn);
+  return isOn
+    ? `${name} is on in new sessions. It has your rights: ${plugin?.folder}`
+    : `${name} is off in new sessions.`;
+}
+
+/** Sentence about a name that no plugin has. */
+export function unknownPlugin(name: string, known: readonly string[]): string {
+  const [near] = nearestNames(name, known, 1);
+  return `There is no plugin "${name}".${near === undefined ? "" : ` Did you mean ${near}?`}`;
 }

@@ -145,7 +145,10 @@ export class Plugins implements Extension {
       const action = (["enable", "disable", "restart"] as const).find((known) => known === verb);
       if (action === undefined)
         return `\`/plugins ${verb}\` is unknown. Use \`enable NAME\`, \`disable NAME\` or \`restart NAME\`.`;
-      if (!this.#states.has(name)) return `${unknownPlugin(name, [...this.#states.keys()])}`;
+      if (!this.#states.has(name)) {
+        const { unknownPlugin } = await import("./find-plugins.ts");
+        return unknownPlugin(name, [...this.#states.keys()]);
+      }
       return this.act(`${ID}${name}`, action);
     },
   };
@@ -160,7 +163,7 @@ export class Plugins implements Extension {
 
   async #startAll(session: ExtensionSession): Promise<void> {
     const { home, config } = this.#options;
-    const { findPlugins } = await import("./find-plugins.ts");
+    const { findPlugins, unknownPlugin } = await import("./find-plugins.ts");
     const installed = await findPlugins(extensionPlaces(home).plugins);
     for (const plugin of installed) this.#states.set(plugin.name, { plugin, state: "off" });
     const names = config.enabled.filter((name) => !config.disabled.includes(name));
@@ -247,11 +250,6 @@ export class Plugins implements Extension {
   #warn(session: ExtensionSession, message: string): void {
     session.status({ severity: "warning", message });
   }
-}
-
-function unknownPlugin(name: string, known: readonly string[]): string {
-  const [near] = nearestNames(name, known, 1);
-  return `There is no plugin "${name}".${near === undefined ? "" : ` Did you mean ${near}?`}`;
 }
 
 const actions: Readonly<Record<HermesExtensionItem["state"], readonly HermesExtensionAction[]>> = {

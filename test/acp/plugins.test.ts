@@ -1,0 +1,86 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
+import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+
+const running: { stop(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.stop();
+});
+
+/** Puts the worked example of the manual into a home. */
+function installExample(home: string): void {
+  const manual = readFileSync("docs/plugins.md", "utf8");
+  for (const [, path = "", text = ""] of manual.matchAll(/^`(plugins\/todos\/[\w.]+)`:\n\n```\w+\n([\s\S]*?)^```$/gm)) {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), text);
+  }
+}
+
+async function start(): Promise<{ agent: AcpAgent; model: ModelServer; id: string }> {
+  const model = await startModelServer();
+  model.lookUps.set("/models", { data: [{ id: "test-model", context_length: 20_000 }] });
+  const endpoint = { HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-12345678" };
+  const agent = new AcpAgent(endpoint);
+  running.push(agent, model);
+  installExample(agent.home);
+  const yaml = "plugins:\n  enabled: [todos]\n  entries: { todos: { word: FIXME } }\ncontext: { engine: newest }\n";
+  writeFileSync(join(agent.home, "config.yaml"), yaml);
+  writeFileSync(join(agent.cwd, "open.ts"), "one\n// FIXME: later\n");
+  await agent.initialize();
+  return { agent, model, id: await agent.newSession() };
+}
+
+const lastMessage = ({ requests }: ModelServer): string => String(requests.at(-1)?.body.messages.at(-1)?.["content"]);
+
+test("the plugin of the manual adds a tool and a command", async () => {
+  const { agent, model, id } = await start();
+  model.script(say("Ready."), { parts: [call("find_todos", { folder: "." })] }, say("One."));
+  await agent.prompt(id, "Hello");
+  await agent.prompt(id, "What is open?");
+  expect(lastMessage(model)).toContain("open.ts:2: // FIXME: later");
+  expect(agent.of("tool_call_update").at(-1)).toMatchObject({ status: "completed" });
+  const commands = agent.of("available_commands_update").at(-1)?.["availableCommands"] as Json[];
+  expect(commands).toContainEqual({
+    name: "todos",
+    description: "List open tasks in the code",
+    input: { hint: "folder" },
+  });
+  await agent.prompt(id, "/todos");
+  expect(agent.text()).toContain("open.ts:2: // FIXME: later");
+});
+
+test("the context engine of a plugin compresses a conversation", async () => {
+  const { agent, model, id } = await start();
+  model.respondWith(() => ({ ...say("word ".repeat(4_000)), usage: { input: 8_000, output: 5_000 } }));
+  await agent.prompt(id, "Hello");
+  await agent.prompt(id, "More.");
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("older messages are left out.");
+});
+
+test("hermes plugins lists, enables and disables plugins, and keeps the comments of config.yaml", async () => {
+  const { agent } = await start();
+  const yaml = join(agent.home, "config.yaml");
+  writeFileSync(yaml, "# mine\nplugins:\n  enabled:\n    - other # keep\n");
+  const plugins = (...args: string[]) => {
+    const env = { PATH: process.env["PATH"], HOME: agent.home, HERMES_HOME: agent.home };
+    const { status, stdout, stderr } = spawnSync("node", ["dist/cli.js", "plugins", ...args], {
+      env,
+      encoding: "utf8",
+    });
+    return [status, stdout + stderr];
+  };
+  expect(plugins("list")).toEqual([0, "off   todos 1.0  Finds open tasks in the code\n"]);
+  expect(plugins("enable", "todos")).toEqual([
+    0,
+    `todos is on in new sessions. It has your rights: ${join(agent.home, "plugins", "todos")}\n`,
+  ]);
+  expect(readFileSync(yaml, "utf8")).toBe("# mine\nplugins:\n  enabled:\n    - other # keep\n    - todos\n");
+  expect(plugins("enable", "todo")).toEqual([1, 'hermes: There is no plugin "todo". Did you mean todos?\n']);
+  expect(plugins("disable", "todos")).toEqual([0, "todos is off in new sessions.\n"]);
+  expect(plugins("enable")).toEqual([1, expect.stringContaining("hermes: plugins enable needs a name")]);
+});
