@@ -1,0 +1,179 @@
+/**
+ * MCP servers that a workspace brings along, in `.mcp.json` or `.vscode/mcp.json`. Each starts only after the user has
+ * allowed exactly its program, arguments and environment, or its address and headers.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { parse, type ParseError } from "jsonc-parser";
+import * as z from "zod";
+import { contentHash } from "../approval/consents.ts";
+import type { Environment } from "../config/home.ts";
+import { mcpServerSection } from "../config/sections.ts";
+import { visibleText } from "../platform/visible-text.ts";
+import { type ServerConfig, serversFrom } from "./server-config.ts";
+
+/** A longer file is no list of servers. Bytes. */
+const MAX_FILE_BYTES = 1024 ** 2;
+
+/** The file of each format, and its key of the servers. The first file that defines a name wins. */
+const FILES = [
+  { file: ".mcp.json", key: "mcpServers" },
+  { file: join(".vscode", "mcp.json"), key: "servers" },
+] as const;
+
+export type WorkspaceServer = {
+  readonly config: ServerConfig;
+  /** Hash of the content that needs the user's consent. */
+  readonly hash: string;
+  /** That content in one line, as the file has it. */
+  readonly description: string;
+};
+
+export type WorkspaceServerList = {
+  readonly servers: readonly WorkspaceServer[];
+  /** One line for each server or file that cannot be used. */
+  readonly problems: readonly string[];
+};
+
+const EMPTY: WorkspaceServerList = { servers: [], problems: [] };
+
+/** True when one of the folders has a list of servers. */
+export function hasServerFile(folders: readonly string[]): boolean {
+  return folders.some((folder) => FILES.some(({ file }) => sizeOf(join(folder, file)) !== undefined));
+}
+
+/** Reads the files of workspace folders again after each change. */
+export class WorkspaceServers {
+  readonly #folders: readonly string[];
+  readonly #environment: Environment;
+  #version = "";
+  #list = EMPTY;
+
+  /** `folders`: absolute. `environment`: values for `${NAME}` in the files. */
+  constructor(folders: readonly string[], environment: Environment) {
+    this.#folders = folders;
+    this.#environment = environment;
+  }
+
+  /** The same object as long as no file changed. */
+  read(): WorkspaceServerList {
+    const paths = this.#folders.flatMap((folder) =>
+      FILES.map(({ file, key }) => ({ folder, key, name: file, path: join(folder, file) })),
+    );
+    const version = paths.map(({ path }) => versionOf(path)).join(" ");
+    if (version === this.#version) return this.#list;
+    this.#version = version;
+    const lists = paths.map((place) => serversIn(place, this.#environment));
+    const servers = new Map<string, WorkspaceServer>();
+    for (const server of lists.flatMap((list) => list.servers)) {
+      if (!servers.has(server.config.name)) servers.set(server.config.name, server);
+    }
+    this.#list = { servers: [...servers.values()], problems: lists.flatMap(({ problems }) => problems) };
+    return this.#list;
+  }
+}
+
+type Place = { readonly folder: string; readonly key: string; readonly name: string; readonly path: string };
+
+const serverTable = z.record(z.string(), z.unknown());
+
+function serversIn(place: Place, environment: Environment): WorkspaceServerList {
+  const { key, name: file, path } = place;
+  const size = sizeOf(path);
+  if (size === undefined) return EMPTY;
+  if (size > MAX_FILE_BYTES) return problem(`${file} has more than ${MAX_FILE_BYTES} bytes. Its MCP servers are not used.`);
+  const errors: ParseError[] = [];
+  const parsed: unknown = parse(readFileSync(path, "utf8"), errors, { allowTrailingComma: true });
+  if (errors.length > 0) return problem(`${file} is not valid JSON. Its MCP servers are not used.`);
+  const table = z.looseObject({ [key]: serverTable.optional() }).safeParse(parsed).data;
+  if (table === undefined) return problem(`${file}: \`${key}\` is not an object of servers. They are not used.`);
+  const lists = Object.entries(serverTable.parse(table[key] ?? {})).map(([name, raw]) =>
+    serverOf(name, raw, place, environment),
+  );
+  return {
+    servers: lists.flatMap(({ servers }) => servers),
+    problems: lists.flatMap(({ problems }) => problems),
+  };
+}
+
+function serverOf(name: string, raw: unknown, { folder, name: file, path }: Place, environment: Environment) {
+  const unusable = (reason: string): WorkspaceServerList =>
+    problem(`${file}: the MCP server ${visibleText(name)} ${reason}. It is not used.`);
+  const problems: string[] = [];
+  const values = withVariables(raw, (variable) => {
+    const value = valueOf(variable, folder, environment);
+    if (typeof value === "string") return value;
+    problems.push(value.problem);
+    return "";
+  });
+  const [first] = problems;
+  if (first !== undefined) return unusable(first);
+  const written = mcpServerSection.safeParse(raw);
+  const section = mcpServerSection.safeParse(values);
+  if (!written.success || !section.success) return unusable(`has a wrong value: ${reasonOf(written.error ?? section.error)}`);
+  const { servers, problems: others } = serversFrom({ [name]: section.data }, { source: "workspace", sourceName: file, path });
+  const { command, args, env, cwd, url, headers } = written.data;
+  const content = { command, args, env, cwd, url, headers, folder };
+  return {
+    servers: servers.map((config) => ({ config, hash: contentHash(content), description: described(content) })),
+    problems: others,
+  };
+}
+
+type Content = Pick<z.output<typeof mcpServerSection>, "command" | "args" | "env" | "cwd" | "url" | "headers">;
+
+/** Everything that the user allows, in one line without hidden characters. */
+function described({ command, args, env, cwd, url, headers }: Content): string {
+  const variables = Object.entries(env).map(([key, value]) => `${key}=${quoted(value)}`);
+  const place = cwd === undefined ? [] : [`(in ${cwd})`];
+  const words =
+    command === undefined
+      ? [url ?? "", ...Object.entries(headers).map(([key, value]) => `[${key}: ${value}]`)]
+      : [...variables, ...[command, ...args].map(quoted), ...place];
+  return visibleText(words.join(" ")).replaceAll(/\s+/g, " ");
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./${}-]+$/.test(word) ? word : JSON.stringify(word);
+}
+
+function problem(line: string): WorkspaceServerList {
+  return { servers: [], problems: [line] };
+}
+
+function reasonOf(error: z.ZodError | undefined): string {
+  const [issue] = error?.issues ?? [];
+  return issue === undefined ? "unknown" : `${issue.path.join(".")}: ${issue.message}`;
+}
+
+/** Replaces `${…}` in all texts of a value. */
+function withVariables(value: unknown, valueFor: (variable: string) => string): unknown {
+  if (typeof value === "string") return value.replaceAll(/\$\{([^}]*)\}/g, (_, variable: string) => valueFor(variable));
+  if (Array.isArray(value)) return value.map((item) => withVariables(item, valueFor));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withVariables(item, valueFor)]));
+}
+
+/** `problem` ends a sentence about the server. */
+function valueOf(variable: string, folder: string, environment: Environment): string | { readonly problem: string } {
+  if (variable === "workspaceFolder") return folder;
+  if (variable === "userHome") return homedir();
+  if (variable.startsWith("input:")) {
+    return { problem: `needs the input \`${variable}\`, for which Hermes does not ask: use \`\${env:NAME}\` and set NAME` };
+  }
+  const [, name = "", otherwise] = /^(?:env:)?([A-Za-z_]\w*)(?::-(.*))?$/.exec(variable) ?? [];
+  if (name === "") return { problem: `uses \`\${${visibleText(variable)}}\`, which Hermes does not know` };
+  return environment[name] ?? otherwise ?? { problem: `refers to the variable ${name}, which is not set` };
+}
+
+function sizeOf(path: string): number | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() ? stat.size : undefined;
+}
+
+/** Each write makes another time, size or file. */
+function versionOf(path: string): string {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? "-" : `${stat.ino}:${stat.mtimeNs}:${stat.size}`;
+}

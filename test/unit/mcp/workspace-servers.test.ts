@@ -1,0 +1,105 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { hasServerFile, WorkspaceServers } from "../../../agent-core/mcp/workspace-servers.ts";
+
+function folder(files: Readonly<Record<string, unknown>>): string {
+  const root = mkdtempSync(join(tmpdir(), "hermes-workspace-servers-"));
+  for (const [name, content] of Object.entries(files)) write(join(root, name), content);
+  return root;
+}
+
+function write(path: string, content: unknown): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+}
+
+function read(files: Readonly<Record<string, unknown>>, environment: Readonly<Record<string, string>> = {}) {
+  return new WorkspaceServers([folder(files)], environment).read();
+}
+
+test("reads .mcp.json and .vscode/mcp.json, with comments and trailing commas", () => {
+  const { servers, problems } = read({
+    ".mcp.json": { mcpServers: { db: { command: "db-server", args: ["--all"], env: { MODE: "ro" } } } },
+    ".vscode/mcp.json": '{ // ours\n "servers": { "web": { "type": "http", "url": "https://mcp.example/v1", }, }, }',
+  });
+  expect(problems).toEqual([]);
+  expect(servers.map(({ config }) => config)).toMatchObject([
+    { name: "db", source: "workspace", sourceName: ".mcp.json", settings: { command: "db-server", args: ["--all"] } },
+    { name: "web", source: "workspace", settings: { kind: "http", url: "https://mcp.example/v1" } },
+  ]);
+  expect(servers.map(({ description }) => description)).toEqual(["MODE=ro db-server --all", "https://mcp.example/v1"]);
+});
+
+test("replaces the folder and variables of the environment, also with a default", () => {
+  const server = { command: "${workspaceFolder}/run", args: ["${env:LEVEL}", "${REGION:-eu}"], env: { KEY: "${KEY}" } };
+  const root = folder({ ".mcp.json": { mcpServers: { db: server } } });
+  const [db] = new WorkspaceServers([root], { LEVEL: "3", KEY: "secret" }).read().servers;
+  expect(db?.config.settings).toMatchObject({ command: `${root}/run`, args: ["3", "eu"], env: { KEY: "secret" } });
+  expect(db?.description).toBe("KEY=${KEY} ${workspaceFolder}/run ${env:LEVEL} ${REGION:-eu}");
+});
+
+test.each([
+  ["an input", { command: "x", args: ["${input:token}"] }, "needs the input `input:token`"],
+  ["a variable that is not set", { command: "x", env: { A: "${MISSING}" } }, "refers to the variable MISSING, which is not set"],
+  ["an unknown variable", { command: "${command:pick}" }, "which Hermes does not know"],
+  ["neither a command nor an address", { args: ["x"] }, "needs either `command` or `url`"],
+  ["another kind of address", { url: "file:///etc/passwd" }, "needs either `command` or `url`"],
+  ["a wrong type", { command: 3 }, "has a wrong value: command"],
+  ["no object", "x", "has a wrong value"],
+])("a server with %s is named and not used; the others are", (_case, bad, reason) => {
+  const { servers, problems } = read({ ".mcp.json": { mcpServers: { bad, good: { command: "good" } } } });
+  expect(servers.map(({ config }) => config.name)).toEqual(["good"]);
+  expect(problems).toEqual([expect.stringContaining(reason)]);
+  expect(problems[0]).toMatch(/^\.mcp\.json: the MCP server bad /);
+});
+
+test.each([
+  ["damaged JSON", "{ half", "is not valid JSON"],
+  ["a list in place of servers", { mcpServers: [] }, "is not an object of servers"],
+  ["1 MB of text", " ".repeat(1024 ** 2 + 1), "has more than"],
+])("%s gives one line", (_case, content, reason) => {
+  const { servers, problems } = read({ ".mcp.json": content });
+  expect(servers).toEqual([]);
+  expect(problems).toEqual([expect.stringContaining(reason)]);
+});
+
+test("each change of command, arguments, environment, address, headers or folder needs a new consent; a new name does not", () => {
+  const hashOf = (name: string, server: unknown, root = folder({})): string | undefined => {
+    write(join(root, ".mcp.json"), { mcpServers: { [name]: server } });
+    return new WorkspaceServers([root], {}).read().servers[0]?.hash;
+  };
+  const root = folder({});
+  const base = hashOf("a", { command: "x" }, root);
+  expect(hashOf("b", { command: "x", timeout: 5 }, root)).toBe(base);
+  const others = [{ command: "y" }, { command: "x", args: ["z"] }, { command: "x", env: { A: "1" } }, { command: "x", cwd: "d" }];
+  const hashes = others.map((server) => hashOf("a", server, root));
+  hashes.push(hashOf("a", { url: "https://a.example" }, root), hashOf("a", { url: "https://a.example", headers: { k: "v" } }, root));
+  expect(new Set([base, hashOf("a", { command: "x" }), ...hashes]).size).toBe(hashes.length + 2);
+});
+
+test("a hidden character in a command is shown", () => {
+  const [server] = read({ ".mcp.json": { mcpServers: { a: { command: "run\u202e", args: ["a\nb"] } } } }).servers;
+  expect(server?.description).not.toContain("\u202e");
+  expect(server?.description).not.toContain("\n");
+});
+
+test("the first folder and .mcp.json win a name", () => {
+  const first = folder({ ".vscode/mcp.json": { servers: { a: { command: "vscode" } } }, ".mcp.json": { mcpServers: { a: { command: "plain" } } } });
+  const second = folder({ ".mcp.json": { mcpServers: { a: { command: "second" } } } });
+  const { servers } = new WorkspaceServers([first, second], {}).read();
+  expect(servers.map(({ description }) => description)).toEqual(["plain"]);
+});
+
+test("reads a changed file again, and gives the same list while nothing changed", () => {
+  const root = folder({});
+  expect(hasServerFile([root])).toBe(false);
+  const workspace = new WorkspaceServers([root], {});
+  expect(workspace.read().servers).toEqual([]);
+  write(join(root, ".mcp.json"), { mcpServers: { a: { command: "x" } } });
+  expect(hasServerFile([root])).toBe(true);
+  const list = workspace.read();
+  expect(list.servers).toHaveLength(1);
+  expect(workspace.read()).toBe(list);
+});
