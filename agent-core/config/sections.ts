@@ -126,7 +126,7 @@ export type TerminalConfig = z.output<typeof terminalSection>;
 /** Text of a setting that YAML may read as a number or a truth value. */
 const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 /** An MCP server: a program (`command`) or an address (`url`). */
-const mcpServerSection = z.object({
+export const mcpServerSection = z.object({
   /** Transport of a `url`: `sse` for servers without streamable HTTP. */
   type: z.string().optional(),
   command: text.optional(),

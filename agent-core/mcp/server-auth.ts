@@ -2,6 +2,8 @@
  * Access to an MCP server over HTTP that asks for a sign-in: gives the transport its token, and renews it. A user signs in
  * only on request, see sign-in.ts.
  */
+
+import { join } from "node:path";
 import {
   type AuthProvider,
   discoverOAuthServerInfo,
@@ -12,9 +14,11 @@ import {
   refreshAuthorization,
   type StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
-import type { Clock } from "../platform/clock.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
-import type { SignIn, SignInFile } from "./sign-in-file.ts";
+import { httpFetch } from "../platform/http/http-fetch.ts";
+import type { ServerConfig } from "./server-config.ts";
+import { type SignIn, SignInFile } from "./sign-in-file.ts";
 
 /** A token that ends within this time is renewed before a request, which may take as long. Milliseconds. */
 const RENEWAL_MARGIN_MS = 30_000;
@@ -33,6 +37,36 @@ export type ServerAuthOptions = {
   readonly file: SignInFile;
   readonly fetchFn: FetchLike;
   readonly clock: Pick<Clock, "now">;
+};
+
+/** By home, name and address: all sessions of the process share what a refusal said. */
+const known = new Map<string, ServerAuth>();
+
+/** Undefined for a program, and for a server whose settings have its credentials. */
+export function serverAuthOf({ name, settings }: ServerConfig, home: string): ServerAuth | undefined {
+  if (settings.kind === "stdio") return undefined;
+  if (Object.keys(settings.headers).some((header) => header.toLowerCase() === "authorization")) return undefined;
+  const url = new URL(settings.url);
+  const key = JSON.stringify([home, name, url.href]);
+  const path = join(home, "mcp-tokens", `${fileName(name)}.json`);
+  const auth =
+    known.get(key) ??
+    new ServerAuth({ name, url, file: new SignInFile(path, url.href), fetchFn: wholeFetch, clock: systemClock });
+  known.set(key, auth);
+  return auth;
+}
+
+/** The name without characters that mean something in a path. */
+function fileName(name: string): string {
+  return name.replaceAll(/[^\w-]/g, "_").slice(0, 100);
+}
+
+/** The library wants the platform's own class of responses. Answers of issuers are small. */
+const wholeFetch: FetchLike = async (url, { method, headers, body, signal } = {}) => {
+  const init = { method, headers: new Headers(headers), body: body == null ? undefined : String(body), signal };
+  const response = await httpFetch(url, init);
+  const text = await response.text();
+  return new Response(text === "" ? null : text, { status: response.status, headers: [...response.headers] });
 };
 
 export class ServerAuth implements AuthProvider {

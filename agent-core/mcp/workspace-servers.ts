@@ -5,7 +5,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { parse, type ParseError } from "jsonc-parser";
+import { type ParseError, parse } from "jsonc-parser";
 import * as z from "zod";
 import { contentHash } from "../approval/consents.ts";
 import type { Environment } from "../config/home.ts";
@@ -82,7 +82,8 @@ function serversIn(place: Place, environment: Environment): WorkspaceServerList 
   const { key, name: file, path } = place;
   const size = sizeOf(path);
   if (size === undefined) return EMPTY;
-  if (size > MAX_FILE_BYTES) return problem(`${file} has more than ${MAX_FILE_BYTES} bytes. Its MCP servers are not used.`);
+  if (size > MAX_FILE_BYTES)
+    return problem(`${file} has more than ${MAX_FILE_BYTES} bytes. Its MCP servers are not used.`);
   const errors: ParseError[] = [];
   const parsed: unknown = parse(readFileSync(path, "utf8"), errors, { allowTrailingComma: true });
   if (errors.length > 0) return problem(`${file} is not valid JSON. Its MCP servers are not used.`);
@@ -102,7 +103,7 @@ function serverOf(name: string, raw: unknown, { folder, name: file, path }: Plac
     problem(`${file}: the MCP server ${visibleText(name)} ${reason}. It is not used.`);
   const problems: string[] = [];
   const values = withVariables(raw, (variable) => {
-    const value = valueOf(variable, folder, environment);
+    const value = replacementOf(variable, folder, environment);
     if (typeof value === "string") return value;
     problems.push(value.problem);
     return "";
@@ -111,8 +112,12 @@ function serverOf(name: string, raw: unknown, { folder, name: file, path }: Plac
   if (first !== undefined) return unusable(first);
   const written = mcpServerSection.safeParse(raw);
   const section = mcpServerSection.safeParse(values);
-  if (!written.success || !section.success) return unusable(`has a wrong value: ${reasonOf(written.error ?? section.error)}`);
-  const { servers, problems: others } = serversFrom({ [name]: section.data }, { source: "workspace", sourceName: file, path });
+  if (!written.success || !section.success)
+    return unusable(`has a wrong value: ${reasonOf(written.error ?? section.error)}`);
+  const { servers, problems: others } = serversFrom(
+    { [name]: section.data },
+    { source: "workspace", sourceName: file, path },
+  );
   const { command, args, env, cwd, url, headers } = written.data;
   const content = { command, args, env, cwd, url, headers, folder };
   return {
@@ -156,11 +161,17 @@ function withVariables(value: unknown, valueFor: (variable: string) => string): 
 }
 
 /** `problem` ends a sentence about the server. */
-function valueOf(variable: string, folder: string, environment: Environment): string | { readonly problem: string } {
+function replacementOf(
+  variable: string,
+  folder: string,
+  environment: Environment,
+): string | { readonly problem: string } {
   if (variable === "workspaceFolder") return folder;
   if (variable === "userHome") return homedir();
   if (variable.startsWith("input:")) {
-    return { problem: `needs the input \`${variable}\`, for which Hermes does not ask: use \`\${env:NAME}\` and set NAME` };
+    return {
+      problem: `needs the input \`${variable}\`, for which Hermes does not ask: use \`\${env:NAME}\` and set NAME`,
+    };
   }
   const [, name = "", otherwise] = /^(?:env:)?([A-Za-z_]\w*)(?::-(.*))?$/.exec(variable) ?? [];
   if (name === "") return { problem: `uses \`\${${visibleText(variable)}}\`, which Hermes does not know` };

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ServerAuth, SignInNeeded } from "../../../agent-core/mcp/server-auth.ts";
+import { ServerAuth, SignInNeeded, serverAuthOf } from "../../../agent-core/mcp/server-auth.ts";
+import { editorServers } from "../../../agent-core/mcp/server-config.ts";
 import { signIn } from "../../../agent-core/mcp/sign-in.ts";
 import { SignInFile } from "../../../agent-core/mcp/sign-in-file.ts";
 import { type Issuer, startIssuer } from "../../support/oauth-issuer.ts";
@@ -21,6 +22,17 @@ afterEach(() => issuer.close());
 function access(now = () => Date.now(), url = issuer.url): ServerAuth {
   return new ServerAuth({ name: "guarded", url, file: new SignInFile(path, url.href), fetchFn: fetch, clock: { now } });
 }
+
+test("a server with its own credentials, and a program, need no sign-in", () => {
+  const home = mkdtempSync(join(tmpdir(), "hermes-sign-in-"));
+  const url = issuer.url.href;
+  const { servers } = editorServers([
+    { type: "http", name: "../x", url, headers: [] },
+    { type: "http", name: "keyed", url, headers: [{ name: "authorization", value: "Bearer x" }] },
+    { name: "program", command: "x", args: [], env: [] },
+  ]);
+  expect(servers.map((config) => serverAuthOf(config, home)?.options.name)).toEqual(["../x", undefined, undefined]);
+});
 
 const never = new AbortController().signal;
 

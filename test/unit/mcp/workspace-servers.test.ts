@@ -42,7 +42,11 @@ test("replaces the folder and variables of the environment, also with a default"
 
 test.each([
   ["an input", { command: "x", args: ["${input:token}"] }, "needs the input `input:token`"],
-  ["a variable that is not set", { command: "x", env: { A: "${MISSING}" } }, "refers to the variable MISSING, which is not set"],
+  [
+    "a variable that is not set",
+    { command: "x", env: { A: "${MISSING}" } },
+    "refers to the variable MISSING, which is not set",
+  ],
   ["an unknown variable", { command: "${command:pick}" }, "which Hermes does not know"],
   ["neither a command nor an address", { args: ["x"] }, "needs either `command` or `url`"],
   ["another kind of address", { url: "file:///etc/passwd" }, "needs either `command` or `url`"],
@@ -73,9 +77,17 @@ test("each change of command, arguments, environment, address, headers or folder
   const root = folder({});
   const base = hashOf("a", { command: "x" }, root);
   expect(hashOf("b", { command: "x", timeout: 5 }, root)).toBe(base);
-  const others = [{ command: "y" }, { command: "x", args: ["z"] }, { command: "x", env: { A: "1" } }, { command: "x", cwd: "d" }];
+  const others = [
+    { command: "y" },
+    { command: "x", args: ["z"] },
+    { command: "x", env: { A: "1" } },
+    { command: "x", cwd: "d" },
+  ];
   const hashes = others.map((server) => hashOf("a", server, root));
-  hashes.push(hashOf("a", { url: "https://a.example" }, root), hashOf("a", { url: "https://a.example", headers: { k: "v" } }, root));
+  hashes.push(
+    hashOf("a", { url: "https://a.example" }, root),
+    hashOf("a", { url: "https://a.example", headers: { k: "v" } }, root),
+  );
   expect(new Set([base, hashOf("a", { command: "x" }), ...hashes]).size).toBe(hashes.length + 2);
 });
 
@@ -86,7 +98,10 @@ test("a hidden character in a command is shown", () => {
 });
 
 test("the first folder and .mcp.json win a name", () => {
-  const first = folder({ ".vscode/mcp.json": { servers: { a: { command: "vscode" } } }, ".mcp.json": { mcpServers: { a: { command: "plain" } } } });
+  const first = folder({
+    ".vscode/mcp.json": { servers: { a: { command: "vscode" } } },
+    ".mcp.json": { mcpServers: { a: { command: "plain" } } },
+  });
   const second = folder({ ".mcp.json": { mcpServers: { a: { command: "second" } } } });
   const { servers } = new WorkspaceServers([first, second], {}).read();
   expect(servers.map(({ description }) => description)).toEqual(["plain"]);

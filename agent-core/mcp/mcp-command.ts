@@ -1,0 +1,97 @@
+/** The slash command `/mcp`: lists the servers of the session, and acts on them as the panel's page does. */
+import type { ExtensionCommand } from "../agent/extensions.ts";
+import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
+
+/** Servers as the command needs them. */
+export type CommandServers = {
+  items(): readonly HermesExtensionItem[];
+  /** Waits until the servers have started or failed. */
+  settled(signal: AbortSignal): Promise<void>;
+  /** Returns the outcome in one line. Rejects with an Error in one line. */
+  act(id: string, action: HermesExtensionAction, argument?: string): Promise<string>;
+  /** Signs in, and waits until the user has. `pasted`: the address that the browser was redirected to. */
+  signIn(id: string, pasted: string | undefined, signal: AbortSignal): Promise<string>;
+};
+
+const ACTIONS: Readonly<Record<string, HermesExtensionAction>> = {
+  allow: "allow",
+  restart: "restart",
+  signin: "sign-in",
+  signout: "sign-out",
+  enable: "enable",
+  disable: "disable",
+};
+const HINT = "[list | NAME | allow|restart|signin|signout|enable|disable NAME [TOOL]]";
+const PLACES = "`mcp_servers` in config.yaml, or `.mcp.json` in the workspace";
+
+export function mcpCommand(servers: CommandServers): ExtensionCommand {
+  return {
+    name: "mcp",
+    description: "List MCP servers, allow, restart, sign in, switch servers and tools on or off",
+    hint: HINT,
+    async run(argument, signal) {
+      const [verb = "", name = "", detail] = argument.split(/\s+/).filter((word) => word !== "");
+      if (verb === "list") await servers.settled(signal);
+      const items = servers.items();
+      if (verb === "" || verb === "list") return listOf(items);
+      const action = ACTIONS[verb];
+      const wanted = action === undefined ? verb : name;
+      const item = find(items, wanted);
+      if (item === undefined) return unknown(wanted, items);
+      if (action === undefined) return details(item);
+      if (action === "sign-in") return servers.signIn(item.id, detail, signal);
+      if (isOffered(item, action, detail)) return servers.act(item.id, action, detail);
+      return `${item.name} is ${STATES[item.state]}: there is nothing to ${verb}.`;
+    },
+  };
+}
+
+/** A tool can be switched although its server only offers the other switch. */
+function isOffered({ actions }: HermesExtensionItem, action: HermesExtensionAction, tool: string | undefined): boolean {
+  return actions.includes(action) || tool !== undefined;
+}
+
+const STATES: Readonly<Record<HermesExtensionItem["state"], string>> = {
+  on: "on",
+  off: "off",
+  starting: "starting",
+  "needs-consent": "waiting for your consent",
+  "needs-sign-in": "waiting for your sign-in",
+  failed: "failed",
+};
+
+function listOf(items: readonly HermesExtensionItem[]): string {
+  if (items.length === 0) return `There are no MCP servers. Add them to ${PLACES}.`;
+  return [...items.map(line), "", `Type \`/mcp ${HINT}\`.`].join("\n");
+}
+
+function line(item: HermesExtensionItem): string {
+  const { name, source, state, detail, error, tools = [] } = item;
+  const off = tools.filter(({ on }) => !on).length;
+  const counted = state === "on" ? `, ${tools.length} tools${off > 0 ? ` (${off} off)` : ""}` : "";
+  const reason = state === "needs-consent" ? `: ${code(detail)}. Type \`/mcp allow ${name}\` to start it` : "";
+  return `- **${name}** (${source}): ${STATES[state]}${counted}${reason}${error === undefined ? "" : `. ${error}`}`;
+}
+
+function details(item: HermesExtensionItem): string {
+  const tools = (item.tools ?? []).map(({ name, on }) => `- \`${name}\`${on ? "" : " (off)"}`);
+  return [line(item), "", code(item.detail), ...(tools.length > 0 ? ["", ...tools] : [])].join("\n");
+}
+
+function code(text: string): string {
+  const fence = text.includes("`") ? "``" : "`";
+  return `${fence}${text}${fence}`;
+}
+
+/** Names in any case; an exact one first. */
+function find(items: readonly HermesExtensionItem[], name: string): HermesExtensionItem | undefined {
+  return (
+    items.find((item) => item.name === name) ?? items.find((item) => item.name.toLowerCase() === name.toLowerCase())
+  );
+}
+
+function unknown(name: string, items: readonly HermesExtensionItem[]): string {
+  const names = items.map((item) => `\`${item.name}\``).join(", ");
+  const known = items.length === 0 ? `There are none: add them to ${PLACES}.` : `There are ${names}.`;
+  return name === "" ? `Name a server. ${known}` : `There is no MCP server \`${name}\`. ${known}`;
+}

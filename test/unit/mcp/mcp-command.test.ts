@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { mcpCommand } from "../../../agent-core/mcp/mcp-command.ts";
+import type { HermesExtensionItem } from "../../../agent-core/protocol/extensions.ts";
+
+const never = new AbortController().signal;
+
+function item(name: string, fields: Partial<HermesExtensionItem> = {}): HermesExtensionItem {
+  const base = {
+    id: `mcp:${name}`,
+    kind: "mcp",
+    name,
+    source: "config.yaml",
+    state: "on",
+    detail: `npx ${name}`,
+  } as const;
+  return { ...base, actions: ["restart", "disable"], ...fields };
+}
+
+const ITEMS = [
+  item("files", {
+    tools: [
+      { name: "read", on: true },
+      { name: "write", on: false },
+    ],
+  }),
+  item("db", { source: ".mcp.json", state: "needs-consent", detail: "KEY=${KEY} db-server", actions: ["allow"] }),
+  item("web", { state: "failed", error: "connection refused" }),
+  item("Mail", { state: "needs-sign-in", actions: ["sign-in", "disable"] }),
+];
+
+async function run(argument: string, items: readonly HermesExtensionItem[] = ITEMS) {
+  const acted: unknown[] = [];
+  const command = mcpCommand({
+    items: () => items,
+    settled: async () => void acted.push("settled"),
+    act: async (...parameters) => {
+      acted.push(parameters);
+      return "done";
+    },
+    signIn: async (id, pasted) => {
+      acted.push(["sign-in", id, pasted]);
+      return "signed in";
+    },
+  });
+  return { answer: await command.run(argument, never), acted };
+}
+
+test("lists servers with state, tools and last error, and the command that waits for consent", async () => {
+  const { answer } = await run("");
+  expect(String(answer).split("\n").slice(0, 4)).toEqual([
+    "- **files** (config.yaml): on, 2 tools (1 off)",
+    "- **db** (.mcp.json): waiting for your consent: `KEY=${KEY} db-server`. Type `/mcp allow db` to start it",
+    "- **web** (config.yaml): failed. connection refused",
+    "- **Mail** (config.yaml): waiting for your sign-in",
+  ]);
+});
+
+test("`list` waits until the servers have started, for the command line", async () => {
+  expect((await run("list")).acted).toEqual(["settled"]);
+  expect((await run("")).acted).toEqual([]);
+});
+
+test("shows one server with its command and tools", async () => {
+  const { answer } = await run("files");
+  expect(answer).toContain("`npx files`");
+  expect(answer).toContain("- `write` (off)");
+});
+
+test.each([
+  ["allow db", ["mcp:db", "allow", undefined]],
+  ["restart web", ["mcp:web", "restart", undefined]],
+  ["disable files", ["mcp:files", "disable", undefined]],
+  ["disable files read", ["mcp:files", "disable", "read"]],
+  ["enable files write", ["mcp:files", "enable", "write"]],
+  ["signin mail", ["sign-in", "mcp:Mail", undefined]],
+  ["signin Mail http://127.0.0.1:1/callback?code=x", ["sign-in", "mcp:Mail", "http://127.0.0.1:1/callback?code=x"]],
+])("/mcp %s acts as the page does", async (argument, expected) => {
+  expect((await run(argument)).acted).toEqual([expected]);
+});
+
+test.each([
+  ["allow files", "files is on: there is nothing to allow."],
+  ["allow", "Name a server. There are `files`, `db`, `web`, `Mail`."],
+  ["restart nothing", "There is no MCP server `nothing`."],
+  ["nonsense", "There is no MCP server `nonsense`."],
+])("/mcp %s answers in one line", async (argument, expected) => {
+  const { answer, acted } = await run(argument);
+  expect(answer).toContain(expected);
+  expect(acted).toEqual([]);
+});
+
+test("without servers the answer says where to add them", async () => {
+  expect((await run("", [])).answer).toContain("There are no MCP servers. Add them to `mcp_servers` in config.yaml");
+});
