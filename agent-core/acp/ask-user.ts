@@ -1,7 +1,8 @@
-/** Questions of the agent to the user through the client: approvals, and questions of the model. */
+/** Questions of the agent to the user through the client: approvals, questions of the model, and pages in a browser. */
 import { randomUUID } from "node:crypto";
 import {
   type AgentContext,
+  type ClientCapabilities,
   methods,
   type PermissionOption,
   type RequestPermissionRequest,
@@ -10,8 +11,10 @@ import {
 import type { ApprovalAnswer, ApprovalRequest } from "../agent/callbacks.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import { type HermesPermissionMeta, HermesPermissionOutcome } from "../protocol/conversation.ts";
-import { readMeta } from "../protocol/method.ts";
+import { openUrlMethod } from "../protocol/extensions.ts";
+import { call, readMeta } from "../protocol/method.ts";
 import type { Answer, Question } from "../tools/tool.ts";
+import { hermesCapabilities } from "./connected-client.ts";
 import { diffContent, fenced } from "./conversation-updates.ts";
 
 const ONCE: PermissionOption = { optionId: "once", name: "Allow once", kind: "allow_once" };
@@ -165,4 +168,32 @@ function textOf(content: unknown, key: string): string {
   if (typeof content !== "object" || content === null) return "";
   const value = Object.entries(content).find(([name]) => name === key)?.[1];
   return typeof value === "string" ? value.trim() : "";
+}
+
+/** Page for the user's browser. `purpose`: one line for the user. */
+export type Page = { readonly url: URL; readonly purpose: string };
+
+/** `unavailable`: the client opens no pages, so the user needs the link. */
+export type PageOutcome = "opened" | "refused" | "unavailable";
+
+/** Opens a page in the user's browser: by our own method, else by an elicitation of ACP. Never rejects. */
+export async function openPage(
+  {
+    client,
+    sessionId,
+    capabilities,
+  }: Pick<UserClient, "client" | "sessionId"> & { readonly capabilities: ClientCapabilities },
+  { url: { href: url }, purpose: message }: Page,
+): Promise<PageOutcome> {
+  try {
+    if (hermesCapabilities(capabilities).openUrl === true) {
+      return (await call(client, openUrlMethod, { url })).opened ? "opened" : "refused";
+    }
+    if (capabilities.elicitation?.url == null) return "unavailable";
+    const request = { mode: "url", sessionId, elicitationId: randomUUID(), url, message } as const;
+    const { action } = await client.request(methods.client.elicitation.create, request);
+    return action === "accept" ? "opened" : "refused";
+  } catch {
+    return "unavailable";
+  }
 }
