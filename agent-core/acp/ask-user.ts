@@ -190,9 +190,10 @@ export async function openPage(
       return (await call(client, openUrlMethod, { url })).opened ? "opened" : "refused";
     }
     if (capabilities.elicitation?.url == null) return "unavailable";
-    const request = { mode: "url", sessionId, elicitationId: randomUUID(), url, message } as const;
-    const { action } = await client.request(methods.client.elicitation.create, request);
-    return action === "accept" ? "opened" : "refused";
+    const response = await client.request(methods.client.elicitation.create, {
+      ...{ mode: "url", sessionId, elicitationId: randomUUID(), url, message },
+    });
+    return response.action === "accept" ? "opened" : "refused";
   } catch {
     return "unavailable";
   }

@@ -9,7 +9,7 @@ import type { ModelDirectory } from "../agent/model-directory.ts";
 import { resumedOptions } from "../agent/stored-agent.ts";
 import { configFile, sessionsFolder, spaceReserveFile } from "../config/home.ts";
 import type { Host } from "../host/host.ts";
-import { mcpExtension } from "../mcp/mcp-extension.ts";
+import { McpExtension } from "../mcp/mcp-extension.ts";
 import { editorServers, mergeServers, serversFrom } from "../mcp/server-config.ts";
 import { configuredPlugins } from "../plugins/plugins.ts";
 import { settingsOf } from "../providers/choice.ts";
@@ -19,7 +19,7 @@ import type { StoredSession } from "../sessions/read-journal.ts";
 import { journalPath } from "../sessions/session-files.ts";
 import { SpaceReserve } from "../sessions/space-reserve.ts";
 import { sessionHost } from "./acp-host.ts";
-import { askPermission, askQuestion, type UserClient } from "./ask-user.ts";
+import { askPermission, askQuestion, openPage, type UserClient } from "./ask-user.ts";
 import { type ConnectedClient, hermesCapabilities } from "./connected-client.ts";
 import type { StartingModel } from "./session-model.ts";
 import type { SessionParams } from "./session-params.ts";
@@ -123,13 +123,19 @@ function sessionExtensions(facts: ExtensionFacts): readonly Extension[] {
 }
 
 /** A server of the client replaces one of config.yaml with the same name. */
-function mcpServers({ configured, params, home, trusted }: ExtensionFacts): Extension | undefined {
+function mcpServers({ configured, params, home, trusted, client, identity, id, log }: ExtensionFacts): Extension {
   const { cwd, otherFolders } = params;
   const place = { source: "config", sourceName: "config.yaml", path: configFile(home) } as const;
   const own = serversFrom(configured.mcpServers, place);
   const editor = editorServers(params.mcpServers);
   const servers = mergeServers(own.servers, editor.servers);
-  return mcpExtension({ servers, problems: [...own.problems, ...editor.problems], cwd, otherFolders, trusted });
+  const { capabilities } = identity;
+  return new McpExtension({
+    ...{ servers, problems: [...own.problems, ...editor.problems], cwd, otherFolders, trusted, home },
+    environment: configured.options.environment ?? {},
+    openPage: (page) => openPage({ client, sessionId: id, capabilities }, page),
+    onDefect: log,
+  });
 }
 
 function interruption({ checkpoints }: AIAgent): readonly string[] {

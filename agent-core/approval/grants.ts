@@ -1,7 +1,8 @@
 /** Lasting answers: for this session, or for always in a file of the home folder. */
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
+import { fileVersion } from "../config/settings-file.ts";
 import { messageOf } from "../platform/errors.ts";
 import { withLockSync } from "../platform/locks/with-lock.ts";
 
@@ -34,8 +35,8 @@ export class Grants implements GrantLookup {
   readonly #onDefect: (message: string) => void;
   readonly #session = new Map<string, Grant>();
   #always: ReadonlyMap<string, Grant> = new Map();
-  /** Version of the file that was read last; empty when there is no file. */
-  #version = "";
+  /** Version of the file that was read last; undefined when there is no file. */
+  #version: string | undefined;
 
   /** `path`: file of the grants for always. `onDefect` gets one line when the file cannot be read or written. */
   constructor(path: string, onDefect: (message: string) => void) {
@@ -79,7 +80,7 @@ export class Grants implements GrantLookup {
 
   /** Reads the file again when another window changed it. */
   #refresh(): void {
-    const version = versionOf(this.#path);
+    const version = fileVersion(this.#path);
     if (version === this.#version) return;
     this.#version = version;
     this.#always = this.#load();
@@ -112,7 +113,7 @@ export class Grants implements GrantLookup {
         const temporary = `${this.#path}.${process.pid}.tmp`;
         writeFileSync(temporary, `${JSON.stringify(file, undefined, 2)}\n`, { mode: 0o600 });
         renameSync(temporary, this.#path);
-        this.#version = versionOf(this.#path);
+        this.#version = fileVersion(this.#path);
         isKnown = true;
       });
     });
@@ -136,10 +137,4 @@ function changed(
   const grants = new Map(before);
   change(grants);
   return grants;
-}
-
-/** Version of the file: each write makes another inode, and a time alone is too coarse. */
-function versionOf(path: string): string {
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat === undefined ? "" : `${stat.ino}:${stat.mtimeNs}:${stat.size}`;
 }

@@ -63,6 +63,11 @@ export function consentsFile(home: string): string {
   return join(home, "vscode", "consents.json");
 }
 
+/** File of the MCP servers and tools that the user switched on or off. */
+export function serverSwitchesFile(home: string): string {
+  return join(home, "vscode", "mcp-switches.json");
+}
+
 /** Folder of protected files that sandboxed commands made, and that were moved out of the workspace. */
 export function withheldFolder(home: string): string {
   return join(home, "vscode", "withheld");

@@ -5,13 +5,20 @@ import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/ext
 /** Servers as the command needs them. */
 export type CommandServers = {
   items(): readonly HermesExtensionItem[];
-  /** Waits until the servers have started or failed. */
-  settled(signal: AbortSignal): Promise<void>;
+  /** Takes over changes of the workspace. Settles when the servers are known. */
+  refresh(): Promise<void>;
+  /** Settles when each server has started or failed. */
+  settled(): Promise<void>;
   /** Returns the outcome in one line. Rejects with an Error in one line. */
   act(id: string, action: HermesExtensionAction, argument?: string): Promise<string>;
-  /** Signs in, and waits until the user has. `pasted`: the address that the browser was redirected to. */
-  signIn(id: string, pasted: string | undefined, signal: AbortSignal): Promise<string>;
+  /** Signs in, and waits until the user has. */
+  signIn(id: string, signal: AbortSignal): Promise<string>;
+  /** Ends a sign-in with the address that the browser was redirected to. */
+  paste(id: string, address: string): Promise<string>;
 };
+
+/** Added by the command line, which ends with the answer: servers may start and users may sign in before it. */
+const WAIT = "--wait";
 
 const ACTIONS: Readonly<Record<string, HermesExtensionAction>> = {
   allow: "allow",
@@ -30,23 +37,55 @@ export function mcpCommand(servers: CommandServers): ExtensionCommand {
     description: "List MCP servers, allow, restart, sign in, switch servers and tools on or off",
     hint: HINT,
     async run(argument, signal) {
-      const [verb = "", name = "", detail] = argument.split(/\s+/).filter((word) => word !== "");
-      if (verb === "list") await servers.settled(signal);
-      const items = servers.items();
-      if (verb === "" || verb === "list") return listOf(items);
-      const action = ACTIONS[verb];
-      const wanted = action === undefined ? verb : name;
-      const item = find(items, wanted);
-      if (item === undefined) return unknown(wanted, items);
-      if (action === undefined) return details(item);
-      if (action === "sign-in") return servers.signIn(item.id, detail, signal);
-      if (isOffered(item, action, detail)) return servers.act(item.id, action, detail);
-      return `${item.name} is ${STATES[item.state]}: there is nothing to ${verb}.`;
+      const words = argument.split(/\s+/).filter((word) => word !== "");
+      const isWaiting = words.includes(WAIT);
+      await servers.refresh();
+      if (isWaiting) await settled(servers, signal);
+      return answer(
+        words.filter((word) => word !== WAIT),
+        servers,
+        isWaiting ? signal : undefined,
+      );
     },
   };
 }
 
-/** A tool can be switched although its server only offers the other switch. */
+/** `waiting`: a sign-in is awaited, until the signal is aborted. */
+async function answer(
+  [verb = "list", ...rest]: readonly string[],
+  servers: CommandServers,
+  waiting: AbortSignal | undefined,
+): Promise<string> {
+  const items = servers.items();
+  if (verb === "list") return listOf(items);
+  const action = ACTIONS[verb];
+  const [name = "", detail] = action === undefined ? [verb] : rest;
+  const item = find(items, name);
+  if (item === undefined) return unknown(name, items);
+  if (action === undefined) return details(item);
+  if (action === "sign-in") return signIn(item, detail, servers, waiting);
+  if (isOffered(item, action, detail)) return servers.act(item.id, action, detail);
+  return `${item.name} is ${STATES[item.state]}: there is nothing to ${verb}.`;
+}
+
+function signIn(
+  { id }: HermesExtensionItem,
+  address: string | undefined,
+  servers: CommandServers,
+  waiting: AbortSignal | undefined,
+): Promise<string> {
+  if (address !== undefined) return servers.paste(id, address);
+  return waiting === undefined ? servers.act(id, "sign-in") : servers.signIn(id, waiting);
+}
+
+/** Rejects with the signal's reason when it is aborted. */
+async function settled(servers: CommandServers, signal: AbortSignal): Promise<void> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  await Promise.race([servers.settled(), aborted]);
+}
+
+/** A tool can be switched although its server offers only the other switch. */
 function isOffered({ actions }: HermesExtensionItem, action: HermesExtensionAction, tool: string | undefined): boolean {
   return actions.includes(action) || tool !== undefined;
 }

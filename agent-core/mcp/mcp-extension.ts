@@ -1,5 +1,8 @@
 /** MCP as an extension of a session. The servers and the MCP library are loaded only when a server is configured. */
 import type { Extension, ExtensionSession } from "../agent/extensions.ts";
+import { fileVersion } from "../config/settings-file.ts";
+import { mcpCommand } from "./mcp-command.ts";
+import { serverFiles } from "./server-config.ts";
 import type { SessionServers, SessionServersOptions } from "./session-servers.ts";
 
 /**
@@ -8,24 +11,36 @@ import type { SessionServers, SessionServersOptions } from "./session-servers.ts
  */
 const START_DELAY_MS = 20;
 
-/** Undefined when nothing is configured. */
-export function mcpExtension(options: SessionServersOptions): Extension | undefined {
-  return options.servers.length === 0 && options.problems.length === 0 ? undefined : new McpExtension(options);
-}
-
-/** Represents the servers of the session until their code is loaded. */
+/** Represents the servers of the session until their code is loaded: with the first server that is configured. */
 export class McpExtension implements Extension {
   readonly name = "mcp";
-  readonly ready: Promise<void>;
+  /** Undefined when nothing is configured. */
+  readonly ready?: Promise<void>;
   readonly #options: SessionServersOptions;
   readonly #begun = Promise.withResolvers<ExtensionSession>();
   readonly #listeners: (() => void)[] = [];
+  readonly #command = mcpCommand({
+    items: () => this.items(),
+    refresh: async () => {
+      this.#loadIfNeeded();
+      if (this.#loading !== undefined) await this.#known.promise;
+      this.#servers?.tools();
+    },
+    settled: async () => this.#servers?.settled(),
+    act: (...parameters) => this.act(...parameters),
+    signIn: async (...parameters) => this.#loaded().signIn(...parameters),
+    paste: async (...parameters) => this.#loaded().paste(...parameters),
+  });
+  /** Settles when the code is loaded. */
+  readonly #known = Promise.withResolvers<void>();
+  #loading: Promise<void> | undefined;
   #servers: SessionServers | undefined;
   #isDisposed = false as boolean;
 
   constructor(options: SessionServersOptions) {
     this.#options = options;
-    this.ready = this.#load();
+    this.#loadIfNeeded();
+    if (this.#loading !== undefined) this.ready = this.#loading;
   }
 
   begin(session: ExtensionSession): void {
@@ -33,11 +48,12 @@ export class McpExtension implements Extension {
   }
 
   tools(): ReturnType<SessionServers["tools"]> {
+    this.#loadIfNeeded(); // the user may trust the workspace by now
     return this.#servers?.tools() ?? [];
   }
 
   commands(): ReturnType<SessionServers["commands"]> {
-    return this.#servers?.commands() ?? [];
+    return [this.#command, ...(this.#servers?.commands() ?? [])];
   }
 
   onChange(listener: () => void): void {
@@ -49,13 +65,26 @@ export class McpExtension implements Extension {
   }
 
   async act(...parameters: Parameters<SessionServers["act"]>): Promise<string> {
-    if (this.#servers === undefined) throw new Error("the MCP servers are starting; try again in a moment");
-    return this.#servers.act(...parameters);
+    return this.#loaded().act(...parameters);
   }
 
   async dispose(): Promise<void> {
     this.#isDisposed = true;
+    this.#known.resolve();
     await this.#servers?.dispose();
+  }
+
+  #loaded(): SessionServers {
+    if (this.#servers === undefined) throw new Error("The MCP servers are starting. Try again in a moment.");
+    return this.#servers;
+  }
+
+  #loadIfNeeded(): void {
+    const { servers, problems, trusted, cwd, otherFolders } = this.#options;
+    if (this.#loading !== undefined) return;
+    const hasFile = (): boolean =>
+      serverFiles([cwd, ...otherFolders]).some(({ path }) => fileVersion(path) !== undefined);
+    if (servers.length > 0 || problems.length > 0 || (trusted() && hasFile())) this.#loading = this.#load();
   }
 
   async #load(): Promise<void> {
@@ -64,9 +93,14 @@ export class McpExtension implements Extension {
       setTimeout(resolve, START_DELAY_MS);
     });
     if (this.#isDisposed) return;
-    const { SessionServers: Servers } = await import("./session-servers.ts");
-    const servers = new Servers(this.#options, session);
+    const [{ SessionServers: Servers }, { ServerSwitches }] = await Promise.all([
+      import("./session-servers.ts"),
+      import("./server-switches.ts"),
+    ]);
+    const servers = new Servers(this.#options, await ServerSwitches.of(this.#options.home), session);
+    if (this.#isDisposed) return servers.dispose();
     this.#servers = servers;
+    this.#known.resolve();
     for (const listener of this.#listeners) servers.onChange(listener);
     await servers.ready;
   }

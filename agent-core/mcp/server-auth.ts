@@ -26,7 +26,9 @@ const RENEWAL_MARGIN_MS = 30_000;
 const RENEWAL_MS = 8_000;
 
 /** The server lets nobody in without a sign-in. The message is one line for the user. */
-export class SignInNeeded extends Error {}
+export class SignInNeeded extends Error {
+  override readonly name = "SignInNeeded";
+}
 
 /** Terms of a sign-in, from a refusal of the server. */
 export type Challenge = { readonly resourceMetadataUrl?: URL; readonly scope?: string };
@@ -72,6 +74,9 @@ const wholeFetch: FetchLike = async (url, { method, headers, body, signal } = {}
 export class ServerAuth implements AuthProvider {
   readonly options: ServerAuthOptions;
   #challenge: Challenge = {};
+  #isSignedIn = false;
+  /** Reason why the last sign-in no longer serves. */
+  #ended: SignInNeeded | undefined;
 
   constructor(options: ServerAuthOptions) {
     this.options = options;
@@ -82,9 +87,15 @@ export class ServerAuth implements AuthProvider {
     return this.#challenge;
   }
 
+  /** True after a request with a token. */
+  get isSignedIn(): boolean {
+    return this.#isSignedIn;
+  }
+
   /** Token for a request; undefined while nobody is signed in. Rejects with SignInNeeded when it cannot be renewed. */
   async token(): Promise<string | undefined> {
     const signIn = await this.options.file.last();
+    this.#isSignedIn = signIn?.tokens !== undefined;
     if (signIn === undefined || !this.#isEnding(signIn)) return signIn?.tokens?.access_token;
     return this.#renewed(signIn.tokens?.access_token);
   }
@@ -94,11 +105,12 @@ export class ServerAuth implements AuthProvider {
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
     this.#challenge = { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope && { scope }) };
     const signIn = await this.options.file.last();
-    if (signIn?.tokens === undefined) throw this.#needed("asks for a sign-in");
+    if (signIn?.tokens === undefined) throw this.#ended ?? this.#needed("asks for a sign-in");
     await this.#renewed(signIn.tokens.access_token);
   }
 
   async signOut(): Promise<void> {
+    this.#isSignedIn = false;
     await this.options.file.change(async (last) => last && withoutTokens(last));
   }
 
@@ -120,11 +132,13 @@ export class ServerAuth implements AuthProvider {
         return renewed;
       } catch (error) {
         problem = this.#problemOf(error);
-        return problem instanceof SignInNeeded ? withoutTokens(last) : undefined;
+        if (!(problem instanceof SignInNeeded)) return undefined;
+        this.#ended = problem;
+        return withoutTokens(last);
       }
     });
     if (problem !== undefined) throw problem;
-    if (token === undefined) throw this.#needed("asks for a sign-in");
+    if (token === undefined) throw this.#ended ?? this.#needed("asks for a sign-in");
     return token;
   }
 

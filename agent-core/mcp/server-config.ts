@@ -1,4 +1,5 @@
 /** Settings of MCP servers, from the home's config.yaml and from the client of the session. */
+import { join } from "node:path";
 import type { McpServer } from "@zed-industries/agent-client-protocol";
 import { contentHash } from "../approval/consents.ts";
 import type { McpServerSection } from "../config/sections.ts";
@@ -101,6 +102,27 @@ function settingsOf({
   if (command !== undefined && url === undefined) return { kind: "stdio", command, args, env, cwd };
   if (command !== undefined || url === undefined || !/^https?:/.test(url) || !URL.canParse(url)) return undefined;
   return { kind: type === "sse" ? "sse" : "http", url, headers, auth };
+}
+
+/** File of a workspace with a table of servers. */
+export type ServerFile = {
+  /** Workspace folder, absolute. */
+  readonly folder: string;
+  /** Relative to the folder. */
+  readonly name: string;
+  readonly path: string;
+  /** Key of the table. */
+  readonly key: string;
+};
+
+/** The files that may exist in workspace folders. The first one that defines a server wins. */
+export function serverFiles(folders: readonly string[]): readonly ServerFile[] {
+  return folders.flatMap((folder) =>
+    [
+      { name: ".mcp.json", key: "mcpServers" },
+      { name: join(".vscode", "mcp.json"), key: "servers" },
+    ].map((file) => ({ ...file, folder, path: join(folder, file.name) })),
+  );
 }
 
 /** Servers of `mcpServers` in a request of the client. */

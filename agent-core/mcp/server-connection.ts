@@ -286,6 +286,9 @@ export class ServerConnection {
       if (timeout.signal.aborted) {
         throw new Error(`the MCP server ${name} sent nothing for ${timeoutMs / 1_000} s; the call was cancelled`);
       }
+      if (error instanceof Error && error.name === "SignInNeeded") {
+        this.#set({ kind: "needs-sign-in", error: error.message });
+      }
       if (this.#client === client) throw error;
       throw new Error(`the MCP server ${name} ended during the call${client.log === "" ? "" : `: ${client.log}`}`);
     } finally {

@@ -1,13 +1,20 @@
 /** The MCP servers of one session: their tools, their list for the user, and the user's actions on them. */
 import type { Extension, ExtensionCommand, ExtensionSession } from "../agent/extensions.ts";
+import { Consents } from "../approval/consents.ts";
+import type { Environment } from "../config/home.ts";
+import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { Tool } from "../tools/tool.ts";
 import { hub, type ServerLease } from "./hub.ts";
 import { resourceTools, type SessionServer, ToolNames, toolsOf } from "./mcp-tool.ts";
+import { type OpenPage, PendingSignIns } from "./pending-sign-ins.ts";
 import { promptCommands } from "./prompt-commands.ts";
+import type { ServerAuth } from "./server-auth.ts";
 import { offersTool, type ServerConfig, serverDetail } from "./server-config.ts";
 import type { Listing, ServerConnection } from "./server-connection.ts";
+import type { ServerSwitches } from "./server-switches.ts";
 import { serverUser } from "./server-user.ts";
+import { type WorkspaceServer, type WorkspaceServerList, WorkspaceServers } from "./workspace-servers.ts";
 
 export type SessionServersOptions = {
   readonly servers: readonly ServerConfig[];
@@ -19,11 +26,19 @@ export type SessionServersOptions = {
   readonly otherFolders: readonly string[];
   /** Servers start once the user trusts the workspace. */
   readonly trusted: () => boolean;
+  /** Hermes' home folder. */
+  readonly home: string;
+  /** Values for the variables in the workspace's files. */
+  readonly environment: Environment;
+  readonly openPage: OpenPage;
+  readonly onDefect: (message: string) => void;
 };
 
 /** One server of the session. */
 type Entry = {
   readonly config: ServerConfig;
+  /** Content of a workspace's server that needs the user's consent. */
+  readonly consent: Pick<WorkspaceServer, "hash" | "description"> | undefined;
   isOn: boolean;
   /** Tools that the user switched off, by the server's names. */
   readonly toolsOff: Set<string>;
@@ -32,38 +47,47 @@ type Entry = {
   shownError: string | undefined;
   /** Tools of the last listing. */
   made: { readonly listing: Listing; readonly tools: readonly Tool[] } | undefined;
+  /** Credentials, for a server that may ask for a sign-in. */
+  auth: ServerAuth | undefined;
 };
 
 export class SessionServers implements Extension {
   readonly name = "mcp";
-  readonly ready: Promise<unknown>;
+  readonly ready: Promise<void>;
   readonly #options: SessionServersOptions;
-  readonly #entries: readonly Entry[];
   readonly #listeners = new Set<() => void>();
   readonly #session: ExtensionSession;
   readonly #names = new ToolNames();
   readonly #samplingAllowed = new Set<string>();
+  readonly #switches: ServerSwitches;
+  readonly #consents: Consents;
+  readonly #signIns: PendingSignIns;
+  readonly #workspace: WorkspaceServers;
+  #listed: WorkspaceServerList | undefined;
+  #entries: readonly Entry[];
   #tools: readonly Tool[] = [];
 
   /** Starts the servers in the background. */
-  constructor(options: SessionServersOptions, session: ExtensionSession) {
+  constructor(options: SessionServersOptions, switches: ServerSwitches, session: ExtensionSession) {
     this.#options = options;
     this.#session = session;
-    this.#entries = options.servers.map((config) => ({
-      config,
-      isOn: config.isEnabled,
-      toolsOff: new Set<string>(),
-      lease: undefined,
-      shownError: undefined,
-      made: undefined,
-    }));
-    for (const message of options.problems) session.status({ severity: "warning", message });
+    this.#switches = switches;
+    this.#consents = new Consents(options.home, options.onDefect);
+    this.#signIns = new PendingSignIns(options.home, options.openPage, session);
+    this.#workspace = new WorkspaceServers([options.cwd, ...options.otherFolders], options.environment);
+    this.#entries = options.servers.map((config) => this.#entryOf(config, undefined));
+    this.#warn(options.problems);
     this.#startAll();
-    this.ready = Promise.all(this.#entries.map(({ lease }) => lease?.connection.started));
+    this.ready = this.settled();
+  }
+
+  /** Settles when each server has started or failed. Never rejects. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#entries.map(({ lease }) => lease?.connection.started));
   }
 
   tools(): readonly Tool[] {
-    this.#startAll(); // the user may trust the workspace by now
+    this.#startAll(); // the user may trust the workspace by now, and its files may have changed
     const tools = this.#entries.flatMap((entry) => this.#toolsOf(entry));
     const isSame = tools.length === this.#tools.length && tools.every((tool, index) => tool === this.#tools[index]);
     if (!isSame) this.#tools = tools;
@@ -87,37 +111,120 @@ export class SessionServers implements Extension {
 
   /** Returns the outcome in one line. Rejects with an Error in one line. */
   async act(id: string, action: HermesExtensionAction, argument?: string): Promise<string> {
-    const entry = this.#entries.find(({ config }) => itemId(config) === id);
-    if (entry === undefined) throw new Error(`there is no MCP server ${id}`);
-    const { name } = entry.config;
+    const entry = this.#find(id);
     switch (action) {
+      case "allow":
+        return this.#allow(entry);
       case "enable":
       case "disable":
         return argument === undefined
           ? this.#switchServer(entry, action === "enable")
           : this.#switchTool(entry, argument, action === "enable");
       case "restart":
-        if (entry.lease === undefined) return this.#switchServer(entry, true);
-        await entry.lease.connection.start();
-        return `${name}: ${describe(entry.lease.connection)}`;
-      default:
-        throw new Error(`${name} does not offer the action ${action}`);
+        return this.#restart(entry);
+      case "sign-in":
+        return this.#beginSignIn(entry);
+      case "sign-out":
+        return this.#signOut(entry);
     }
   }
 
+  /** Signs in, and waits until the user has. Rejects with an Error in one line, and with the signal's reason. */
+  async signIn(id: string, signal: AbortSignal): Promise<string> {
+    const entry = this.#find(id);
+    const pending = this.#signIns.begin(entry.config, this.#connectionOf(entry));
+    signal.addEventListener("abort", () => pending.cancel(), { once: true });
+    await pending.done;
+    return signedIn(entry);
+  }
+
+  /** Ends a sign-in with the address that the browser was redirected to, from a user who has it on another machine. */
+  async paste(id: string, address: string): Promise<string> {
+    const { name } = this.#find(id).config;
+    const pending = this.#signIns.get(name);
+    if (pending === undefined) throw new Error(`No sign-in to ${name} waits. Type \`/mcp signin ${name}\` first.`);
+    if (!URL.canParse(address)) throw new Error(`${address} is not the address that the browser shows.`);
+    pending.paste(new URL(address));
+    return `${name}: the address is used.`;
+  }
+
   async dispose(): Promise<void> {
+    this.#signIns.cancelAll();
     await Promise.all(this.#entries.map((entry) => this.#stop(entry)));
+  }
+
+  #find(id: string): Entry {
+    const entry = this.#entries.find(({ config }) => itemId(config) === id);
+    if (entry === undefined) throw new Error(`there is no MCP server ${id}`);
+    return entry;
+  }
+
+  #entryOf(config: ServerConfig, consent: Entry["consent"]): Entry {
+    const key = consent?.hash ?? config.name;
+    return {
+      config,
+      consent,
+      isOn: this.#switches.isOn(key) ?? config.isEnabled,
+      toolsOff: new Set(this.#switches.toolsOff(key)),
+      lease: undefined,
+      shownError: undefined,
+      made: undefined,
+      auth: undefined,
+    };
+  }
+
+  #warn(problems: readonly string[]): void {
+    for (const message of problems) this.#session.status({ severity: "warning", message });
+  }
+
+  #isAllowed({ consent }: Entry): boolean {
+    return consent === undefined || this.#consents.isAllowed("mcp", consent.hash);
+  }
+
+  /** Takes over changes of the workspace's files. A server that the user chose hides one of the workspace. */
+  #readWorkspace(): void {
+    const list = this.#workspace.read();
+    if (list === this.#listed) return;
+    this.#listed = list;
+    const chosen = this.#entries.filter(({ consent }) => consent === undefined);
+    const names = new Set(chosen.map(({ config }) => config.name));
+    const before = this.#entries.filter(({ consent }) => consent !== undefined);
+    const now = list.servers
+      .filter(({ config }) => !names.has(config.name))
+      .map(({ config, ...consent }) => {
+        const same = before.find((entry) => entry.config.name === config.name && entry.consent?.hash === consent.hash);
+        return same ?? this.#entryOf(config, consent);
+      });
+    this.#entries = [...chosen, ...now];
+    for (const entry of before) if (!now.includes(entry)) void this.#stop(entry);
+    this.#warn(list.problems);
+    const waiting = now.filter((entry) => !before.includes(entry) && entry.isOn && !this.#isAllowed(entry));
+    if (waiting.length > 0) this.#session.status({ severity: "info", message: consentLine(waiting) });
+    this.#notify();
   }
 
   #startAll(): void {
     if (!this.#options.trusted()) return;
-    for (const entry of this.#entries) if (entry.isOn && entry.lease === undefined) this.#start(entry);
+    this.#readWorkspace();
+    for (const entry of this.#entries) {
+      if (entry.isOn && entry.lease === undefined && this.#isAllowed(entry)) this.#start(entry);
+    }
   }
 
   #start(entry: Entry): void {
     const { cwd, otherFolders } = this.#options;
-    const roots = [cwd, ...otherFolders];
-    entry.lease = hub.lease({ config: entry.config, folder: cwd, roots, onChange: () => this.#changed(entry) });
+    const { config } = entry;
+    const authOf = async (): Promise<ServerAuth | undefined> => {
+      if (config.settings.kind === "stdio") return undefined;
+      const { serverAuthOf } = await import("./server-auth.ts");
+      entry.auth = serverAuthOf(config, this.#options.home);
+      return entry.auth;
+    };
+    void authOf();
+    entry.lease = hub.lease({
+      ...{ config, folder: cwd, roots: [cwd, ...otherFolders], authProvider: authOf },
+      onChange: () => this.#changed(entry),
+    });
   }
 
   async #stop(entry: Entry): Promise<void> {
@@ -161,48 +268,113 @@ export class SessionServers implements Extension {
     };
   }
 
-  async #switchServer(entry: Entry, isOn: boolean): Promise<string> {
-    entry.isOn = isOn;
-    if (isOn) this.#startAll();
-    else await this.#stop(entry);
-    await entry.lease?.connection.started;
-    this.#notify();
+  /** Throws when the server does not run and may not start. */
+  #connectionOf(entry: Entry): ServerConnection {
+    this.#startAll();
+    if (entry.lease !== undefined) return entry.lease.connection;
     const { name } = entry.config;
-    if (!isOn) return `${name} is off.`;
-    return entry.lease === undefined
-      ? `${name} starts once you trust this workspace.`
-      : `${name}: ${describe(entry.lease.connection)}`;
+    if (!this.#options.trusted()) throw new Error(`${name} starts once you trust this workspace.`);
+    if (!entry.isOn) throw new Error(`${name} is off. Type \`/mcp enable ${name}\`.`);
+    throw new Error(`${name} waits for your consent. Type \`/mcp allow ${name}\`.`);
   }
 
-  #switchTool(entry: Entry, tool: string, isOn: boolean): string {
-    const known = entry.lease?.connection.listing.tools.some(({ name }) => name === tool);
-    if (!known) throw new Error(`${entry.config.name} has no tool ${tool}`);
+  async #allow(entry: Entry): Promise<string> {
+    const { consent, config } = entry;
+    if (consent !== undefined) this.#consents.allow("mcp", consent.hash, consent.description);
+    const connection = this.#connectionOf(entry);
+    await connection.started;
+    this.#notify();
+    return `${config.name}: ${describe(connection)}`;
+  }
+
+  async #restart(entry: Entry): Promise<string> {
+    const connection = this.#connectionOf(entry);
+    await connection.start();
+    return `${entry.config.name}: ${describe(connection)}`;
+  }
+
+  /** Returns when the user has the page. The outcome follows as a status. */
+  #beginSignIn(entry: Entry): Promise<string> {
+    const { opened, done } = this.#signIns.begin(entry.config, this.#connectionOf(entry));
+    done.then(
+      () => this.#session.status({ severity: "info", message: signedIn(entry) }),
+      (error: unknown) => this.#session.status({ severity: "warning", message: messageOf(error) }),
+    );
+    return opened;
+  }
+
+  async #signOut({ auth, config, lease }: Entry): Promise<string> {
+    if (auth === undefined) throw new Error(`${config.name} needs no sign-in.`);
+    await auth.signOut();
+    await lease?.connection.start();
+    return `You are signed out of ${config.name}.`;
+  }
+
+  async #switchServer(entry: Entry, isOn: boolean): Promise<string> {
+    const { name } = entry.config;
+    await this.#switches.switchServer(entry.consent?.hash ?? name, isOn);
+    entry.isOn = isOn;
+    if (!isOn) await this.#stop(entry);
+    this.#notify();
+    if (!isOn) return `${name} is off.`;
+    const connection = this.#connectionOf(entry);
+    await connection.started;
+    return `${name}: ${describe(connection)}`;
+  }
+
+  async #switchTool(entry: Entry, tool: string, isOn: boolean): Promise<string> {
+    const { name } = entry.config;
+    const known = entry.lease?.connection.listing.tools.some((each) => each.name === tool);
+    if (!known) throw new Error(`${name} has no tool ${tool}`);
+    await this.#switches.switchTool(entry.consent?.hash ?? name, tool, isOn);
     if (isOn) entry.toolsOff.delete(tool);
     else entry.toolsOff.add(tool);
     entry.made = undefined;
     this.#notify();
-    return `${tool} of ${entry.config.name} is ${isOn ? "on" : "off"} from the next message on.`;
+    return `${tool} of ${name} is ${isOn ? "on" : "off"} from the next message on.`;
   }
 
-  #itemOf({ config, isOn, lease, toolsOff }: Entry): HermesExtensionItem {
-    const state = lease?.connection.state;
+  #itemOf(entry: Entry): HermesExtensionItem {
+    const { config, consent, isOn, lease, toolsOff } = entry;
     const error = lease && problemOf(lease.connection);
+    const needsConsent = isOn && !this.#isAllowed(entry);
     const tools = lease?.connection.listing.tools ?? [];
     return {
       id: itemId(config),
       kind: "mcp",
       name: config.name,
       source: config.sourceName,
-      state: state?.kind ?? "off",
-      detail: serverDetail(config),
+      state: needsConsent ? "needs-consent" : (lease?.connection.state.kind ?? "off"),
+      detail: consent?.description ?? serverDetail(config),
       ...(error !== undefined && { error }),
       ...(config.path !== undefined && { path: config.path }),
       ...(tools.length > 0 && {
         tools: tools.map(({ name }) => ({ name, on: offersTool(config, name) && !toolsOff.has(name) })),
       }),
-      actions: isOn ? ["restart", "disable"] : ["enable"],
+      actions: needsConsent ? ["allow", "disable"] : actionsOf(entry),
     };
   }
+}
+
+function actionsOf({ isOn, lease, auth }: Entry): readonly HermesExtensionAction[] {
+  if (!isOn) return ["enable"];
+  const needsSignIn = lease?.connection.state.kind === "needs-sign-in";
+  return [
+    ...(needsSignIn ? (["sign-in"] as const) : []),
+    "restart",
+    "disable",
+    ...(auth?.isSignedIn ? (["sign-out"] as const) : []),
+  ];
+}
+
+function consentLine(waiting: readonly Entry[]): string {
+  const names = waiting.map(({ config }) => config.name).join(", ");
+  const one = waiting.length === 1 ? "The MCP server" : "MCP servers";
+  return `${one} of this workspace ${waiting.length === 1 ? "waits" : "wait"} for your consent: ${names}. \`/mcp\` shows the command, \`/mcp allow NAME\` starts it.`;
+}
+
+function signedIn({ config, lease }: Entry): string {
+  return `You are signed in to ${config.name}: ${lease === undefined ? "off." : describe(lease.connection)}`;
 }
 
 export function itemId({ name }: ServerConfig): string {

@@ -2,25 +2,16 @@
  * MCP servers that a workspace brings along, in `.mcp.json` or `.vscode/mcp.json`. Each starts only after the user has
  * allowed exactly its program, arguments and environment, or its address and headers.
  */
-import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
 import { type ParseError, parse } from "jsonc-parser";
 import * as z from "zod";
 import { contentHash } from "../approval/consents.ts";
 import type { Environment } from "../config/home.ts";
 import { mcpServerSection } from "../config/sections.ts";
+import { fileVersion, readSettings } from "../config/settings-file.ts";
+import { messageOf } from "../platform/errors.ts";
 import { visibleText } from "../platform/visible-text.ts";
-import { type ServerConfig, serversFrom } from "./server-config.ts";
-
-/** A longer file is no list of servers. Bytes. */
-const MAX_FILE_BYTES = 1024 ** 2;
-
-/** The file of each format, and its key of the servers. The first file that defines a name wins. */
-const FILES = [
-  { file: ".mcp.json", key: "mcpServers" },
-  { file: join(".vscode", "mcp.json"), key: "servers" },
-] as const;
+import { type ServerConfig, type ServerFile, serverFiles, serversFrom } from "./server-config.ts";
 
 export type WorkspaceServer = {
   readonly config: ServerConfig;
@@ -38,11 +29,6 @@ export type WorkspaceServerList = {
 
 const EMPTY: WorkspaceServerList = { servers: [], problems: [] };
 
-/** True when one of the folders has a list of servers. */
-export function hasServerFile(folders: readonly string[]): boolean {
-  return folders.some((folder) => FILES.some(({ file }) => sizeOf(join(folder, file)) !== undefined));
-}
-
 /** Reads the files of workspace folders again after each change. */
 export class WorkspaceServers {
   readonly #folders: readonly string[];
@@ -58,13 +44,11 @@ export class WorkspaceServers {
 
   /** The same object as long as no file changed. */
   read(): WorkspaceServerList {
-    const paths = this.#folders.flatMap((folder) =>
-      FILES.map(({ file, key }) => ({ folder, key, name: file, path: join(folder, file) })),
-    );
-    const version = paths.map(({ path }) => versionOf(path)).join(" ");
+    const files = serverFiles(this.#folders);
+    const version = files.map(({ path }) => fileVersion(path) ?? "-").join(" ");
     if (version === this.#version) return this.#list;
     this.#version = version;
-    const lists = paths.map((place) => serversIn(place, this.#environment));
+    const lists = files.map((file) => serversIn(file, this.#environment));
     const servers = new Map<string, WorkspaceServer>();
     for (const server of lists.flatMap((list) => list.servers)) {
       if (!servers.has(server.config.name)) servers.set(server.config.name, server);
@@ -74,31 +58,30 @@ export class WorkspaceServers {
   }
 }
 
-type Place = { readonly folder: string; readonly key: string; readonly name: string; readonly path: string };
-
 const serverTable = z.record(z.string(), z.unknown());
 
-function serversIn(place: Place, environment: Environment): WorkspaceServerList {
-  const { key, name: file, path } = place;
-  const size = sizeOf(path);
-  if (size === undefined) return EMPTY;
-  if (size > MAX_FILE_BYTES)
-    return problem(`${file} has more than ${MAX_FILE_BYTES} bytes. Its MCP servers are not used.`);
-  const errors: ParseError[] = [];
-  const parsed: unknown = parse(readFileSync(path, "utf8"), errors, { allowTrailingComma: true });
-  if (errors.length > 0) return problem(`${file} is not valid JSON. Its MCP servers are not used.`);
-  const table = z.looseObject({ [key]: serverTable.optional() }).safeParse(parsed).data;
-  if (table === undefined) return problem(`${file}: \`${key}\` is not an object of servers. They are not used.`);
-  const lists = Object.entries(serverTable.parse(table[key] ?? {})).map(([name, raw]) =>
-    serverOf(name, raw, place, environment),
-  );
-  return {
-    servers: lists.flatMap(({ servers }) => servers),
-    problems: lists.flatMap(({ problems }) => problems),
-  };
+function serversIn(file: ServerFile, environment: Environment): WorkspaceServerList {
+  const { key, name, path } = file;
+  if (fileVersion(path) === undefined) return EMPTY;
+  try {
+    const errors: ParseError[] = [];
+    const parsed: unknown = parse(readSettings(path), errors, { allowTrailingComma: true });
+    if (errors.length > 0) throw new Error("it is not valid JSON");
+    const table = z.looseObject({ [key]: serverTable.optional() }).safeParse(parsed).data;
+    if (table === undefined) throw new Error(`\`${key}\` is not an object of servers`);
+    const lists = Object.entries(serverTable.parse(table[key] ?? {})).map(([server, raw]) =>
+      serverOf(server, raw, file, environment),
+    );
+    return {
+      servers: lists.flatMap(({ servers }) => servers),
+      problems: lists.flatMap(({ problems }) => problems),
+    };
+  } catch (error) {
+    return problem(`The MCP servers of ${name} are not used: ${messageOf(error)}.`);
+  }
 }
 
-function serverOf(name: string, raw: unknown, { folder, name: file, path }: Place, environment: Environment) {
+function serverOf(name: string, raw: unknown, { folder, name: file, path }: ServerFile, environment: Environment) {
   const unusable = (reason: string): WorkspaceServerList =>
     problem(`${file}: the MCP server ${visibleText(name)} ${reason}. It is not used.`);
   const problems: string[] = [];
@@ -176,15 +159,4 @@ function replacementOf(
   const [, name = "", otherwise] = /^(?:env:)?([A-Za-z_]\w*)(?::-(.*))?$/.exec(variable) ?? [];
   if (name === "") return { problem: `uses \`\${${visibleText(variable)}}\`, which Hermes does not know` };
   return environment[name] ?? otherwise ?? { problem: `refers to the variable ${name}, which is not set` };
-}
-
-function sizeOf(path: string): number | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat?.isFile() ? stat.size : undefined;
-}
-
-/** Each write makes another time, size or file. */
-function versionOf(path: string): string {
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat === undefined ? "-" : `${stat.ino}:${stat.mtimeNs}:${stat.size}`;
 }

@@ -32,14 +32,19 @@ async function run(argument: string, items: readonly HermesExtensionItem[] = ITE
   const acted: unknown[] = [];
   const command = mcpCommand({
     items: () => items,
+    refresh: async () => undefined,
     settled: async () => void acted.push("settled"),
     act: async (...parameters) => {
       acted.push(parameters);
       return "done";
     },
-    signIn: async (id, pasted) => {
-      acted.push(["sign-in", id, pasted]);
+    signIn: async (id) => {
+      acted.push(["wait for sign-in", id]);
       return "signed in";
+    },
+    paste: async (...parameters) => {
+      acted.push(["paste", ...parameters]);
+      return "pasted";
     },
   });
   return { answer: await command.run(argument, never), acted };
@@ -55,9 +60,10 @@ test("lists servers with state, tools and last error, and the command that waits
   ]);
 });
 
-test("`list` waits until the servers have started, for the command line", async () => {
-  expect((await run("list")).acted).toEqual(["settled"]);
-  expect((await run("")).acted).toEqual([]);
+test("with `--wait` the list follows the start of the servers, and a sign-in its end", async () => {
+  expect((await run("list --wait")).acted).toEqual(["settled"]);
+  expect((await run("list")).acted).toEqual([]);
+  expect((await run("signin Mail --wait")).acted).toEqual(["settled", ["wait for sign-in", "mcp:Mail"]]);
 });
 
 test("shows one server with its command and tools", async () => {
@@ -72,8 +78,8 @@ test.each([
   ["disable files", ["mcp:files", "disable", undefined]],
   ["disable files read", ["mcp:files", "disable", "read"]],
   ["enable files write", ["mcp:files", "enable", "write"]],
-  ["signin mail", ["sign-in", "mcp:Mail", undefined]],
-  ["signin Mail http://127.0.0.1:1/callback?code=x", ["sign-in", "mcp:Mail", "http://127.0.0.1:1/callback?code=x"]],
+  ["signin mail", ["mcp:Mail", "sign-in"]],
+  ["signin Mail http://127.0.0.1:1/callback?code=x", ["paste", "mcp:Mail", "http://127.0.0.1:1/callback?code=x"]],
 ])("/mcp %s acts as the page does", async (argument, expected) => {
   expect((await run(argument)).acted).toEqual([expected]);
 });

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { ExtensionSession } from "../../../agent-core/agent/extensions.ts";
 import type { McpServerSection } from "../../../agent-core/config/sections.ts";
 import { type ServerConfig, serversFrom } from "../../../agent-core/mcp/server-config.ts";
+import { ServerSwitches } from "../../../agent-core/mcp/server-switches.ts";
 import { SessionServers } from "../../../agent-core/mcp/session-servers.ts";
 import type { Answer, Question, Tool, ToolResult } from "../../../agent-core/tools/tool.ts";
 import { temporaryFolder } from "../../support/acp-client.ts";
@@ -69,8 +70,13 @@ async function open(configs: readonly ServerConfig[], circumstances: Circumstanc
     status: ({ message }: { readonly message: string }) => lines.push(message),
     auxiliary,
   } as unknown as ExtensionSession;
-  const options = { servers: configs, problems: [], cwd: bench.folder, otherFolders: [], trusted };
-  const servers = new SessionServers(options, session);
+  const home = temporaryFolder("hermes-mcp-home-");
+  const options = {
+    ...{ servers: configs, problems: [], cwd: bench.folder, otherFolders: [], trusted, home, environment: {} },
+    openPage: async () => "unavailable" as const,
+    onDefect: (line: string) => lines.push(line),
+  };
+  const servers = new SessionServers(options, await ServerSwitches.of(home), session);
   opened.push(servers);
   await servers.ready;
   const tool = (end: string): Tool => {

@@ -1,0 +1,95 @@
+/** Sign-ins that wait for the user's browser, at most one for each server of a session. */
+import type { ExtensionSession } from "../agent/extensions.ts";
+import { messageOf } from "../platform/errors.ts";
+import type { ServerConfig } from "./server-config.ts";
+import type { ServerConnection } from "./server-connection.ts";
+
+/** Opens a page in the user's browser. `unavailable`: the user needs the link. */
+export type OpenPage = (page: {
+  readonly url: URL;
+  readonly purpose: string;
+}) => Promise<"opened" | "refused" | "unavailable">;
+
+/** One sign-in. */
+type Pending = {
+  /** Resolves to one line when the user has the page. Rejects with an Error in one line. */
+  readonly opened: Promise<string>;
+  /** Resolves when the user is signed in. Rejects with an Error in one line. */
+  readonly done: Promise<void>;
+  paste(address: URL): void;
+  cancel(): void;
+};
+
+export class PendingSignIns {
+  readonly #home: string;
+  readonly #openPage: OpenPage;
+  readonly #session: ExtensionSession;
+  readonly #pending = new Map<string, Pending>();
+
+  constructor(home: string, openPage: OpenPage, session: ExtensionSession) {
+    this.#home = home;
+    this.#openPage = openPage;
+    this.#session = session;
+  }
+
+  /** Begins a sign-in, in place of an earlier one to the same server. The server starts again after it. */
+  begin(config: ServerConfig, connection: ServerConnection): Pending {
+    this.#pending.get(config.name)?.cancel();
+    const cancelled = new AbortController();
+    const pasted = Promise.withResolvers<URL>();
+    const opened = Promise.withResolvers<string>();
+    opened.promise.catch(() => undefined);
+    const done = this.#run(config, connection, {
+      pasted: pasted.promise,
+      signal: cancelled.signal,
+      open: async (url) => opened.resolve(await this.#show(url, config.name)),
+    });
+    done.catch(opened.reject);
+    const pending: Pending = {
+      opened: opened.promise,
+      done,
+      paste: pasted.resolve,
+      cancel: () => cancelled.abort(new Error(`The sign-in to ${config.name} was cancelled.`)),
+    };
+    this.#pending.set(config.name, pending);
+    const forget = (): void => {
+      if (this.#pending.get(config.name) === pending) this.#pending.delete(config.name);
+    };
+    done.then(forget, forget);
+    return pending;
+  }
+
+  /** The sign-in to this server that waits. */
+  get(name: string): Pending | undefined {
+    return this.#pending.get(name);
+  }
+
+  cancelAll(): void {
+    for (const pending of this.#pending.values()) pending.cancel();
+  }
+
+  async #run(
+    config: ServerConfig,
+    connection: ServerConnection,
+    options: Parameters<typeof import("./sign-in.ts")["signIn"]>[1],
+  ): Promise<void> {
+    const [{ signIn }, { serverAuthOf }] = await Promise.all([import("./sign-in.ts"), import("./server-auth.ts")]);
+    const auth = serverAuthOf(config, this.#home);
+    if (auth === undefined) throw new Error(`${config.name} needs no sign-in: its settings have its credentials.`);
+    await signIn(auth, options);
+    await connection.start(); // the library's transport cannot start twice
+  }
+
+  /** Returns the outcome in one line. Throws when the user refused. */
+  async #show(url: URL, name: string): Promise<string> {
+    const purpose = `Sign in to the MCP server ${name}`;
+    const outcome = await this.#openPage({ url, purpose }).catch((error: unknown) => {
+      throw new Error(`the page could not be opened: ${messageOf(error)}`);
+    });
+    if (outcome === "refused") throw new Error("the page was not opened");
+    if (outcome === "opened") return `Sign in to ${name} in your browser.`;
+    const line = `To sign in to ${name}, open ${url.href}`;
+    this.#session.status({ severity: "info", message: line });
+    return line;
+  }
+}
