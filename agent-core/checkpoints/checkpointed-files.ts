@@ -16,6 +16,8 @@ export type CheckpointedFiles = {
   readonly roots: readonly string[];
   /** Id of the tool call. */
   readonly source: string;
+  /** Stores a content in the background, and reports a failure elsewhere. */
+  readonly storeLater: (content: Buffer | string) => void;
   /** Settles when the changes of earlier commands are logged. */
   readonly settled: () => Promise<void>;
   /** Called with a line for the user when no earlier copy could be kept. */
@@ -152,30 +154,38 @@ async function stateBefore(
   return { ...(state ?? { hash: null, mode: 0 }), unsaved };
 }
 
+/** Also stores the texts, so that a restore can keep what the user adds to them. */
 async function stateAfter(
-  { files }: CheckpointedFiles,
+  { files, storeLater }: CheckpointedFiles,
   { path, after }: Change,
   written: Outcome,
   signal: AbortSignal,
 ): Promise<FileState | null | undefined> {
   const known = written?.ok === true ? written.disk : undefined;
-  if (known !== undefined && !isLarge(known.entry)) {
-    const state = stateOf(known.entry ?? { kind: "absent" });
-    return known.unsaved === undefined ? state : withUnsaved(state, known.unsaved);
-  }
-  const found = await readDiskState(path);
+  const found = known === undefined || isLarge(known.entry) ? await readDiskState(path) : (known.entry ?? ABSENT);
   const state = stateOf(found);
   if (state === undefined || written?.ok !== true) return state;
+  if (found.kind === "file") storeLater(found.bytes);
   const shown = written.review === undefined ? after : written.review.text;
-  // An editor may still show a file that no longer exists.
-  if (shown === null || (found.kind === "file" && textOf(found.bytes) === shown)) return state;
-  // The disk holds something else: the editor has the text, in its own line ends, and has not saved it.
-  const read = await files.readText(path, signal).catch(() => undefined);
-  return read?.ok === true && read.source === "editor" ? withUnsaved(state, read.text) : state;
+  const unsaved = known === undefined ? await unsavedText(files, path, { shown, found }, signal) : known.unsaved;
+  if (unsaved === undefined) return state;
+  storeLater(unsaved);
+  return { ...(state ?? { hash: null, mode: 0 }), unsaved: hashOf(unsaved) };
 }
 
-function withUnsaved(state: FileState | null | undefined, text: string): FileState {
-  return { ...(state ?? { hash: null, mode: 0 }), unsaved: hashOf(text) };
+const ABSENT = { kind: "absent" } as const;
+
+/** Text that the editor shows instead of the disk's, in its own line ends. */
+async function unsavedText(
+  files: HostFiles,
+  path: string,
+  { shown, found }: { readonly shown: string | null; readonly found: DiskState },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  // An editor may still show a file that no longer exists.
+  if (shown === null || (found.kind === "file" && textOf(found.bytes) === shown)) return undefined;
+  const read = await files.readText(path, signal).catch(() => undefined);
+  return read?.ok === true && read.source === "editor" ? read.text : undefined;
 }
 
 /** Large files are known by size and date, which only the disk has. */

@@ -82,6 +82,7 @@ export class Checkpoints {
         roots,
         source,
         settled: () => this.#watch.settled(),
+        storeLater: (content) => void this.#storeLater(content),
         notifyUser,
       }),
       terminals: checkpointedTerminals({ terminals: host.terminals, watch: this.#watch, source, onlyReads, onDefect }),
@@ -117,7 +118,7 @@ export class Checkpoints {
 
   /** Plan of a restore to the state before the message at `position`. */
   async preview(position: number, signal: AbortSignal): Promise<readonly PlannedFile[]> {
-    await this.#watch.settled();
+    await this.#settled();
     const targets = targetsAt(this.#log.changes, position);
     const { files } = this.#options.host;
     const planned = await Promise.all(targets.map((target) => planFile(target, files, this.#store, signal)));
@@ -126,13 +127,13 @@ export class Checkpoints {
 
   /** Restores the files to their state before the message at `position`. */
   async restore(position: number, signal: AbortSignal): Promise<Restored> {
-    await this.#watch.settled();
+    await this.#settled();
     return this.#restore(targetsAt(this.#log.changes, position), position, signal);
   }
 
   /** Restores the files to their state before a restore. */
   async undo(restore: string, signal: AbortSignal): Promise<Restored> {
-    await this.#watch.settled();
+    await this.#settled();
     return this.#restore(targetsBefore(this.#log.changes, restore), this.#log.position, signal);
   }
 
@@ -140,6 +141,11 @@ export class Checkpoints {
   storeDiff({ path, oldText, newText }: TextDiff): StoredDiff {
     if ((oldText?.length ?? 0) + (newText?.length ?? 0) <= MAX_JOURNAL_CHARS) return { path, oldText, newText };
     return { path, oldHash: this.#storeText(oldText), newHash: this.#storeText(newText) };
+  }
+
+  /** Settles when all changes are logged and their texts stored. */
+  async #settled(): Promise<void> {
+    await Promise.all([this.#watch.settled(), this.#storing]);
   }
 
   /** Ends the background work. */
@@ -150,13 +156,16 @@ export class Checkpoints {
 
   /** Returns the hash of the text. */
   #storeText(text: string | null): string | null {
-    if (text === null) return null;
-    const content = Buffer.from(text);
-    const stored = this.#store.put(content).catch((error: unknown) => {
-      this.#options.onDefect(`could not store the text of an edit: ${String(error)}`); // the replay shows no diff
+    return text === null ? null : this.#storeLater(text);
+  }
+
+  #storeLater(content: Buffer | string): string {
+    const bytes = Buffer.from(content);
+    const stored = this.#store.put(bytes).catch((error: unknown) => {
+      this.#options.onDefect(`could not store the text of an edit: ${String(error)}`); // a replay shows no diff
     });
     this.#storing = Promise.all([this.#storing, stored]);
-    return hashOf(content);
+    return hashOf(bytes);
   }
 
   async #restore(targets: readonly Target[], position: number, signal: AbortSignal): Promise<Restored> {

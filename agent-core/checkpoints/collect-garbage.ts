@@ -75,8 +75,10 @@ function hashesOf(line: Buffer): readonly string[] {
   if (entry?.type === "tool") {
     for (const diff of entry.diffs) if ("newHash" in diff) hashes.push(diff.oldHash, diff.newHash);
   }
-  if (entry?.type === "file-change" && entry.before !== null && entry.before !== "unknown") {
-    hashes.push(entry.before.hash, entry.before.unsaved);
+  if (entry?.type === "file-change") {
+    const { before, after } = entry;
+    if (before !== "unknown") hashes.push(before?.hash, before?.unsaved);
+    hashes.push(after?.hash, after?.unsaved);
   }
   return hashes.filter((hash) => hash != null);
 }

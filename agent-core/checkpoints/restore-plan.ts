@@ -1,6 +1,6 @@
 /** Plan of a restore: target state of each file by the journal, and the change that leads there from the present file. */
 
-import { diffLines } from "diff";
+import { diffArrays, diffLines } from "diff";
 import type { HostFiles } from "../host/host.ts";
 import type { FileChange, FileState } from "../sessions/entry.ts";
 import { isNothing, isSameContent } from "./change-log.ts";
@@ -17,8 +17,8 @@ export type Target = {
   readonly wanted: FileState | null | "unknown";
   /** State after the session's last change; any other state is the user's. */
   readonly last: FileState | null;
-  /** True when another program or the user changed the file between two changes of the session. */
-  readonly isMixed: boolean;
+  /** Changes of the session, in order. */
+  readonly chain: readonly FileChange[];
   /** Folders that were created with the file, the outermost first. */
   readonly folders: readonly string[];
 };
@@ -45,7 +45,7 @@ function targetsOf(changes: readonly FileChange[]): readonly Target[] {
     const last = chain.at(-1);
     if (first === undefined || last === undefined) return [];
     const folders = [...new Set(chain.flatMap((change) => change.folders ?? []))];
-    return [{ path, wanted: first.before, last: last.after, isMixed: isMixed(chain), folders }];
+    return [{ path, wanted: first.before, last: last.after, chain, folders }];
   });
 }
 
@@ -67,6 +67,8 @@ export type Wanted =
       readonly bytes: Buffer;
       /** Text for the user; undefined for a binary file. */
       readonly text: string | undefined;
+      /** True when the text keeps lines of the user, so that `bytes` is not on the disk afterwards. */
+      readonly isMerged?: boolean;
     };
 
 export type PlannedFile = {
@@ -100,10 +102,24 @@ export async function planFile(
   if (state === undefined) return left("the path is no longer a file");
   if (isDone(target, state)) return undefined;
   if (target.wanted === "unknown") return left("a command changed it before it was copied");
-  if (!isSameContent(state, target.last)) return left("you changed it since");
-  if (target.isMixed) return left("you changed it between the agent's changes");
   const wanted = await wantedOf(target.wanted, store);
   if (wanted === undefined) return left("the copy of its earlier content is gone");
+  const isChangedSince = !isSameContent(state, target.last);
+  if (isChangedSince || isMixed(target.chain)) {
+    const merged = await mergeWith(present.text, wanted, target.chain, store);
+    if (merged === undefined) {
+      return left(isChangedSince ? "you changed it since" : "you changed it between the agent's changes");
+    }
+    return {
+      path,
+      change,
+      ...linesBetween(present.text, merged),
+      leftAlone: undefined,
+      present,
+      wanted: merged,
+      folders,
+    };
+  }
   return { path, change, ...linesBetween(present.text, wanted), leftAlone: undefined, present, wanted, folders };
 }
 
@@ -126,6 +142,58 @@ async function wantedOf(state: FileState | null, store: ObjectStore): Promise<Wa
     return { kind: "content", state, bytes, text: state.link ? undefined : textOf(bytes) };
   const unsaved = await store.get(state.unsaved);
   return unsaved && { kind: "content", state, bytes, text: unsaved.toString() };
+}
+
+/**
+ * Content to restore with the user's own lines: each change is reverted in the present text. Undefined when one of them
+ * touches lines of the user, or its texts are not stored.
+ */
+async function mergeWith(
+  present: string | null | undefined,
+  wanted: Wanted,
+  chain: readonly FileChange[],
+  store: ObjectStore,
+): Promise<Wanted | undefined> {
+  if (wanted.kind === "nothing" || wanted.text === undefined || typeof present !== "string") return undefined;
+  let text = present;
+  for (const { before, after } of chain.toReversed()) {
+    const [base, earlier] = await Promise.all([storedText(after, store), storedText(before, store)]);
+    const merged = base === undefined || earlier === undefined ? undefined : mergeLines(base, text, earlier);
+    if (merged === undefined) return undefined;
+    text = merged;
+  }
+  return { ...wanted, text, isMerged: true };
+}
+
+async function storedText(state: FileChange["before"], store: ObjectStore): Promise<string | undefined> {
+  if (state === null || state === "unknown" || state.link) return undefined;
+  const bytes = await store.get(state.unsaved ?? state.hash ?? "");
+  return bytes && textOf(bytes);
+}
+
+type Span = { readonly start: number; readonly end: number; readonly put: readonly string[] };
+
+/** `base` with the changes of both texts. Undefined when they touch, or when there are too many. */
+function mergeLines(base: string, one: string, other: string): string | undefined {
+  const [lines, ...texts] = [base, one, other].map((text) => text.match(/[^\n]*\n|[^\n]+/g) ?? []);
+  const [ones, others] = texts.map((text) => spansBetween(lines ?? [], text));
+  if (lines === undefined || ones === undefined || others === undefined) return undefined;
+  if (ones.some((mine) => others.some((theirs) => mine.start <= theirs.end && theirs.start <= mine.end)))
+    return undefined;
+  const spans = [...ones, ...others].toSorted((first, second) => second.start - first.start || second.end - first.end);
+  return spans
+    .reduce<readonly string[]>((merged, { start, end, put }) => merged.toSpliced(start, end - start, ...put), lines)
+    .join("");
+}
+
+/** Removals and insertions, in order. Undefined for too many. */
+function spansBetween(from: readonly string[], to: readonly string[]): readonly Span[] | undefined {
+  let line = 0;
+  return diffArrays([...from], [...to], { maxEditLength: MAX_CHANGED_LINES })?.flatMap(({ added, removed, value }) => {
+    const start = line;
+    if (!added) line += value.length;
+    return added || removed ? [{ start, end: line, put: added ? value : [] }] : [];
+  });
 }
 
 function linesBetween(present: string | null | undefined, wanted: Wanted): Pick<PlannedFile, "added" | "removed"> {

@@ -120,7 +120,7 @@ async function writeContent(
     const failure = reasonOf(await files.guardedWrite(revertOf(path, text, present), signal));
     if (failure !== undefined) return failure;
   }
-  await finishDisk(path, wanted, present.isUnsaved || state.unsaved !== undefined);
+  await finishDisk(path, wanted, wanted.isMerged === true || present.isUnsaved || state.unsaved !== undefined);
   return undefined;
 }
 

@@ -70,6 +70,29 @@ test("a file that the user changed since is left alone, and the preview says so"
   expect([bench.read("a.txt"), bench.read("b.txt")]).toEqual(["two, and mine\n", "new, and mine\n"]);
 });
 
+test("the user's lines that touch no change of the agent stay, and the agent's changes around them are reverted", async () => {
+  const lines = (...texts: readonly string[]): string => texts.map((text) => `${text}\n`).join("");
+  bench.write("a.txt", lines("one", "2", "3", "four", "5", "6", "7"));
+  const first = bench.turn();
+  await bench.edit("a.txt", lines("ONE", "2", "3", "four", "5", "6", "7"));
+  bench.write("a.txt", lines("ONE", "2", "3", "four", "5", "6", "7", "mine"));
+  await bench.edit("a.txt", lines("ONE", "2", "3", "FOUR", "more", "5", "6", "7", "mine"));
+  bench.write("a.txt", lines("ONE", "2", "3", "FOUR", "more", "5", "6 mine", "7", "mine"));
+  expect(await bench.restore(first)).toEqual(["restore a.txt"]);
+  expect(bench.read("a.txt")).toBe(lines("one", "2", "3", "four", "5", "6 mine", "7", "mine"));
+  expect(await bench.undo()).toEqual(["restore a.txt"]);
+  expect(bench.read("a.txt")).toBe(lines("ONE", "2", "3", "FOUR", "more", "5", "6 mine", "7", "mine"));
+});
+
+test("line ends and the byte order mark of a file with lines of the user stay", async () => {
+  bench.write("a.txt", "\ufeffone\r\n2\r\n3\r\n");
+  const first = bench.turn();
+  await bench.edit("a.txt", "ONE\r\n2\r\n3\r\n");
+  bench.write("a.txt", "\ufeffONE\r\n2\r\n3\r\nmine\r\n");
+  expect(await bench.restore(first)).toEqual(["restore a.txt"]);
+  expect(bench.read("a.txt")).toBe("\ufeffone\r\n2\r\n3\r\nmine\r\n");
+});
+
 test("the user's change between two edits of the agent is not lost", async () => {
   bench.write("a.txt", "one\n");
   const first = bench.turn();
