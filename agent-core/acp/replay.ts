@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { SessionUpdate, ToolKind } from "@zed-industries/agent-client-protocol";
 import type { Message, ToolMessage } from "../messages/message.ts";
+import type { HermesToolMeta } from "../protocol/conversation.ts";
 import type { HermesEarlier, HermesEarlierMeta, HermesEarlierPage } from "../protocol/sessions.ts";
 import { droppedCount, type TranscriptEntry } from "../sessions/conversation.ts";
 import { type EntryOf, parseLine, type TextDiff } from "../sessions/entry.ts";
@@ -134,9 +135,13 @@ function toolUpdate(toolCallId: string, text: string, { entry, diffs, input }: C
     ...(entry && {
       name: entry.name,
       locations: entry.locations.map((location) => ({ ...location })),
-      _meta: { hermes: { durationMs: entry.durationMs, ...(entry.hooks && { hooks: entry.hooks }) } },
+      _meta: { hermes: toolMeta(entry) },
     }),
   };
+}
+
+function toolMeta({ durationMs, hooks, rejected }: EntryOf<"tool">): HermesToolMeta {
+  return { durationMs, ...(hooks && { hooks }), ...(rejected && { rejected }) };
 }
 
 function isToolKind(kind: string | undefined): kind is ToolKind {

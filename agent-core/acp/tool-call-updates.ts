@@ -135,7 +135,10 @@ export class ToolCallUpdates {
   }
 
   #finish({ callId, result, durationMs }: Progress<"finished">): void {
-    const hermes: HermesToolMeta = { durationMs: Math.round(durationMs) };
+    const hermes: HermesToolMeta = {
+      durationMs: Math.round(durationMs),
+      ...(result.rejected && { rejected: true }),
+    };
     if (!this.#open.has(callId)) {
       // The call has ended before, and its problems came late.
       const status = result.ok ? "completed" : "failed";

@@ -38,7 +38,7 @@ export type Policy = {
 
 export type Asker = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer>;
 
-type Authorization = { readonly ok: true } | { readonly ok: false; readonly text: string };
+type Authorization = { readonly ok: true } | { readonly ok: false; readonly text: string; readonly rejected?: true };
 
 /** The decision with what the hooks of the call said. A hook answers for the user only where a lasting answer could. */
 export function withHookVerdict(
@@ -93,7 +93,10 @@ export async function askUser(
       grant?.keep(answer.kind);
       return { ok: true };
     case "rejected":
-      return refusal(request.name, answer.reason ? `the user said no: ${answer.reason}` : "the user said no");
+      return {
+        ...refusal(request.name, answer.reason ? `the user said no: ${answer.reason}` : "the user said no"),
+        rejected: true,
+      };
     case "unavailable":
       return refusal(request.name, "it needs the user's approval, and the user did not answer");
   }
@@ -122,7 +125,7 @@ export function recordedQuestions(
   };
 }
 
-function refusal(name: string, reason: string): Authorization {
+function refusal(name: string, reason: string): Extract<Authorization, { ok: false }> {
   return {
     ok: false,
     text: `${name} was not run: ${reason}. Do not try the same thing another way; continue without it, or ask.`,

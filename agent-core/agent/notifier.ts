@@ -82,6 +82,7 @@ function entryOf(
     locations: locations.map((location) => ({ ...location })),
     ...(result.problems && { problems: [...result.problems] }),
     ok: result.ok,
+    ...(result.rejected && { rejected: true }),
     durationMs: Math.round(durationMs),
   };
 }

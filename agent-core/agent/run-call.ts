@@ -270,7 +270,7 @@ async function authorizeAndRun(
       { ask: services.ask, record: services.recordAnswer, hooks: services.hooks },
       signal,
     );
-    if (!authorization.ok) return failed(authorization.text);
+    if (!authorization.ok) return authorization;
   }
   services.notify.toolProgress({ type: "running", callId: call.id, diffs: staged.diffs });
   const start = services.monotonicNow();

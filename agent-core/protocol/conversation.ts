@@ -44,9 +44,13 @@ export type HermesHookRun = z.infer<typeof HermesHookRun>;
 
 /**
  * `_meta.hermes` of a `tool_call` or `tool_call_update`. `durationMs`: of a call that has ended. `hooks`: all runs for the
- * call so far.
+ * call so far. `rejected`: the user said no, so the call is `failed` without a failure.
  */
-export type HermesToolMeta = { readonly durationMs?: number; readonly hooks?: readonly HermesHookRun[] };
+export type HermesToolMeta = {
+  readonly durationMs?: number;
+  readonly hooks?: readonly HermesHookRun[];
+  readonly rejected?: boolean;
+};
 
 /** `_meta.hermes` of content that names the hooks in words, for clients that do not show `hooks`. */
 export type HermesHookTextMeta = { readonly hookText: true };

@@ -144,6 +144,8 @@ const entrySchema = z.discriminatedUnion("type", [
       .exactOptional(),
     hooks: z.array(HermesHookRun).exactOptional(),
     ok: z.boolean(),
+    /** The user said no. */
+    rejected: z.boolean().exactOptional(),
     durationMs: z.number(),
     at,
   }),

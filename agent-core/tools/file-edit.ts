@@ -120,7 +120,8 @@ export function reviewedResult(edit: FileEdit, { text, kept, rejected }: WriteRe
   const rebase = text === null ? forgotten(path, context) : notedRebase(edit, text, context);
   const hunks = kept + rejected === 1 ? "the change" : `all ${kept + rejected} changes`;
   if (kept === 0) {
-    return { ok: false, text: `${tool}: the user reviewed and rejected ${hunks}; nothing was written to ${shown}.` };
+    const text = `${tool}: the user reviewed and rejected ${hunks}; nothing was written to ${shown}.`;
+    return { ok: false, text, rejected: true };
   }
   const diffs: readonly FileDiff[] = [{ path, oldText, newText: text }];
   const what = verbFor(oldText, text);

@@ -39,6 +39,8 @@ export type ToolResult = {
   readonly problems?: readonly ReportedProblem[];
   /** Terminal of the client that showed the command. */
   readonly terminalId?: string;
+  /** The user said no: the call did not run, and nothing failed. */
+  readonly rejected?: boolean;
   /** Pictures and sounds for people; base64. */
   readonly media?: readonly { readonly kind: "image" | "audio"; readonly mimeType: string; readonly data: string }[];
 };

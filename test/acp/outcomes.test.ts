@@ -49,6 +49,15 @@ test("answers to permission requests are kept: from the user, and from a grant",
   expect(entriesOf(sessionId, "answer").map((entry) => entry["callId"])).toEqual(calls);
 });
 
+test("a rejected call is marked as such, live and when the session is loaded again", async () => {
+  const sessionId = await startEditor("reject");
+  await agent.prompt(sessionId, "run npm run hello --silent");
+  const marked = { status: "failed", _meta: { hermes: { rejected: true } } };
+  expect(agent.of("tool_call_update").at(-1)).toMatchObject(marked);
+  await agent.request("session/load", { sessionId, cwd: agent.cwd, mcpServers: [] });
+  expect(agent.of("tool_call").at(-1)).toMatchObject(marked);
+});
+
 test("a question that no editor can show is kept as unanswered", async () => {
   const sessionId = await startEditor();
   await agent.prompt(sessionId, "ask me which colour");

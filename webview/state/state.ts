@@ -57,8 +57,8 @@ export type ToolEntry = {
   readonly hooks: readonly HermesHookRun[];
   /** The call waits for the user's permission. */
   readonly waiting: boolean;
-  /** Outcome of the permission request. */
-  readonly verdict: string | undefined;
+  /** The user said no. */
+  readonly isRejected: boolean;
 };
 
 export type NoticeEntry = {

@@ -28,7 +28,7 @@ export function upsertToolCall(state: PanelState, update: ToolCallUpdate, at: nu
     durationMs: undefined,
     hooks: [],
     waiting: false,
-    verdict: undefined,
+    isRejected: false,
   };
   return { ...sealed, nextKey: sealed.nextKey + 1, entries: withEntry(sealed.entries, merge(fresh, update, at)) };
 }
@@ -71,6 +71,7 @@ function merge(card: ToolEntry, update: ToolCallUpdate, at: number): ToolEntry {
     startedAt: begins ? at : card.startedAt,
     durationMs: declaredDuration(update) ?? card.durationMs ?? measured,
     hooks: hooksIn(update._meta) ?? card.hooks,
+    isRejected: card.isRejected || hermesField(update._meta, "rejected") === true,
   };
 }
 

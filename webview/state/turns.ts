@@ -55,14 +55,14 @@ export function addPermission(state: PanelState, request: PermissionRequest, at:
   return announce({ ...known, permissions: [...others, request] }, `Permission needed: ${what}`);
 }
 
-/** Removes the request; the card of its tool call keeps `label`. */
+/** Removes the request, and announces `label`. */
 export function endPermission(state: PanelState, requestId: string, label: string): PanelState {
   const request = state.permissions.find((other) => other.requestId === requestId);
   if (!request) return state;
   const permissions = state.permissions.filter((other) => other !== request);
   const id = request.toolCall.toolCallId;
   const stillWaiting = permissions.some((other) => other.toolCall.toolCallId === id);
-  return announce(changeToolCall({ ...state, permissions }, id, { waiting: stillWaiting, verdict: label }), label);
+  return announce(changeToolCall({ ...state, permissions }, id, { waiting: stillWaiting }), label);
 }
 
 export function addQuestion(state: PanelState, request: QuestionRequest): PanelState {

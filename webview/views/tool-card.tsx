@@ -43,7 +43,7 @@ export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: Tool
   const { status, kind, durationMs, hooks } = entry;
   const content = entry.content.filter((part) => part.type !== "content" || !isHookText(part._meta));
   const title = visibleText(entry.title);
-  const isRejected = status === "failed" && entry.verdict === REJECTED;
+  const isRejected = status === "failed" && entry.isRejected;
   const label = isRejected ? "rejected" : statusLabels[status];
   const changes = content.some((part) => part.type === "diff");
   const commands = content.some((part) => part.type === "terminal");
@@ -90,12 +90,9 @@ function Part({ id, part }: { readonly id: string; readonly part: ToolCallConten
   }
 }
 
-/** Label of the option that rejects a call. */
-const REJECTED = "Reject";
-
-function StatusIcon({ entry: { status, waiting, verdict } }: { readonly entry: ToolEntry }) {
+function StatusIcon({ entry: { status, waiting, isRejected } }: { readonly entry: ToolEntry }) {
   if (waiting) return <Icon name="bell-dot" />;
-  if (status === "failed" && verdict === REJECTED) return <Icon name="circle-slash" />;
+  if (status === "failed" && isRejected) return <Icon name="circle-slash" />;
   switch (status) {
     case "pending":
     case "in_progress":

@@ -53,6 +53,19 @@ test("a tool's time that it says itself counts; one that is none does not", () =
   expect(ended(-1).entries).toMatchObject([{ durationMs: undefined }]);
 });
 
+test("a call is rejected when its end says so", () => {
+  const ended = (rejected: unknown): PanelState =>
+    play({
+      sessionUpdate: "tool_call",
+      toolCallId: "c",
+      title: "c",
+      status: "failed",
+      _meta: { hermes: { rejected } },
+    });
+  expect(ended(true).entries).toMatchObject([{ isRejected: true }]);
+  expect(ended(undefined).entries).toMatchObject([{ isRejected: false }]);
+});
+
 test.each([
   [{ hermes: { contextPressure: "high" } }, "high"],
   [{ hermes: { contextPressure: "full" } }, "full"],
