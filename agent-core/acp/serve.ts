@@ -16,7 +16,11 @@ import {
   registerTurnMethods,
 } from "./methods/conversation-methods.ts";
 import { registerHistoryMethods, registerSessionMethods } from "./methods/session-methods.ts";
-import { registerExtensionMethods, registerSettingsMethods } from "./methods/settings-methods.ts";
+import {
+  registerExtensionMethods,
+  registerMemoryMethods,
+  registerSettingsMethods,
+} from "./methods/settings-methods.ts";
 
 const registrations: readonly ((app: AgentApp, server: AgentServer) => void)[] = [
   registerConnectionMethods,
@@ -27,6 +31,7 @@ const registrations: readonly ((app: AgentApp, server: AgentServer) => void)[] =
   registerProcessMethods,
   registerSettingsMethods,
   registerExtensionMethods,
+  registerMemoryMethods,
   registerEditorNotifications,
 ];
 

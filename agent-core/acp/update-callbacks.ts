@@ -8,6 +8,7 @@ import type {
   HermesRetryMeta,
   HermesUsageMeta,
 } from "../protocol/conversation.ts";
+import type { HermesMemoryMeta } from "../protocol/memory.ts";
 import { planUpdate, userUpdates } from "./conversation-updates.ts";
 import { ToolCallUpdates } from "./tool-call-updates.ts";
 
@@ -90,11 +91,13 @@ export function updateCallbacks(sink: UpdateSink): Updates {
 }
 
 /** The waits of one call share an id, so that a client can update one line. */
-function statusUpdate({ severity, message, wait }: StatusEvent, showsNotices: boolean): SessionUpdate {
+function statusUpdate({ severity, message, wait, memoryCall }: StatusEvent, showsNotices: boolean): SessionUpdate {
   if (!showsNotices) {
-    const content = { type: "text", text: `${message}\n` } as const;
+    const hint = memoryCall === undefined ? "" : " To undo it, type /memory undo.";
+    const content = { type: "text", text: `${message}${hint}\n` } as const;
     return { sessionUpdate: "agent_thought_chunk", content, ...(wait && { messageId: wait.id }) };
   }
-  const hermes: HermesRetryMeta | undefined = wait && { retry: wait };
+  const memory: HermesMemoryMeta | undefined = memoryCall === undefined ? undefined : { memoryCall };
+  const hermes: HermesRetryMeta | HermesMemoryMeta | undefined = wait ? { retry: wait } : memory;
   return { sessionUpdate: "notice", severity, title: message, ...(hermes && { _meta: { hermes } }) };
 }

@@ -93,6 +93,8 @@ export type AIAgentOptions = {
   readonly entries?: readonly JournalEntry[];
   /** Memory across sessions; false: none. Default: the folder `memories` of the home. */
   readonly memory?: Memory | false;
+  /** User messages between two background reviews of the memory; 0: none. Default 0. */
+  readonly memoryReviewTurns?: number;
   /** Decides when and how to compress the conversation. Default: the built-in engine. */
   readonly contextEngine?: ContextEngine;
   /** Abilities beyond the built-in ones. The agent disposes of them when it closes. Default: none. */

@@ -3,6 +3,7 @@ import type { Grants } from "../approval/grants.ts";
 import type { Checkpoints } from "../checkpoints/checkpoints.ts";
 import type { Hooks } from "../hooks/hook.ts";
 import type { SandboxState } from "../host/terminals/terminals.ts";
+import type { Memory } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
 import { systemClock } from "../platform/clock.ts";
 import { modelInfo } from "../providers/model-info.ts";
@@ -26,6 +27,7 @@ import type { CompressedEvent } from "./callbacks.ts";
 import { type ContextKeeper, createContextKeeper } from "./context-keeper.ts";
 import { AgentError, type ConversationResult } from "./conversation-result.ts";
 import type { ExtensionCommand, Extensions } from "./extensions.ts";
+import { MemoryReview } from "./memory-review.ts";
 import { notifier } from "./notifier.ts";
 import { SessionRecord } from "./session-record.ts";
 import { openStored } from "./stored-agent.ts";
@@ -41,6 +43,7 @@ export class AIAgent {
   readonly #shell: AgentShell;
   readonly #context: ContextKeeper;
   readonly #turns: TurnRunner;
+  readonly #review: MemoryReview;
   /** Ends auxiliary work outside the turns. */
   readonly #closed = new AbortController();
 
@@ -87,6 +90,16 @@ export class AIAgent {
       platform: options.platform,
       storeDiff: (diff) => this.checkpoints?.storeDiff(diff) ?? { ...diff },
       beginTurn: () => this.checkpoints?.beginTurn(),
+    });
+    this.#review = new MemoryReview({
+      ...{ auxiliary: setup.auxiliary, memory: setup.memory, onDefect: setup.onDefect, contextFor },
+      interval: setup.memory === undefined ? 0 : (options.memoryReviewTurns ?? 0),
+      transcript: () => record.conversation.transcript,
+      hasModel: () => this.model.mode !== "offline" || setup.auxiliary.ownModel("background_review") !== undefined,
+      tools: () => setup.catalogue.tools,
+      allows: async (effect) => (await setup.policy.decide(effect)).kind === "allow",
+      notify: (event) => notify.status(event),
+      clock: options.clock ?? systemClock,
     });
     setup.extensions.begin({
       ...{ sessionId: this.sessionId, cwd: setup.cwd, auxiliary: setup.auxiliary },
@@ -191,6 +204,11 @@ export class AIAgent {
     return this.#setup.ledger.sum;
   }
 
+  /** Memory across sessions; undefined when it is off. */
+  get memory(): Memory | undefined {
+    return this.#setup.memory;
+  }
+
   /** Lasting permissions, for this session and for always. */
   get grants(): Pick<Grants, "list" | "revoke" | "keep"> {
     return this.#setup.grants;
@@ -239,8 +257,10 @@ export class AIAgent {
 
   /** Runs one turn to its end. Rejects only when a turn is running already, or on a defect of the agent itself. */
   async runConversation(options: RunOptions): Promise<ConversationResult> {
+    void this.#review.cancel();
     const result = await this.#turns.run(options);
     if (this.title === undefined) this.#makeTitle();
+    if (result.stopReason === "end_turn") this.#review.turnEnded();
     return result;
   }
 
@@ -258,6 +278,7 @@ export class AIAgent {
   async close(): Promise<void> {
     this.interrupt();
     this.#closed.abort();
+    await this.#review.cancel();
     if (this.#turns.hasRun) this.hooks.observe("on_session_finalize", { extra: { reason: "close" } });
     await this.hooks.close();
     await this.#shell.dispose();

@@ -28,6 +28,7 @@ const TIMEOUT_MS: Readonly<Record<AuxiliaryTask, number>> = {
   title_generation: 30_000,
   approval: 30_000,
   flush_memories: 60_000,
+  background_review: 60_000,
   mcp: 60_000,
 };
 

@@ -77,6 +77,8 @@ export type StatusEvent = {
   readonly message: string;
   /** The wait before a retry. A later status with the same id replaces it. */
   readonly wait?: RetryWait;
+  /** Id of the call whose changes of the memory the message is about. The user can undo them. */
+  readonly memoryCall?: string;
 };
 
 /** Usage of the model's context window. */

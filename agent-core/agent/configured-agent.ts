@@ -35,6 +35,7 @@ export type ConfiguredAgent = {
     | "contextEngine"
     | "approvals"
     | "memory"
+    | "memoryReviewTurns"
     | "commandSeconds"
     | "prefillMessages"
   >;
@@ -74,6 +75,7 @@ export async function configuredAgent(environment: Environment, platform: string
       ...(prefill.messages.length > 0 && { prefillMessages: prefill.messages }),
       approvals: config.approvals.mode,
       memory: configuredMemory(home, config.memory),
+      memoryReviewTurns: config.memory.nudge_interval,
       contextEngine: configuredEngine(config),
       commandSeconds: config.terminal.timeout,
       maxIterations: config.agent.max_turns,

@@ -1,4 +1,6 @@
 /** Lets the model save notes to memory before a summary replaces older messages. */
+import { randomUUID } from "node:crypto";
+import type { Effect } from "../approval/policy.ts";
 import type { Message, ToolCall } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
 import type { TranscriptEntry } from "../sessions/conversation.ts";
@@ -57,17 +59,35 @@ export class MemoryFlush {
       signal,
     });
     if (!answer.ok) return;
-    for (const call of answer.calls) await this.#keep(call, signal);
+    for (const call of answer.calls) {
+      const callId = randomUUID(); // some servers give the same id again
+      const context = { ...this.#ports.contextFor(callId, signal), memoryWriter: "flush" as const };
+      const done = await runUnseen(call, [memoryTool], context);
+      if (done.ok) this.#ports.notify({ severity: "info", message: `${done.title}.`, memoryCall: callId });
+    }
   }
+}
 
-  /** Runs only calls of the memory tool, because the user sees none of them. */
-  async #keep(call: ToolCall, signal: AbortSignal): Promise<void> {
-    if (call.function.name !== memoryTool.name) return;
-    const parsed = parseArguments(call.function.arguments);
-    const preparation = parsed.ok ? memoryTool.prepare(parsed.value, "/") : parsed;
-    if (!preparation.ok || !("call" in preparation)) return;
-    const staged = await preparation.call.stage(this.#ports.contextFor(call.id, signal));
-    const result = staged.ok ? await staged.run() : staged;
-    if (result.ok) this.#ports.notify({ severity: "info", message: `${preparation.call.title}.` });
-  }
+/** `text`: result for the model. */
+export type UnseenResult =
+  | { readonly ok: true; readonly title: string; readonly text: string }
+  | { readonly ok: false; readonly text: string };
+
+/** Runs a call of one of these tools that the user does not see. `allows`: default: every effect. */
+export async function runUnseen(
+  call: ToolCall,
+  tools: readonly Tool[],
+  context: ToolContext,
+  allows: (effect: Effect) => Promise<boolean> = () => Promise.resolve(true),
+): Promise<UnseenResult> {
+  const tool = tools.find(({ name }) => name === call.function.name);
+  if (tool === undefined) return { ok: false, text: `There is no tool ${call.function.name}.` };
+  const parsed = parseArguments(call.function.arguments);
+  const preparation = parsed.ok ? tool.prepare(parsed.value, context.cwd) : parsed;
+  if (!("call" in preparation)) return { ok: false, text: "text" in preparation ? preparation.text : "" };
+  const { title, effect, stage } = preparation.call;
+  if (!(await allows(effect))) return { ok: false, text: "The user has not allowed this." };
+  const staged = await stage(context);
+  const result = staged.ok ? await staged.run() : staged;
+  return { ok: result.ok, title, text: result.text };
 }

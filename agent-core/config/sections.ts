@@ -69,6 +69,7 @@ const auxiliaryTasks = {
   title_generation: auxiliarySection,
   approval: auxiliarySection,
   flush_memories: auxiliarySection,
+  background_review: auxiliarySection,
   mcp: auxiliarySection,
 };
 
@@ -199,6 +200,8 @@ export const sections = {
       memory_enabled: z.boolean().default(true),
       memory_char_limit: z.number().int().positive().default(2_200),
       user_char_limit: z.number().int().positive().default(1_375),
+      /** User messages between two background reviews; 0: none. */
+      nudge_interval: z.number().int().nonnegative().default(10),
     })
     .prefault({}),
   approvals: z.object({ mode: z.enum(["manual", "smart", "off"]).default("manual") }).default({ mode: "manual" }),

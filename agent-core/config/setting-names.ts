@@ -47,7 +47,7 @@ const ORIGINAL: Readonly<Record<string, string>> = {
     verify_guidance verify_on_stop`,
   approvals: `cron_mode denial_breaker_threshold deny destructive_slash_confirm mcp_reload_confirm single_query_mode
     smart_policy timeout unattended_mode`,
-  auxiliary: `background_review curator free_only goal_judge kanban_decomposer mcp memory_query_rewrite moa_aggregator
+  auxiliary: `curator free_only goal_judge kanban_decomposer mcp memory_query_rewrite moa_aggregator
     moa_reference monitor openrouter_model profile_describer review session_search skills_hub stream_only_base_urls
     transient_retries triage_specifier tts_audio_tags vision web_extract`,
   "auxiliary.*": "download_timeout enabled extra_body language max_input_tokens prefer_fast_model reasoning_effort",
@@ -61,7 +61,7 @@ const ORIGINAL: Readonly<Record<string, string>> = {
     target_ratio threshold_tokens`,
   context: "memory_trim",
   fallback_providers: "extra_body reasoning_echo",
-  memory: "flush_min_turns nudge_interval provider user_profile_enabled write_approval",
+  memory: "flush_min_turns provider user_profile_enabled write_approval",
   network: "force_ipv4",
   "mcp_servers.*": "idle_timeout sampling supports_parallel_tool_calls transport",
   "mcp_servers.*.tools": "prompts resources",

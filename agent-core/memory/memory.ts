@@ -5,6 +5,16 @@ import { replaceFile } from "../config/home-file.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { withLock } from "../platform/locks/with-lock.ts";
 import {
+  changedEntry,
+  MemoryLedger,
+  type MemoryOrigin,
+  type MemoryTarget,
+  type MemoryWrite,
+  undoable,
+  undoEntry,
+  writeOf,
+} from "./ledger.ts";
+import {
   type ChangedNotes,
   changeNotes,
   formatNotes,
@@ -14,14 +24,12 @@ import {
   parseNotes,
 } from "./notes.ts";
 
-/** `memory`: notes about the work. `user`: facts about the user, and preferences. */
-export type MemoryTarget = "memory" | "user";
-
 /** Same as the defaults in config/sections.ts: about 800 tokens of every prompt. Characters. */
 export const MEMORY_LIMITS: Readonly<Record<MemoryTarget, number>> = { memory: 2_200, user: 1_375 };
 
 const FILES: Readonly<Record<MemoryTarget, string>> = { memory: "MEMORY.md", user: "USER.md" };
 const ARCHIVE = "ARCHIVE.jsonl";
+const LEDGER = "LEDGER.jsonl";
 
 export type MemoryOptions = {
   /** Absolute path; the folder may not exist yet. */
@@ -35,12 +43,20 @@ export type MemoryPreview =
   | { readonly ok: true; readonly path: string; readonly oldText: string | null; readonly newText: string }
   | { readonly ok: false; readonly message: string };
 
+/** An entry with the write that it comes from; undefined for one that another program or the user wrote. */
+export type MemoryEntry = { readonly text: string; readonly write: MemoryWrite | undefined };
+
+/** Outcome of an undo, in one line for the user. */
+export type MemoryUndo = { readonly ok: boolean; readonly message: string };
+
 export class Memory {
   readonly #folder: string;
+  readonly #ledger: MemoryLedger;
   readonly #limits: Readonly<Record<MemoryTarget, number>>;
 
   constructor({ folder, limits = MEMORY_LIMITS }: MemoryOptions) {
     this.#folder = folder;
+    this.#ledger = new MemoryLedger(join(folder, LEDGER));
     this.#limits = limits;
   }
 
@@ -51,7 +67,7 @@ export class Memory {
   /** Current entries of the file, oldest first; none for a missing file. Rejects when reading fails. */
   async read(target: MemoryTarget): Promise<Notes> {
     try {
-      return parseNotes(await readFile(this.#path(target), "utf8"));
+      return parseNotes(await readFile(this.path(target), "utf8"));
     } catch (error) {
       if (hasCode(error, "ENOENT")) return [];
       throw error;
@@ -64,18 +80,78 @@ export class Memory {
     const changed = changeNotes(notes, change, this.#limits[target]);
     if (!changed.ok) return changed;
     const oldText = notes.length === 0 ? null : formatNotes(notes);
-    return { ok: true, path: this.#path(target), oldText, newText: formatNotes(changed.notes) };
+    return { ok: true, path: this.path(target), oldText, newText: formatNotes(changed.notes) };
   }
 
-  /** Changes the file's current entries, also those of other processes. Rejects when writing fails. */
-  async change(target: MemoryTarget, change: NoteChange): Promise<ChangedNotes> {
-    const path = this.#path(target);
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    return withLock(`${path}.lock`, async () => {
-      const changed = changeNotes(await this.read(target), change, this.#limits[target]);
+  /**
+   * Changes the file's current entries, also those of other processes. A change with an origin can be undone. Rejects when
+   * writing fails.
+   */
+  async change(target: MemoryTarget, change: NoteChange, origin?: MemoryOrigin): Promise<ChangedNotes> {
+    return this.#write(target, async (notes) => {
+      const changed = changeNotes(notes, change, this.#limits[target]);
       if (!changed.ok) return changed;
       await this.#archive(target, changed.evicted);
+      const record = { target, ...changedEntry(notes, changed.notes, changed.evicted) };
+      return { ...changed, ...(origin && { record: { ...record, ...origin } }) };
+    });
+  }
+
+  /** Absolute path of the file, which may not exist yet. */
+  path(target: MemoryTarget): string {
+    return join(this.#folder, FILES[target]);
+  }
+
+  /** Entries of the file with their origins, oldest first. Rejects when reading fails. */
+  async entries(target: MemoryTarget): Promise<readonly MemoryEntry[]> {
+    const [notes, writes] = await Promise.all([this.read(target), this.#ledger.read()]);
+    return notes.map((text) => ({ text, write: writeOf(writes, target, text) }));
+  }
+
+  /** Writes that can be undone, oldest first. Rejects when reading fails. */
+  async writes(): Promise<readonly MemoryWrite[]> {
+    return undoable(await this.#ledger.read());
+  }
+
+  /** Undoes writes, the last one first. An entry that was changed since then stays as it is. */
+  async undo(writes: readonly MemoryWrite[]): Promise<MemoryUndo> {
+    if (writes.length === 0) return { ok: false, message: "There is no such change of the memory, or it is undone." };
+    const lines: string[] = [];
+    let ok = true;
+    for (const write of writes.toReversed()) {
+      const undone = await this.#undo(write);
+      ok &&= undone.ok;
+      lines.push(
+        undone.ok ? undoneText(write) : `Not undone: ${undone.message} (${write.after ?? write.before ?? ""}).`,
+      );
+    }
+    return { ok, message: lines.join(" ") };
+  }
+
+  #undo(write: MemoryWrite): Promise<ChangedNotes> {
+    const { id, target, sessionId, callId, before, after, index } = write;
+    return this.#write(target, async (notes) => {
+      const changed = undoEntry(notes, write, this.#limits[target]);
+      if (!changed.ok) return changed;
+      const origin = { by: "undo" as const, sessionId, callId };
+      const entry = { before: after, after: before, index, evicted: [] };
+      return { ...changed, record: { target, ...entry, ...origin, undoes: id } };
+    });
+  }
+
+  /** Writes the notes that `change` makes of the current ones, and its record. One process does so at a time. */
+  async #write(
+    target: MemoryTarget,
+    change: (notes: Notes) => Promise<ChangedNotes & { readonly record?: Omit<MemoryWrite, "id" | "at"> }>,
+  ): Promise<ChangedNotes> {
+    const path = this.path(target);
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    return withLock(`${path}.lock`, async () => {
+      const changed = await change(await this.read(target));
+      if (!changed.ok) return changed;
       await replaceFile(path, formatNotes(changed.notes));
+      // Without its record the entry is saved all the same, and only cannot be undone.
+      if (changed.record !== undefined) await this.#ledger.append(changed.record).catch(() => undefined);
       return changed;
     });
   }
@@ -92,10 +168,10 @@ export class Memory {
       await archive.close();
     }
   }
+}
 
-  #path(target: MemoryTarget): string {
-    return join(this.#folder, FILES[target]);
-  }
+function undoneText({ before, after }: MemoryWrite): string {
+  return before === null ? `Removed from the memory: ${after ?? ""}.` : `Restored in the memory: ${before}.`;
 }
 
 /** Memory as text for a session's prompt, frozen at the session's start. */

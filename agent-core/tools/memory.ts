@@ -45,18 +45,23 @@ export const tool = defineTool({
 });
 
 /** The change is shown before it is approved. */
-async function stage(call: Call, { memory }: ToolContext): Promise<StagedCall> {
+async function stage(call: Call, context: ToolContext): Promise<StagedCall> {
+  const { memory } = context;
   if (memory === undefined) return refused("there is no memory in this session.");
   const threat = call.content === undefined ? undefined : findThreat(call.content);
   if (threat !== undefined) return refused(`the content contains ${threat}; it was not saved.`);
   const preview = await memory.preview(call.target, changeOf(call));
   if (!preview.ok) return refused(preview.message);
   const { path, oldText, newText } = preview;
-  return { ok: true, diffs: [{ path, oldText, newText }], run: () => run(call, memory) };
+  return { ok: true, diffs: [{ path, oldText, newText }], run: () => run(call, memory, context) };
 }
 
-async function run(call: Call, memory: Memory): Promise<ToolResult> {
-  const changed = await memory.change(call.target, changeOf(call));
+async function run(
+  call: Call,
+  memory: Memory,
+  { memoryWriter: by = "agent", sessionId, callId }: ToolContext,
+): Promise<ToolResult> {
+  const changed = await memory.change(call.target, changeOf(call), { by, sessionId, callId });
   if (!changed.ok) return refused(changed.message);
   const { notes, evicted } = changed;
   const made =

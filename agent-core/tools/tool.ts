@@ -6,6 +6,7 @@ import type * as z from "zod";
 import type { Effect } from "../approval/policy.ts";
 import type { Host, ReportedProblem } from "../host/host.ts";
 import type { SandboxKind } from "../host/terminals/terminals.ts";
+import type { MemoryWriter } from "../memory/ledger.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { ToolSchema } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
@@ -88,6 +89,8 @@ export type ToolContext = {
   readonly todos: TodoList;
   /** Memory across sessions; undefined when it is off. */
   readonly memory: Memory | undefined;
+  /** Writer of the call's changes of the memory. Default: `agent`. */
+  readonly memoryWriter?: MemoryWriter;
   /** Index of all sessions; undefined when there is none. */
   readonly sessions: SessionIndex | undefined;
   /** Id of the session that the call belongs to. */

@@ -3,6 +3,7 @@ import type { AvailableCommand } from "@zed-industries/agent-client-protocol";
 import type { CommandAnswer, ExtensionCommand } from "../../agent/extensions.ts";
 import type { Command, CommandSession } from "./command.ts";
 import { exportToFile, importSessions, newSession, resume, title } from "./history-commands.ts";
+import { memory } from "./memory-command.ts";
 import { compress, model, usage } from "./model-commands.ts";
 import { grants, mode, status } from "./permission-commands.ts";
 import { checkpoint, retry, undo } from "./restore-commands.ts";
@@ -45,6 +46,7 @@ const commands: readonly Command[] = [
   grants,
   help,
   importSessions,
+  memory,
   mode,
   model,
   newSession,

@@ -1,14 +1,16 @@
-/** Settings of the client: grants, extensions, trust, keys, the environment, and lists of models and providers. */
+/** Settings of the client: grants, extensions, memory, trust, keys, the environment, and lists of models and providers. */
 import { join } from "node:path";
-import type { AgentApp } from "@zed-industries/agent-client-protocol";
+import { type AgentApp, RequestError } from "@zed-industries/agent-client-protocol";
 import { extensionPlaces } from "../../config/home.ts";
 import { extensionMethods } from "../../protocol/extensions.ts";
 import { invalidParams, onClientRequest } from "../../protocol/handle.ts";
+import { memoryMethods } from "../../protocol/memory.ts";
 import { type HermesKey, type HermesKeyCheck, type HermesProvider, settingsMethods } from "../../protocol/settings.ts";
 import { checkKey } from "../../providers/catalogue/check-key.ts";
 import { choiceId } from "../../providers/choice.ts";
 import { custom, type Deployment, deployments } from "../../providers/deployments.ts";
 import type { AgentServer } from "../agent-server.ts";
+import { MEMORY_OFF, originText, undoCall } from "../commands/memory-command.ts";
 import { modelChoice } from "../config-options.ts";
 import { asRequestError } from "../request-errors.ts";
 
@@ -73,6 +75,25 @@ export function registerExtensionMethods(app: AgentApp, server: AgentServer): vo
     const acted = server.session(params.sessionId).agent.extensions.act(params);
     if (acted === undefined) throw invalidParams("id", `${params.id} does not offer the action ${params.action}`);
     return { message: await acted.catch(asRequestError) };
+  });
+}
+
+/** Entries of the memory, and the undo of a write. */
+export function registerMemoryMethods(app: AgentApp, server: AgentServer): void {
+  onClientRequest(app, memoryMethods.list, async () => {
+    const { memory } = (await server.configuration.read()).options;
+    if (!memory) throw RequestError.internalError(undefined, MEMORY_OFF);
+    const files = (["memory", "user"] as const).map(async (target) => {
+      const entries = await memory.entries(target).catch(asRequestError);
+      const shown = entries.map(({ text, write }) => ({ text, origin: originText(write) }));
+      return { target, path: memory.path(target), entries: shown };
+    });
+    return { files: await Promise.all(files) };
+  });
+  onClientRequest(app, memoryMethods.undo, async ({ params: { sessionId, callId } }) => {
+    const { memory } = server.session(sessionId).agent;
+    if (memory === undefined) return { ok: false, message: MEMORY_OFF };
+    return undoCall(memory, sessionId, callId).catch(asRequestError);
   });
 }
 

@@ -1,0 +1,75 @@
+/** /memory: the entries of the memory with their origins, and the undo of a write. */
+import type { MemoryWrite, MemoryWriter } from "../../memory/ledger.ts";
+import type { Memory, MemoryEntry, MemoryUndo } from "../../memory/memory.ts";
+import { notesLength } from "../../memory/notes.ts";
+import type { Command } from "./command.ts";
+
+export const MEMORY_OFF = "The memory is off: `memory.memory_enabled` in config.yaml.";
+
+/** Changes in the list of those that can be undone. */
+const LISTED = 5;
+const SYNTAX = "`/memory`, `/memory undo` for the last change, or `/memory undo ID`";
+
+export const memory: Command = {
+  name: "memory",
+  description: "Show the memory, or undo a change of it",
+  hint: "undo [ID]",
+  async run(argument, { agent }) {
+    if (agent.memory === undefined) return MEMORY_OFF;
+    if (argument === "") return shown(agent.memory);
+    const [, id] = /^undo(?:\s+(\w+))?$/.exec(argument) ?? ["", ""];
+    if (id === "") return `Type ${SYNTAX}.`;
+    const writes = await agent.memory.writes();
+    const chosen = id === undefined ? writes.at(-1) : writes.find((write) => write.id === id);
+    return (await agent.memory.undo(chosen === undefined ? [] : [chosen])).message;
+  },
+};
+
+/** Undoes the changes that a call made; of a repeated id, those of the last call. */
+export async function undoCall(of: Memory, sessionId: string, callId: string): Promise<MemoryUndo> {
+  const writes = (await of.writes()).filter((write) => write.sessionId === sessionId && write.callId === callId);
+  // A call of a turn changes one entry. A review changes several under an id of its own.
+  return of.undo(writes.at(-1)?.by === "agent" ? writes.slice(-1) : writes);
+}
+
+async function shown(of: Memory): Promise<string> {
+  const [work, user, writes] = await Promise.all([of.entries("memory"), of.entries("user"), of.writes()]);
+  const changes = writes.slice(-LISTED).toReversed().map(changeLine);
+  return [
+    section(`MEMORY.md, ${size(work)}/${of.limit("memory")} characters`, work),
+    section(`USER.md, ${size(user)}/${of.limit("user")} characters`, user),
+    ...(changes.length === 0 ? [] : [`**Last changes**\n\n${changes.join("\n")}\n\nType ${SYNTAX}.`]),
+  ].join("\n\n");
+}
+
+function size(entries: readonly MemoryEntry[]): number {
+  return notesLength(entries.map(({ text }) => text));
+}
+
+function section(title: string, entries: readonly MemoryEntry[]): string {
+  const lines = entries.map((entry) => `- ${oneLine(entry.text)} *(${originText(entry.write)})*`);
+  return `**${title}**\n\n${lines.length === 0 ? "No entries." : lines.join("\n")}`;
+}
+
+function changeLine(write: MemoryWrite): string {
+  const { id, before, after } = write;
+  const [verb, text] = after === null ? ["Removed", before] : [before === null ? "Added" : "Corrected", after];
+  return `- \`${id}\` ${verb}: ${oneLine(text ?? "")} *(${originText(write)})*`;
+}
+
+const WRITERS: Readonly<Record<MemoryWriter, string>> = {
+  agent: "by the agent",
+  flush: "before a summary of the conversation",
+  review: "by the background review",
+  undo: "by an undo",
+};
+
+/** Writer and time of an entry in a phrase. */
+export function originText(write: MemoryWrite | undefined): string {
+  if (write === undefined) return "written by hand or by another program";
+  return `${WRITERS[write.by]}, ${new Date(write.at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}
