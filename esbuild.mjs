@@ -1,6 +1,6 @@
 // Builds the four bundles into dist/: extension (CommonJS, for VS Code), core (worker, acp, cli; ES modules that share
 // chunks), webview. `--watch` rebuilds on change; metafiles go to dist/meta for the size check.
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import * as esbuild from "esbuild";
 import { grammars } from "./agent-core/host/syntax/grammars.ts";
 import { lazyBuiltins } from "./scripts/lazy-builtins.ts";
@@ -69,6 +69,7 @@ const bundles = {
       __GRAMMARS__: '"../grammars"',
       __INDEX_WORKER__: '"../session-index.js"',
       __PLUGIN_PROCESS__: '"../plugin-process.js"',
+      __SKILLS__: '"../skills"',
     },
   },
   webview: {
@@ -100,6 +101,7 @@ for (const [name, options] of chosen) {
   const { metafile } = await esbuild.build(options);
   writeFileSync(`dist/meta/${name}.json`, JSON.stringify(metafile));
   if (name === "core") copyWebAssembly();
+  if (name === "core") cpSync("agent-core/skills/bundled", "dist/skills", { recursive: true });
   if (name === "core") for (const file of ["dist/acp.js", "dist/cli.js"]) chmodSync(file, 0o755);
 }
 

@@ -1,6 +1,8 @@
-// A folder is a registry: writes table.gen.ts next to the files that export the table's entry. `--check` only compares.
+// A folder is a registry: writes table.gen.ts next to the files that export the table's entry, and bundled.gen.ts with the
+// front matter of the bundled skills. `--check` only compares.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseSkill } from "../agent-core/skills/skill.ts";
 
 /** Folder, exported name in each file, type of an entry and the module that declares it. `lazy`: loaded when used. */
 const tables = [
@@ -42,12 +44,34 @@ function render({ folder, entry, type, from, lazy = false }) {
   return lines.join("\n");
 }
 
+/** The agent knows these skills without reading a file or loading the YAML parser. */
+async function renderSkills(folder) {
+  const skills = [];
+  for (const name of readdirSync(folder).sort()) {
+    const parsed = await parseSkill(readFileSync(join(folder, name, "SKILL.md"), "utf8"), name);
+    if (!parsed.ok) throw new Error(`The bundled skill ${name} is not valid: ${parsed.reason}`);
+    skills.push(parsed.facts);
+  }
+  return [
+    "// Written by scripts/tables.mjs; do not edit. Run `npm run tables` after a change of a bundled skill.",
+    'import type { SkillFacts } from "./skill.ts";',
+    "",
+    `export const bundled: readonly Omit<SkillFacts, "author">[] = [`,
+    ...skills.map((facts) => `  ${JSON.stringify(facts)},`),
+    "];",
+    "",
+  ].join("\n");
+}
+
+const wantedFiles = tables
+  .filter(({ folder }) => existsSync(folder))
+  .map((table) => ({ path: join(table.folder, "table.gen.ts"), wanted: render(table) }));
+const skills = "agent-core/skills";
+wantedFiles.push({ path: join(skills, "bundled.gen.ts"), wanted: await renderSkills(join(skills, "bundled")) });
+
 const check = process.argv.includes("--check");
 let stale = 0;
-for (const table of tables) {
-  if (!existsSync(table.folder)) continue;
-  const path = join(table.folder, "table.gen.ts");
-  const wanted = render(table);
+for (const { path, wanted } of wantedFiles) {
   if (existsSync(path) && readFileSync(path, "utf8") === wanted) continue;
   stale += 1;
   if (check) console.error(`${path} is stale: run npm run tables`);

@@ -20,6 +20,14 @@ import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import type { Extension } from "./extensions.ts";
 
+/** Settings of skills. */
+export type SkillSettings = {
+  /** Further folders of skills; relative ones start at the home. */
+  readonly externalFolders: readonly string[];
+  /** Names of skills that are off. */
+  readonly disabled: readonly string[];
+};
+
 export type AIAgentOptions = {
   /** Name at the provider. Default: from the environment, else the built-in offline model. */
   readonly model?: string;
@@ -95,6 +103,8 @@ export type AIAgentOptions = {
   readonly memory?: Memory | false;
   /** User messages between two background reviews of the memory; 0: none. Default 0. */
   readonly memoryReviewTurns?: number;
+  /** Skills; false: none. Default: those of the home, of a trusted workspace and of the package. */
+  readonly skills?: SkillSettings | false;
   /** Decides when and how to compress the conversation. Default: the built-in engine. */
   readonly contextEngine?: ContextEngine;
   /** Abilities beyond the built-in ones. The agent disposes of them when it closes. Default: none. */

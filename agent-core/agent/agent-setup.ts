@@ -10,6 +10,7 @@ import {
   homeFolder,
   memoriesFolder,
   readSoul,
+  skillsFolder,
   spillFolder,
 } from "../config/home.ts";
 import { type ContextEngine, defaultEngine } from "../context/context-engine.ts";
@@ -41,6 +42,7 @@ import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
 import { Extensions } from "./extensions.ts";
 import type { CallServices } from "./run-call.ts";
+import { SessionSkills } from "./session-skills.ts";
 import { ToolCatalogue } from "./tool-catalogue.ts";
 
 /** Iterations of a turn, as in the original Hermes Agent. */
@@ -70,6 +72,7 @@ export type AgentSetup = {
   readonly journal: Journal | undefined;
   readonly sessionIndex: SessionIndex | undefined;
   readonly memory: Memory | undefined;
+  readonly skills: SessionSkills | undefined;
   readonly models: ModelChain;
   /** Read at each call. */
   sampling: Sampling;
@@ -100,10 +103,14 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   const cwd = options.cwd ?? process.cwd();
   const host = options.host ?? nodeHost();
   const onDefect = options.onDefect ?? ((message) => process.stderr.write(`${message}\n`));
-  const extensions = new Extensions(options.extensions ?? [], onDefect);
-  const catalogue = new ToolCatalogue(options, () => extensions.tools());
-  const memory = memoryOf(options, home);
   const trusted = options.trusted ?? (() => true);
+  const catalogue = new ToolCatalogue(options, () => extensions.tools());
+  const skills = skillsOf(options, { home, cwd, trusted, environment, catalogue, onDefect });
+  const extensions = new Extensions(
+    [...(options.extensions ?? []), ...(skills === undefined ? [] : [skills])],
+    onDefect,
+  );
+  const memory = memoryOf(options, home);
   const projectFiles = contextFiles(host, trusted);
   const grants = new Grants(grantsFile(home), onDefect);
   const { models, route, modelFacts, ledger, auxiliary } = setUpModels(options, environment);
@@ -123,8 +130,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     commandSeconds: options.commandSeconds ?? DEFAULT_COMMAND_SECONDS,
     journal: options.journal,
     sessionIndex: options.sessionIndex,
-    memory,
-    models,
+    ...{ memory, skills, models },
     sampling: options.sampling ?? {},
     modelFacts,
     resolve: (settings) => resolved(settings, environment),
@@ -189,6 +195,32 @@ function setUpModels(options: AIAgentOptions, environment: Environment) {
 function memoryOf({ memory }: AIAgentOptions, home: string): Memory | undefined {
   if (memory === false) return undefined;
   return memory ?? new Memory({ folder: memoriesFolder(home) });
+}
+
+/** Undefined when the skills or their tools are off. */
+function skillsOf(
+  options: AIAgentOptions,
+  where: Pick<AgentSetup, "cwd" | "environment" | "catalogue" | "onDefect"> & {
+    readonly home: string;
+    readonly trusted: () => boolean;
+  },
+): SessionSkills | undefined {
+  const { home, cwd, trusted, environment, catalogue, onDefect } = where;
+  if (!catalogue.tools.some(({ toolset }) => toolset === "skills")) return undefined;
+  const { externalFolders = [], disabled = [] } = options.skills || {};
+  const { clock = systemClock, otherFolders = [] } = options;
+  return new SessionSkills({
+    ...{ externalFolders, disabled, trusted, environment, onDefect },
+    homeSkills: skillsFolder(home),
+    roots: [cwd, ...otherFolders],
+    pluginFolders: () => (options.extensions ?? []).flatMap((extension) => extension.skillFolders?.() ?? []),
+    tools: () => ({
+      toolsets: catalogue.tools.map(({ toolset }) => toolset),
+      tools: catalogue.tools.map(({ name }) => name),
+    }),
+    onUse: (use) => options.journal?.append({ type: "skill-use", ...use }),
+    now: () => clock.now(),
+  });
 }
 
 function policyOf(

@@ -30,6 +30,7 @@ import type { ExtensionCommand, Extensions } from "./extensions.ts";
 import { MemoryReview } from "./memory-review.ts";
 import { notifier } from "./notifier.ts";
 import { SessionRecord } from "./session-record.ts";
+import type { SessionSkills } from "./session-skills.ts";
 import { openStored } from "./stored-agent.ts";
 import { type RunOptions, TurnRunner } from "./turn-runner.ts";
 
@@ -239,6 +240,11 @@ export class AIAgent {
     return this.#setup.extensions;
   }
 
+  /** Undefined when they are off. */
+  get skills(): SessionSkills | undefined {
+    return this.#setup.skills;
+  }
+
   get isRunning(): boolean {
     return this.#turns.isRunning;
   }
@@ -299,13 +305,14 @@ export class AIAgent {
   }
 
   #toolContext(callId: string, signal: AbortSignal): Omit<ToolContext, "show"> {
-    const { host, cwd, callbacks, spillFolder, sessionIndex, memory, commandSeconds, policy } = this.#setup;
+    const { host, cwd, callbacks, spillFolder, sessionIndex, memory, skills, commandSeconds, policy } = this.#setup;
     return {
       isSecret: (path) => policy.isSecret(path),
       host: this.checkpoints?.hostFor(callId) ?? host,
       cwd,
       sessions: sessionIndex,
       memory,
+      skills: skills && (() => skills.library()),
       sessionId: this.sessionId,
       shell: this.#shell.state,
       shellFolder: this.#shell.state.folder,

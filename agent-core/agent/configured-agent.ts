@@ -36,6 +36,7 @@ export type ConfiguredAgent = {
     | "approvals"
     | "memory"
     | "memoryReviewTurns"
+    | "skills"
     | "commandSeconds"
     | "prefillMessages"
   >;
@@ -76,6 +77,7 @@ export async function configuredAgent(environment: Environment, platform: string
       approvals: config.approvals.mode,
       memory: configuredMemory(home, config.memory),
       memoryReviewTurns: config.memory.nudge_interval,
+      skills: { externalFolders: config.skills.external_dirs, disabled: config.skills.disabled },
       contextEngine: configuredEngine(config),
       commandSeconds: config.terminal.timeout,
       maxIterations: config.agent.max_turns,

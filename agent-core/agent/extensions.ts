@@ -22,7 +22,8 @@ export type ExtensionCommand = {
   readonly description: string;
   /** Syntax of the argument; undefined when the command takes none. */
   readonly hint?: string;
-  run(argument: string, signal: AbortSignal): CommandAnswer | Promise<CommandAnswer>;
+  /** Undefined: the message is an ordinary prompt. */
+  run(argument: string, signal: AbortSignal): CommandAnswer | undefined | Promise<CommandAnswer | undefined>;
 };
 
 /** The session as its extensions see it. */
@@ -52,6 +53,8 @@ export type Extension = {
   hooks?(): readonly Hook[];
   /** Engine in place of the built-in one, which is its fallback. Undefined: none. */
   contextEngine?(builtIn: ContextEngine): ContextEngine | undefined;
+  /** Folders of skills that it brings along, absolute. */
+  skillFolders?(): readonly string[];
   /** Part of the system prompt of a new session. */
   promptText?(): Promise<string | undefined>;
   /** Data for the model that belongs to a message of the user. It follows the message, and people do not see it. */
@@ -129,8 +132,8 @@ export class Extensions {
 
   /** Undefined when there is no such item, or when the item does not offer the action. Rejects as `Extension.act`. */
   act({ id, action, argument }: Omit<HermesExtensionAct, "sessionId">): Promise<string> | undefined {
-    const offers = ({ items }: Extension): boolean =>
-      items?.().some((item) => item.id === id && isOffered(item, action, argument)) === true;
+    const offers = (extension: Extension): boolean =>
+      extension.items?.().some((item) => item.id === id && isOffered(item, action, argument)) === true;
     return this.#all.find(offers)?.act?.(id, action, argument);
   }
 

@@ -144,7 +144,7 @@ function conflict(first: ResolvedCall, second: ResolvedCall): boolean {
   if (first.tool.interactive || second.tool.interactive) return true;
   const [one, other] = [first.prepared.effect, second.prepared.effect];
   if (one.kind === "none" || other.kind === "none") return false;
-  if (one.kind === "memory" || other.kind === "memory") return one.kind === other.kind;
+  if (changesKnowledge(one) || changesKnowledge(other)) return one.kind === other.kind;
   // A command may change anything, so it never runs together with another kind of call. Commands of one answer run in
   // parallel.
   if (one.kind === "command" || other.kind === "command") return one.kind !== other.kind;
@@ -156,4 +156,8 @@ function conflict(first: ResolvedCall, second: ResolvedCall): boolean {
 
 function onlyReads(effect: Effect): boolean {
   return effect.kind === "read" || (effect.kind === "foreign" && effect.readOnly);
+}
+
+function changesKnowledge(effect: Effect): effect is Extract<Effect, { kind: "memory" | "skill" }> {
+  return effect.kind === "memory" || effect.kind === "skill";
 }

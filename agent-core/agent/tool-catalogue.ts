@@ -8,7 +8,10 @@ import { isToolsetOn, selectTools, type ToolChoice } from "../tools/toolsets.ts"
 import type { AIAgentOptions } from "./agent-options.ts";
 import { directoryTools, exceedsRequest } from "./deferred-tools.ts";
 
-type CatalogueOptions = Pick<AIAgentOptions, "enabledToolsets" | "disabledToolsets" | "sessionIndex" | "memory">;
+type CatalogueOptions = Pick<
+  AIAgentOptions,
+  "enabledToolsets" | "disabledToolsets" | "sessionIndex" | "memory" | "skills"
+>;
 
 export class ToolCatalogue {
   readonly #builtIn: readonly Tool[];
@@ -79,10 +82,11 @@ function choiceOf({ enabledToolsets, disabledToolsets }: CatalogueOptions): Tool
   };
 }
 
-function builtInTools({ sessionIndex, memory }: CatalogueOptions, choice: ToolChoice): readonly Tool[] {
+function builtInTools({ sessionIndex, memory, skills }: CatalogueOptions, choice: ToolChoice): readonly Tool[] {
   const chosen = selectTools(toolTable, choice);
   if (!chosen.ok) throw new Error(chosen.message);
   return chosen.tools
     .filter((tool) => tool.toolset !== "session_search" || sessionIndex !== undefined)
-    .filter((tool) => tool.toolset !== "memory" || memory !== false);
+    .filter((tool) => tool.toolset !== "memory" || memory !== false)
+    .filter((tool) => tool.toolset !== "skills" || skills !== false);
 }

@@ -15,8 +15,9 @@ export type Effect =
   | { readonly kind: "none" }
   | { readonly kind: "read"; readonly paths: readonly string[] }
   | { readonly kind: "edit"; readonly paths: readonly string[] }
-  /** Changes what the prompts of later sessions hold. */
+  /** Changes what later sessions know: the memory, or a skill of the home. */
   | { readonly kind: "memory" }
+  | { readonly kind: "skill" }
   /** A tool of an MCP server or a plugin: its effects are known only from hints. */
   | {
       readonly kind: "foreign";
@@ -99,7 +100,8 @@ function judge(effect: Effect, context: PolicyContext): Decision {
     case "edit":
       return decideEdit(effect.paths, context);
     case "memory":
-      return decideMemory(context);
+    case "skill":
+      return decideKnowledge(effect.kind, context);
     case "foreign":
       return decideForeign(effect, context);
     case "command": {
@@ -146,18 +148,34 @@ function decideEdit(paths: readonly string[], context: PolicyContext): Decision 
   return guarded.length > 0 ? asProtected(decision) : decision;
 }
 
-const MEMORY_GRANT: GrantOffer = {
-  description: "changing the memory",
-  keys: [{ id: JSON.stringify(["memory"]), description: "changing the memory" }],
+type Knowledge = { readonly plan: string; readonly reason: string; readonly grant: GrantOffer };
+
+const KNOWLEDGE: Readonly<Record<"memory" | "skill", Knowledge>> = {
+  memory: {
+    plan: "nothing is remembered. Put the fact into your plan instead.",
+    reason: "Every later session begins with the memory",
+    grant: {
+      description: "changing the memory",
+      keys: [{ id: JSON.stringify(["memory"]), description: "changing the memory" }],
+    },
+  },
+  skill: {
+    plan: "no skill is changed. Describe it in your plan instead.",
+    reason: "Later sessions follow the skill",
+    grant: {
+      description: "changing skills",
+      keys: [{ id: JSON.stringify(["skill"]), description: "changing skills" }],
+    },
+  },
 };
 
-function decideMemory(context: PolicyContext): Decision {
+function decideKnowledge(kind: "memory" | "skill", context: PolicyContext): Decision {
   const { mode, trusted } = context;
+  const { plan, reason, grant } = KNOWLEDGE[kind];
   if (!trusted) return deny("The user has not trusted this workspace, so nothing from it is remembered.");
-  if (mode === "plan")
-    return deny("Plan mode is read-only: nothing is remembered. Put the fact into your plan instead.");
+  if (mode === "plan") return deny(`Plan mode is read-only: ${plan}`);
   if (mode === "auto") return ALLOW;
-  return askUnlessGranted(["Every later session begins with the memory"], MEMORY_GRANT, context);
+  return askUnlessGranted([reason], grant, context);
 }
 
 function decideForeign(

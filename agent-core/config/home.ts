@@ -53,6 +53,11 @@ export function memoriesFolder(home: string): string {
   return join(home, "memories");
 }
 
+/** Folder of the home's skills. */
+export function skillsFolder(home: string): string {
+  return join(home, "skills");
+}
+
 /** File of the approvals that last for all sessions. */
 export function grantsFile(home: string): string {
   return join(home, "vscode", "grants.json");

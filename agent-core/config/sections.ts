@@ -204,6 +204,8 @@ export const sections = {
       nudge_interval: z.number().int().nonnegative().default(10),
     })
     .prefault({}),
+  /** Folders of skills besides the known ones, and names of skills that are off. */
+  skills: z.object({ external_dirs: z.array(text).default([]), disabled: z.array(text).default([]) }).prefault({}),
   approvals: z.object({ mode: z.enum(["manual", "smart", "off"]).default("manual") }).default({ mode: "manual" }),
   terminal: terminalSection,
   /** Way to the models, for terminals and foreign editors; in VS Code its settings `http.*` override it. */

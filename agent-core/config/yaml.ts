@@ -49,3 +49,12 @@ function parsedDocument(text: string, section: string): Document {
   if (!isMap(document.get(section))) document.set(section, document.createNode({}));
   return document;
 }
+
+/** Sets keys of a map inside a mapping, and creates the maps on the way; comments and order stay. Throws for invalid YAML. */
+export function withValues(text: string, path: readonly string[], values: Readonly<Record<string, string>>): string {
+  const document = parseDocument(text);
+  const [problem] = document.errors;
+  if (problem !== undefined) throw problem;
+  for (const [key, value] of Object.entries(values)) document.setIn([...path, key], value);
+  return document.toString({ lineWidth: 0 });
+}

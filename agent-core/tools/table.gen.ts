@@ -7,8 +7,11 @@ import { tool as process } from "./process.ts";
 import { tool as readFile } from "./read-file.ts";
 import { tool as searchFiles } from "./search-files.ts";
 import { tool as sessionSearch } from "./session-search.ts";
+import { tool as skillManage } from "./skill-manage.ts";
+import { tool as skillView } from "./skill-view.ts";
+import { tool as skillsList } from "./skills-list.ts";
 import { tool as terminal } from "./terminal.ts";
 import { tool as todo } from "./todo.ts";
 import { tool as writeFile } from "./write-file.ts";
 
-export const table: readonly Tool[] = [clarify, memory, patch, process, readFile, searchFiles, sessionSearch, terminal, todo, writeFile];
+export const table: readonly Tool[] = [clarify, memory, patch, process, readFile, searchFiles, sessionSearch, skillManage, skillView, skillsList, terminal, todo, writeFile];

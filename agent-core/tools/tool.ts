@@ -10,6 +10,7 @@ import type { MemoryWriter } from "../memory/ledger.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { ToolSchema } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
+import type { SkillLibrary } from "../skills/skill-library.ts";
 import type { FileMemory } from "./file-memory.ts";
 import type { Processes } from "./terminal/processes.ts";
 import type { SessionShell } from "./terminal/session-shell.ts";
@@ -91,6 +92,8 @@ export type ToolContext = {
   readonly memory: Memory | undefined;
   /** Writer of the call's changes of the memory. Default: `agent`. */
   readonly memoryWriter?: MemoryWriter;
+  /** Skills of the session; undefined when they are off. */
+  readonly skills: (() => Promise<SkillLibrary>) | undefined;
   /** Index of all sessions; undefined when there is none. */
   readonly sessions: SessionIndex | undefined;
   /** Id of the session that the call belongs to. */

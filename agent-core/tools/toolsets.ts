@@ -4,7 +4,7 @@ import type { Tool } from "./tool.ts";
 
 /** Composite names, as configurations of the original Hermes use them. */
 const COMPOSITES: Readonly<Record<string, readonly string[]>> = {
-  coding: ["file", "search", "terminal", "todo", "clarify", "session_search", "memory"],
+  coding: ["file", "search", "terminal", "todo", "clarify", "session_search", "memory", "skills"],
   safe: ["file-read", "search", "todo", "clarify"],
 };
 

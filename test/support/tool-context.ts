@@ -51,6 +51,7 @@ export function toolBench(answer: Answer = { kind: "unavailable" }, terminals?: 
     files: new FileMemory(),
     todos: new TodoList(() => undefined),
     sessions: undefined,
+    skills: undefined,
     isSecret: (path) => path.endsWith(".env"),
     memory: new Memory({ folder: join(folder, ".memories") }),
     sessionId: "20261120_120000_00000000",

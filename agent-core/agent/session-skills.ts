@@ -1,0 +1,237 @@
+/** The skills of a session, as an extension: the prompt's index, slash commands, routing, and the list for people. */
+import { visibleText } from "../platform/visible-text.ts";
+import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
+import type { KnownSkill, KnownSkills, SkillLibrary, SkillLibraryOptions } from "../skills/skill-library.ts";
+import type { SkillFailure } from "../skills/skill-places.ts";
+import type { CommandAnswer, Extension, ExtensionCommand } from "./extensions.ts";
+
+/** Skills that one message may begin with: `/first /second what to do`. */
+const MAX_STACKED = 5;
+const COMMAND = /^\s*\/([a-z0-9-]+)(?=\s|$)/;
+/** Part of a description in the list of slash commands. Characters. */
+const COMMAND_CHARS = 120;
+
+const NAMED = "The user asked for this skill by name. Follow it for this message:";
+const ROUTED = "This skill fits the message. Use what helps; the user's own words take precedence:";
+
+export class SessionSkills implements Extension {
+  readonly name = "skills";
+  readonly #options: SkillLibraryOptions;
+  readonly #listeners: (() => void)[] = [];
+  /** Skills that routing has added to a message of this session: their text is in the conversation. */
+  readonly #routed = new Set<string>();
+  #library: Promise<SkillLibrary> | undefined;
+  #known: KnownSkills = { skills: [], failures: [] };
+  #commands: readonly ExtensionCommand[];
+
+  constructor(options: SkillLibraryOptions) {
+    this.#options = options;
+    this.#commands = [this.#listCommand()];
+  }
+
+  /** The library, loaded on first use. */
+  library(): Promise<SkillLibrary> {
+    this.#library ??= import("../skills/skill-library.ts").then(
+      ({ SkillLibrary: Library }) => new Library(this.#options),
+    );
+    return this.#library;
+  }
+
+  /** Skills that did not load at the last look. */
+  get failures(): readonly SkillFailure[] {
+    return this.#known.failures;
+  }
+
+  begin(): void {
+    setTimeout(() => void this.refresh().catch(this.#onDefect), 0).unref();
+  }
+
+  commands(): readonly ExtensionCommand[] {
+    return this.#commands;
+  }
+
+  async promptText(): Promise<string | undefined> {
+    const { skillIndex } = await import("../skills/skill-index.ts");
+    await this.refresh();
+    return skillIndex(this.#offered());
+  }
+
+  /** The skills that a message names, else those that fit it. */
+  async attach(message: string): Promise<string | undefined> {
+    await this.refresh();
+    const named = this.#namedIn(message);
+    const chosen = named.length > 0 ? named : await this.#routedFor(message);
+    if (chosen.length === 0) return undefined;
+    const library = await this.library();
+    const texts = await Promise.all(
+      chosen.map(async (skill) => {
+        const read = await library.read(skill, named.length > 0 ? "loaded" : "injected", "procedure");
+        return read.ok ? read.text : `[The skill ${skill.name} is left out: ${read.reason}. Tell the user.]`;
+      }),
+    );
+    return [named.length > 0 ? NAMED : ROUTED, ...texts].join("\n");
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  items(): readonly HermesExtensionItem[] {
+    const { skills, failures } = this.#known;
+    return [...skills.map(skillItem), ...failures.map(failureItem)];
+  }
+
+  async act(id: string, action: HermesExtensionAction): Promise<string> {
+    const name = id.replace(/^skill:/, "");
+    return this.#setOff(name, action === "disable");
+  }
+
+  /** Counts the uses of a turn that has ended. */
+  async endTurn(succeeded: boolean): Promise<void> {
+    if (this.#library !== undefined) await (await this.#library).endTurn(succeeded);
+  }
+
+  /** Reads the skills again, as far as they changed. */
+  async refresh(): Promise<void> {
+    const before = stateOf(this.#known);
+    this.#known = await (await this.library()).load();
+    if (stateOf(this.#known) === before) return;
+    this.#commands = [this.#listCommand(), ...this.#offered().map(skillCommand)];
+    for (const listener of this.#listeners) listener();
+  }
+
+  readonly #onDefect = (error: unknown): void => this.#options.onDefect(`The skills cannot be read: ${String(error)}`);
+
+  #offered(): readonly KnownSkill[] {
+    return this.#known.skills.filter((skill) => !skill.isOff && skill.unusable === undefined);
+  }
+
+  #namedIn(message: string): readonly KnownSkill[] {
+    const named: KnownSkill[] = [];
+    let rest = message;
+    while (named.length < MAX_STACKED) {
+      const [command, name] = COMMAND.exec(rest) ?? [];
+      const skill = this.#offered().find((candidate) => candidate.name === name);
+      if (command === undefined || skill === undefined || named.includes(skill)) break;
+      named.push(skill);
+      rest = rest.slice(command.length);
+    }
+    return named;
+  }
+
+  async #routedFor(message: string): Promise<readonly KnownSkill[]> {
+    const { routeSkills } = await import("../skills/route-skills.ts");
+    const candidates = this.#offered().filter((skill) => skill.isProven);
+    const fitting = routeSkills(message, candidates).filter(({ name }) => !this.#routed.has(name));
+    for (const { name } of fitting) this.#routed.add(name);
+    return fitting;
+  }
+
+  #listCommand(): ExtensionCommand {
+    return {
+      name: "skills",
+      description: "List the skills, switch them on and off, install and update them",
+      hint: "[enable NAME | disable NAME | install SOURCE | update | uninstall NAME]",
+      run: (argument, signal) => this.#runCommand(argument, signal),
+    };
+  }
+
+  async #runCommand(argument: string, signal: AbortSignal): Promise<CommandAnswer> {
+    const [verb = "", ...rest] = argument.split(/\s+/);
+    const operand = rest.join(" ");
+    switch (verb) {
+      case "":
+      case "list":
+        await this.refresh();
+        return listText(this.#known);
+      case "enable":
+      case "disable":
+        await this.refresh();
+        return this.#setOff(operand, verb === "disable");
+      default: {
+        const { hubCommand } = await import("../skills/hub.ts");
+        const { homeSkills, roots } = this.#options;
+        const answer = await hubCommand(verb, operand, { homeSkills, cwd: roots[0] ?? homeSkills }, signal);
+        await this.refresh();
+        return answer;
+      }
+    }
+  }
+
+  async #setOff(name: string, isOff: boolean): Promise<string> {
+    const skill = this.#known.skills.find((candidate) => candidate.name === name);
+    if (skill === undefined) return `There is no skill ${JSON.stringify(name)}. \`/skills\` lists them.`;
+    if (!isOff && this.#options.disabled.includes(name)) return `config.yaml switches ${name} off: skills.disabled.`;
+    await (await this.library()).setOff(name, isOff);
+    await this.refresh();
+    return isOff ? `The skill ${name} is off, in all sessions.` : `The skill ${name} is on.`;
+  }
+}
+
+/** Text that changes with everything that clients are shown. */
+function stateOf({ skills, failures }: KnownSkills): string {
+  const shown = skills.map((skill) => [skill.folder, skill.description, skill.isOff, skill.unusable, skill.record]);
+  return JSON.stringify([shown, failures]);
+}
+
+/** The message stays as the user wrote it; the skill's text follows as data. */
+function skillCommand({ name, description }: KnownSkill): ExtensionCommand {
+  const short = description.length > COMMAND_CHARS ? `${description.slice(0, COMMAND_CHARS - 1)}…` : description;
+  return { name, description: short, hint: "what to do", run: () => undefined };
+}
+
+function skillItem(skill: KnownSkill): HermesExtensionItem {
+  const { name, place, description, isOff, unusable, folder } = skill;
+  const detail = [usesText(skill), ...(unusable === undefined ? [] : [unusable]), description].join(" · ");
+  return {
+    id: `skill:${name}`,
+    kind: "skill",
+    name,
+    source: place,
+    state: isOff || unusable !== undefined ? "off" : "on",
+    detail: visibleText(detail),
+    path: folder,
+    actions: [isOff ? "enable" : "disable"],
+  };
+}
+
+function failureItem({ name, path, reason, source }: SkillFailure): HermesExtensionItem {
+  const error = visibleText(reason).replaceAll("\n", " ");
+  return {
+    id: `skill-failure:${path}`,
+    kind: "skill",
+    name: visibleText(name),
+    source,
+    state: "failed",
+    detail: path,
+    error,
+    path,
+    actions: [],
+  };
+}
+
+function usesText({ record: { uses, successes, lastUsed } }: KnownSkill): string {
+  if (uses === 0) return "never used";
+  const day = lastUsed === undefined ? "" : `, last on ${lastUsed.slice(0, 10)}`;
+  return `used ${uses === 1 ? "once" : `${uses} times`}, ${successes} with success${day}`;
+}
+
+function listText({ skills, failures }: KnownSkills): string {
+  const lines = skills.map((skill) => {
+    const { name, place, author, hides, description, isOff, unusable, isProven, triggers } = skill;
+    const isRouted = isProven && triggers.keywords.length > 0;
+    const facts = [
+      place,
+      ...(author === undefined ? [] : [`by ${author}`]),
+      usesText(skill),
+      ...(isRouted ? ["added by itself where it fits"] : []),
+      ...(hides === undefined ? [] : [`hides the one of: ${hides}`]),
+      ...(isOff ? ["off"] : []),
+      ...(unusable === undefined ? [] : [unusable]),
+    ];
+    return `- \`/${name}\` ${visibleText(description)} (${facts.join("; ")})`;
+  });
+  const broken = failures.map(({ path, reason }) => `- \`${visibleText(path)}\`: ${visibleText(reason)}`);
+  const failed = broken.length === 0 ? [] : ["", "Not loaded:", "", ...broken];
+  return [`Skills: ${skills.length}`, "", ...lines, ...failed].join("\n");
+}

@@ -1,0 +1,225 @@
+/** The hub: skills from folders and git repositories, installed into the home after the user saw what they contain. */
+import { createHash } from "node:crypto";
+import { cp, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import * as z from "zod";
+import { readJsonFile, replaceFile } from "../config/home-file.ts";
+import { messageOf } from "../platform/errors.ts";
+import { withLock } from "../platform/locks/with-lock.ts";
+import { makeFolder } from "../platform/make-folder.ts";
+import { visibleText } from "../platform/visible-text.ts";
+import { hashOfFolder, type Quarantined, type QuarantinedSkill, quarantine } from "./quarantine.ts";
+import { HUB_CATEGORY } from "./skill-library.ts";
+import { scanPlace } from "./skill-places.ts";
+
+const LOCK_FILE = "hub.lock.json";
+const QUARANTINE = join(".hub", "quarantine");
+const ARCHIVE = ".archive";
+/** Characters of a content hash that the user types to confirm. */
+const SHORT_HASH = 8;
+
+const lockSchema = z.object({
+  skills: z.record(
+    z.string(),
+    z.object({
+      /** Address that the user gave. */
+      source: z.string(),
+      /** Content at the time of the installation. */
+      hash: z.string(),
+      /** ISO time. */
+      installedAt: z.string(),
+    }),
+  ),
+});
+
+type HubLock = z.infer<typeof lockSchema>;
+
+/** Skills in quarantine that wait for the user's confirmation. */
+export type Offer = Quarantined & {
+  /** Hash over all contents: a confirmation covers exactly these. */
+  readonly id: string;
+  readonly source: string;
+};
+
+const waitingSchema = z.object({ source: z.string(), id: z.string(), only: z.array(z.string()).exactOptional() });
+
+export class Hub {
+  readonly #skills: string;
+  readonly #cwd: string;
+
+  /** `homeSkills`: folder of the home's skills, absolute; may not exist. Relative sources start at `cwd`. */
+  constructor(homeSkills: string, cwd: string) {
+    this.#skills = homeSkills;
+    this.#cwd = cwd;
+  }
+
+  /** Installed skills by name. A damaged file counts as empty. */
+  async lock(): Promise<HubLock["skills"]> {
+    return lockSchema.safeParse(await readJsonFile(join(this.#skills, LOCK_FILE))).data?.skills ?? {};
+  }
+
+  /** Fetches and checks the skills of a source; `only`: those with these names. Rejects with an Error in one line. */
+  async fetch(source: string, signal: AbortSignal, only?: readonly string[]): Promise<Offer> {
+    const folder = join(this.#skills, QUARANTINE, createHash("sha256").update(source).digest("hex").slice(0, 16));
+    makeFolder(dirname(folder), 0o700);
+    const found = await quarantine(source, { folder, cwd: this.#cwd, signal });
+    const skills = only === undefined ? found.skills : found.skills.filter(({ name }) => only.includes(name));
+    const id = idOf(skills);
+    await replaceFile(`${folder}.json`, JSON.stringify({ source, id, ...(only && { only }) }));
+    return { ...found, skills, id, source };
+  }
+
+  /** Installs what was fetched and shown. Rejects with an Error in one line when it changed since. Returns the names. */
+  async confirm(id: string, signal: AbortSignal): Promise<readonly string[]> {
+    const waiting = await this.#waiting(id);
+    if (waiting === undefined) throw new Error(`Nothing that waits has the id ${id}. Install it again to see it.`);
+    const offer = await this.fetch(waiting.source, signal, waiting.only);
+    if (!offer.id.startsWith(id)) {
+      throw new Error(`${waiting.source} has changed since it was shown. Install it again to see it.`);
+    }
+    await withLock(join(this.#skills, `${LOCK_FILE}.lock`), () => this.#install(offer));
+    return offer.skills.map(({ name }) => name);
+  }
+
+  /** Moves an installed skill to the archive. Rejects with an Error in one line when the hub did not install it. */
+  async uninstall(name: string): Promise<void> {
+    const { [name]: installed, ...others } = await this.lock();
+    if (installed === undefined) throw new Error(`The hub did not install a skill ${JSON.stringify(name)}.`);
+    await this.#archive(name);
+    await this.#writeLock(others);
+  }
+
+  /** True when the user or the agent changed an installed skill. */
+  async isChanged(name: string): Promise<boolean> {
+    const installed = (await this.lock())[name];
+    return installed !== undefined && (await hashOfFolder(this.#folderOf(name))) !== installed.hash;
+  }
+
+  async #waiting(id: string): Promise<z.infer<typeof waitingSchema> | undefined> {
+    const folder = join(this.#skills, QUARANTINE);
+    for (const name of await readdir(folder).catch(() => [])) {
+      const { data } = waitingSchema.safeParse(name.endsWith(".json") ? await readJsonFile(join(folder, name)) : null);
+      if (data !== undefined && id.length >= SHORT_HASH && data.id.startsWith(id)) return data;
+    }
+    return undefined;
+  }
+
+  async #install({ skills, source }: Offer): Promise<void> {
+    const lock = await this.lock();
+    const { skills: present } = await scanPlace({ source: "home", folder: this.#skills, shown: "home" });
+    const taken = skills.find(({ name }) => present.some((other) => other.name === name) && lock[name] === undefined);
+    if (taken !== undefined) {
+      throw new Error(
+        `The home has its own skill ${taken.name}, which the hub does not replace. Rename or delete it first.`,
+      );
+    }
+    const installedAt = new Date().toISOString();
+    const added = await Promise.all(
+      skills.map(async ({ name, folder, hash }) => {
+        const target = this.#folderOf(name);
+        const fresh = `${target}.new`;
+        await rm(fresh, { recursive: true, force: true });
+        await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+        await cp(folder, fresh, { recursive: true, filter: (path) => !path.endsWith("/.git") });
+        await this.#archive(name);
+        await rename(fresh, target);
+        return [name, { source, hash, installedAt }] as const;
+      }),
+    );
+    await this.#writeLock({ ...lock, ...Object.fromEntries(added) });
+    await rm(join(this.#skills, QUARANTINE), { recursive: true, force: true });
+  }
+
+  /** Nothing is lost: the earlier folder stays in the archive. */
+  async #archive(name: string): Promise<void> {
+    const archived = join(this.#skills, ARCHIVE, `${name}-${Date.now()}`);
+    await mkdir(dirname(archived), { recursive: true, mode: 0o700 });
+    await rename(this.#folderOf(name), archived).catch(() => undefined); // it is not there yet, or no longer
+  }
+
+  async #writeLock(skills: HubLock["skills"]): Promise<void> {
+    await replaceFile(join(this.#skills, LOCK_FILE), `${JSON.stringify({ skills }, undefined, 2)}\n`);
+  }
+
+  #folderOf(name: string): string {
+    return join(this.#skills, HUB_CATEGORY, name);
+  }
+}
+
+function idOf(skills: readonly QuarantinedSkill[]): string {
+  return createHash("sha256")
+    .update(skills.map(({ name, hash }) => `${name} ${hash}`).join("\n"))
+    .digest("hex");
+}
+
+/** Contents of an offer, for the user: the skills, what they may run, and what was refused. */
+export function offerText({ skills, refusals, source }: Offer): string {
+  const lines = skills.map(({ name, description, files, programs }) => {
+    const runs = programs.length === 0 ? "no programs" : `programs that the agent may run: ${programs.join(", ")}`;
+    return `- ${name}: ${visibleText(description)} (${files} ${files === 1 ? "file" : "files"}; ${visibleText(runs)})`;
+  });
+  const refused = refusals.map(({ name, reason }) => `- refused: ${visibleText(name)}: ${visibleText(reason)}`);
+  return [`From ${visibleText(source)}:`, ...lines, ...refused].join("\n");
+}
+
+/** Offers of newer contents, and one line for each installed skill without one. */
+export async function findUpdates(
+  hub: Hub,
+  name: string,
+  signal: AbortSignal,
+): Promise<{ readonly offers: readonly Offer[]; readonly notes: readonly string[] }> {
+  const installed = Object.entries(await hub.lock()).filter(([each]) => name === "" || each === name);
+  const offers: Offer[] = [];
+  const notes: string[] = installed.length === 0 ? ["The hub has installed no such skill."] : [];
+  for (const [each, { source, hash }] of installed) {
+    try {
+      if (await hub.isChanged(each)) {
+        notes.push(`${each}: changed here since its installation, so it is left alone.`);
+        continue;
+      }
+      const offer = await hub.fetch(source, signal, [each]);
+      if (offer.skills.some((skill) => skill.hash !== hash)) offers.push(offer);
+      else notes.push(`${each}: ${offer.skills.length === 0 ? "no longer there, or refused" : "up to date"}.`);
+    } catch (error) {
+      notes.push(`${each}: ${messageOf(error)}`);
+    }
+  }
+  return { offers, notes };
+}
+
+const USAGE =
+  "Usage: `/skills [enable NAME | disable NAME | install SOURCE | confirm ID | update [NAME] | uninstall NAME]`";
+
+/** The verbs of `/skills` that change installed skills. Returns the answer for the user. */
+export async function hubCommand(
+  verb: string,
+  operand: string,
+  { homeSkills, cwd }: { readonly homeSkills: string; readonly cwd: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const hub = new Hub(homeSkills, cwd);
+  const asked = (offer: Offer): string =>
+    offer.skills.length === 0
+      ? offerText(offer)
+      : `${offerText(offer)}\n\nTo install: \`/skills confirm ${offer.id.slice(0, SHORT_HASH)}\``;
+  try {
+    switch (verb) {
+      case "install":
+        return operand === "" ? USAGE : asked(await hub.fetch(operand, signal));
+      case "confirm":
+        return `Installed: ${(await hub.confirm(operand, signal)).join(", ")}.`;
+      case "update": {
+        const { offers, notes } = await findUpdates(hub, operand, signal);
+        return [...notes, ...offers.map(asked)].join("\n");
+      }
+      case "uninstall":
+        await hub.uninstall(operand);
+        return `Uninstalled ${operand}. Its files are in ${join(homeSkills, ARCHIVE)}.`;
+      default:
+        return USAGE;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    return messageOf(error);
+  }
+}

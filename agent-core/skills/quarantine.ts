@@ -1,0 +1,172 @@
+/** Skills from elsewhere, fetched into a quarantine folder and checked before anything of them is used. */
+import { createHash } from "node:crypto";
+import { cp, lstat, mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { runProgram } from "../host/terminals/run-program.ts";
+import { messageOf } from "../platform/errors.ts";
+import { MAX_FILE_BYTES, nameProblem, parseSkill, SKILL_FILE, textProblem } from "./skill.ts";
+import { decodeText, isInside } from "./skill-places.ts";
+
+/** Limits of one skill. */
+const MAX_FILES = 200;
+const MAX_BYTES = 10 * MAX_FILE_BYTES;
+/** Limit of a local folder, which is copied as a whole. Files and folders. */
+const MAX_COPIED = 5_000;
+const CLONE_TIMEOUT_MS = 120_000;
+/** Folders that hold skills in a repository, and their depth. */
+const MAX_DEPTH = 5;
+
+/** Nothing of the repository runs: no hooks, no filters, no submodules, no programs as transport. */
+const CLONE = ["clone", "--quiet", "--depth=1", "--no-tags", "--single-branch", "--template="];
+const SAFE = ["core.hooksPath=/dev/null", "core.fsmonitor=false", "core.symlinks=true"].flatMap((each) => ["-c", each]);
+const VARIABLES = "GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=file:git:http:https:ssh GIT_LFS_SKIP_SMUDGE=1".split(" ");
+
+export type QuarantinedSkill = {
+  readonly name: string;
+  readonly description: string;
+  /** In the quarantine, absolute. */
+  readonly folder: string;
+  /** SHA-256 over names and contents of its files. */
+  readonly hash: string;
+  readonly files: number;
+  /** Files that it may ask the agent to run. */
+  readonly programs: readonly string[];
+};
+
+export type Refusal = { readonly name: string; readonly reason: string };
+
+export type Quarantined = { readonly skills: readonly QuarantinedSkill[]; readonly refusals: readonly Refusal[] };
+
+/** A place of skills, as the user writes it, read. */
+type Source =
+  | { readonly kind: "folder"; readonly folder: string }
+  | { readonly kind: "git"; readonly url: string; readonly inner: string };
+
+/** `source`: a folder, a git address with `#path` inside it, or `owner/repository/path`. Throws an Error in one line. */
+async function readSource(source: string, cwd: string): Promise<Source> {
+  const [address = "", inner = ""] = source.split("#", 2);
+  if (/^(?:https?|ssh|git|file):\/\//.test(address) || /^[\w.-]+@[\w.-]+:/.test(address)) {
+    return { kind: "git", url: address, inner };
+  }
+  const folder = source.startsWith("~/") ? join(homedir(), source.slice(2)) : resolve(cwd, source);
+  if ((await stat(folder).catch(() => undefined))?.isDirectory()) return { kind: "folder", folder };
+  const [, owner, repository, path = ""] = /^([\w-][\w.-]*)\/([\w.-]+)(?:\/(.+))?$/.exec(source) ?? [];
+  if (owner === undefined || repository === undefined) {
+    throw new Error(`${source} is no folder, no git address and no owner/repository/path. Check the spelling.`);
+  }
+  return { kind: "git", url: `https://github.com/${owner}/${repository}.git`, inner: path };
+}
+
+/** Fetches `source` into `folder` (absolute; replaced), and checks its skills. Throws an Error in one line. */
+export async function quarantine(
+  source: string,
+  { folder, cwd, signal }: { readonly folder: string; readonly cwd: string; readonly signal: AbortSignal },
+): Promise<Quarantined> {
+  const read = await readSource(source, cwd);
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
+  if (read.kind === "git") await clone(read.url, folder, signal);
+  else await copyFolder(read.folder, folder);
+  const top = read.kind === "git" ? join(folder, read.inner) : folder;
+  if (!isInside(top, folder))
+    throw new Error(`${read.kind === "git" ? read.inner : source} leads out of the repository.`);
+  const checked = await Promise.all((await skillFolders(top, 0)).map((each) => checkFolder(each)));
+  if (checked.length === 0) throw new Error(`${source} has no ${SKILL_FILE}.`);
+  return {
+    skills: checked.filter((each) => "hash" in each),
+    refusals: checked.filter((each) => "reason" in each),
+  };
+}
+
+async function clone(url: string, folder: string, signal: AbortSignal): Promise<void> {
+  const ends = AbortSignal.any([signal, AbortSignal.timeout(CLONE_TIMEOUT_MS)]);
+  const command = [...VARIABLES, "git", ...SAFE, ...CLONE, "--no-recurse-submodules", "--", url, folder];
+  const { exitCode, stderr } = await runProgram("env", command, { signal: ends }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw new Error(`Could not run git: ${ends.aborted ? "it took longer than two minutes" : messageOf(error)}.`);
+  });
+  if (exitCode === 0) return;
+  const lines = stderr.trim().split("\n");
+  const reason = lines.find((line) => line.startsWith("fatal:")) ?? lines.at(-1) ?? "";
+  throw new Error(`Could not fetch ${url}: ${reason.replace(/^fatal: /, "")}. Check the address and the network.`);
+}
+
+/** Links are copied as links, which the check refuses. */
+async function copyFolder(from: string, to: string): Promise<void> {
+  let count = 0;
+  await cp(from, to, {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter(path) {
+      count += 1;
+      if (count > MAX_COPIED)
+        throw new Error(`${from} has more than ${MAX_COPIED} files: name the folder of the skill.`);
+      return basename(path) !== ".git" && basename(path) !== "node_modules";
+    },
+  });
+}
+
+/** Folders with a SKILL.md, at any depth that repositories use. */
+async function skillFolders(folder: string, depth: number): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  if (entries.some((entry) => entry.name === SKILL_FILE)) return [folder];
+  if (depth === MAX_DEPTH) return [];
+  const inner = entries.filter((entry) => entry.isDirectory() && ![".git", "node_modules"].includes(entry.name));
+  const found = await Promise.all(inner.map((entry) => skillFolders(join(folder, entry.name), depth + 1)));
+  return found.flat().toSorted();
+}
+
+/** The skill in a folder of any name: its own name is in its front matter. */
+async function checkFolder(folder: string): Promise<QuarantinedSkill | Refusal> {
+  const refuse = (reason: string): Refusal => ({ name: basename(folder), reason });
+  const files = await readFiles(folder).catch((error: unknown) => messageOf(error));
+  if (typeof files === "string") return refuse(files);
+  const text = decodeText(files.get(SKILL_FILE) ?? Buffer.alloc(0)) ?? "";
+  const name = /^name:[ \t]*["']?([^"'\s#]+)/m.exec(text)?.[1] ?? basename(folder);
+  const parsed = nameProblem(name) === undefined ? await parseSkill(text, name) : undefined;
+  if (parsed?.ok !== true) return refuse(parsed?.reason ?? nameProblem(name) ?? "");
+  for (const [path, bytes] of files) {
+    const problem = textProblem(decodeText(bytes) ?? "", MAX_FILE_BYTES);
+    if (problem !== undefined) return refuse(`${path}: ${problem}`);
+  }
+  const programs = [...files].filter(([path, bytes]) => isProgram(path, bytes)).map(([path]) => path);
+  return { name, description: parsed.facts.description, folder, hash: hashOf(files), files: files.size, programs };
+}
+
+function isProgram(path: string, bytes: Buffer): boolean {
+  return path.startsWith("scripts/") || bytes.subarray(0, 2).toString() === "#!";
+}
+
+/** Hash of an installed skill; undefined when it cannot be read. */
+export async function hashOfFolder(folder: string): Promise<string | undefined> {
+  return readFiles(folder).then(hashOf, () => undefined);
+}
+
+function hashOf(files: ReadonlyMap<string, Buffer>): string {
+  const hash = createHash("sha256");
+  for (const [path, bytes] of files) hash.update(`${path}\0${bytes.length}\0`).update(bytes);
+  return hash.digest("hex");
+}
+
+/** Contents by relative path, in order. Throws an Error in one line for a link, and above the limits. */
+async function readFiles(folder: string): Promise<ReadonlyMap<string, Buffer>> {
+  if ((await lstat(folder)).isSymbolicLink()) throw new Error("the folder is a symbolic link");
+  const entries = (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => ({ entry, path: relative(folder, join(entry.parentPath, entry.name)).split(sep).join("/") }))
+    .filter(({ path }) => !path.startsWith(".git/"))
+    .toSorted((first, second) => (first.path < second.path ? -1 : 1));
+  if (entries.length > MAX_FILES) throw new Error(`it has ${entries.length} files; the limit is ${MAX_FILES}`);
+  const files = new Map<string, Buffer>();
+  let bytes = 0;
+  for (const { entry, path } of entries) {
+    if (!entry.isFile()) throw new Error(`${path} is a symbolic link, or no file`);
+    const { size } = await lstat(join(folder, path));
+    bytes += size;
+    if (size > MAX_FILE_BYTES || bytes > MAX_BYTES)
+      throw new Error(`${path} is larger than 1 MiB, or all files than 10`);
+    files.set(path, await readFile(join(folder, path)));
+  }
+  return files;
+}

@@ -1,0 +1,59 @@
+/** Lists of skills for the model: a short index for the system prompt, and the whole list for a tool. */
+import type { KnownSkill } from "./skill-library.ts";
+
+/** Length of the index in a prompt, which every request repeats. Characters. */
+const MAX_INDEX_CHARS = 1_500;
+/** Part of a description that tells skills apart. Characters. */
+const SHORT_CHARS = 60;
+/** Category of skills without one. */
+const NO_CATEGORY = "general";
+
+const HEAD = "Skills (before work that one describes, read it with skill_view; the user may name one as /name):";
+
+/** Undefined without skills. Skills of the project and of the user come first when not all have room. */
+export function skillIndex(skills: readonly KnownSkill[]): string | undefined {
+  if (skills.length === 0) return undefined;
+  const shown: KnownSkill[] = [];
+  for (const skill of skills) {
+    if (rendered([...shown, skill], skills.length).length > MAX_INDEX_CHARS) break;
+    shown.push(skill);
+  }
+  return rendered(shown, skills.length);
+}
+
+function rendered(shown: readonly KnownSkill[], count: number): string {
+  const rest = count - shown.length;
+  const lines = byCategory(shown).map(([category, members]) => {
+    const each = members.map(({ name, description }) => `- ${name}: ${shortened(description)}`);
+    return [`${category}:`, ...each].join("\n");
+  });
+  const more = rest === 0 ? [] : [`${rest} more: skills_list.`];
+  return [HEAD, ...lines, ...more].join("\n");
+}
+
+/** Names and descriptions by category. */
+export function skillList(skills: readonly KnownSkill[]): string {
+  return byCategory(skills)
+    .map(([category, members]) => {
+      const each = members.map(({ name, description, place }) => `- ${name} (${place}): ${description}`);
+      return [`${category}:`, ...each].join("\n");
+    })
+    .join("\n");
+}
+
+/** Category of a skill for people and the model. */
+export function categoryOf({ category }: Pick<KnownSkill, "category">): string {
+  return category ?? NO_CATEGORY;
+}
+
+function byCategory(skills: readonly KnownSkill[]): readonly (readonly [string, readonly KnownSkill[]])[] {
+  return Object.entries(Object.groupBy(skills, categoryOf)).map(([category, members = []]) => [category, members]);
+}
+
+/** Cut at a word. */
+function shortened(description: string): string {
+  if (description.length <= SHORT_CHARS) return description;
+  const cut = description.slice(0, SHORT_CHARS);
+  const end = cut.lastIndexOf(" ");
+  return `${cut.slice(0, end > SHORT_CHARS / 2 ? end : SHORT_CHARS - 1).trimEnd()}…`;
+}

@@ -1,0 +1,259 @@
+/** The skills that a session can use: found in their places, filtered for the session, and read as data for the model. */
+import { platform } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { KeyedQueue } from "../platform/keyed-queue.ts";
+import { wrapData } from "../prompt/injection-scan.ts";
+import { bundled } from "./bundled.gen.ts";
+import { bodyOf, SKILL_FILE, type ToolNames } from "./skill.ts";
+import { listSkillFiles, readSkillFile, type SkillText } from "./skill-files.ts";
+import {
+  externalPlaces,
+  type FoundSkills,
+  projectPlaces,
+  type Skill,
+  type SkillFailure,
+  type SkillPlace,
+  scanPlace,
+} from "./skill-places.ts";
+import { changeRecord, isProven, readRecords, recordOf, type SkillRecord, type SkillRecords } from "./skill-records.ts";
+
+declare const __SKILLS__: unknown;
+
+/** Category of the skills that the hub installs. */
+export const HUB_CATEGORY = "hub";
+
+/** Use of a skill, for the session's journal. */
+export type SkillUse = {
+  readonly name: string;
+  readonly version: string;
+  /** `loaded`: by name; `injected`: by the host's routing. */
+  readonly how: "offered" | "loaded" | "injected";
+};
+
+export type SkillLibraryOptions = {
+  /** Folder of the home's skills, absolute; may not exist. */
+  readonly homeSkills: string;
+  /** Workspace folders, absolute. */
+  readonly roots: readonly string[];
+  /** False until the user trusts the workspace: its skills do not exist until then. */
+  readonly trusted: () => boolean;
+  /** `skills.external_dirs` of config.yaml. */
+  readonly externalFolders: readonly string[];
+  /** `skills.disabled` of config.yaml. */
+  readonly disabled: readonly string[];
+  /** Folders of plugins, absolute. */
+  readonly pluginFolders: () => readonly string[];
+  /** Enabled tools of the session. */
+  readonly tools: () => ToolNames;
+  /** Variables that the session's commands get. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly onUse: (use: SkillUse) => void;
+  readonly onDefect: (message: string) => void;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+};
+
+/** A skill with what the session knows of it. */
+export type KnownSkill = Skill & {
+  readonly record: SkillRecord;
+  /** The user or config.yaml switched it off. */
+  readonly isOff: boolean;
+  /** Reason why this session cannot use it, as a part of a sentence; undefined for a usable one. */
+  readonly unusable: string | undefined;
+  /** The host may add it to messages by itself. */
+  readonly isProven: boolean;
+  /** Place of a skill with the same name that it hides. */
+  readonly hides: string | undefined;
+};
+
+export type KnownSkills = { readonly skills: readonly KnownSkill[]; readonly failures: readonly SkillFailure[] };
+
+export class SkillLibrary {
+  readonly #options: SkillLibraryOptions;
+  #loading: Promise<KnownSkills> | undefined;
+  /** Skills whose text reached the model in the running turn. */
+  readonly #usedInTurn = new Set<string>();
+  readonly #writes = new KeyedQueue();
+
+  constructor(options: SkillLibraryOptions) {
+    this.#options = options;
+  }
+
+  /** Folder of the home's skills, absolute; may not exist. */
+  get homeFolder(): string {
+    return this.#options.homeSkills;
+  }
+
+  /** All skills of the session, by precedence, then by name. Reads only files that changed. Never rejects. */
+  load(): Promise<KnownSkills> {
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  /** Skills that the session may use. */
+  async offered(): Promise<readonly KnownSkill[]> {
+    const { skills } = await this.load();
+    return skills.filter((skill) => !skill.isOff && skill.unusable === undefined);
+  }
+
+  /** The skill with this name, usable or not. */
+  async find(name: string): Promise<KnownSkill | undefined> {
+    return (await this.load()).skills.find((skill) => skill.name === name);
+  }
+
+  /**
+   * Text of a skill as data for the model, with the paths of its other files. `part`: all of SKILL.md, or only the procedure
+   * without front matter. Counts as a use.
+   */
+  async read(skill: Skill, how: SkillUse["how"], part: "whole" | "procedure"): Promise<SkillText> {
+    const read = await readSkillFile(skill.folder, SKILL_FILE);
+    if (!read.ok) return read;
+    const files = await listSkillFiles(skill.folder);
+    this.#usedInTurn.add(skill.name);
+    this.#options.onUse({ name: skill.name, version: skill.version, how });
+    const text = part === "whole" ? read.text : bodyOf(read.text);
+    return { ok: true, text: [wrapData("skill", skill.name, text), ...this.#notes(skill, files)].join("\n") };
+  }
+
+  /** Text of another file of a skill, as data for the model. */
+  async readFile(skill: Skill, path: string): Promise<SkillText> {
+    const read = await readSkillFile(skill.folder, path);
+    return read.ok ? { ok: true, text: wrapData("skill_file", `${skill.name}/${path}`, read.text) } : read;
+  }
+
+  /** Switches a skill on or off, for all sessions. Rejects when writing fails. */
+  async setOff(name: string, isOff: boolean): Promise<void> {
+    const { homeSkills } = this.#options;
+    await changeRecord(homeSkills, name, ({ off: _, ...record }) => (isOff ? { ...record, off: true } : record));
+  }
+
+  /** Counts the uses of a turn. */
+  async endTurn(succeeded: boolean): Promise<void> {
+    const used = [...this.#usedInTurn];
+    this.#usedInTurn.clear();
+    const { homeSkills, now, onDefect } = this.#options;
+    const lastUsed = new Date(now()).toISOString();
+    const count = async (): Promise<void> => {
+      for (const name of used) {
+        await changeRecord(homeSkills, name, (record) => ({
+          ...record,
+          uses: record.uses + 1,
+          successes: record.successes + (succeeded ? 1 : 0),
+          lastUsed,
+        }));
+      }
+    };
+    await this.#writes
+      .run("", count)
+      .catch((error: unknown) => onDefect(`Uses of skills are not counted: ${String(error)}`));
+  }
+
+  #notes({ folder, variables }: Skill, files: readonly string[]): readonly string[] {
+    const { environment } = this.#options;
+    const unset = variables.filter((name) => !environment[name]);
+    return [
+      ...(files.length > 0 ? [`Its files, in ${folder}: ${files.join(", ")}`] : []),
+      ...(unset.length > 0 ? [`It needs environment variables that are not set: ${unset.join(", ")}`] : []),
+    ];
+  }
+
+  #places(): readonly SkillPlace[] {
+    const { homeSkills, roots, trusted, externalFolders, pluginFolders } = this.#options;
+    return [
+      ...(trusted() ? projectPlaces(roots) : []),
+      { source: "home", folder: homeSkills, shown: "home" },
+      ...externalPlaces(externalFolders, dirname(homeSkills)),
+      ...pluginFolders().map((folder): SkillPlace => ({ source: "plugin", folder, shown: `plugin ${folder}` })),
+    ];
+  }
+
+  async #load(): Promise<KnownSkills> {
+    const [found, records] = await Promise.all([
+      Promise.all(this.#places().map(scanPlace)),
+      readRecords(this.#options.homeSkills),
+    ]);
+    const { skills, failures, hidden } = firstOfEachName([...found, { skills: bundledSkills(), failures: [] }]);
+    return {
+      skills: skills.map((skill) => this.#known(skill, records, hidden.get(skill.name))),
+      failures,
+    };
+  }
+
+  #known(skill: Skill, records: SkillRecords, hides: string | undefined): KnownSkill {
+    const record = recordOf(records, skill.name);
+    return {
+      ...skill,
+      record,
+      hides,
+      isOff: record.off === true || this.#options.disabled.includes(skill.name),
+      unusable: unusableReason(skill, this.#options.tools()),
+      isProven: isProven(record, isByHand(skill)),
+    };
+  }
+}
+
+type Precedence = FoundSkills & { readonly hidden: ReadonlyMap<string, string> };
+
+function firstOfEachName(found: readonly FoundSkills[]): Precedence {
+  const first = new Map<string, Skill>();
+  const hidden = new Map<string, string>();
+  const failures: SkillFailure[] = found.flatMap((each) => each.failures);
+  for (const skill of found.flatMap(({ skills }) => skills)) {
+    const earlier = first.get(skill.name);
+    if (earlier === undefined) {
+      first.set(skill.name, skill);
+    } else if (earlier.place === skill.place) {
+      const reason = `another skill has the same name: ${earlier.folder}`;
+      failures.push({ name: skill.name, path: join(skill.folder, SKILL_FILE), reason, line: 1, source: skill.source });
+    } else if (!hidden.has(skill.name)) {
+      hidden.set(skill.name, skill.place);
+    }
+  }
+  return { skills: [...first.values()], failures, hidden };
+}
+
+/** A person wrote the skill and its triggers for this user, or for everybody. */
+function isByHand({ source, author, folder }: Skill): boolean {
+  if (source === "bundled") return true;
+  const isHubs = basename(dirname(folder)) === HUB_CATEGORY;
+  return (source === "home" || source === "external") && author === undefined && !isHubs;
+}
+
+const PLATFORMS: Readonly<Record<string, readonly string[]>> = {
+  darwin: ["macos", "darwin", "mac"],
+  linux: ["linux"],
+  win32: ["windows", "win32"],
+};
+
+function unusableReason({ platforms, requires, fallbackFor }: Skill, enabled: ToolNames): string | undefined {
+  const own = PLATFORMS[platform()] ?? [platform()];
+  if (platforms.length > 0 && !platforms.some((name) => own.includes(name))) return `it is for ${platforms.join(", ")}`;
+  const lacks =
+    requires.toolsets.find((name) => !enabled.toolsets.includes(name)) ??
+    requires.tools.find((name) => !enabled.tools.includes(name));
+  if (lacks !== undefined) return `it needs ${lacks}, which is not enabled`;
+  const has =
+    fallbackFor.toolsets.find((name) => enabled.toolsets.includes(name)) ??
+    fallbackFor.tools.find((name) => enabled.tools.includes(name));
+  return has === undefined ? undefined : `it replaces ${has}, which is enabled`;
+}
+
+function bundledSkills(): readonly Skill[] {
+  const root = bundledFolder();
+  return bundled.map((facts) => ({
+    ...facts,
+    author: undefined,
+    folder: join(root, facts.name),
+    source: "bundled",
+    place: "bundled",
+  }));
+}
+
+/** Folder of the skills that the package contains. */
+function bundledFolder(): string {
+  const inner = typeof __SKILLS__ === "string" ? __SKILLS__ : "./bundled";
+  return fileURLToPath(new URL(inner, import.meta.url));
+}

@@ -1,0 +1,63 @@
+/** Counts of the uses of skills, and the skills that the user switched off: one file beside the home's skills. */
+import { join } from "node:path";
+import * as z from "zod";
+import { readJsonFile, replaceFile } from "../config/home-file.ts";
+import { withLock } from "../platform/locks/with-lock.ts";
+import { makeFolder } from "../platform/make-folder.ts";
+
+const RECORDS_FILE = ".usage.json";
+
+const recordSchema = z.object({
+  /** Turns in which the skill's text reached the model. */
+  uses: z.number().catch(0),
+  /** Those of them that ended without an error or a cancel. */
+  successes: z.number().catch(0),
+  /** ISO time of the last use. */
+  lastUsed: z.string().exactOptional(),
+  /** The user switched the skill off. */
+  off: z.literal(true).exactOptional(),
+});
+
+const recordsSchema = z.record(z.string(), recordSchema);
+
+/** What is known of one skill, whatever place it is in. */
+export type SkillRecord = z.infer<typeof recordSchema>;
+export type SkillRecords = Readonly<Record<string, SkillRecord>>;
+
+const NO_RECORD: SkillRecord = { uses: 0, successes: 0 };
+
+export function recordOf(records: SkillRecords, name: string): SkillRecord {
+  return Object.hasOwn(records, name) ? (records[name] ?? NO_RECORD) : NO_RECORD;
+}
+
+/** Records of all skills, by name. A damaged file counts as empty. */
+export async function readRecords(skillsFolder: string): Promise<SkillRecords> {
+  return recordsSchema.safeParse(await readJsonFile(join(skillsFolder, RECORDS_FILE))).data ?? {};
+}
+
+/** Changes the record of one skill, also between other processes. Rejects when writing fails. */
+export async function changeRecord(
+  skillsFolder: string,
+  name: string,
+  change: (record: SkillRecord) => SkillRecord,
+): Promise<void> {
+  makeFolder(skillsFolder, 0o700);
+  const path = join(skillsFolder, RECORDS_FILE);
+  await withLock(`${path}.lock`, async () => {
+    const records = await readRecords(skillsFolder);
+    const changed = { ...records, [name]: change(recordOf(records, name)) };
+    await replaceFile(path, `${JSON.stringify(changed, undefined, 2)}\n`);
+  });
+}
+
+/** Uses with success that prove a skill which nobody checked by hand, and the share of all its uses. */
+const PROVING_SUCCESSES = 2;
+const PROVING_SHARE = 2 / 3;
+/** Uses after which even a skill written by hand must succeed half the time. */
+const DOUBTED_USES = 6;
+
+/** True when the host may add the skill to messages by itself. `byHand`: a person wrote its triggers. */
+export function isProven({ uses, successes }: SkillRecord, byHand: boolean): boolean {
+  if (byHand) return uses < DOUBTED_USES || successes / uses >= 0.5;
+  return successes >= PROVING_SUCCESSES && successes / uses >= PROVING_SHARE;
+}

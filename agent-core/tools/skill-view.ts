@@ -1,0 +1,52 @@
+import * as z from "zod";
+import { nearestNames } from "../platform/edit-distance.ts";
+import type { SkillLibrary } from "../skills/skill-library.ts";
+import { shortTitle } from "./resolve-path.ts";
+import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
+
+const input = z.object({
+  name: z.string().min(1),
+  file_path: z.string().min(1).exactOptional().describe("A file that the skill lists"),
+});
+
+export const tool = defineTool({
+  name: "skill_view",
+  toolset: "skills",
+  kind: "read",
+  readOnly: true,
+  largeOutput: true,
+  description: "Read a skill and the list of its files, or one of its files.",
+  input,
+  title: ({ name, file_path: path }) => shortTitle(`Read skill ${name}${path === undefined ? "" : `: ${path}`}`),
+  effect: () => ({ kind: "none" }),
+  run,
+});
+
+async function run({ name, file_path: path }: z.infer<typeof input>, { skills }: ToolContext): Promise<ToolResult> {
+  if (skills === undefined) return refused("there are no skills in this session");
+  const library = await skills();
+  const { skills: all, failures } = await library.load();
+  const skill = all.find((candidate) => candidate.name === name);
+  if (skill === undefined) {
+    const broken = failures.find((failure) => failure.name === name);
+    return refused(
+      broken === undefined ? await unknownSkill(name, library) : `${name} does not load: ${broken.reason}`,
+    );
+  }
+  if (skill.isOff) return refused(`the user switched ${name} off`);
+  if (skill.unusable !== undefined) return refused(`${name} cannot be used here: ${skill.unusable}`);
+  const read = await (path === undefined || path === "SKILL.md"
+    ? library.read(skill, "loaded", "whole")
+    : library.readFile(skill, path));
+  return read.ok ? read : refused(read.reason);
+}
+
+async function unknownSkill(name: string, library: SkillLibrary): Promise<string> {
+  const names = (await library.offered()).map((skill) => skill.name);
+  const near = nearestNames(name, names, 3);
+  return `there is no skill ${JSON.stringify(name)}. ${near.length > 0 ? `Did you mean ${near.join(", ")}?` : "skills_list has the names."}`;
+}
+
+function refused(reason: string): ToolResult {
+  return { ok: false, text: `skill_view: ${reason}` };
+}

@@ -1,0 +1,30 @@
+import * as z from "zod";
+import { defineTool, type ToolContext, type ToolResult } from "./tool.ts";
+
+const input = z.object({ category: z.string().min(1).exactOptional() });
+
+export const tool = defineTool({
+  name: "skills_list",
+  toolset: "skills",
+  kind: "read",
+  readOnly: true,
+  description: "List the skills, each with its description: procedures for recurring work.",
+  input,
+  title: ({ category }) => (category === undefined ? "List skills" : `List skills: ${category}`),
+  effect: () => ({ kind: "none" }),
+  run,
+});
+
+async function run({ category }: z.infer<typeof input>, { skills }: ToolContext): Promise<ToolResult> {
+  if (skills === undefined) return { ok: false, text: "skills_list: there are no skills in this session." };
+  const { categoryOf, skillList } = await import("../skills/skill-index.ts");
+  const library = await skills();
+  const offered = await library.offered();
+  const chosen = category === undefined ? offered : offered.filter((skill) => categoryOf(skill) === category);
+  if (chosen.length > 0) return { ok: true, text: skillList(chosen) };
+  const categories = [...new Set(offered.map(categoryOf))].join(", ");
+  return {
+    ok: false,
+    text: `skills_list: no skill is in ${JSON.stringify(category)}. The categories are ${categories}.`,
+  };
+}

@@ -1,0 +1,168 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
+import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+
+const SKILL = `---
+name: release-notes
+description: Write our release notes from the tags. Use for release notes.
+metadata:
+  hermes:
+    triggers:
+      keywords: [release notes for]
+---
+
+1. Run \`zq7-notes --since TAG\`.
+`;
+
+let model: ModelServer;
+const agents: AcpAgent[] = [];
+
+beforeEach(async () => {
+  model = await startModelServer();
+  model.respondWith(() => say("done"));
+});
+
+afterEach(async () => {
+  for (const agent of agents.splice(0)) await agent.stop();
+  await model.stop();
+});
+
+/** An editor that allows what is asked. */
+async function startEditor(home?: string): Promise<AcpAgent> {
+  const environment = { HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "test-model", HERMES_API_KEY: "sk-12345678" };
+  const agent = new AcpAgent(environment, home);
+  agents.push(agent);
+  agent.on("session/request_permission", () => ({ outcome: { outcome: "selected", optionId: "once" } }));
+  await agent.initialize();
+  return agent;
+}
+
+function put(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+/** Text of the messages of the last request. */
+const lastRequest = (): string => JSON.stringify(model.requests.at(-1)?.body.messages);
+const create = call("skill_manage", { action: "create", name: "release-notes", content: SKILL });
+
+function entriesOf(agent: AcpAgent, sessionId: string, type: string): readonly Json[] {
+  const journal = readFileSync(join(agent.home, "vscode", "sessions", `${sessionId}.jsonl`), "utf8");
+  const entries: Json[] = journal.trim().split("\n").map((line) => JSON.parse(line));
+  return entries.filter((entry) => entry["type"] === type);
+}
+
+const commandNames = (agent: AcpAgent): readonly string[] => {
+  const { availableCommands = [] } = agent.of("available_commands_update").at(-1) ?? {};
+  return (availableCommands as { name: string }[]).map(({ name }) => name);
+};
+
+test("a skill made in one session is used in the next ones: by name, and once proven by routing", async () => {
+  const first = await startEditor();
+  model.script({ parts: [create] }, say("saved"));
+  const making = await first.newSession();
+  await first.prompt(making, "keep how we write release notes");
+  const path = join(first.home, "skills", "release-notes", "SKILL.md");
+  expect(readFileSync(path, "utf8")).toContain("author: hermes-agent");
+  expect(first.of("tool_call_update").flatMap(({ content }) => content ?? [])).toContainEqual(
+    expect.objectContaining({ type: "diff", path, newText: expect.stringContaining("zq7-notes") }),
+  );
+
+  const second = await startEditor(first.home);
+  const using = await second.newSession();
+  await second.prompt(using, "hello");
+  expect(lastRequest()).toContain("- release-notes: Write our release notes from the tags.");
+  expect(commandNames(second)).toContain("release-notes");
+  await second.prompt(using, "/release-notes for v2");
+  expect(lastRequest()).toContain("zq7-notes");
+  expect(lastRequest()).toContain("/release-notes for v2");
+  expect(second.of("user_message_chunk")).toEqual([]);
+  await second.prompt(using, "/release-notes /write-commit-or-pr for v3");
+  expect(entriesOf(second, using, "skill-use")).toMatchObject([
+    { name: "release-notes", how: "loaded" },
+    { name: "release-notes", how: "loaded" },
+    { name: "write-commit-or-pr", version: "1.0.0", how: "loaded" },
+  ]);
+
+  const routed = await second.newSession();
+  await second.prompt(routed, "Please write the release notes for v4");
+  expect(lastRequest()).toContain("zq7-notes");
+  expect(entriesOf(second, routed, "skill-use")).toMatchObject([{ name: "release-notes", how: "injected" }]);
+  await second.prompt(routed, "/skills");
+  expect(second.text()).toContain("by hermes-agent; used 3 times, 3 with success");
+});
+
+test("the user may refuse a skill, and take a saved one back", async () => {
+  const agent = await startEditor();
+  agent.on("session/request_permission", () => ({ outcome: { outcome: "selected", optionId: "reject" } }));
+  model.script({ parts: [create] }, say("all right"), { parts: [create] }, say("saved"));
+  const sessionId = await agent.newSession();
+  const path = join(agent.home, "skills", "release-notes", "SKILL.md");
+  await agent.prompt(sessionId, "keep it as a skill");
+  expect(existsSync(path)).toBe(false);
+  agent.on("session/request_permission", () => ({ outcome: { outcome: "selected", optionId: "once" } }));
+  await agent.prompt(sessionId, "keep it, really");
+  expect(existsSync(path)).toBe(true);
+  await agent.prompt(sessionId, "/undo");
+  expect(existsSync(path)).toBe(false);
+});
+
+test("skills of an untrusted workspace appear nowhere", async () => {
+  const agent = await startEditor();
+  put(join(agent.cwd, ".claude/skills/release-notes/SKILL.md"), SKILL);
+  put(join(agent.cwd, ".hermes/skills/broken/SKILL.md"), "no front matter");
+  const params = { cwd: agent.cwd, mcpServers: [], _meta: { hermes: { trusted: false } } };
+  const { result } = await agent.request("session/new", params);
+  const sessionId = String(result?.["sessionId"]);
+  model.script({ parts: [call("skills_list", {}), call("skill_view", { name: "release-notes" })] }, say("done"));
+  await agent.prompt(sessionId, "/release-notes for v2");
+  await agent.prompt(sessionId, "/skills");
+  for (const text of [lastRequest(), agent.text(), JSON.stringify(commandNames(agent))]) {
+    expect(text).not.toContain("zq7-notes");
+    expect(text).not.toContain("Write our release notes");
+    expect(text).not.toContain("broken");
+  }
+});
+
+test("/skills names what does not load, and switches skills on and off", async () => {
+  const agent = await startEditor();
+  put(join(agent.cwd, ".agents/skills/release-notes/SKILL.md"), SKILL);
+  put(join(agent.home, "skills/broken/SKILL.md"), "no front matter");
+  const sessionId = await agent.newSession();
+  await agent.prompt(sessionId, "/skills");
+  expect(agent.text()).toContain("broken/SKILL.md`: it does not begin with front matter");
+  await agent.prompt(sessionId, "/skills disable release-notes");
+  await agent.prompt(sessionId, "hello");
+  expect(lastRequest()).not.toContain("release-notes");
+  await agent.prompt(sessionId, "/skills enable release-notes");
+  expect(commandNames(agent)).toContain("release-notes");
+});
+
+test("two windows change one skill at once: one of them is refused, and nothing is lost", async () => {
+  const first = await startEditor();
+  const second = await startEditor(first.home);
+  const path = join(first.home, "skills/release-notes/SKILL.md");
+  put(path, SKILL);
+  const asked = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  first.on("session/request_permission", async () => {
+    asked.resolve();
+    await release.promise;
+    return { outcome: { outcome: "selected", optionId: "once" } };
+  });
+  const patch = (next: string) =>
+    call("skill_manage", { action: "patch", name: "release-notes", old_string: "--since TAG", new_string: next });
+  model.script({ parts: [patch("--since A")] });
+  const waiting = first.prompt(await first.newSession(), "change it");
+  await asked.promise;
+  model.script({ parts: [patch("--since B")] }, say("done"));
+  await second.prompt(await second.newSession(), "change it too");
+  model.script(say("seen"));
+  release.resolve();
+  await waiting;
+  expect(readFileSync(path, "utf8")).toBe(SKILL.replace("--since TAG", "--since B"));
+  expect(lastRequest()).toContain("has changed since it was read");
+});
