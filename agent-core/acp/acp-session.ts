@@ -174,7 +174,9 @@ export class AcpSession {
   announceExtensions(): void {
     if (this.#isAnnouncing) return;
     this.#isAnnouncing = true;
-    setImmediate(() => {
+    void this.agent.skills?.loaded();
+    setImmediate(async () => {
+      await this.agent.skills?.loaded(); // otherwise a second list would follow at once
       this.#isAnnouncing = false;
       const { commands, extensions } = this.agent;
       this.send({ sessionUpdate: "available_commands_update", availableCommands: availableCommands(commands) });

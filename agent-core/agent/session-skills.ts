@@ -1,4 +1,5 @@
 /** The skills of a session, as an extension: the prompt's index, slash commands, routing, and the list for people. */
+import { messageOf } from "../platform/errors.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { KnownSkill, KnownSkills, SkillLibrary, SkillLibraryOptions } from "../skills/skill-library.ts";
@@ -21,6 +22,7 @@ export class SessionSkills implements Extension {
   /** Skills that routing has added to a message of this session: their text is in the conversation. */
   readonly #routed = new Set<string>();
   #library: Promise<SkillLibrary> | undefined;
+  #loaded: Promise<void> | undefined;
   #known: KnownSkills = { skills: [], failures: [] };
   #commands: readonly ExtensionCommand[];
 
@@ -42,8 +44,12 @@ export class SessionSkills implements Extension {
     return this.#known.failures;
   }
 
-  begin(): void {
-    setTimeout(() => void this.refresh().catch(this.#onDefect), 0).unref();
+  /** Settles when the skills have been read once. Never rejects. */
+  loaded(): Promise<void> {
+    this.#loaded ??= this.refresh().catch((error: unknown) => {
+      this.#options.onDefect(`The skills cannot be read: ${messageOf(error)}`);
+    });
+    return this.#loaded;
   }
 
   commands(): readonly ExtensionCommand[] {
@@ -63,12 +69,11 @@ export class SessionSkills implements Extension {
     const chosen = named.length > 0 ? named : await this.#routedFor(message);
     if (chosen.length === 0) return undefined;
     const library = await this.library();
-    const texts = await Promise.all(
-      chosen.map(async (skill) => {
-        const read = await library.read(skill, named.length > 0 ? "loaded" : "injected", "procedure");
-        return read.ok ? read.text : `[The skill ${skill.name} is left out: ${read.reason}. Tell the user.]`;
-      }),
-    );
+    const texts: string[] = [];
+    for (const skill of chosen) {
+      const read = await library.read(skill, named.length > 0 ? "loaded" : "injected", "procedure");
+      texts.push(read.ok ? read.text : `[The skill ${skill.name} is left out: ${read.reason}. Tell the user.]`);
+    }
     return [named.length > 0 ? NAMED : ROUTED, ...texts].join("\n");
   }
 
@@ -99,8 +104,6 @@ export class SessionSkills implements Extension {
     this.#commands = [this.#listCommand(), ...this.#offered().map(skillCommand)];
     for (const listener of this.#listeners) listener();
   }
-
-  readonly #onDefect = (error: unknown): void => this.#options.onDefect(`The skills cannot be read: ${String(error)}`);
 
   #offered(): readonly KnownSkill[] {
     return this.#known.skills.filter((skill) => !skill.isOff && skill.unusable === undefined);

@@ -20,7 +20,7 @@ const recordSchema = z.object({
 
 const recordsSchema = z.record(z.string(), recordSchema);
 
-/** What is known of one skill, whatever place it is in. */
+/** Record of the skill with one name, whatever place it is in. */
 export type SkillRecord = z.infer<typeof recordSchema>;
 export type SkillRecords = Readonly<Record<string, SkillRecord>>;
 

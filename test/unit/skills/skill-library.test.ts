@@ -3,11 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { skillIndex } from "../../../agent-core/skills/skill-index.ts";
-import {
-  SkillLibrary,
-  type SkillLibraryOptions,
-  type SkillUse,
-} from "../../../agent-core/skills/skill-library.ts";
+import { SkillLibrary, type SkillLibraryOptions, type SkillUse } from "../../../agent-core/skills/skill-library.ts";
 
 let folder: string;
 let uses: SkillUse[];
@@ -60,7 +56,10 @@ describe("places", () => {
     skill("home/skills/team/in-category");
     skill("elsewhere/external");
     skill("plugin/of-a-plugin");
-    const all = library({ externalFolders: [join(folder, "elsewhere")], pluginFolders: () => [join(folder, "plugin")] });
+    const all = library({
+      externalFolders: [join(folder, "elsewhere")],
+      pluginFolders: () => [join(folder, "plugin")],
+    });
     expect(await names(all)).toEqual([
       ...["from-hermes", "shared", "from-agents", "from-claude", "from-github"],
       ...["in-category", "external", "of-a-plugin"],
@@ -102,7 +101,11 @@ describe("a skill that does not load is named with its reason:", () => {
     ["no-front-matter", (path) => put(`${path}/SKILL.md`, "# Steps\n"), /does not begin with front matter/],
     ["bad-yaml", (path) => put(`${path}/SKILL.md`, "---\nname: [bad\n---\ntext"), /not valid YAML/],
     ["no-name", (path) => put(`${path}/SKILL.md`, "---\ndescription: d\n---\ntext"), /has no name/],
-    ["other-name", (path) => put(`${path}/SKILL.md`, "---\nname: another\ndescription: d\n---\nt"), /name of its folder/],
+    [
+      "other-name",
+      (path) => put(`${path}/SKILL.md`, "---\nname: another\ndescription: d\n---\nt"),
+      /name of its folder/,
+    ],
     ["Upper_Case", (path) => skill(path), /lower-case letters, digits and single hyphens/],
     ["long-description", (path) => skill(path, "", "x".repeat(1_025)), /1,025 characters; the limit is 1,024/],
     ["no-description", (path) => put(`${path}/SKILL.md`, "---\nname: no-description\n---\ntext"), /no description/],
@@ -156,7 +159,10 @@ it("conditions hide a skill where it cannot be used", async () => {
   skill("home/skills/windows-only", "platforms: [windows]\n");
   skill("home/skills/needs-browser", "metadata: { hermes: { requires_toolsets: [browser] } }\n");
   skill("home/skills/without-files", "metadata: { hermes: { fallback_for_tools: [read_file] } }\n");
-  skill("home/skills/with-files", "platforms: [linux, macos, windows]\nmetadata: { hermes: { requires_tools: read_file } }\n");
+  skill(
+    "home/skills/with-files",
+    "platforms: [linux, macos, windows]\nmetadata: { hermes: { requires_tools: read_file } }\n",
+  );
   const all = library();
   expect(await names(all)).toEqual(["with-files"]);
   expect((await all.find("needs-browser"))?.unusable).toBe("it needs browser, which is not enabled");
@@ -182,7 +188,10 @@ it("a skill is read with its files and missing variables, and its files one by o
   expect(read).toMatchObject({ ok: true, text: expect.stringContaining("references/hosts.md") });
   expect(read).toMatchObject({ text: expect.stringContaining("not set: DEPLOY_KEY") });
   expect(uses).toEqual([{ name: "deploy", version: "", how: "loaded" }]);
-  expect(await all.readFile(deploy, "references/hosts.md")).toMatchObject({ ok: true, text: expect.stringContaining("host a") });
+  expect(await all.readFile(deploy, "references/hosts.md")).toMatchObject({
+    ok: true,
+    text: expect.stringContaining("host a"),
+  });
   for (const [path, reason] of [
     ["../../config.yaml", "leads out"],
     ["/etc/passwd", "leads out"],
@@ -215,7 +224,8 @@ it("uses are counted beside the skills, by all sessions at once", async () => {
 });
 
 it("the index of 60 skills stays within 1,500 characters and says how many are left", async () => {
-  for (let index = 0; index < 60; index += 1) skill(`home/skills/area-${index % 5}/skill-${index}`, "", "Long ".repeat(30));
+  for (let index = 0; index < 60; index += 1)
+    skill(`home/skills/area-${index % 5}/skill-${index}`, "", "Long ".repeat(30));
   const index = skillIndex(await library().offered()) ?? "";
   expect(index.length).toBeLessThanOrEqual(1_500);
   expect(index).toMatch(/\n\d+ more: skills_list\.$/);

@@ -14,7 +14,10 @@ test.each(table.map((tool) => [tool.name, tool] as const))("%s describes itself"
   expect(tool.schema.name).toBe(name);
   expect(tool.schema.description.length).toBeGreaterThan(20);
   expect(tool.schema.parameters["type"]).toBe("object");
-  const refused = tool.prepare({ path: 7, pattern: 7, command: 7, query: 7, question: 7, todos: 7, category: 7 }, "/project");
+  const refused = tool.prepare(
+    { path: 7, pattern: 7, command: 7, query: 7, question: 7, todos: 7, category: 7 },
+    "/project",
+  );
   expect(refused).toMatchObject({ ok: false, text: expect.stringContaining(`${name}: the arguments do not fit`) });
 });
 
