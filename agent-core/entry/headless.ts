@@ -32,6 +32,8 @@ const HELP = `hermes: send one prompt to the Hermes agent from the command line.
   hermes doctor                 check this machine and its configuration, and print how to mend it
   hermes plugins list           list the plugins of the Hermes home
   hermes plugins enable NAME    switch a plugin on (disable NAME: off)
+  hermes mcp list               list the MCP servers of this folder and of the Hermes home
+  hermes mcp allow NAME         allow a server of the workspace; also restart, signin, signout, enable, disable
 
   --yes          approve every request (blocked commands stay blocked)
   --cwd DIR      work in DIR; default: the current folder
@@ -131,7 +133,7 @@ function asSent(params: unknown): SessionNotification {
 
 async function converse(
   agent: ClientContext,
-  { cwd, resume }: HeadlessOptions,
+  { cwd, resume, isTransient }: HeadlessOptions,
   prompt: string,
   end: () => void,
 ): Promise<number> {
@@ -149,6 +151,7 @@ async function converse(
       prompt: [{ type: "text", text: prompt }],
     });
     end();
+    if (isTransient) await agent.request(methods.agent.session.delete, { sessionId });
     return stopReason === "cancelled" ? INTERRUPTED : 0;
   } finally {
     process.off("SIGINT", cancel);
@@ -204,6 +207,8 @@ type HeadlessOptions = {
   readonly cwd: string;
   readonly resume: string | undefined;
   readonly json: boolean;
+  /** The session is deleted after its only prompt. */
+  readonly isTransient: boolean;
 };
 
 type PluginVerb = "list" | "enable" | "disable";
@@ -243,13 +248,23 @@ function parseCommandLine(args: readonly string[]): ParsedCommandLine {
       return { kind: "invalid", message: `plugins ${verb} needs a name; hermes plugins list shows the names` };
     }
     const { yes: allowAll, resume, json } = values;
-    return {
-      kind: "run",
-      options: { prompt: positionals.join(" "), allowAll, cwd: resolve(values.cwd), resume, json },
-    };
+    const slashCommand = mcpCommandOf(positionals);
+    const prompt = slashCommand ?? positionals.join(" ");
+    const isTransient = slashCommand !== undefined && resume === undefined;
+    return { kind: "run", options: { prompt, allowAll, cwd: resolve(values.cwd), resume, json, isTransient } };
   } catch (error) {
     return { kind: "invalid", message: messageOf(error) };
   }
+}
+
+const MCP_VERBS = ["list", "allow", "restart", "signin", "signout", "enable", "disable"];
+/** Server, and one of its tools. */
+const MAX_MCP_WORDS = 4;
+
+/** Slash command for `hermes mcp …`; undefined for a prompt. */
+function mcpCommandOf([command, verb = "list", ...rest]: readonly string[]): string | undefined {
+  if (command !== "mcp" || !MCP_VERBS.includes(verb) || rest.length + 2 > MAX_MCP_WORDS) return undefined;
+  return ["/mcp", verb, ...rest, "--wait"].join(" ");
 }
 
 type UpdatePrinter = {

@@ -1,5 +1,6 @@
 // An MCP server over stdio in raw JSON-RPC, with the faults of real ones. Arguments switch faults on: --garbage, --hang,
-// --crash-at=N, --log=FILE (a line for each message that it gets), --mute (no tools but echo).
+// --crash-at=N, --log=FILE (a line for each message that it gets), --mute (no tools but echo),
+// --many=N (N further tools with long descriptions).
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
@@ -29,6 +30,12 @@ const tools = [
   { name: "bad_schema", inputSchema: { type: "object", properties: { a: { $ref: "#/nowhere" } } } },
   { name: "a name with blanks, and much longer than the sixty-four characters", inputSchema: object() },
 ];
+
+const filler = "It does one of the many things that a large service offers to its users. ".repeat(4);
+for (let index = 0; index < Number(option("many") ?? 0); index += 1) {
+  const inputSchema = object({ title: { type: "string", description: "Title" }, body: { type: "string" } }, ["title"]);
+  tools.push({ name: `action_number_${index}`, description: filler, inputSchema });
+}
 
 let calls = 0;
 let nextId = 1000;

@@ -1,0 +1,148 @@
+// MCP servers of a workspace, servers with hundreds of tools, and a server that asks for a sign-in.
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { AcpAgent } from "../support/acp-agent.ts";
+import type { Json } from "../support/acp-client.ts";
+import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { startIssuer } from "../support/oauth-issuer.ts";
+
+const FIXTURE = join(import.meta.dirname, "../support/mcp-fixture.mjs");
+
+const running: { stop(): Promise<unknown> }[] = [];
+
+afterEach(async () => {
+  for (const it of running.splice(0)) await it.stop();
+});
+
+async function begin(capabilities: Json = {}): Promise<{ agent: AcpAgent; model: ModelServer; asked: Json[] }> {
+  const model = await startModelServer();
+  const agent = new AcpAgent({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-12345678" });
+  running.push(agent, model);
+  const asked: Json[] = [];
+  agent.on("session/request_permission", (params) => {
+    asked.push(params);
+    return { outcome: { outcome: "selected", optionId: "once" } };
+  });
+  await agent.initialize(capabilities);
+  return { agent, model, asked };
+}
+
+/** A session of our own client, which says whether the user trusts the workspace. */
+async function open(agent: AcpAgent, trusted: boolean, mcpServers: readonly Json[] = []): Promise<string> {
+  const params = { cwd: agent.cwd, mcpServers, _meta: { hermes: { trusted } } };
+  return String((await agent.request("session/new", params)).result?.["sessionId"]);
+}
+
+async function answer(agent: AcpAgent, sessionId: string, prompt: string): Promise<string> {
+  const before = agent.text().length;
+  await agent.prompt(sessionId, prompt);
+  return agent.text().slice(before);
+}
+
+/** Makes the fixture a server of the workspace. Returns a file that exists once it has started. */
+function workspaceServer({ cwd }: AcpAgent): string {
+  const log = join(cwd, "log");
+  const server = { command: process.execPath, args: [FIXTURE, `--log=${log}`] };
+  writeFileSync(join(cwd, ".mcp.json"), JSON.stringify({ mcpServers: { fix: server } }));
+  return log;
+}
+
+test("a workspace's server starts after /mcp allow, in a trusted workspace alone", async () => {
+  const { agent } = await begin();
+  const log = workspaceServer(agent);
+  const untrusted = await open(agent, false);
+  expect(await answer(agent, untrusted, "/mcp")).toContain("There are no MCP servers.");
+  const id = await open(agent, true);
+  expect(await answer(agent, id, "/mcp")).toContain("**fix** (.mcp.json): waiting for your consent");
+  const lines = JSON.stringify(agent.of("agent_thought_chunk"));
+  expect(lines.match(/The MCP server of this workspace waits for your consent: fix\./g)).toHaveLength(1);
+  expect(await answer(agent, id, "/tools")).not.toContain("mcp__fix__echo");
+  expect(existsSync(log)).toBe(false);
+  expect(await answer(agent, id, "/mcp allow fix")).toMatch(/^fix: on, \d+ tools\./);
+  expect(await answer(agent, id, "/tools")).toContain("- `mcp__fix__echo`");
+  expect(await answer(agent, untrusted, "/tools")).not.toContain("mcp__fix__echo");
+});
+
+test("every tool of a workspace's server asks, whatever its hints say", async () => {
+  const { agent, model, asked } = await begin();
+  workspaceServer(agent);
+  const id = await open(agent, true);
+  await agent.prompt(id, "/mcp allow fix");
+  model.script({ parts: [call("mcp__fix__look", {})] }, say("done"));
+  await agent.prompt(id, "look");
+  expect(asked).toMatchObject([{ toolCall: { title: "fix: look" } }]);
+});
+
+test("300 tools: the request stays small, and a deferred tool asks and shows as the tool itself", async () => {
+  const { agent, model, asked } = await begin();
+  const id = await open(agent, true, [
+    { name: "big", command: process.execPath, args: [FIXTURE, "--many=300"], env: [] },
+  ]);
+  const issue = { name: "mcp__big__echo", arguments: { message: "found" } };
+  model.script(
+    { parts: [call("tool_search", { queries: ["returns a message"] })] },
+    { parts: [call("tool_call", issue)] },
+    say("done"),
+  );
+  await agent.prompt(id, "hi");
+  const [first, second, third] = model.requests.map(({ body }) => body);
+  const before = JSON.stringify(first?.["tools"]) + JSON.stringify(first?.messages[0]);
+  expect(Buffer.byteLength(before)).toBeLessThan(20_000);
+  expect(before).not.toContain('"mcp__big__');
+  expect(JSON.stringify(second?.messages.at(-1))).toContain("mcp__big__echo(message)");
+  expect(JSON.stringify(third?.messages.at(-1))).toContain("found");
+  expect(asked).toMatchObject([{ toolCall: { title: "big: echo", kind: "other" } }]);
+  const card = agent.of("tool_call").find(({ title }) => title === "big: echo");
+  expect(card).toMatchObject({ rawInput: issue.arguments });
+});
+
+test("a server that asks for a sign-in opens its page through the client, and then serves its tools", async () => {
+  const issuer = await startIssuer();
+  running.push({ stop: () => issuer.close() });
+  const { agent } = await begin({ _meta: { hermes: { openUrl: true } } });
+  agent.on("_hermes/editor/open_url", ({ url }) => {
+    void issuer.visit(new URL(String(url)));
+    return { opened: true };
+  });
+  const id = await open(agent, true, [{ type: "http", name: "guarded", url: issuer.url.href, headers: [] }]);
+  expect(await answer(agent, id, "/mcp list --wait")).toContain("**guarded** (editor): waiting for your sign-in");
+  expect(await answer(agent, id, "/mcp signin guarded --wait")).toContain("You are signed in to guarded: on");
+  expect(await answer(agent, id, "/tools")).toContain("- `mcp__guarded__whoami`");
+});
+
+test("a client with ACP's own method for pages gets the page by that method", async () => {
+  const issuer = await startIssuer();
+  running.push({ stop: () => issuer.close() });
+  const { agent } = await begin({ elicitation: { url: {} } });
+  const pages: Json[] = [];
+  agent.on("elicitation/create", (params) => {
+    pages.push(params);
+    void issuer.visit(new URL(String(params["url"])));
+    return { action: "accept" };
+  });
+  const id = await open(agent, true, [{ type: "http", name: "guarded", url: issuer.url.href, headers: [] }]);
+  expect(await answer(agent, id, "/mcp signin guarded --wait")).toContain("You are signed in to guarded: on");
+  expect(pages).toMatchObject([{ mode: "url", sessionId: id, message: "Sign in to the MCP server guarded" }]);
+});
+
+test("hermes mcp lists the servers once they have started, allows one, and leaves no session", async () => {
+  const { agent } = await begin();
+  workspaceServer(agent);
+  const mcp = (...args: string[]): string => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ["dist/cli.js", "mcp", ...args, "--cwd", agent.cwd],
+      {
+        encoding: "utf8",
+        env: { PATH: process.env["PATH"], HERMES_HOME: agent.home, HERMES_LOCAL_SERVERS: "off" },
+      },
+    );
+    return `${status} ${stdout}${stderr}`;
+  };
+  expect(mcp("list")).toContain("0 - **fix** (.mcp.json): waiting for your consent");
+  expect(mcp("allow", "fix")).toMatch(/0 fix: on, \d+ tools/);
+  expect(mcp("list")).toMatch(/0 - \*\*fix\*\* \(\.mcp\.json\): on, \d+ tools/);
+  expect(readdirSync(agent.home, { recursive: true }).filter((name) => String(name).endsWith(".jsonl"))).toEqual([]);
+});
