@@ -108,6 +108,7 @@ export class PluginConnection {
       this.#stopped = "it was switched off";
       this.#close();
     }
+    this.#child.ref(); // its exit settles the promise
     await this.#ended.promise;
   }
 

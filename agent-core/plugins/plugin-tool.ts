@@ -1,5 +1,5 @@
 /** A tool of a plugin: its arguments are checked against its own schema before the plugin gets them. */
-import type { ValidateFunction } from "ajv";
+import type { JsonSchemaValidator } from "@modelcontextprotocol/client";
 import { messageOf } from "../platform/errors.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import type { InstalledPlugin } from "./find-plugins.ts";
@@ -14,6 +14,9 @@ type ToolPorts = {
   /** Timeout without one of the tool's own. Milliseconds. */
   readonly timeoutMs: number;
 };
+
+type Schema = Readonly<Record<string, unknown>>;
+type Check = JsonSchemaValidator<unknown>;
 
 /** Characters of a call's title. */
 const TITLE_CHARS = 80;
@@ -71,27 +74,25 @@ export function pluginTool(
 }
 
 /** Compiles the schema at the first call: few tools of a plugin are used in a session. */
-function argumentCheck(schema: Readonly<Record<string, unknown>>): (input: unknown) => Promise<string | undefined> {
-  let compiled: Promise<ValidateFunction> | undefined;
+function argumentCheck(schema: Schema): (input: unknown) => Promise<string | undefined> {
+  let compiled: Promise<Check> | undefined;
   return async (input) => {
     compiled ??= compile(schema);
     try {
-      const validate = await compiled;
-      const isValid: boolean = validate(input);
-      if (isValid) return undefined;
-      const problems = (validate.errors ?? []).map(
-        ({ instancePath, message }) => `${instancePath || "arguments"} ${message}`,
-      );
-      return `the arguments do not fit its schema: ${problems.join("; ")}.`;
+      const { valid, errorMessage } = (await compiled)(input);
+      return valid
+        ? undefined
+        : `the arguments do not fit its schema: ${errorMessage.replaceAll(/(^|, )data/g, "$1arguments")}.`;
     } catch (error) {
       return `its schema is not valid (${messageOf(error)}).`;
     }
   };
 }
 
-async function compile(schema: Readonly<Record<string, unknown>>): Promise<ValidateFunction> {
-  const { Ajv } = await import("ajv");
-  return new Ajv({ strict: false, allErrors: true, logger: false }).compile(schema);
+/** The MCP client has the validator for its own tools. */
+async function compile(schema: Schema): Promise<Check> {
+  const { AjvJsonSchemaValidator } = await import("@modelcontextprotocol/client/validators/ajv");
+  return new AjvJsonSchemaValidator().getValidator(schema);
 }
 
 function titleOf(name: string, input: unknown): string {

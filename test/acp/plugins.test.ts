@@ -1,10 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
 import type { Json } from "../support/acp-client.ts";
+import { AcpProcess } from "../support/acp-process.ts";
 import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
+import { isAlive, untilProcesses } from "../support/processes.ts";
+
+/** Number of seconds that no other test sleeps for. */
+const SLEEP = 471_139;
 
 const running: { stop(): Promise<unknown> }[] = [];
 
@@ -83,4 +88,29 @@ test("hermes plugins lists, enables and disables plugins, and keeps the comments
   expect(plugins("enable", "todo")).toEqual([1, 'hermes: There is no plugin "todo". Did you mean todos?\n']);
   expect(plugins("disable", "todos")).toEqual([0, "todos is off in new sessions.\n"]);
   expect(plugins("enable")).toEqual([1, expect.stringContaining("hermes: plugins enable needs a name")]);
+});
+
+test("no plugin survives an agent that was killed, even in an endless loop, nor what it started", async () => {
+  const model = await startModelServer();
+  running.push(model);
+  model.script({ parts: [call("spin", {})] });
+  const agent = new AcpProcess({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m", HERMES_API_KEY: "sk-12345678" });
+  const folder = join(agent.home, "plugins", "spinner");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "plugin.yaml"), "name: spinner\n");
+  writeFileSync(
+    join(folder, "index.js"),
+    `import { spawn } from "node:child_process"; import { writeFileSync } from "node:fs";
+    export const register = (ctx) => ctx.registerTool({ name: "spin", description: "Spins", readOnly: true, run(_, { cwd }) {
+      spawn("sleep", ["${SLEEP}"]).once("spawn", () => { writeFileSync(cwd + "/pid", String(process.pid)); while (true); });
+      return new Promise(() => {});
+    } });`,
+  );
+  writeFileSync(join(agent.home, "config.yaml"), "plugins: { enabled: [spinner] }\n");
+  await agent.initialize();
+  void agent.prompt(await agent.newSession(), "Spin.");
+  await expect.poll(() => existsSync(join(agent.cwd, "pid"))).toBe(true);
+  agent.child.kill("SIGKILL");
+  await untilProcesses(SLEEP, (count) => count === 0);
+  await expect.poll(() => isAlive(Number(readFileSync(join(agent.cwd, "pid"), "utf8")))).toBe(false);
 });
