@@ -149,7 +149,6 @@ export class AcpSession {
   /** The user trusts the workspace from now on. */
   trust(): void {
     this.#isTrusted = true;
-    this.agent.extensions.trust();
   }
 
   /** Sends an update. A closed connection drops it. */

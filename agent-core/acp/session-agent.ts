@@ -8,6 +8,7 @@ import type { Extension } from "../agent/extensions.ts";
 import type { ModelDirectory } from "../agent/model-directory.ts";
 import { resumedOptions } from "../agent/stored-agent.ts";
 import { configFile, sessionsFolder, spaceReserveFile } from "../config/home.ts";
+import { hooksExtension } from "../hooks/hooks-extension.ts";
 import type { Host } from "../host/host.ts";
 import { McpExtension } from "../mcp/mcp-extension.ts";
 import { editorServers, mergeServers, serversFrom } from "../mcp/server-config.ts";
@@ -114,6 +115,11 @@ type ExtensionFacts = SessionAgentOptions & Pick<SessionState, "trusted" | "stat
 /** Makers of extensions, in the order of the prompt. Each returns undefined when nothing of its kind is configured. */
 const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefined)[] = [
   mcpServers,
+  ({ configured: { hooks, variables, options }, params: { cwd }, home, trusted, log }) =>
+    hooksExtension({
+      ...{ ...hooks, withheld: variables.withheld, cwd, home, trusted, onDefect: log },
+      environment: options.environment ?? {},
+    }),
   ({ configured: { plugins, pluginEngine, variables }, home, log }) =>
     configuredPlugins({ home, config: plugins, engineName: pluginEngine, variables, log }),
 ];

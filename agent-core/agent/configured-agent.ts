@@ -51,6 +51,8 @@ export type ConfiguredAgent = {
   readonly places: readonly ModelSettings[];
   /** The section `mcp_servers` of config.yaml. */
   readonly mcpServers: Config["mcp_servers"];
+  /** The section `hooks` of config.yaml, and `hooks_auto_accept`. */
+  readonly hooks: { readonly section: Config["hooks"]; readonly autoAccept: boolean };
   /** One line for each setting that could not be used. */
   readonly warnings: readonly string[];
   /** One line for each protection with a misspelt name; see `LoadedConfig`. */
@@ -92,6 +94,7 @@ export async function configuredAgent(environment: Environment, platform: string
       .map((provider) => modelSettings({ provider }, config, merged))
       .filter(({ baseUrl }) => baseUrl !== undefined),
     mcpServers: config.mcp_servers,
+    hooks: { section: config.hooks, autoAccept: config.hooks_auto_accept },
     warnings: [...warnings, ...prefill.warnings, ...toolsetWarnings(toolsets), ...targetWarnings(config.compression)],
     errors,
   };

@@ -128,8 +128,7 @@ export type TerminalConfig = z.output<typeof terminalSection>;
 const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 /** An MCP server: a program (`command`) or an address (`url`). */
 export const mcpServerSection = z.object({
-  /** `sse`: a `url` without streamable HTTP. Other files name it `type`. */
-  transport: z.string().optional(),
+  /** Transport of a `url`: `sse` for servers without streamable HTTP. */
   type: z.string().optional(),
   command: text.optional(),
   args: z.array(scalar).default([]),
@@ -144,14 +143,7 @@ export const mcpServerSection = z.object({
   /** Default 60. */
   connect_timeout: seconds.optional(),
   /** Names of tools; `*` matches any characters. */
-  tools: z
-    .object({
-      include: names.optional(),
-      exclude: names.default([]),
-      resources: z.boolean().default(true),
-      prompts: z.boolean().default(true),
-    })
-    .prefault({}),
+  tools: z.object({ include: names.optional(), exclude: names.default([]) }).prefault({}),
   enabled: z.boolean().default(true),
 });
 
@@ -229,6 +221,10 @@ export const sections = {
       strict_ssl: z.boolean().default(true),
     })
     .prefault({}),
+  /** Entries by event; hooks/home-hooks.ts reads them one by one, so that a wrong one does not affect the others. */
+  hooks: z.record(z.string(), z.unknown()).default({}),
+  /** True runs hooks of this file without a consent. */
+  hooks_auto_accept: z.boolean().default(false),
   mcp_servers: z.record(z.string(), mcpServerSection).default({}),
   toolsets: names.optional(),
   platform_toolsets: z.record(z.string(), names).default({}),

@@ -28,7 +28,7 @@ const safeguards: readonly { readonly name: Safeguard; readonly settings: RegExp
 const ORIGINAL: Readonly<Record<string, string>> = {
   "": `attachments bedrock bot_mode browser checkpoints code_execution command_allowlist context_file_max_chars
     context_file_read_timeout credential_pool_strategies cron curator custom_providers custom_toolsets dashboard database
-    delegation discord display file_read_max_chars gateway goals honcho hooks hooks_auto_accept human_delay kanban logging
+    delegation discord display file_read_max_chars gateway goals honcho human_delay kanban logging
     loops lsp matrix mattermost max_concurrent_sessions max_live_sessions mcp mcp_discovery_timeout mcp_servers
     mcp_single_query_discovery_timeout moa model_aliases model_catalog model_overrides models_dev monitoring openrouter
     personalities platform_hints platforms plugins privacy prompt_caching provider_routing quick_commands runtime secrets
@@ -63,7 +63,8 @@ const ORIGINAL: Readonly<Record<string, string>> = {
   fallback_providers: "extra_body reasoning_echo",
   memory: "flush_min_turns provider user_profile_enabled write_approval",
   network: "force_ipv4",
-  "mcp_servers.*": "idle_timeout sampling supports_parallel_tool_calls",
+  "mcp_servers.*": "idle_timeout sampling supports_parallel_tool_calls transport",
+  "mcp_servers.*.tools": "prompts resources",
   "providers.*": `api extra_body extra_headers key_cmd model models name request_timeout_seconds session_affinity_header
     transport`,
   terminal: `auto_source_bashrc container_disk container_persistent daemon_term_grace_seconds daytona_image

@@ -42,6 +42,12 @@ export const HOOK_EVENTS = [
 
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
+/**
+ * Environment variable of all processes of a hook. An agent that a hook starts runs no hooks, so that no hook starts itself
+ * again.
+ */
+export const IN_HOOK_VARIABLE = "HERMES_IN_HOOK";
+
 /** JSON that a hook gets, the same for commands and plugins. */
 export type HookPayload = {
   readonly hook_event_name: HookEvent;
@@ -79,7 +85,7 @@ export type Hook = {
   /** Name in messages, on cards and in the journal: the command, or the plugin's name. */
   readonly label: string;
   readonly origin: HookOrigin;
-  /** True: a call is blocked when the hook fails or times out. */
+  /** `pre_tool_call`: true blocks the call when the hook fails or times out. */
   readonly failClosed: boolean;
   readonly timeoutMs: number;
   /** Rejects with a reason in one line when the hook failed. The signal ends it at its timeout or with the turn. */
@@ -195,7 +201,7 @@ export class Hooks {
       verdict = ownVerdict(hook, await withTimeout(hook, payload, signal));
     } catch (error) {
       failure = `The hook "${hook.label}" failed: ${messageOf(error)}`;
-      verdict = hook.failClosed ? { decision: "block", reason: failure } : {};
+      verdict = hook.failClosed && hook.event === "pre_tool_call" ? { decision: "block", reason: failure } : {};
     }
     if (!signal.aborted) {
       const { event, label } = hook;

@@ -39,9 +39,6 @@ export type ServerConfig = {
   /** Only these tools; undefined: all. `*` matches any characters. */
   readonly include: readonly string[] | undefined;
   readonly exclude: readonly string[];
-  /** Offer the server's resources and prompts. */
-  readonly resources: boolean;
-  readonly prompts: boolean;
   readonly isEnabled: boolean;
 };
 
@@ -61,8 +58,6 @@ const DEFAULTS = {
   connectTimeoutMs: CONNECT_TIMEOUT_SECONDS * 1_000,
   include: undefined,
   exclude: [],
-  resources: true,
-  prompts: true,
   isEnabled: true,
 };
 
@@ -88,8 +83,6 @@ export function serversFrom(
       connectTimeoutMs: connectTimeout === undefined ? DEFAULTS.connectTimeoutMs : connectTimeout * 1_000,
       include: tools.include,
       exclude: tools.exclude,
-      resources: tools.resources,
-      prompts: tools.prompts,
       isEnabled: enabled,
     });
   }
@@ -105,11 +98,10 @@ function settingsOf({
   headers,
   auth,
   type,
-  transport = type,
 }: McpServerSection): ServerConfig["settings"] | undefined {
   if (command !== undefined && url === undefined) return { kind: "stdio", command, args, env, cwd };
   if (command !== undefined || url === undefined || !/^https?:/.test(url) || !URL.canParse(url)) return undefined;
-  return { kind: transport === "sse" ? "sse" : "http", url, headers, auth };
+  return { kind: type === "sse" ? "sse" : "http", url, headers, auth };
 }
 
 /** File of a workspace with a table of servers. */

@@ -20,6 +20,11 @@ const run = promisify(execFile);
 /** Shared by all commands of this process. */
 const guard = new Guard();
 
+/** Mark for the environment of a program that another module starts; it ends with this process, as its children do. */
+export function childMark(): string {
+  return guard.mark();
+}
+
 export type ChildRequest = {
   readonly program: string;
   readonly args: readonly string[];

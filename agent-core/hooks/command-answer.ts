@@ -1,0 +1,123 @@
+/** The answer of a hook's command, in the spelling of the original Hermes Agent, of Claude Code or of Copilot. */
+import * as z from "zod";
+import type { FilterEnd } from "../platform/children/run-filter.ts";
+import { parseJson } from "../platform/json.ts";
+import type { HookEvent, HookPayload, HookVerdict } from "./hook.ts";
+
+/** Exit code with which a command blocks, as in Claude Code. */
+const BLOCKING_EXIT = 2;
+/** Characters of the reason that a command prints as an error. */
+const REASON_CHARS = 400;
+/** Characters of an invalid answer in its error message. */
+const SHOWN_CHARS = 80;
+
+const record = z.record(z.string(), z.unknown());
+const text = z.string().min(1).optional().catch(undefined);
+
+const permission = z.enum(["deny", "ask", "allow"]).optional().catch(undefined);
+
+const answerSchema = z.looseObject({
+  decision: text,
+  action: text,
+  reason: text,
+  message: text,
+  args: record.optional(),
+  tool_input: record.optional(),
+  context: text,
+  result: z.string().optional().catch(undefined),
+  continue: z.boolean().optional().catch(undefined),
+  stopReason: text,
+  permissionDecision: permission,
+  permissionDecisionReason: text,
+  modifiedArgs: record.optional(),
+  additionalContext: text,
+  hookSpecificOutput: z
+    .looseObject({
+      permissionDecision: permission,
+      permissionDecisionReason: text,
+      updatedInput: record.optional(),
+      additionalContext: text,
+    })
+    .optional(),
+});
+
+type HookFacts = Pick<HookPayload, "hook_event_name" | "tool_input">;
+type Answer = z.infer<typeof answerSchema>;
+
+/** Events at which a block continues the turn. */
+const STOPPING: ReadonlySet<HookEvent> = new Set(["on_stop", "pre_verify"]);
+/** Events that a command can block by its exit code. */
+const BLOCKABLE: ReadonlySet<HookEvent> = new Set([...STOPPING, "pre_tool_call", "post_tool_call", "pre_llm_call"]);
+/** Events whose plain output is context in Claude Code. */
+const CONTEXTUAL: ReadonlySet<HookEvent> = new Set(["on_session_start", "pre_llm_call"]);
+
+/**
+ * `isShared`: the hook is written for another agent, which allows plain text except of a guard. Throws an Error with a
+ * reason in one line when the command has failed.
+ */
+export function commandVerdict(
+  { exitCode, output, errors }: FilterEnd,
+  payload: HookFacts,
+  isShared: boolean,
+): HookVerdict {
+  const event = payload.hook_event_name;
+  const parsed = answerSchema.safeParse(parseJson(output));
+  const verdict = parsed.success ? verdictOf(parsed.data, payload) : undefined;
+  if (exitCode === BLOCKING_EXIT && BLOCKABLE.has(event)) return blocked(verdict, errors);
+  const isTightening = verdict?.decision === "block" || verdict?.decision === "ask";
+  if (exitCode !== 0 && !isTightening) {
+    const line = errors.trim().split("\n", 1)[0]?.slice(0, REASON_CHARS);
+    throw new Error(`it ended with exit code ${exitCode}${line ? `: ${line}` : ""}`);
+  }
+  return verdict ?? plainVerdict(output.trim(), event, isShared);
+}
+
+function blocked(verdict: HookVerdict | undefined, errors: string): HookVerdict {
+  const printed = errors.trim().slice(0, REASON_CHARS);
+  const reason = (verdict?.decision === "block" ? verdict.reason : undefined) ?? (printed || undefined);
+  return { decision: "block", ...(reason !== undefined && { reason }) };
+}
+
+/** Verdict of output that is not a JSON object. */
+function plainVerdict(plain: string, event: HookEvent, isShared: boolean): HookVerdict {
+  if (plain === "") return {};
+  if (isShared && CONTEXTUAL.has(event)) return { context: plain };
+  if (isShared && event !== "pre_tool_call") return {};
+  throw new Error(`its answer is not a JSON object: ${JSON.stringify(plain.slice(0, SHOWN_CHARS))}`);
+}
+
+function verdictOf(answer: Answer, { hook_event_name: event, tool_input: before }: HookFacts): HookVerdict {
+  const own = answer.hookSpecificOutput;
+  const decision = decisionOf(answer, event);
+  const reason =
+    own?.permissionDecisionReason ??
+    answer.permissionDecisionReason ??
+    answer.reason ??
+    answer.message ??
+    answer.stopReason;
+  const whole = own?.updatedInput ?? answer.modifiedArgs;
+  const part = answer.args ?? answer.tool_input;
+  const input = whole ?? (part === undefined ? undefined : { ...record.safeParse(before).data, ...part });
+  const context = own?.additionalContext ?? answer.additionalContext ?? answer.context;
+  return {
+    ...(decision !== undefined && { decision }),
+    ...(reason !== undefined && { reason }),
+    ...(input !== undefined && event === "pre_tool_call" && { input }),
+    ...(answer.result !== undefined && event === "transform_tool_result" && { text: answer.result }),
+    ...(context !== undefined && { context }),
+  };
+}
+
+const decisions: Readonly<Record<string, HookVerdict["decision"]>> = {
+  ...{ block: "block", deny: "block", ask: "ask", approve: "approve", allow: "approve" },
+};
+
+function decisionOf(answer: Answer, event: HookEvent): HookVerdict["decision"] {
+  if (answer.continue === false) return STOPPING.has(event) ? undefined : "block";
+  const said = answer.hookSpecificOutput?.permissionDecision ?? answer.permissionDecision ?? answer.decision;
+  // In the original `action: approve` asks the user, while `decision: approve` is Claude Code's word for allowing.
+  if (said === undefined && answer.action === "approve") return "ask";
+  const word = said ?? answer.action ?? "";
+  if (word === "continue" && STOPPING.has(event) && (answer.message ?? answer.reason) !== undefined) return "block";
+  return decisions[word];
+}

@@ -1,0 +1,87 @@
+/** Hooks that are commands: one process for each event, with the event as JSON on its input. */
+import { commandEnvironment } from "../host/terminals/command-environment.ts";
+import { type FilterEnd, runFilter } from "../platform/children/run-filter.ts";
+import { commandVerdict } from "./command-answer.ts";
+import { type Hook, type HookEvent, type HookPayload, type HookVerdict, IN_HOOK_VARIABLE } from "./hook.ts";
+
+/** Output that is read of a hook. Answers are small, and a hook that prints more has failed. Bytes. */
+const MAX_OUTPUT = 64 * 1024;
+/** Longest timeout of a hook, as in the original Hermes Agent. Seconds. */
+export const MAX_TIMEOUT_SECONDS = 300;
+
+/**
+ * An outer shell between the hook and this process: a hook that kills its parent kills the shell. The inner shell gets the
+ * command, and its exit code is passed on.
+ */
+const OUTER = 'sh -c "$1"; exit $?';
+
+/** A hook of a configuration file. */
+export type CommandHook = {
+  readonly event: HookEvent;
+  /** Pattern of the file; undefined for all tools. */
+  readonly matcher: string | undefined;
+  readonly command: string;
+  readonly timeoutSeconds: number;
+  readonly failClosed: boolean;
+};
+
+/** Surroundings of the commands of a session. */
+export type CommandPlace = {
+  /** Absolute. */
+  readonly cwd: string;
+  /** Folder of the Hermes home, absolute. */
+  readonly home: string;
+  /** Names of variables with keys of ours. */
+  readonly withheld: readonly string[];
+};
+
+/** A hook of the home's config.yaml. */
+export function homeHook(definition: CommandHook, place: CommandPlace): Hook {
+  const { event, matcher, command, timeoutSeconds, failClosed } = definition;
+  return {
+    ...{ event, label: command, origin: "home", failClosed, timeoutMs: timeoutSeconds * 1_000 },
+    ...(matcher !== undefined && { matcher: matcherOf(matcher) }),
+    async run(payload, signal): Promise<HookVerdict> {
+      const end = await runHookCommand({ command, place, env: {} }, payload, signal);
+      return commandVerdict(end, payload, false);
+    },
+  };
+}
+
+/** The pattern matches a whole name. A pattern that is no regular expression is a name itself. */
+export function matcherOf(pattern: string): (tool: string) => boolean {
+  try {
+    const whole = new RegExp(`^(?:${pattern})$`);
+    return (tool) => whole.test(tool);
+  } catch {
+    return (tool) => tool === pattern;
+  }
+}
+
+export type CommandRun = {
+  readonly command: string;
+  readonly place: CommandPlace;
+  /** Further variables. */
+  readonly env: Readonly<Record<string, string>>;
+};
+
+/** Runs a command with JSON on its input. Rejects with a reason in one line when it did not end by itself. */
+export function runHookCommand(
+  { command, place: { cwd, home, withheld }, env }: CommandRun,
+  payload: Readonly<Record<string, unknown>> | HookPayload,
+  signal: AbortSignal,
+): Promise<FilterEnd> {
+  const passed = { HERMES_HOME: home, ...env, [IN_HOOK_VARIABLE]: "1" };
+  const isWindows = process.platform === "win32";
+  return runFilter(
+    {
+      program: isWindows ? (process.env["ComSpec"] ?? "cmd.exe") : "sh",
+      args: isWindows ? ["/d", "/s", "/c", command] : ["-c", OUTER, "hermes-hook", command],
+      cwd,
+      env: commandEnvironment({ withheld, passed }, undefined),
+      input: JSON.stringify(payload),
+      maxOutput: MAX_OUTPUT,
+    },
+    signal,
+  );
+}

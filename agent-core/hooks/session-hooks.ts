@@ -1,0 +1,194 @@
+/** The command hooks of one session: those of the home and of the workspace, with consents, list and switches. */
+import { type Consents, contentHash } from "../approval/consents.ts";
+import { configFile } from "../config/home.ts";
+import { messageOf } from "../platform/errors.ts";
+import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
+import { type CommandHook, type CommandPlace, homeHook } from "./command-hook.ts";
+import { HookAllowlist, readHomeHooks } from "./home-hooks.ts";
+import type { Hook } from "./hook.ts";
+import { readSharedHooks, type SharedHook, sharedHash, sharedHook } from "./shared-hooks.ts";
+
+export type SessionHooksOptions = CommandPlace & {
+  /** The section `hooks` of config.yaml. */
+  readonly section: Readonly<Record<string, unknown>>;
+  /** Hooks of config.yaml run without the user's consent. */
+  readonly autoAccept: boolean;
+  readonly consents: Pick<Consents, "isAllowed" | "allow">;
+  /** Nothing of the workspace is read before the user trusts it. */
+  readonly trusted: () => boolean;
+  /** Shows one line to the user. */
+  readonly show: (message: string) => void;
+};
+
+/** One hook of the session. */
+type Entry = {
+  /** Stays the same while the definition does. */
+  readonly id: string;
+  readonly definition: CommandHook;
+  /** File for display. */
+  readonly source: string;
+  /** Absolute. */
+  readonly path: string;
+  readonly hook: Hook;
+  isAllowed(): boolean;
+  allow(): Promise<void>;
+  isOn: boolean;
+  /** Reason of its last failure, in one line. */
+  error: string | undefined;
+};
+
+export class SessionHooks {
+  readonly #options: SessionHooksOptions;
+  readonly #allowlist: HookAllowlist;
+  readonly #onChange: () => void;
+  readonly #shown = new Set<string>();
+  readonly #home: readonly Entry[];
+  #workspace: readonly Entry[] = [];
+  #active: readonly Hook[] = [];
+
+  constructor(options: SessionHooksOptions, onChange: () => void) {
+    this.#options = options;
+    this.#onChange = onChange;
+    this.#allowlist = new HookAllowlist(options.home);
+    const { hooks, problems } = readHomeHooks(options.section);
+    for (const problem of problems) this.#showOnce(problem);
+    this.#home = hooks.map((definition) => this.#homeEntry(definition));
+    this.#update();
+  }
+
+  /** The hooks that run: switched on, and with the user's consent. */
+  get active(): readonly Hook[] {
+    return this.#active;
+  }
+
+  /** Reads the workspace's files again, and shows once that hooks need a consent. */
+  async refresh(): Promise<void> {
+    const { cwd, trusted } = this.#options;
+    if (trusted()) {
+      const { hooks, problems } = await readSharedHooks(cwd);
+      for (const problem of problems) this.#showOnce(problem);
+      const known = new Map(this.#workspace.map((entry) => [entry.id, entry]));
+      const entries = await Promise.all(hooks.map((definition) => this.#sharedEntry(definition)));
+      this.#workspace = entries.map((entry) => Object.assign(entry, { isOn: known.get(entry.id)?.isOn ?? true }));
+    }
+    this.#update();
+    const waiting = this.#entries.filter((entry) => !entry.isAllowed());
+    if (waiting.length === 0) return;
+    const count = waiting.length === 1 ? "1 hook needs" : `${waiting.length} hooks need`;
+    const keys = waiting.map(({ id }) => id).join();
+    this.#showOnce(`${count} your consent before it runs. /hooks shows what would run.`, keys);
+  }
+
+  items(): readonly HermesExtensionItem[] {
+    return this.#entries.map((entry) => {
+      const { id, definition, source, path, error } = entry;
+      const { event, matcher, command } = definition;
+      const [state, action] = stateOf(entry);
+      return {
+        ...{ id, kind: "hook", name: matcher === undefined ? event : `${event} ${matcher}`, source, path },
+        ...{ state, detail: command },
+        ...(error !== undefined && { error }),
+        actions: [action],
+      };
+    });
+  }
+
+  /** Answers in one line for the user. */
+  async act(id: string, action: string): Promise<string> {
+    const entry = this.#entries.find((candidate) => candidate.id === id);
+    if (entry === undefined) throw new Error("There is no such hook. /hooks lists them.");
+    const { command } = entry.definition;
+    if (action === "allow") await entry.allow();
+    else entry.isOn = action === "enable";
+    this.#update();
+    this.#onChange();
+    if (action === "allow") return `Allowed: \`${command}\`.`;
+    return entry.isOn ? `On: \`${command}\`.` : `Off for this session: \`${command}\`.`;
+  }
+
+  /** `/hooks`, `/hooks allow 2`. */
+  async command(argument: string): Promise<string> {
+    const [, action, number] = /^(allow|enable|disable) (\d+)$/.exec(argument.trim()) ?? [];
+    if (action === undefined) return this.#list();
+    const entry = this.#entries[Number(number) - 1];
+    return entry === undefined ? `There is no hook ${number}.\n\n${this.#list()}` : this.act(entry.id, action);
+  }
+
+  #list(): string {
+    const items = this.items();
+    if (items.length === 0) return "No hooks are configured. They belong into config.yaml, in the section `hooks`.";
+    const lines = items.map(({ name, source, state, detail, error }, index) => {
+      const note = error === undefined ? "" : `\n   Last failure: ${error}`;
+      return `${index + 1}. ${stateWords[state]} · ${name} · ${source}\n   \`${detail}\`${note}`;
+    });
+    return `${lines.join("\n")}\n\n\`/hooks allow N\`, \`/hooks disable N\`, \`/hooks enable N\``;
+  }
+
+  get #entries(): readonly Entry[] {
+    return [...this.#home, ...this.#workspace];
+  }
+
+  #update(): void {
+    this.#active = this.#entries.filter((entry) => entry.isOn && entry.isAllowed()).map(({ hook }) => hook);
+  }
+
+  #homeEntry(definition: CommandHook): Entry {
+    const { home, autoAccept } = this.#options;
+    return this.#entry(homeHook(definition, this.#options), {
+      ...{ definition, source: "config.yaml", path: configFile(home) },
+      id: `hook:${contentHash({ ...definition, matcher: definition.matcher ?? null }).slice(0, 16)}`,
+      isAllowed: () => autoAccept || this.#allowlist.allows(definition),
+      allow: () => this.#allowlist.allow(definition),
+    });
+  }
+
+  async #sharedEntry(definition: SharedHook): Promise<Entry> {
+    const { consents, cwd } = this.#options;
+    const hash = await sharedHash(definition, cwd);
+    const isAllowed = (content: string): boolean => consents.isAllowed("hook", content);
+    return this.#entry(sharedHook(definition, { place: this.#options, isAllowed }), {
+      ...{ definition, source: definition.source, path: definition.file, id: `hook:${hash.slice(0, 16)}` },
+      isAllowed: () => isAllowed(hash),
+      allow: () => Promise.resolve(consents.allow("hook", hash, `${definition.source}: ${definition.command}`)),
+    });
+  }
+
+  /** The entry's hook remembers its last failure. */
+  #entry(hook: Hook, facts: Omit<Entry, "hook" | "isOn" | "error">): Entry {
+    const entry: Entry = {
+      ...facts,
+      isOn: true,
+      error: undefined,
+      hook: {
+        ...hook,
+        run: (payload, signal) =>
+          hook.run(payload, signal).catch((error: unknown) => {
+            entry.error = messageOf(error);
+            throw error;
+          }),
+      },
+    };
+    return entry;
+  }
+
+  #showOnce(message: string, key = message): void {
+    if (this.#shown.has(key)) return;
+    this.#shown.add(key);
+    this.#options.show(message);
+  }
+}
+
+/** State of an entry, and the action that it offers. */
+function stateOf(entry: Entry): readonly [HermesExtensionItem["state"], HermesExtensionAction] {
+  if (!entry.isAllowed()) return ["needs-consent", "allow"];
+  return entry.isOn ? ["on", "disable"] : ["off", "enable"];
+}
+
+const stateWords: Readonly<Record<HermesExtensionItem["state"], string>> = {
+  on: "On",
+  off: "Off",
+  starting: "Starting",
+  "needs-consent": "**Needs your consent**",
+  "needs-sign-in": "Needs a sign-in",
+  failed: "Failed",
+};

@@ -1,0 +1,193 @@
+/** Files, events and tool calls as other agents name them: Claude Code, VS Code and Copilot. */
+import { isAbsolute, join } from "node:path";
+import { systemClock } from "../platform/clock.ts";
+import type { HookEvent, HookPayload } from "./hook.ts";
+
+/** Files of a workspace that have hooks. */
+export const CLAUDE_FILES = [".claude/settings.json", ".claude/settings.local.json"] as const;
+/** Folder of a workspace whose JSON files have hooks. */
+export const COPILOT_FOLDER = ".github/hooks";
+
+/** `claude`: the format of Claude Code and VS Code. `copilot`: the one of Copilot, whose names begin in lower case. */
+export type SharedFormat = "claude" | "copilot";
+
+const claudeEvents: Readonly<Record<string, HookEvent>> = {
+  PreToolUse: "pre_tool_call",
+  PostToolUse: "post_tool_call",
+  UserPromptSubmit: "pre_llm_call",
+  SessionStart: "on_session_start",
+  SessionEnd: "on_session_finalize",
+  Stop: "on_stop",
+  SubagentStart: "subagent_start",
+  SubagentStop: "subagent_stop",
+  PermissionRequest: "pre_approval_request",
+};
+
+const copilotEvents: Readonly<Record<string, HookEvent>> = {
+  preToolUse: "pre_tool_call",
+  postToolUse: "post_tool_call",
+  userPromptSubmitted: "pre_llm_call",
+  sessionStart: "on_session_start",
+  sessionEnd: "on_session_finalize",
+  agentStop: "on_stop",
+  subagentStart: "subagent_start",
+  subagentStop: "subagent_stop",
+};
+
+/** Undefined for an event that this version does not have. */
+export function sharedEvent(name: string): { readonly event: HookEvent; readonly format: SharedFormat } | undefined {
+  const claude = Object.hasOwn(claudeEvents, name) ? claudeEvents[name] : undefined;
+  if (claude !== undefined) return { event: claude, format: "claude" };
+  const copilot = Object.hasOwn(copilotEvents, name) ? copilotEvents[name] : undefined;
+  return copilot === undefined ? undefined : { event: copilot, format: "copilot" };
+}
+
+type ToolNames = { readonly copilot: string; readonly others: readonly string[] };
+
+/** Names of a tool by its name in Claude Code. `others`: in VS Code, and here. */
+const toolNames: Readonly<Record<string, ToolNames>> = {
+  Bash: { copilot: "bash", others: ["powershell", "run_in_terminal", "runTerminalCommand", "terminal"] },
+  Read: { copilot: "view", others: ["readFile", "read_file"] },
+  Write: { copilot: "create", others: ["create_file", "createFile", "write_file"] },
+  Edit: { copilot: "edit", others: ["MultiEdit", "editFiles", "replace_string_in_file", "patch"] },
+  Grep: { copilot: "grep", others: ["grep_search", "search_files"] },
+  Glob: { copilot: "glob", others: ["file_search", "search_files"] },
+  TodoWrite: { copilot: "todo", others: [] },
+  Task: { copilot: "task", others: ["Agent", "delegate_task"] },
+  WebFetch: { copilot: "web_fetch", others: ["web_extract"] },
+  WebSearch: { copilot: "web_search", others: [] },
+};
+
+/** Names that a call of our tool can have in Claude Code. */
+const claudeNames: Readonly<Record<string, readonly string[]>> = {
+  terminal: ["Bash"],
+  read_file: ["Read"],
+  write_file: ["Write"],
+  patch: ["Edit", "Write"],
+  search_files: ["Grep", "Glob"],
+  todo: ["TodoWrite"],
+  delegate_task: ["Task"],
+  web_extract: ["WebFetch"],
+  web_search: ["WebSearch"],
+};
+
+/** True when the pattern of another agent covers calls of our tool. */
+export function coversTool(covers: (name: string) => boolean, tool: string): boolean {
+  return (claudeNames[tool] ?? [tool]).some((name) => coversName(covers, name));
+}
+
+function coversName(covers: (name: string) => boolean, name: string): boolean {
+  const known = toolNames[name];
+  return [name, ...(known === undefined ? [] : [known.copilot, ...known.others])].some(covers);
+}
+
+/** A call as another agent would make it. `name`: in Claude Code. */
+export type SharedCall = { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
+
+/**
+ * The calls of another agent that have the same effects as one of ours, as far as the pattern covers them. A patch of
+ * several files is one call for each file.
+ */
+export function sharedCalls(
+  { tool_name: tool, tool_input: raw, cwd }: HookPayload,
+  covers: (name: string) => boolean,
+): readonly SharedCall[] {
+  const input = { ...(typeof raw === "object" ? raw : {}) } as Readonly<Record<string, unknown>>; // of a checked call
+  return callsOf(tool ?? "", input, cwd).filter(({ name }) => coversName(covers, name));
+}
+
+function callsOf(tool: string, input: Readonly<Record<string, unknown>>, cwd: string): readonly SharedCall[] {
+  const { path, ...rest } = input;
+  const file = { file_path: absolute(path, cwd) };
+  switch (tool) {
+    case "terminal": {
+      const { timeout, background = false } = input;
+      const limit = typeof timeout === "number" ? { timeout: timeout * 1_000 } : {};
+      return [{ name: "Bash", input: { command: input["command"], ...limit, run_in_background: background } }];
+    }
+    case "read_file":
+      return [{ name: "Read", input: { ...file, ...rest } }];
+    case "write_file":
+      return [{ name: "Write", input: { ...file, ...rest } }];
+    case "patch":
+      return input["mode"] === "patch" ? patchCalls(String(input["patch"]), cwd) : [editCall({ ...file, ...rest })];
+    case "search_files": {
+      const { pattern, target, file_glob: glob, output_mode: mode } = input;
+      const where = { pattern, path: absolute(path ?? ".", cwd) };
+      if (target === "files") return [{ name: "Glob", input: where }];
+      return [{ name: "Grep", input: { ...where, ...(glob !== undefined && { glob }), output_mode: mode } }];
+    }
+    default:
+      return (claudeNames[tool] ?? [tool]).map((name) => ({ name, input }));
+  }
+}
+
+function editCall({ mode: _, ...input }: Readonly<Record<string, unknown>>): SharedCall {
+  return { name: "Edit", input };
+}
+
+function patchCalls(patch: string, cwd: string): readonly SharedCall[] {
+  return [...patch.matchAll(/^\*\*\* (Add File|Update File|Delete File|Move to): (.+)$/gm)].map(([, verb, path]) => {
+    const file = { file_path: absolute(path?.trim(), cwd) };
+    return verb === "Add File" ? { name: "Write", input: { ...file, content: patch } } : editCall({ ...file, patch });
+  });
+}
+
+function absolute(path: unknown, cwd: string): string {
+  const text = typeof path === "string" ? path : "";
+  return isAbsolute(text) ? text : join(cwd, text);
+}
+
+const ownKeys: Readonly<Record<string, string>> = {
+  ...{ file_path: "path", glob: "file_glob", run_in_background: "background" },
+};
+
+/** Our input with what a hook changed in the other agent's. */
+export function ownInput(
+  own: Readonly<Record<string, unknown>>,
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const changed = Object.entries(after).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key]));
+  const named = changed.map(([key, value]): [string, unknown] => {
+    if (key === "timeout" && typeof value === "number") return [key, value / 1_000];
+    return [ownKeys[key] ?? key, value];
+  });
+  return { ...own, ...Object.fromEntries(named) };
+}
+
+/** Input of a hook's command. `name`: the event's in its file; `call`: undefined for other events. */
+export function sharedPayload(
+  { session_id: id, cwd, extra }: HookPayload,
+  {
+    name,
+    format,
+    call,
+  }: { readonly name: string; readonly format: SharedFormat; readonly call?: SharedCall | undefined },
+): Readonly<Record<string, unknown>> {
+  const { tool_call_id: toolCallId, result, ok, user_message: message, source, attempt, reason } = extra;
+  const prompt = typeof message === "string" ? message : undefined;
+  if (format === "copilot") {
+    return {
+      ...{ sessionId: id, timestamp: systemClock.now(), cwd, prompt, source, reason },
+      ...(call && {
+        toolName: toolNames[call.name]?.copilot ?? call.name,
+        toolArgs: JSON.stringify(copilotInput(call)),
+      }),
+      ...(result !== undefined && {
+        toolResult: { resultType: ok === true ? "success" : "failure", textResultForLlm: result },
+      }),
+    };
+  }
+  return {
+    ...{ session_id: id, cwd, permission_mode: "default", hook_event_name: name, prompt, source, reason },
+    ...(call && { tool_name: call.name, tool_input: call.input, tool_use_id: toolCallId }),
+    ...(result !== undefined && { tool_response: { success: ok === true, output: result } }),
+    ...(attempt !== undefined && { stop_hook_active: attempt !== 0 }),
+  };
+}
+
+/** Copilot's tools call a file `path`. */
+function copilotInput({ input }: SharedCall): Readonly<Record<string, unknown>> {
+  return "file_path" in input ? { ...input, path: input["file_path"] } : input;
+}

@@ -1,0 +1,212 @@
+/**
+ * Hooks that a workspace brings along for other agents: `.claude/settings.json`, `.claude/settings.local.json` and
+ * `.github/hooks/*.json`. Each needs the user's consent to its exact content, and can only tighten.
+ */
+import { readdir, readFile, stat } from "node:fs/promises";
+import { isAbsolute, join, relative } from "node:path";
+import * as z from "zod";
+import { contentHash } from "../approval/consents.ts";
+import { parseJson } from "../platform/json.ts";
+import { commandVerdict } from "./command-answer.ts";
+import { type CommandHook, type CommandPlace, MAX_TIMEOUT_SECONDS, matcherOf, runHookCommand } from "./command-hook.ts";
+import type { Hook, HookPayload, HookVerdict } from "./hook.ts";
+import {
+  CLAUDE_FILES,
+  COPILOT_FOLDER,
+  coversTool,
+  ownInput,
+  type SharedCall,
+  type SharedFormat,
+  sharedCalls,
+  sharedEvent,
+  sharedPayload,
+} from "./shared-calls.ts";
+
+/** Default of VS Code and Copilot. Seconds. */
+const DEFAULT_TIMEOUT_SECONDS = 30;
+/** Largest settings file, and largest script whose content counts for the consent. Bytes. */
+const MAX_FILE = 1024 * 1024;
+
+const text = z.string().min(1).optional();
+
+const handlerSchema = z.looseObject({
+  type: z.string().default("command"),
+  matcher: z.string().optional(),
+  ...{ command: text, bash: text, powershell: text, linux: text, osx: text, windows: text, cwd: text },
+  env: z.record(z.string(), z.string()).default({}),
+  timeout: z.number().positive().optional(),
+  timeoutSec: z.number().positive().optional(),
+});
+
+const groupSchema = z.looseObject({ matcher: z.string().optional(), hooks: z.array(handlerSchema) });
+
+const fileSchema = z.looseObject({
+  disableAllHooks: z.boolean().default(false),
+  hooks: z.record(z.string(), z.array(z.union([groupSchema, handlerSchema]))).default({}),
+});
+
+type Handler = z.infer<typeof handlerSchema>;
+
+/** A hook of a workspace's file. */
+export type SharedHook = CommandHook & {
+  /** Relative to the workspace, for display. */
+  readonly source: string;
+  /** Absolute. */
+  readonly file: string;
+  /** Name of the event in the file. */
+  readonly eventName: string;
+  readonly format: SharedFormat;
+  readonly env: Readonly<Record<string, string>>;
+  /** Folder of the command, absolute. */
+  readonly folder: string;
+};
+
+export type SharedHooks = {
+  readonly hooks: readonly SharedHook[];
+  /** One line for each file or entry that cannot be used. */
+  readonly problems: readonly string[];
+};
+
+/** Reads the files of a workspace that the user trusts. */
+export async function readSharedHooks(workspace: string): Promise<SharedHooks> {
+  const names = await readdir(join(workspace, COPILOT_FOLDER)).catch(() => []);
+  const further = names.filter((name) => name.endsWith(".json")).toSorted((one, other) => (one < other ? -1 : 1));
+  const sources = [...CLAUDE_FILES, ...further.map((name) => `${COPILOT_FOLDER}/${name}`)];
+  const files = await Promise.all(sources.map((source) => readSharedFile(workspace, source)));
+  return { hooks: files.flatMap(({ hooks }) => hooks), problems: files.flatMap(({ problems }) => problems) };
+}
+
+const NOTHING: SharedHooks = { hooks: [], problems: [] };
+
+async function readSharedFile(workspace: string, source: string): Promise<SharedHooks> {
+  const file = join(workspace, source);
+  const facts = await stat(file).catch(() => undefined);
+  if (facts === undefined) return NOTHING;
+  if (!facts.isFile() || facts.size > MAX_FILE) return { hooks: [], problems: [`${source} is too large or no file.`] };
+  const parsed = fileSchema.safeParse(parseJson(await readFile(file, "utf8").catch(() => "")));
+  if (!parsed.success) {
+    const where = parsed.error.issues[0]?.path.join(".") || "its beginning";
+    return { hooks: [], problems: [`${source}: its hooks are not used, because it is not valid at ${where}.`] };
+  }
+  if (parsed.data.disableAllHooks) return NOTHING;
+  const made = Object.entries(parsed.data.hooks).flatMap(([eventName, entries]) =>
+    entries.flatMap(handlersOf).map((handler) => hookOf({ ...handler, eventName, source, file }, workspace)),
+  );
+  return {
+    hooks: made.filter((hook) => typeof hook !== "string"),
+    problems: [...new Set(made.filter((problem) => typeof problem === "string"))],
+  };
+}
+
+type Found = Pick<SharedHook, "matcher" | "eventName" | "source" | "file"> & { readonly handler: Handler };
+
+/** The hook, or the reason in one line why it cannot be used. */
+function hookOf({ handler, ...found }: Found, workspace: string): SharedHook | string {
+  const { eventName, source } = found;
+  const known = sharedEvent(eventName);
+  if (known === undefined) return `${source}: hooks for ${eventName} have no effect in this version.`;
+  const command = commandOf(handler);
+  if (handler.type !== "command" || command === undefined) {
+    return `${source}: a hook for ${eventName} is not used, because it has no command for this system.`;
+  }
+  const { env, cwd = "." } = handler;
+  const timeout = handler.timeout ?? handler.timeoutSec ?? DEFAULT_TIMEOUT_SECONDS;
+  return {
+    ...{ ...found, ...known, command, env },
+    folder: isAbsolute(cwd) ? cwd : join(workspace, cwd),
+    timeoutSeconds: Math.min(timeout, MAX_TIMEOUT_SECONDS),
+    failClosed: known.event === "pre_tool_call",
+  };
+}
+
+function handlersOf(entry: z.infer<typeof groupSchema> | Handler) {
+  const isGroup = (one: typeof entry): one is z.infer<typeof groupSchema> => Array.isArray(one["hooks"]);
+  const matcher = entry.matcher === "" || entry.matcher === "*" ? undefined : entry.matcher;
+  return (isGroup(entry) ? entry.hooks : [entry]).map((handler) => ({ matcher, handler }));
+}
+
+function commandOf({ command, bash, powershell, linux, osx, windows }: Handler): string | undefined {
+  switch (process.platform) {
+    case "win32":
+      return windows ?? powershell ?? command;
+    case "darwin":
+      return osx ?? bash ?? command;
+    default:
+      return linux ?? bash ?? command;
+  }
+}
+
+/** Hash of what the consent covers: the hook itself, and the scripts of the workspace that its command names. */
+export async function sharedHash(hook: SharedHook, workspace: string): Promise<string> {
+  const { eventName, matcher = null, command, env, source } = hook;
+  const folder = relative(workspace, hook.folder);
+  return contentHash({ eventName, matcher, command, env, source, folder, scripts: await scriptsOf(hook, workspace) });
+}
+
+/** Files that the command names, with their text. A script that is replaced is another hook. */
+async function scriptsOf(
+  { command, folder }: SharedHook,
+  workspace: string,
+): Promise<Readonly<Record<string, string>>> {
+  const plain = command.replaceAll(/"?\$\{?CLAUDE_PROJECT_DIR\}?"?/g, workspace);
+  const words = plain.split(/[\s"'`;|&<>()=]+/).filter((word) => word !== "");
+  const scripts: Record<string, string> = {};
+  for (const word of words) {
+    const path = isAbsolute(word) ? word : join(folder, word);
+    const place = relative(workspace, path);
+    if (place === "" || place.startsWith("..") || isAbsolute(place)) continue;
+    const facts = await stat(path).catch(() => undefined);
+    if (facts?.isFile() && facts.size <= MAX_FILE) scripts[place] = await readFile(path, "base64").catch(() => "");
+  }
+  return scripts;
+}
+
+/** `isAllowed`: the user's consent to content with this hash. Asked at each run, because a script may have changed. */
+export function sharedHook(
+  definition: SharedHook,
+  { place, isAllowed }: { readonly place: CommandPlace; readonly isAllowed: (hash: string) => boolean },
+): Hook {
+  const { event, matcher, command, timeoutSeconds, failClosed, source, folder, eventName, format } = definition;
+  const covers = matcher === undefined ? () => true : matcherOf(matcher);
+  const env = { ...definition.env, CLAUDE_PROJECT_DIR: place.cwd };
+  const run = async (payload: HookPayload, call: SharedCall | undefined, signal: AbortSignal): Promise<HookVerdict> => {
+    const shared = sharedPayload(payload, { name: eventName, format, call });
+    const end = await runHookCommand({ command, place: { ...place, cwd: folder }, env }, shared, signal);
+    return commandVerdict(end, { hook_event_name: event, tool_input: call?.input ?? null }, true);
+  };
+  return {
+    ...{ event, label: command, origin: "workspace", failClosed, timeoutMs: timeoutSeconds * 1_000 },
+    matcher: (tool) => coversTool(covers, tool),
+    async run(payload, signal) {
+      if (!isAllowed(await sharedHash(definition, place.cwd))) {
+        throw new Error(`it has changed since you allowed it. /hooks shows the hooks of ${source}`);
+      }
+      if (event === "on_session_start" && !covers(String(payload.extra["source"]))) return {};
+      if (payload.tool_name === null) return run(payload, undefined, signal);
+      const calls = sharedCalls(payload, covers);
+      const verdicts = await Promise.all(calls.map((call) => run(payload, call, signal)));
+      return joined(verdicts, calls, payload);
+    },
+  };
+}
+
+/** One verdict for our call from those for the other agent's calls. */
+function joined(verdicts: readonly HookVerdict[], calls: readonly SharedCall[], payload: HookPayload): HookVerdict {
+  const strictest =
+    verdicts.find(({ decision }) => decision === "block") ?? verdicts.find((one) => one.decision === "ask");
+  const context = verdicts.flatMap((verdict) => verdict.context ?? []).join("\n");
+  const changing = verdicts.findIndex(({ input }) => input !== undefined);
+  const [call, input] = [calls[changing], verdicts[changing]?.input];
+  if (call !== undefined && input !== undefined && calls.length > 1 && strictest?.decision !== "block") {
+    return {
+      decision: "block",
+      reason: "A hook changes one file of a patch of several files. Edit the files one by one.",
+    };
+  }
+  const own = payload.tool_input as Readonly<Record<string, unknown>>; // of a checked call
+  return {
+    ...(strictest ?? verdicts[0]),
+    ...(context !== "" && { context }),
+    ...(call && input && { input: ownInput(own, call.input, input) }),
+  };
+}

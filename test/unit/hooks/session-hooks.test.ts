@@ -1,0 +1,245 @@
+// Hooks of config.yaml and of a workspace: what runs, after which consent, and in which format.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { Consents } from "../../../agent-core/approval/consents.ts";
+import { type HookFacts, Hooks } from "../../../agent-core/hooks/hook.ts";
+import { hooksExtension } from "../../../agent-core/hooks/hooks-extension.ts";
+import { SessionHooks, type SessionHooksOptions } from "../../../agent-core/hooks/session-hooks.ts";
+
+let cwd: string;
+let home: string;
+let shown: string[];
+const never = new AbortController().signal;
+
+beforeEach(() => {
+  cwd = realpathSync(mkdtempSync(join(tmpdir(), "hermes-session-hooks-")));
+  home = join(cwd, ".home");
+  mkdirSync(home);
+  shown = [];
+});
+
+function put(path: string, content: unknown): void {
+  mkdirSync(dirname(join(cwd, path)), { recursive: true });
+  writeFileSync(join(cwd, path), typeof content === "string" ? content : JSON.stringify(content));
+}
+
+async function session(options: Partial<SessionHooksOptions> = {}): Promise<SessionHooks> {
+  const consents = new Consents(home, () => undefined);
+  const place = { cwd, home, withheld: [], section: {}, autoAccept: false, trusted: () => true, consents };
+  const hooks = new SessionHooks({ ...place, show: (message) => shown.push(message), ...options }, () => undefined);
+  await hooks.refresh();
+  return hooks;
+}
+
+/** Allows everything that needs a consent. */
+async function allowed(options: Partial<SessionHooksOptions> = {}): Promise<SessionHooks> {
+  const hooks = await session(options);
+  for (const { id } of hooks.items()) await hooks.act(id, "allow");
+  return hooks;
+}
+
+function run(hooks: SessionHooks, facts: HookFacts, event: Parameters<Hooks["run"]>[0] = "pre_tool_call") {
+  const place = { cwd, home, sessionId: "s1", report: () => undefined, monotonicNow: () => 0 };
+  return new Hooks({ ...place, hooks: () => hooks.active }).run(event, { callId: "c1", ...facts }, never);
+}
+
+const bash = { tool: "terminal", input: { command: "ls", timeout: 3 } };
+const claude = (event: string, ...entries: readonly unknown[]) => ({ hooks: { [event]: entries } });
+const group = (matcher: string, command: string) => ({ matcher, hooks: [{ type: "command", command }] });
+const seen = (file = "seen.json") => JSON.parse(readFileSync(join(cwd, file), "utf8"));
+
+test("a hook of config.yaml runs after one consent, which other sessions and the original find in the home", async () => {
+  const section = { pre_tool_call: [{ matcher: "terminal|patch", command: "exit 2" }] };
+  const hooks = await session({ section });
+  expect(hooks.active).toHaveLength(0);
+  expect(shown).toEqual(["1 hook needs your consent before it runs. /hooks shows what would run."]);
+  expect(await hooks.command("")).toContain(
+    "1. **Needs your consent** · pre_tool_call terminal|patch · config.yaml\n   `exit 2`",
+  );
+  expect(await hooks.command("allow 1")).toBe("Allowed: `exit 2`.");
+  expect(JSON.parse(readFileSync(join(home, "shell-hooks-allowlist.json"), "utf8"))).toEqual({
+    approvals: [{ event: "pre_tool_call", command: "exit 2" }],
+  });
+  expect(await run(hooks, bash)).toMatchObject({ decision: "block" });
+  expect(await run(hooks, { tool: "terminal_x" })).toMatchObject({ decision: "continue" });
+  expect((await session({ section })).active).toHaveLength(1);
+});
+
+test("hooks_auto_accept runs them at once, and they can be switched off and on", async () => {
+  const hooks = await session({ section: { pre_tool_call: { command: "exit 2" } }, autoAccept: true });
+  expect(hooks.active).toHaveLength(1);
+  expect(await hooks.command("disable 1")).toBe("Off for this session: `exit 2`.");
+  expect(hooks.active).toHaveLength(0);
+  expect(await hooks.command("enable 1")).toBe("On: `exit 2`.");
+  expect(hooks.active).toHaveLength(1);
+  expect(await hooks.command("allow 7")).toContain("There is no hook 7.");
+});
+
+test("entries that cannot be used are named, and do not affect the others", async () => {
+  const section = { pre_tool_cal: [{ command: "a" }], post_tool_call: [{ timeout: "x" }, { command: "true" }] };
+  const hooks = await session({ section });
+  expect(hooks.items()).toHaveLength(1);
+  expect(shown.slice(0, 2)).toEqual([
+    "config.yaml: hooks.pre_tool_cal is not an event of this version. The nearest name is pre_tool_call.",
+    expect.stringContaining("config.yaml: hooks.post_tool_call[0] is not used. command:"),
+  ]);
+});
+
+test("a failure is shown in the list", async () => {
+  const hooks = await session({ section: { pre_tool_call: [{ command: "exit 3" }] }, autoAccept: true });
+  await run(hooks, bash);
+  expect(await hooks.command("")).toContain("Last failure: it ended with exit code 3");
+});
+
+test("a guard of .claude/settings.json gets Claude Code's input, and denies", async () => {
+  put(
+    ".claude/settings.json",
+    claude("PreToolUse", group("Bash", `cat > seen.json; echo "not $CLAUDE_PROJECT_DIR" >&2; exit 2`)),
+  );
+  const hooks = await allowed();
+  expect(await run(hooks, bash)).toMatchObject({ decision: "block", reasons: [`not ${cwd}`] });
+  expect(seen()).toEqual({
+    ...{ session_id: "s1", cwd, permission_mode: "default", hook_event_name: "PreToolUse", tool_use_id: "c1" },
+    ...{ tool_name: "Bash", tool_input: { command: "ls", timeout: 3000, run_in_background: false } },
+  });
+  expect(await run(hooks, { tool: "read_file", input: { path: "a" } })).toMatchObject({ decision: "continue" });
+});
+
+test.each([
+  ["Edit|Write", "patch", { mode: "replace", path: "a.ts", old_string: "a", new_string: "b" }, "Edit"],
+  ["MultiEdit", "patch", { mode: "replace", path: "a.ts", old_string: "a", new_string: "b" }, "Edit"],
+  ["Write", "write_file", { path: "a.ts", content: "b" }, "Write"],
+  ["Read", "read_file", { path: "a.ts" }, "Read"],
+  ["Grep", "search_files", { pattern: "x", target: "content" }, "Grep"],
+  ["Glob", "search_files", { pattern: "*.ts", target: "files" }, "Glob"],
+  ["mcp__memory__.*", "mcp__memory__add", { text: "x" }, "mcp__memory__add"],
+  ["*", "clarify", { question: "x" }, "clarify"],
+] as const)("the matcher %s covers %s", async (matcher, tool, input, name) => {
+  put(".claude/settings.local.json", claude("PreToolUse", group(matcher, "cat > seen.json; exit 2")));
+  expect(await run(await allowed(), { tool, input })).toMatchObject({ decision: "block" });
+  expect(seen()).toMatchObject({ tool_name: name });
+  if ("path" in input) expect(seen().tool_input.file_path).toBe(join(cwd, "a.ts"));
+});
+
+test("a guard of one file sees every file of a patch", async () => {
+  const script = `grep -q 'file_path":"[^"]*secret.env' && exit 2; echo '{}'`;
+  put(".claude/settings.json", claude("PreToolUse", group("Edit", script)));
+  const patch = "*** Begin Patch\n*** Update File: a.ts\n-a\n+b\n*** Update File: secret.env\n-a\n+b\n*** End Patch";
+  const hooks = await allowed();
+  expect(await run(hooks, { tool: "patch", input: { mode: "patch", patch } })).toMatchObject({ decision: "block" });
+  const harmless = patch.replace("secret.env", "b.ts");
+  expect(await run(hooks, { tool: "patch", input: { mode: "patch", patch: harmless } })).toMatchObject({
+    decision: "continue",
+  });
+});
+
+test("a workspace can ask and amend, and its allow has no effect", async () => {
+  const say = (output: unknown) => `echo '${JSON.stringify({ hookSpecificOutput: output })}'`;
+  put(
+    ".claude/settings.json",
+    claude(
+      "PreToolUse",
+      group("Read", say({ permissionDecision: "ask", permissionDecisionReason: "Sure?" })),
+      group("Write", say({ permissionDecision: "allow", updatedInput: { file_path: "/x/b", content: "c" } })),
+    ),
+  );
+  const hooks = await allowed();
+  const read = await run(hooks, { tool: "read_file", input: { path: "a" } });
+  expect(read).toMatchObject({ decision: "ask", reasons: ["Sure?"] });
+  const write = await run(hooks, { tool: "write_file", input: { path: "a", content: "b" } });
+  expect(write).toMatchObject({ decision: "continue", input: { path: "/x/b", content: "c" } });
+});
+
+test.each([
+  ["fails", "exit 1", "exit code 1"],
+  ["is missing", "./no-such-guard.sh", "exit code 127"],
+  ["prints rubbish", "echo checked", "not a JSON object"],
+])("a guard of a workspace that %s denies and says so", async (_, command, reason) => {
+  put(".claude/settings.json", claude("PreToolUse", group("*", command)));
+  const verdict = await run(await allowed(), bash);
+  expect(verdict).toMatchObject({ decision: "block", reasons: [expect.stringContaining(reason)] });
+});
+
+test("a guard that times out denies", async () => {
+  const hook = { type: "command", command: "sleep 20", timeout: 0.1 };
+  put(".claude/settings.json", claude("PreToolUse", { hooks: [hook] }));
+  const verdict = await run(await allowed(), bash);
+  expect(verdict).toMatchObject({ decision: "block", reasons: [expect.stringContaining("no answer within 0.1 s")] });
+});
+
+test("plain output of other hooks is context, or nothing", async () => {
+  put(".claude/settings.json", {
+    hooks: {
+      SessionStart: [{ matcher: "startup", hooks: [{ type: "command", command: "echo on branch main" }] }],
+      PostToolUse: [group("Edit", "echo formatted 1 file")],
+    },
+  });
+  const hooks = await allowed();
+  const start = (source: string) => run(hooks, { extra: { source } }, "on_session_start");
+  expect(await start("startup")).toMatchObject({ context: ["on branch main"] });
+  expect(await start("resume")).toMatchObject({ context: [] });
+  expect(await run(hooks, { tool: "patch", input: {} }, "post_tool_call")).toMatchObject({ decision: "continue" });
+});
+
+test("hooks of .github/hooks work in both spellings", async () => {
+  put(".github/hooks/guard.json", {
+    version: 1,
+    hooks: {
+      preToolUse: [{ type: "command", bash: "cat > seen.json; cat deny.json", cwd: "sub", timeoutSec: 5 }],
+      PreToolUse: [{ type: "command", command: "cat > claude.json" }],
+    },
+  });
+  put("sub/deny.json", { permissionDecision: "deny", permissionDecisionReason: "Not here." });
+  const verdict = await run(await allowed(), { tool: "write_file", input: { path: "a.ts", content: "b" } });
+  expect(verdict).toMatchObject({ decision: "block", reasons: ["Not here."] });
+  expect(seen("sub/seen.json")).toMatchObject({ sessionId: "s1", toolName: "create" });
+  expect(JSON.parse(seen("sub/seen.json").toolArgs)).toMatchObject({ path: join(cwd, "a.ts"), content: "b" });
+  expect(seen("claude.json")).toMatchObject({ tool_name: "Write" });
+});
+
+test("a workspace's hook needs a new consent when its settings or its script change", async () => {
+  put("guard.sh", "exit 0");
+  put(".claude/settings.json", claude("PreToolUse", group("Bash", 'sh "$CLAUDE_PROJECT_DIR"/guard.sh')));
+  const hooks = await allowed();
+  expect(await run(hooks, bash)).toMatchObject({ decision: "continue" });
+  put("guard.sh", "touch stolen; exit 0");
+  const changed = await run(hooks, bash);
+  expect(changed).toMatchObject({
+    decision: "block",
+    reasons: [expect.stringContaining("changed since you allowed it")],
+  });
+  await hooks.refresh();
+  expect(hooks.items()).toMatchObject([{ state: "needs-consent", source: ".claude/settings.json" }]);
+  expect(existsSync(join(cwd, "stolen"))).toBe(false);
+});
+
+test("nothing of an untrusted workspace is read, offered or run, until the user trusts it", async () => {
+  put(".claude/settings.json", claude("PreToolUse", group("Bash", "exit 2")));
+  let trusted = false;
+  const hooks = await session({ trusted: () => trusted });
+  expect([hooks.items(), hooks.active, shown]).toEqual([[], [], []]);
+  trusted = true;
+  await hooks.refresh();
+  expect(hooks.items()).toHaveLength(1);
+});
+
+test("files that cannot be used are named", async () => {
+  put(".claude/settings.json", '{"hooks": ');
+  put(".github/hooks/a.json", { hooks: { PreCompact: [group("", "x")], PreToolUse: [{ type: "prompt" }] } });
+  await session();
+  expect(shown).toEqual([
+    ".claude/settings.json: its hooks are not used, because it is not valid at its beginning.",
+    ".github/hooks/a.json: hooks for PreCompact have no effect in this version.",
+    ".github/hooks/a.json: a hook for PreToolUse is not used, because it has no command for this system.",
+  ]);
+});
+
+test("a session without hooks, and an agent inside a hook, have no extension", () => {
+  const none = { cwd, home, withheld: [], autoAccept: false, trusted: () => true, onDefect: () => undefined };
+  const section = { pre_tool_call: [] };
+  expect(hooksExtension({ ...none, section: {}, environment: {} })).toBeUndefined();
+  expect(hooksExtension({ ...none, section, environment: { HERMES_IN_HOOK: "1" } })).toBeUndefined();
+  expect(hooksExtension({ ...none, section, environment: {} })).toBeDefined();
+});
