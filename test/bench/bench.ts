@@ -9,6 +9,7 @@ import { measureEnding } from "./ending.ts";
 import { measureIterations } from "./iterations.ts";
 import { measureLongSessions } from "./long-sessions.ts";
 import { measureManyTurns } from "./many-turns.ts";
+import { measureMcp } from "./mcp.ts";
 import type { Row } from "./measuring.ts";
 import { measurePanel } from "./panel.ts";
 import { measureSandbox } from "./sandbox.ts";
@@ -32,6 +33,7 @@ const measurements = {
   checkpoints: measureCheckpoints,
   verdicts: measureVerdicts,
   sandbox: measureSandbox,
+  mcp: measureMcp,
   panel: measurePanel,
   size: measureSize,
 };
