@@ -149,6 +149,7 @@ export class AcpSession {
   /** The user trusts the workspace from now on. */
   trust(): void {
     this.#isTrusted = true;
+    this.agent.extensions.trust();
   }
 
   /** Sends an update. A closed connection drops it. */

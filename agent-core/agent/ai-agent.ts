@@ -236,7 +236,7 @@ export class AIAgent {
   }
 
   /** MCP servers, plugins, hooks and skills of the session. */
-  get extensions(): Pick<Extensions, "items" | "act" | "onChange"> {
+  get extensions(): Pick<Extensions, "items" | "act" | "onChange" | "trust"> {
     return this.#setup.extensions;
   }
 

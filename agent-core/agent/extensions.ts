@@ -46,6 +46,8 @@ export type Extension = {
   readonly ready?: Promise<unknown>;
   /** Called once, when the session's agent exists. */
   begin?(session: ExtensionSession): void;
+  /** The user trusts the workspace from now on. */
+  trust?(): void;
   /** The same array as long as nothing changed. Read at the start of a turn. */
   tools?(): readonly Tool[];
   commands?(): readonly ExtensionCommand[];
@@ -105,6 +107,10 @@ export class Extensions {
     waiting.addEventListener("abort", () => over.resolve(), { once: true });
     if (waiting.aborted) return;
     await Promise.race([Promise.allSettled(this.#all.map(({ ready }) => ready)), over.promise]);
+  }
+
+  trust(): void {
+    for (const extension of this.#all) extension.trust?.();
   }
 
   tools(): readonly Tool[] {

@@ -128,7 +128,8 @@ export type TerminalConfig = z.output<typeof terminalSection>;
 const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 /** An MCP server: a program (`command`) or an address (`url`). */
 export const mcpServerSection = z.object({
-  /** Transport of a `url`: `sse` for servers without streamable HTTP. */
+  /** `sse`: a `url` without streamable HTTP. Other files name it `type`. */
+  transport: z.string().optional(),
   type: z.string().optional(),
   command: text.optional(),
   args: z.array(scalar).default([]),
@@ -143,7 +144,14 @@ export const mcpServerSection = z.object({
   /** Default 60. */
   connect_timeout: seconds.optional(),
   /** Names of tools; `*` matches any characters. */
-  tools: z.object({ include: names.optional(), exclude: names.default([]) }).prefault({}),
+  tools: z
+    .object({
+      include: names.optional(),
+      exclude: names.default([]),
+      resources: z.boolean().default(true),
+      prompts: z.boolean().default(true),
+    })
+    .prefault({}),
   enabled: z.boolean().default(true),
 });
 

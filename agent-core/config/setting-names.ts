@@ -63,8 +63,7 @@ const ORIGINAL: Readonly<Record<string, string>> = {
   fallback_providers: "extra_body reasoning_echo",
   memory: "flush_min_turns provider user_profile_enabled write_approval",
   network: "force_ipv4",
-  "mcp_servers.*": "idle_timeout sampling supports_parallel_tool_calls transport",
-  "mcp_servers.*.tools": "prompts resources",
+  "mcp_servers.*": "idle_timeout sampling supports_parallel_tool_calls",
   "providers.*": `api extra_body extra_headers key_cmd model models name request_timeout_seconds session_affinity_header
     transport`,
   terminal: `auto_source_bashrc container_disk container_persistent daemon_term_grace_seconds daytona_image

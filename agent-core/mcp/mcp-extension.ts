@@ -47,6 +47,11 @@ export class McpExtension implements Extension {
     this.#begun.resolve(session);
   }
 
+  trust(): void {
+    this.#loadIfNeeded();
+    this.#servers?.trust();
+  }
+
   tools(): ReturnType<SessionServers["tools"]> {
     this.#loadIfNeeded(); // the user may trust the workspace by now
     return this.#servers?.tools() ?? [];
@@ -101,7 +106,10 @@ export class McpExtension implements Extension {
     if (this.#isDisposed) return servers.dispose();
     this.#servers = servers;
     this.#known.resolve();
-    for (const listener of this.#listeners) servers.onChange(listener);
+    for (const listener of this.#listeners) {
+      servers.onChange(listener);
+      listener();
+    }
     await servers.ready;
   }
 }

@@ -147,7 +147,7 @@ export function toolsOf(
 
 /** Wrappers that list and read the resources of a server. Empty for a server without resources. */
 export function resourceTools({ config, connection, userOf }: SessionServer, names: ToolNames): readonly Tool[] {
-  if (!connection.listing.hasResources) return [];
+  if (!config.resources || !connection.listing.hasResources) return [];
   const { name: server } = config;
   const shared = { title: undefined, readOnly: config.source !== "workspace" };
   const options = (context: ToolContext) => ({ signal: context.signal, user: userOf(context.ask) });

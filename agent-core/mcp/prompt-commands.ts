@@ -14,6 +14,7 @@ const DESCRIPTION_CHARS = 200;
 /** The commands of a server. A prompt whose name gives the name of another one is left out. */
 export function promptCommands(server: SessionServer, ask: ToolContext["ask"]): readonly ExtensionCommand[] {
   const { config, connection } = server;
+  if (!config.prompts) return [];
   const commands = connection.listing.prompts.map((prompt): ExtensionCommand => {
     const hint = hintOf(prompt);
     const description = withoutInvisible(prompt.description ?? prompt.title ?? prompt.name).replaceAll(/\s+/g, " ");

@@ -39,6 +39,9 @@ export type ServerConfig = {
   /** Only these tools; undefined: all. `*` matches any characters. */
   readonly include: readonly string[] | undefined;
   readonly exclude: readonly string[];
+  /** Offer the server's resources and prompts. */
+  readonly resources: boolean;
+  readonly prompts: boolean;
   readonly isEnabled: boolean;
 };
 
@@ -58,6 +61,8 @@ const DEFAULTS = {
   connectTimeoutMs: CONNECT_TIMEOUT_SECONDS * 1_000,
   include: undefined,
   exclude: [],
+  resources: true,
+  prompts: true,
   isEnabled: true,
 };
 
@@ -83,6 +88,8 @@ export function serversFrom(
       connectTimeoutMs: connectTimeout === undefined ? DEFAULTS.connectTimeoutMs : connectTimeout * 1_000,
       include: tools.include,
       exclude: tools.exclude,
+      resources: tools.resources,
+      prompts: tools.prompts,
       isEnabled: enabled,
     });
   }
@@ -98,10 +105,11 @@ function settingsOf({
   headers,
   auth,
   type,
+  transport = type,
 }: McpServerSection): ServerConfig["settings"] | undefined {
   if (command !== undefined && url === undefined) return { kind: "stdio", command, args, env, cwd };
   if (command !== undefined || url === undefined || !/^https?:/.test(url) || !URL.canParse(url)) return undefined;
-  return { kind: type === "sse" ? "sse" : "http", url, headers, auth };
+  return { kind: transport === "sse" ? "sse" : "http", url, headers, auth };
 }
 
 /** File of a workspace with a table of servers. */

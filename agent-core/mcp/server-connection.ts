@@ -212,12 +212,21 @@ export class ServerConnection {
     }
   }
 
+  /** The error of a call over a connection that is open: an HTTP server may have forgotten it, or the user's sign-in. */
+  #refused(error: unknown): unknown {
+    if (error instanceof Error && error.name === "SignInNeeded")
+      this.#set({ kind: "needs-sign-in", error: error.message });
+    else if (isForgotten(error)) this.#crashed("the server forgot the session");
+    return error;
+  }
+
   #crashed(error: string): void {
     const now = systemClock.now();
     this.#crashes.push(now);
     const recent = this.#crashes.filter((time) => now - time < CRASH_WINDOW_MS);
     const willRestart = recent.length <= MAX_CRASHES;
-    this.#set({ kind: "failed", error, willRestart });
+    const stopped = `It ended ${recent.length} times within a minute and is not started again by itself`;
+    this.#set({ kind: "failed", error: willRestart ? error : `${error}. ${stopped}`, willRestart });
     if (!willRestart) return;
     const delay = RESTART_DELAYS_MS[Math.min(recent.length, RESTART_DELAYS_MS.length) - 1];
     this.#started = new Promise((resolve) => {
@@ -286,16 +295,18 @@ export class ServerConnection {
       if (timeout.signal.aborted) {
         throw new Error(`the MCP server ${name} sent nothing for ${timeoutMs / 1_000} s; the call was cancelled`);
       }
-      if (error instanceof Error && error.name === "SignInNeeded") {
-        this.#set({ kind: "needs-sign-in", error: error.message });
-      }
-      if (this.#client === client) throw error;
+      if (this.#client === client) throw this.#refused(error);
       throw new Error(`the MCP server ${name} ended during the call${client.log === "" ? "" : `: ${client.log}`}`);
     } finally {
       pause();
       this.#running.delete(running);
     }
   }
+}
+
+/** HTTP status 404 of a server that no longer knows the connection, for example after its restart. */
+function isForgotten(error: unknown): boolean {
+  return error instanceof Error && "status" in error && error.status === 404;
 }
 
 /** Schemas that are compiled before other work gets its turn: one takes about a millisecond. */

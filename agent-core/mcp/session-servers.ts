@@ -86,6 +86,10 @@ export class SessionServers implements Extension {
     await Promise.all(this.#entries.map(({ lease }) => lease?.connection.started));
   }
 
+  trust(): void {
+    this.#startAll();
+  }
+
   tools(): readonly Tool[] {
     this.#startAll(); // the user may trust the workspace by now, and its files may have changed
     const tools = this.#entries.flatMap((entry) => this.#toolsOf(entry));

@@ -156,10 +156,19 @@ export type HermesRewind = z.infer<typeof HermesRewind>;
 export const HermesRewound = z.object({ prompt: z.string().nullable() });
 export type HermesRewound = z.infer<typeof HermesRewound>;
 
+const pairs = z.array(z.object({ name: z.string(), value: z.string() }));
+
+/** MCP server as in session/new. */
+const mcpServer = z.union([
+  z.object({ type: z.enum(["http", "sse"]), name: z.string(), url: z.string(), headers: pairs }),
+  z.object({ name: z.string(), command: z.string(), args: z.array(z.string()), env: pairs }),
+]);
+
 const forkParams = z.object({
   sessionId: z.string(),
   cwd: z.string(),
   additionalDirectories: z.array(z.string()).exactOptional(),
+  mcpServers: z.array(mcpServer).exactOptional(),
   _meta: z
     .looseObject({
       /** The fork has only the messages before this position; default: all. Also takes `HermesSessionMeta`. */

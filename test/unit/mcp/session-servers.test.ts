@@ -12,7 +12,13 @@ import { isAlive } from "../../support/processes.ts";
 import { type Bench, toolBench } from "../../support/tool-context.ts";
 
 const FIXTURE = join(import.meta.dirname, "../../support/mcp-fixture.mjs");
-const SECTION = { args: [], env: {}, headers: {}, tools: { exclude: [] }, enabled: true };
+const SECTION = {
+  args: [],
+  env: {},
+  headers: {},
+  tools: { exclude: [], resources: true, prompts: true },
+  enabled: true,
+};
 
 /** The fixture as a server of config.yaml. */
 function fixture(args: readonly string[] = [], changes: Partial<McpServerSection> = {}, name = "fix"): ServerConfig {
@@ -244,7 +250,9 @@ test("a changed list of tools is followed", async () => {
 });
 
 test("include and exclude choose tools by pattern", async () => {
-  const { servers } = await open([fixture([], { tools: { include: ["e*", "look"], exclude: ["environ*"] } })]);
+  const { servers } = await open([
+    fixture([], { tools: { include: ["e*", "look"], exclude: ["environ*"], resources: true, prompts: true } }),
+  ]);
   const names = servers.tools().map(({ name }) => name.replace("mcp__fix__", ""));
   expect(names).toEqual(["echo", "look", "list_resources", "read_resource"]);
 });
@@ -281,7 +289,7 @@ test("nothing starts until the user trusts the workspace", async () => {
   expect(servers.tools()).toEqual([]);
   expect(servers.items()).toMatchObject([{ state: "off" }]);
   trusted = true;
-  servers.tools();
+  servers.trust();
   await expect.poll(() => servers.tools().length).toBeGreaterThan(0);
 });
 
