@@ -125,7 +125,12 @@ export function resultContent(result: ToolResult): ToolCallContent[] {
     return [...diffContent(result.diffs), ...problemContent(result.problems ?? [])];
   }
   if (result.terminalId !== undefined) return terminalContent(result.terminalId);
-  return [...textContent(result.text), ...mediaContent(result.media ?? [])];
+  return [...textContent(withoutDataTags(result.text)), ...mediaContent(result.media ?? [])];
+}
+
+/** The tags around the data of a server are for the model. */
+function withoutDataTags(text: string): string {
+  return text.replace(/^((?:Error: )?)<mcp-result name="[^\n]*">\n([\s\S]*?)\n<\/mcp-result>/, "$1$2");
 }
 
 function mediaContent(media: NonNullable<ToolResult["media"]>): ToolCallContent[] {

@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { AuthProvider, CreateMessageRequest, ElicitRequest } from "@modelcontextprotocol/client";
-import { systemClock } from "../platform/clock.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { ArgumentCheck, OpenClient, ServerPorts } from "./open-client.ts";
 import type {
@@ -17,10 +17,8 @@ import type {
 } from "./server-answers.ts";
 import type { ServerConfig } from "./server-config.ts";
 
-/** Delays before a restart after a crash; the last one repeats. Milliseconds. */
+/** Delays before the restarts after crashes within a minute. After the next crash the server stays down. Milliseconds. */
 const RESTART_DELAYS_MS = [1_000, 5_000, 30_000];
-/** A server that crashes more often within a minute is not started again. */
-const MAX_CRASHES = 3;
 const CRASH_WINDOW_MS = 60_000;
 
 export type ServerState =
@@ -60,6 +58,8 @@ export type ConnectionOptions = {
   readonly config: ServerConfig;
   /** Working folder of a program; absolute. */
   readonly folder: string;
+  /** Default: the system's. */
+  readonly clock?: Clock;
   /** Credentials for an HTTP server, read at each start. Default: none. */
   readonly authProvider?: (config: ServerConfig) => Promise<AuthProvider | undefined>;
 };
@@ -86,7 +86,8 @@ export class ServerConnection {
   #client: OpenClient | undefined;
   /** Settles when the current start has succeeded or failed. */
   #started: Promise<void> = Promise.resolve();
-  #restart: NodeJS.Timeout | undefined;
+  /** Ends the wait before a restart. */
+  #restart: AbortController | undefined;
   #isClosed = false;
   /** Counts the starts: what an earlier start reports does not count. */
   #generation = 0;
@@ -128,7 +129,7 @@ export class ServerConnection {
   /** Starts the server, or starts it again. Settles as `started`. */
   start(): Promise<void> {
     this.#generation += 1;
-    clearTimeout(this.#restart);
+    this.#restart?.abort();
     this.#started = this.#open(this.#generation);
     return this.#started;
   }
@@ -137,7 +138,7 @@ export class ServerConnection {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#generation += 1;
-    clearTimeout(this.#restart);
+    this.#restart?.abort();
     const client = this.#client;
     this.#client = undefined;
     await client?.close().catch(() => undefined);
@@ -221,17 +222,21 @@ export class ServerConnection {
   }
 
   #crashed(error: string): void {
-    const now = systemClock.now();
+    const { clock = systemClock } = this.#options;
+    const now = clock.now();
     this.#crashes.push(now);
     const recent = this.#crashes.filter((time) => now - time < CRASH_WINDOW_MS);
-    const willRestart = recent.length <= MAX_CRASHES;
-    const stopped = `It ended ${recent.length} times within a minute and is not started again by itself`;
-    this.#set({ kind: "failed", error: willRestart ? error : `${error}. ${stopped}`, willRestart });
+    const willRestart = recent.length <= RESTART_DELAYS_MS.length;
+    const { name } = this.config;
+    const advice = `It ended ${recent.length} times within a minute. Type \`/mcp restart ${name}\` to start it again.`;
+    this.#set({ kind: "failed", error: willRestart ? error : `${error}. ${advice}`, willRestart });
     if (!willRestart) return;
-    const delay = RESTART_DELAYS_MS[Math.min(recent.length, RESTART_DELAYS_MS.length) - 1];
-    this.#started = new Promise((resolve) => {
-      this.#restart = setTimeout(() => void this.start().then(resolve), delay);
-    });
+    const delay = RESTART_DELAYS_MS[recent.length - 1] ?? 0;
+    this.#restart = new AbortController();
+    this.#started = clock.wait(delay, this.#restart.signal).then(
+      () => this.start(),
+      () => undefined, // the server was closed, or started by the user
+    );
   }
 
   async #reload(generation: number): Promise<void> {

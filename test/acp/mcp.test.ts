@@ -69,6 +69,9 @@ test("an editor's stdio server is used: its tools are offered, a call asks, the 
   await agent.prompt(sessionId, "add");
   expect(JSON.stringify(model.requests[0]?.body)).toContain("mcp__everything__get-sum");
   expect(sent(model)).toContain("The sum of 40 and 2 is 42.");
+  expect(agent.of("tool_call_update").at(-1)?.["content"]).toEqual([
+    { type: "content", content: { type: "text", text: "```\nThe sum of 40 and 2 is 42.\n```" } },
+  ]);
   const request = asked[0] as { readonly toolCall: { content: { content: { text: string } }[] } } | undefined;
   expect(request?.toolCall.content[0]?.content.text).toBe(
     [
