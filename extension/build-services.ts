@@ -57,7 +57,9 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
   const worker = agentWorker(context, client, environment, log);
   const sessions = sessionsIn(context, { panel, router, status, models, worker });
   const history = new SessionHistory(worker, panel, sessions, sessionListChanges);
-  const restores = new SessionRestores(worker, sessions, checkpoints);
+  const restores = new SessionRestores(worker, sessions, checkpoints, (text) =>
+    panel.command({ kind: "withdraw", text }),
+  );
   const firstRun = new FirstRun(worker, panel, models);
   const services: Services = {
     ...{ log, panel, worker, sessions, history, sessionListChanges },

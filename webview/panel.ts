@@ -87,6 +87,13 @@ export class Panel {
     this.composerFocus.value += 1;
   }
 
+  /** Removes a text that `compose` inserted, unless the user has changed it. */
+  #withdraw(text: string): void {
+    const draft = this.draft.value;
+    if (draft === text) this.write("");
+    else if (draft.startsWith(`${text}\n\n`)) this.write(draft.slice(text.length + 2));
+  }
+
   /** Opens the list of stored sessions and focuses its search. */
   showSessions(): void {
     const { route } = this.store.state;
@@ -133,8 +140,12 @@ export class Panel {
   }
 
   newSession(): void {
-    this.#go({ sessions: false, extensions: false, setup: false, isOpening: false });
+    this.#showConversation();
     this.post({ type: "new-session" });
+  }
+
+  #showConversation(): void {
+    this.#go({ sessions: false, extensions: false, setup: false, isOpening: false });
   }
 
   closeSetup(): void {
@@ -146,8 +157,11 @@ export class Panel {
       case "compose":
         this.compose(command.text);
         break;
+      case "withdraw":
+        this.#withdraw(command.text);
+        break;
       case "new-session":
-        this.newSession();
+        this.#showConversation();
         this.compose();
         break;
       case "replace-session":

@@ -14,7 +14,7 @@ import type { Conversation } from "../sessions/conversation.ts";
 import type { JournalEntry } from "../sessions/entry.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import type { Journal } from "../sessions/journal.ts";
-import type { Todo } from "../tools/todo-list.ts";
+import type { StoredPlan } from "../sessions/read-journal.ts";
 import type { AuxiliaryOptions } from "./auxiliary.ts";
 import type { IterationBudget } from "./budget.ts";
 import type { AgentCallbacks } from "./callbacks.ts";
@@ -96,7 +96,8 @@ export type AIAgentOptions = {
   readonly sessionIndex?: SessionIndex;
   /** Conversation of a resumed session, which `journal` already has. */
   readonly conversation?: Conversation;
-  readonly todos?: readonly Todo[];
+  /** Plans of a resumed session, in order. */
+  readonly plans?: readonly StoredPlan[];
   /** Entries that `journal` already has: usage and changes of files. */
   readonly entries?: readonly JournalEntry[];
   /** Memory across sessions; false: none. Default: the folder `memories` of the home. */

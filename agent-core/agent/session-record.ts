@@ -8,14 +8,14 @@ import { redact } from "../providers/redact.ts";
 import { type Compression, Conversation, type PositionRange } from "../sessions/conversation.ts";
 import type { EntryOf } from "../sessions/entry.ts";
 import type { NewEntry } from "../sessions/journal.ts";
-import type { StoredSession } from "../sessions/read-journal.ts";
+import type { StoredPlan, StoredSession } from "../sessions/read-journal.ts";
 import { newSessionId } from "../sessions/session-files.ts";
 import { titleLine } from "../sessions/titles.ts";
-import { TodoList } from "../tools/todo-list.ts";
+import { type Todo, TodoList } from "../tools/todo-list.ts";
 import type { AIAgentOptions } from "./agent-options.ts";
 import type { Notifier } from "./notifier.ts";
 
-export type RecordOptions = Pick<AIAgentOptions, "conversation" | "journal" | "systemPrompt" | "title" | "todos"> & {
+export type RecordOptions = Pick<AIAgentOptions, "conversation" | "journal" | "systemPrompt" | "title" | "plans"> & {
   /** Source of the secrets that stored tool output must not contain. */
   readonly environment: Environment;
   readonly notify: Pick<Notifier, "plan" | "title">;
@@ -25,6 +25,10 @@ export class SessionRecord {
   readonly conversation: Conversation;
   readonly todos: TodoList;
   readonly #options: RecordOptions;
+  /** All versions of the plan, in order. */
+  readonly #plans: StoredPlan[];
+  /** Plan before the last rewind. */
+  #planBefore: readonly Todo[] | undefined;
   #title: string | undefined;
   #systemPrompt: string | undefined;
 
@@ -33,11 +37,13 @@ export class SessionRecord {
     this.conversation = options.conversation ?? new Conversation();
     this.#title = options.title;
     this.#systemPrompt = options.systemPrompt;
+    this.#plans = [...(options.plans ?? [])];
     this.todos = new TodoList((items) => {
+      this.#plans.push({ position: this.conversation.next, items: [...items] });
       this.journal({ type: "todos", items: [...items] });
       options.notify.plan(items);
     });
-    this.todos.restore(options.todos ?? []);
+    this.todos.restore(this.#plans.at(-1)?.items ?? []);
   }
 
   /** Undefined until the first turn has ended. */
@@ -85,6 +91,8 @@ export class SessionRecord {
   rewind(keep: number): void {
     this.conversation.rewind(keep);
     this.journal({ type: "rewind", keep });
+    this.#planBefore = this.todos.items;
+    this.#changePlan(this.#plans.findLast(({ position }) => position <= keep)?.items ?? []);
   }
 
   /** Takes the last rewind back. Returns the first position that returned; undefined when a message came after it. */
@@ -93,7 +101,12 @@ export class SessionRecord {
     const [first] = returned[0] ?? [];
     if (first === undefined) return undefined;
     this.journal({ type: "rewind", keep: first, returned: returned.map(([from, to]) => [from, to]) });
+    if (this.#planBefore !== undefined) this.#changePlan(this.#planBefore);
     return first;
+  }
+
+  #changePlan(items: readonly Todo[]): void {
+    if (JSON.stringify(items) !== JSON.stringify(this.todos.items)) this.todos.replace(items);
   }
 
   replaceHistory(messages: readonly Message[]): void {

@@ -10,10 +10,10 @@ import type { AIAgentOptions } from "./agent-options.ts";
 /** The stored state of a session, as options of its agent. */
 export function resumedOptions(stored: StoredSession | undefined): Partial<AIAgentOptions> {
   if (stored === undefined) return {};
-  const { conversation, todos, records, title, systemPrompt } = stored;
+  const { conversation, plans, records, title, systemPrompt } = stored;
   return {
     conversation,
-    todos,
+    plans,
     entries: records,
     ...(title !== undefined && { title }),
     ...(systemPrompt !== undefined && { systemPrompt }),

@@ -238,7 +238,9 @@ export type ExtensionActed = z.infer<typeof ExtensionActed>;
 export const PanelCommand = z.discriminatedUnion("kind", [
   /** Focuses the composer, with `text` inserted before the draft. */
   z.object({ kind: z.literal("compose"), text: z.string().exactOptional() }),
-  /** Opens a new session and focuses the composer. */
+  /** Removes a text that `compose` inserted, unless the user has changed it. */
+  z.object({ kind: z.literal("withdraw"), text: z.string() }),
+  /** The host shows a new session: leads to it and focuses the composer. */
   z.object({ kind: z.literal("new-session") }),
   /** The session shown was deleted: opens a new one and keeps the page. */
   z.object({ kind: z.literal("replace-session") }),

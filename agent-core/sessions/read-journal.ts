@@ -35,6 +35,8 @@ export type StoredSession = {
   /** Messages that the model does not get stay in the journal until they are requested. */
   readonly conversation: Conversation;
   readonly todos: readonly StoredTodo[];
+  /** All versions of the plan, in order. */
+  readonly plans: readonly StoredPlan[];
   /** Usage of models and changes of files, in order. */
   readonly records: readonly RecordEntry[];
   /** The display of a tool call. Undefined when the journal lacks it or has changed. */
@@ -48,6 +50,9 @@ export type StoredSession = {
 };
 
 export type StoredTodo = EntryOf<"todos">["items"][number];
+
+/** A plan, and the position of the message after its change. */
+export type StoredPlan = { readonly position: number; readonly items: readonly StoredTodo[] };
 
 /** Entries about the past that a resumed session needs besides its messages. */
 export type RecordEntry = EntryOf<"usage" | "file-change" | "restore" | "compression">;
@@ -107,6 +112,7 @@ class Reading {
   readonly #lineReader: LineReader;
   readonly #conversation = new Conversation();
   readonly #records: RecordEntry[] = [];
+  readonly #plans: StoredPlan[] = [];
   readonly #tools = new Map<string, LinePlace | EntryOf<"tool">>();
   readonly #unsaved: Buffer | undefined;
   readonly #storedText: StoredText;
@@ -165,7 +171,8 @@ class Reading {
       model: last.model?.choice,
       reasoningEffort: last["reasoning-effort"]?.effort,
       conversation: this.#conversation,
-      todos: last.todos?.items ?? [],
+      todos: this.#plans.at(-1)?.items ?? [],
+      plans: this.#plans,
       records: this.#records,
       toolEntry: (callId) => this.#toolAt(this.#tools.get(callId)),
       diffsOf: ({ diffs }) =>
@@ -227,6 +234,9 @@ class Reading {
       case "file-change":
       case "restore":
         this.#records.push(entry);
+        return;
+      case "todos":
+        this.#plans.push({ position: this.#conversation.next, items: entry.items });
         return;
       case "tool":
       case "turn-end":

@@ -16,12 +16,20 @@ export class SessionRestores {
   readonly #worker: AgentWorker;
   readonly #sessions: Sessions;
   readonly #documents: CheckpointDocuments;
-  /** Ids of the restores that took messages back or returned them. */
-  readonly #rewinds = new Set<string | undefined>();
+  /** First message that each restore took back or returned, by the restore's id. */
+  readonly #rewinds = new Map<string | undefined, string | null>();
+  readonly #withdraw: (text: string) => void;
   /** Position of the preview in the panel. */
   #shown: number | undefined;
 
-  constructor(worker: AgentWorker, sessions: Sessions, documents: CheckpointDocuments) {
+  /** `withdraw` removes a text from the composer that a restore has put there. */
+  constructor(
+    worker: AgentWorker,
+    sessions: Sessions,
+    documents: CheckpointDocuments,
+    withdraw: (text: string) => void,
+  ) {
+    this.#withdraw = withdraw;
     this.#worker = worker;
     this.#sessions = sessions;
     this.#documents = documents;
@@ -61,7 +69,7 @@ export class SessionRestores {
     const agent = await this.#worker.agent();
     const restored = await call(agent, restoreMethods.restore, { sessionId, position, ...parts });
     this.close();
-    if (parts.conversation) this.#rewinds.add(restored.restoreId);
+    if (parts.conversation) this.#rewinds.set(restored.restoreId, restored.prompt);
     this.#showResult(restored, { isUndo: false, hasConversation: parts.conversation });
   }
 
@@ -70,8 +78,10 @@ export class SessionRestores {
     const sessionId = this.#sessionId();
     const agent = await this.#worker.agent();
     const undone = await call(agent, restoreMethods.undo, { sessionId, restoreId });
+    const prompt = this.#rewinds.get(restoreId);
     const hasConversation = this.#rewinds.delete(restoreId);
-    if (hasConversation) this.#rewinds.add(undone.restoreId);
+    if (hasConversation) this.#rewinds.set(undone.restoreId, prompt ?? null);
+    if (typeof prompt === "string") this.#withdraw(prompt);
     this.#showResult(undone, { isUndo: true, hasConversation });
   }
 

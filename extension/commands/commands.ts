@@ -19,7 +19,10 @@ export const CHAT_VIEW = "hermes.chat";
 type CommandTable = Readonly<Record<`hermes.${string}`, (services: Services, ...args: readonly unknown[]) => unknown>>;
 
 const sessionCommands: CommandTable = {
-  "hermes.newSession": (services) => showPanel(services, { kind: "new-session" }),
+  "hermes.newSession": (services) => {
+    services.sessions.showNew(); // at once: a message that the user sends now belongs to it
+    return showPanel(services, { kind: "new-session" });
+  },
   "hermes.showHistory": (services) => showPanel(services, { kind: "show-sessions" }),
   "hermes.showExtensions": (services) => showPanel(services, { kind: "show-extensions" }),
   "hermes.focusChat": (services) => showPanel(services, { kind: "compose" }),

@@ -80,7 +80,7 @@ export class Requests {
       ...(ours?.command !== undefined && { command: ours.command }),
       ...(ours?.grant !== undefined && { grant: ours.grant }),
     });
-    const notice = permissionNotice(ours?.command, options);
+    const notice = permissionNotice(ours, options);
     const answer = await this.#firstAnswer(requestId, { sessionId, notice }, signal);
     const option = answer?.kind === "option" ? options.find(({ optionId }) => optionId === answer.optionId) : undefined;
     this.#ports.show(sessionId, { kind: "permission-end", requestId, label: option?.name ?? "Withdrawn" });
@@ -156,24 +156,38 @@ export class Requests {
 
 /** Longest command in a notification. VS Code shows about three lines of 50 characters. */
 const NOTICE_CHARS = 120;
+/** Longest reasons beside it. */
+const REASON_CHARS = 160;
 
 const REVIEW: NoticeButton = { title: "Review" };
 const QUESTION_NOTICE: RequestNotice = { text: "Hermes has a question.", buttons: [{ title: "Show Question" }] };
 
 /**
- * VS Code reads a notification as Markdown links and joins its lines. A command that this could change is not shown, and
- * its only button opens the card.
+ * VS Code reads a notification as Markdown links and joins its lines. A command or a reason that this could change is not
+ * shown, and the only button then opens the card.
  */
-export function permissionNotice(command: string | undefined, options: readonly PermissionOption[]): RequestNotice {
-  if (command === undefined) return { text: "Hermes asks for your permission.", buttons: [REVIEW] };
-  const shown = visibleText(command);
-  const isOneLine = /^\S+( \S+)*$/u.test(shown);
-  if (!isOneLine || shown.length > NOTICE_CHARS || shown.includes("](")) {
-    return { text: "Hermes asks for your permission to run a command.", buttons: [REVIEW] };
+export function permissionNotice(
+  { command, reasons = [] }: { readonly command?: string | undefined; readonly reasons?: readonly string[] } = {},
+  options: readonly PermissionOption[],
+): RequestNotice {
+  const why = plainLine(reasons.join("; "), REASON_CHARS);
+  const because = why === undefined || why === "" ? "" : ` (${why})`;
+  if (command === undefined) return { text: `Hermes asks for your permission${because}.`, buttons: [REVIEW] };
+  const shown = plainLine(command, NOTICE_CHARS);
+  if (shown === undefined) {
+    return { text: `Hermes asks for your permission to run a command${because}.`, buttons: [REVIEW] };
   }
+  if (why === undefined) return { text: `Hermes asks to run: ${shown}`, buttons: [REVIEW] };
   const once = options.filter(({ kind }) => kind === "allow_once" || kind === "reject_once");
   const answers = once.map(({ name: title, optionId }): NoticeButton => ({ title, optionId }));
-  return { text: `Hermes asks to run: ${shown}`, buttons: [REVIEW, ...answers] };
+  return { text: `Hermes asks to run: ${shown}${because}`, buttons: [REVIEW, ...answers] };
+}
+
+/** Undefined for a text that a notification would cut, join or read as a link. */
+function plainLine(text: string, most: number): string | undefined {
+  const shown = visibleText(text);
+  const isPlain = /^(\S+( \S+)*)?$/u.test(shown) && shown.length <= most && !shown.includes("](");
+  return isPlain ? shown : undefined;
 }
 
 const formSchema = z.object({

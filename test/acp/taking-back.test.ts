@@ -94,3 +94,21 @@ test("a fork before a message contains the messages before it", async () => {
   expect(await replayed(agent, String(result?.["sessionId"]))).toEqual([["read a.txt", 0]]);
   expect((await replayed(agent, id)).map((said) => (said as unknown[])[0])).toEqual(["read a.txt", "list files"]);
 });
+
+test("a rewind returns to the plan of its moment, and its undo to the later one", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  await agent.prompt(id, "plan one; two");
+  await agent.prompt(id, "plan three");
+  await agent.request("session/load", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
+  const shown = (): unknown => (agent.of("plan").at(-1)?.["entries"] as Json[]).map(({ content }) => content);
+  const [first, second] = positions(agent);
+  const restore = async (position: unknown) =>
+    agent.request("_hermes/session/restore", { sessionId: id, position, files: false, conversation: true });
+  const { result } = await restore(second);
+  expect(shown()).toEqual(["one", "two"]);
+  await agent.request("_hermes/session/undo_restore", { sessionId: id, restoreId: result?.["restoreId"] });
+  expect(shown()).toEqual(["three"]);
+  await restore(first);
+  expect(shown()).toEqual([]);
+});

@@ -107,11 +107,18 @@ test("a withdrawn request closes its notification", async () => {
 });
 
 test("a notification shows a short command in full, with the answers that last for one call", () => {
-  expect(permissionNotice("git push --force", options)).toEqual({
-    text: "Hermes asks to run: git push --force",
+  expect(permissionNotice({ command: "git push --force", reasons: ["Overwrites a remote branch"] }, options)).toEqual({
+    text: "Hermes asks to run: git push --force (Overwrites a remote branch)",
     buttons: [{ title: "Review" }, { title: "Allow once", optionId: "once" }, { title: "Reject", optionId: "reject" }],
   });
-  expect(permissionNotice("rm \u202ex", options).text).toBe("Hermes asks to run: rm ⟨U+202E⟩x");
+  expect(permissionNotice({ command: "rm \u202ex" }, options).text).toBe("Hermes asks to run: rm ⟨U+202E⟩x");
+});
+
+test("a reason that a notification would change is left for the card, and so are the answers", () => {
+  expect(permissionNotice({ command: "ls", reasons: ["reads [x](command:y)"] }, options)).toEqual({
+    text: "Hermes asks to run: ls",
+    buttons: [{ title: "Review" }],
+  });
 });
 
 test.each([
@@ -120,7 +127,7 @@ test.each([
   ["blanks that a notification joins", "rm 'a  b'"],
   ["more text than fits", `rm ${"a".repeat(200)}`],
 ])("a command with %s is not in the notification, which only leads to the card", (_title, command) => {
-  expect(permissionNotice(command, options)).toEqual({
+  expect(permissionNotice({ command }, options)).toEqual({
     text: "Hermes asks for your permission to run a command.",
     buttons: [{ title: "Review" }],
   });
