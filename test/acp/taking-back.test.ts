@@ -101,7 +101,8 @@ test("a rewind returns to the plan of its moment, and its undo to the later one"
   await agent.prompt(id, "plan one; two");
   await agent.prompt(id, "plan three");
   await agent.request("session/load", { sessionId: id, cwd: agent.cwd, mcpServers: [] });
-  const shown = (): unknown => (agent.of("plan").at(-1)?.["entries"] as Json[]).map(({ content }) => content);
+  const plans = () => agent.of("plan").map(({ entries }) => (entries as Json[]).map(({ content }) => content));
+  const shown = (): unknown => plans().at(-1);
   const [first, second] = positions(agent);
   const restore = async (position: unknown) =>
     agent.request("_hermes/session/restore", { sessionId: id, position, files: false, conversation: true });
