@@ -17,6 +17,7 @@ import { SessionRestores } from "./chat/session-restores.ts";
 import { SessionRouter, Sessions } from "./chat/sessions.ts";
 import type { ClientServices } from "./client/client-services.ts";
 import { CHAT_VIEW } from "./commands/commands.ts";
+import { hoverOverMemory } from "./commands/memory-files.ts";
 import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
 import { MODEL_SETTINGS, ModelMemory } from "./models/model-memory.ts";
@@ -89,6 +90,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
     }),
     reportDecisions(services),
     followWorker(services),
+    hoverOverMemory(worker),
     ...followSettings(services),
   );
   return { services, view };

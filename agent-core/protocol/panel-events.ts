@@ -124,6 +124,8 @@ const turnEvents = [
   z.object({ kind: z.literal("queue"), prompts: z.array(QueuedPrompt).readonly() }),
   /** The messages from this position on were removed. */
   z.object({ kind: z.literal("rewind"), position: z.number() }),
+  /** The changes that a call made in the memory were undone. */
+  z.object({ kind: z.literal("memory-undone"), callId: z.string() }),
   z.object({
     kind: z.literal("notice"),
     severity: z.enum(["info", "warning", "error"]),

@@ -37,6 +37,8 @@ const conversation = [
   z.object({ type: z.literal("earlier"), before: position, all: z.literal(true).exactOptional() }),
   z.object({ type: z.literal("set-config"), configId: id, value: choice }),
   z.object({ type: z.literal("permission"), requestId: id, optionId: id, reason: text.exactOptional() }),
+  /** Undoes the changes that a call made in the memory. */
+  z.object({ type: z.literal("memory-undo"), callId: id }),
   /** Answers a question; null: no answer. */
   z.object({ type: z.literal("answer"), requestId: id, text: text.nullable() }),
 ] as const;

@@ -11,6 +11,7 @@ import { decideHunk, revealHunk } from "../review/hunk-keys.ts";
 import type { Review } from "../review/review.ts";
 import type { Services } from "../services.ts";
 import { importSessions } from "./import-sessions.ts";
+import { openMemory } from "./memory-files.ts";
 
 /** The panel's view in package.json. */
 export const CHAT_VIEW = "hermes.chat";
@@ -35,6 +36,8 @@ const sessionCommands: CommandTable = {
   },
   "hermes.importSessions": importSessions,
   "hermes.manageGrants": manageGrants,
+  "hermes.openMemory": ({ worker }) => openMemory(worker, "memory"),
+  "hermes.openUserProfile": ({ worker }) => openMemory(worker, "user"),
   "hermes.stop": ({ sessions }) => sessions.shown.dispatch({ type: "cancel" }),
 };
 

@@ -70,6 +70,7 @@ const handlers: Handlers = {
   "earlier-page": addEarlierPage,
   "earlier-failed": failEarlier,
   "turn-end": endTurn,
+  "memory-undone": (state, { callId }) => ({ ...state, undoneMemory: [...state.undoneMemory, callId] }),
   interrupted: (state) => ({ ...state, isInterrupted: true }),
   rewind: (state, { position }, at) => rewindTo(state, position, at),
   "restore-preview": previewRestore,

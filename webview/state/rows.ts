@@ -19,7 +19,7 @@ function isShown(entry: Entry): boolean {
       return !isBlank(entry.text);
     case "tool":
       // The plan has a place of its own above the composer.
-      return entry.kind !== "think" || entry.status === "failed";
+      return entry.kind !== "think" || entry.isMemory || entry.status === "failed";
     default:
       return true;
   }

@@ -55,6 +55,8 @@ export type ToolEntry = {
   readonly durationMs: number | undefined;
   /** Runs of hooks for the call. */
   readonly hooks: readonly HermesHookRun[];
+  /** The call changes the memory. */
+  readonly isMemory: boolean;
   /** The call waits for the user's permission. */
   readonly waiting: boolean;
   /** The user said no. */
@@ -66,6 +68,8 @@ export type NoticeEntry = {
   readonly key: string;
   readonly severity: "info" | "warning" | "error";
   readonly text: string;
+  /** Id of the call whose changes of the memory it names. */
+  readonly memoryCall?: string;
   /** The wait before a retry. `until`: clock, milliseconds. */
   readonly retry?: RetryUpdate & { readonly until: number };
 };
@@ -185,6 +189,8 @@ export type PanelState = {
   readonly usage: UsageState | undefined;
   readonly configOptions: readonly SessionConfigOption[];
   readonly commands: readonly AvailableCommand[];
+  /** Ids of the calls whose changes of the memory were undone. */
+  readonly undoneMemory: readonly string[];
   /** Last action on each extension, by its id. */
   readonly extensionActs: ReadonlyMap<string, ExtensionAct>;
   /** Keys of the extensions in need of attention that the user has seen, as `attentionKey`. */
@@ -228,6 +234,7 @@ export const emptyState: PanelState = {
   usage: undefined,
   configOptions: [],
   commands: [],
+  undoneMemory: [],
   extensionActs: new Map(),
   seenExtensions: [],
   restore: undefined,

@@ -27,6 +27,7 @@ export function upsertToolCall(state: PanelState, update: ToolCallUpdate, at: nu
     startedAt: sealed.running ? at : undefined,
     durationMs: undefined,
     hooks: [],
+    isMemory: false,
     waiting: false,
     isRejected: false,
   };
@@ -63,6 +64,7 @@ function merge(card: ToolEntry, update: ToolCallUpdate, at: number): ToolEntry {
     ...card,
     status,
     title: update.title ?? card.title,
+    isMemory: card.isMemory || update.name === "memory",
     kind: update.kind ?? card.kind,
     content: update.content ?? card.content,
     locations: update.locations ?? card.locations,

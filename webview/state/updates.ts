@@ -1,7 +1,15 @@
 /** Applies the agent's updates: the table has a handler for each kind of ACP session update. */
 import type { ContentChunk, SessionUpdate } from "@zed-industries/agent-client-protocol";
 import type { PanelEvent } from "../../agent-core/protocol/panel-events.ts";
-import { activityIn, compressionIn, positionIn, pressureIn, type RetryUpdate, retryIn } from "./agent-meta.ts";
+import {
+  activityIn,
+  compressionIn,
+  hermesField,
+  positionIn,
+  pressureIn,
+  type RetryUpdate,
+  retryIn,
+} from "./agent-meta.ts";
 import { modelName, withMode } from "./config.ts";
 import { contentText } from "./content-text.ts";
 import { beginWithEarlier, earlierOf } from "./earlier.ts";
@@ -50,7 +58,11 @@ const handlers: Handlers = {
   notice: (state, update, at) => {
     const text = update.description ? `${update.title}: ${update.description}` : update.title;
     const retry = retryIn(update._meta);
-    const entry = { type: "notice", severity: severityOf(update.severity), text } as const;
+    const memoryCall = hermesField(update._meta, "memoryCall");
+    const entry = {
+      ...({ type: "notice", severity: severityOf(update.severity), text } as const),
+      ...(typeof memoryCall === "string" && { memoryCall }),
+    };
     return retry === undefined ? addEntry(state, entry, at) : showRetry(state, { ...entry, retry }, at);
   },
   compaction_update: (state, update, at) => {

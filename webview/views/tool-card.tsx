@@ -1,4 +1,5 @@
 /** Card of a tool call: title, status, and its content. */
+import { useComputed } from "@preact/signals";
 import type { ToolCallContent, ToolKind } from "@zed-industries/agent-client-protocol";
 import { memo } from "preact/compat";
 import { visibleText } from "../../agent-core/platform/visible-text.ts";
@@ -49,7 +50,7 @@ export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: Tool
   const commands = content.some((part) => part.type === "terminal");
   const summary = (
     <>
-      <Icon name={icons[kind]} />
+      <Icon name={entry.isMemory ? "bookmark" : icons[kind]} />
       <span class={`tool-title${kind === "execute" ? " tool-command" : ""}`} title={title}>
         {title}
       </span>
@@ -72,9 +73,32 @@ export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: Tool
           {hooks.length > 0 && <HookList hooks={hooks} />}
         </Fold>
       )}
+      {entry.isMemory && status === "completed" && (
+        <div class="tool-memory">
+          <MemoryUndo callId={entry.id} />
+        </div>
+      )}
     </div>
   );
 });
+
+/** Undoes what a call changed in the memory. */
+export function MemoryUndo({ callId }: { readonly callId: string }) {
+  const { store, post } = usePanel();
+  const isUndone = useComputed(() => store.shown.value.undoneMemory.includes(callId)).value;
+  if (isUndone) return <span class="memory-undone">Undone</span>;
+  return (
+    <button
+      type="button"
+      class="text-button"
+      title="Undo this change of the memory"
+      aria-label="Undo this change of the memory"
+      onClick={() => post({ type: "memory-undo", callId })}
+    >
+      Undo
+    </button>
+  );
+}
 
 function Part({ id, part }: { readonly id: string; readonly part: ToolCallContent }) {
   switch (part.type) {

@@ -1,4 +1,6 @@
 /** Messages of the panel about sessions: the one shown, and all of them. */
+import { memoryMethods } from "../../../agent-core/protocol/memory.ts";
+import { call } from "../../../agent-core/protocol/method.ts";
 import type { Requests } from "../../requests/requests.ts";
 import type { Services } from "../../services.ts";
 import type { PanelActions } from "../chat-view.ts";
@@ -24,6 +26,7 @@ type ConversationActions = PanelActions<
   | "set-config"
   | "permission"
   | "answer"
+  | "memory-undo"
   | "queue-remove"
   | "queue-hold"
   | "queue-edit"
@@ -41,7 +44,7 @@ export function sessionActions(parts: Parts): SessionActions {
   return { ...conversationActions(parts), ...historyActions(parts) };
 }
 
-function conversationActions({ sessions, panel, requests, restores }: Parts): ConversationActions {
+function conversationActions({ sessions, panel, requests, restores, worker }: Parts): ConversationActions {
   return {
     ready: () => {
       sessions.shown.dispatch({ type: "queue-release" });
@@ -66,6 +69,14 @@ function conversationActions({ sessions, panel, requests, restores }: Parts): Co
     "set-config": ({ configId, value }) => sessions.shown.setConfig(configId, value),
     permission: ({ requestId, optionId, reason }) =>
       requests.answer(requestId, { kind: "option", optionId, ...(reason !== undefined && { reason }) }),
+    "memory-undo": ({ callId }) =>
+      withErrorMessage("The change of the memory cannot be undone", async () => {
+        const { sessionId, log } = sessions.shown;
+        if (sessionId === undefined) return;
+        const { ok, message: text } = await call(await worker.agent(), memoryMethods.undo, { sessionId, callId });
+        if (ok) log.push({ kind: "memory-undone", callId });
+        log.push({ kind: "notice", severity: ok ? "info" : "warning", text });
+      }),
     answer: ({ requestId, text }) => requests.answer(requestId, { kind: "text", text }),
     "queue-remove": (message) => sessions.shown.dispatch(message),
     "queue-hold": (message) => sessions.shown.dispatch(message),

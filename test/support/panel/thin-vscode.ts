@@ -213,6 +213,7 @@ function api(parts: { readonly window: object; readonly workspace: object; reado
     },
     languages: {
       registerCodeLensProvider: () => new Disposable(),
+      registerHoverProvider: () => new Disposable(),
       onDidChangeDiagnostics: never,
       getDiagnostics: () => [],
     },

@@ -9,7 +9,7 @@ import { appendText, emptyText } from "../../state/streamed-text.ts";
 import { Fold } from "../fold.tsx";
 import { Icon } from "../icon.tsx";
 import { usePanel } from "../panel-context.ts";
-import { ToolCard } from "../tool-card.tsx";
+import { MemoryUndo, ToolCard } from "../tool-card.tsx";
 import { formatCount, formatDuration, retryLine } from "../words.ts";
 import { RestoreLine } from "./restore-card.tsx";
 import { UserMessage } from "./user-message.tsx";
@@ -95,7 +95,8 @@ const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) 
           <Icon name={entry.severity} />{" "}
           <span dir="auto">
             {entry.retry === undefined ? entry.text : <RetryText entry={entry} retry={entry.retry} />}
-          </span>
+          </span>{" "}
+          {entry.memoryCall !== undefined && <MemoryUndo callId={entry.memoryCall} />}
         </div>
       );
     case "restored":

@@ -23,6 +23,13 @@ test("blank answers and the keeping of the plan have no row", () => {
   expect(rows.map((row) => row.type === "tool" && row.id)).toEqual(["lost", "read"]);
 });
 
+test("a change of the memory has a row, from which the user can undo it", () => {
+  const title = "Remember: likes tabs";
+  const call = { toolCallId: "m", name: "memory", title, kind: "think", status: "completed" } as const;
+  const rows = rowsAfter(update({ sessionUpdate: "tool_call", ...call }));
+  expect(rows).toMatchObject([{ type: "tool", id: "m", isMemory: true }]);
+});
+
 test("the text that grows is the last row, and is finished when no turn runs", () => {
   const prompt: PanelEvent = { kind: "prompt", id: "p", text: "go" };
   expect(rowsAfter(prompt, chunk("half")).at(-1)).toMatchObject({ type: "answer", growing: true });

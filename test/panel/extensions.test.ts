@@ -1,0 +1,100 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { call, callTools, say } from "../support/model-server/model-server.ts";
+import { openPanel, useModelServer, usePanel } from "../support/panel/open-panel.ts";
+import { TOO_WIDE } from "../support/panel/too-wide.ts";
+
+const FIXTURE = join(import.meta.dirname, "../support/mcp-fixture.mjs");
+const SERVER = { command: process.execPath, args: [FIXTURE] };
+const BROKEN = { command: process.execPath, args: ["-e", "process.exit(3)"] };
+
+// The page of extensions with real MCP servers, and the undo of changes of the memory.
+describe("the page of extensions", () => {
+  const model = useModelServer();
+  const panel = usePanel(() =>
+    openPanel({
+      model: model(),
+      files: { ".mcp.json": JSON.stringify({ mcpServers: { notes: SERVER } }) },
+      prepare: ({ home }) => {
+        const config = JSON.parse(readFileSync(join(home, "config.yaml"), "utf8"));
+        const servers = { files: SERVER, broken: BROKEN };
+        writeFileSync(join(home, "config.yaml"), JSON.stringify({ ...config, mcp_servers: servers }));
+      },
+    }),
+  );
+
+  const page = () => panel().page.getByRole("region", { name: "Extensions", exact: true });
+  const row = (name: string) => page().locator(".extension-row").filter({ hasText: name });
+  const state = (name: string) => row(name).locator(".extension-state").textContent();
+  const focused = () => panel().page.locator(":focus").textContent();
+
+  test("a line names what needs the user, and leads to the page", async () => {
+    const line = panel().page.getByRole("button", { name: "2 extensions need your attention" });
+    await line.waitFor();
+    await panel().pictures("extensions-line");
+    await line.click();
+    await expect.poll(focused).toBe("Extensions");
+    await expect.poll(() => state("files")).toBe("On");
+    expect(await state("broken")).toBe("Failed");
+    expect(await state("notes")).toBe("Needs consent");
+    expect(await row("notes").textContent()).toContain("mcp-fixture.mjs");
+    await page().getByText("Skills are instructions").waitFor();
+    await panel().pictures("extensions");
+  });
+
+  test("it fits a narrow side bar in every theme", async () => {
+    for (const theme of ["light", "dark", "high-contrast", "high-contrast-light"] as const) {
+      await panel().setTheme(theme);
+      for (const width of [300, 200]) {
+        await panel().setWidth(width);
+        expect(await panel().page.locator("body").evaluate(TOO_WIDE), `${theme}, ${width} px`).toEqual([]);
+      }
+    }
+    await panel().setTheme("dark");
+    await panel().setWidth(320);
+  });
+
+  test("a server of the workspace starts after the user allowed it, by keyboard alone", async () => {
+    await row("notes").getByRole("button", { name: "Allow notes" }).press("Enter");
+    await expect.poll(() => state("notes")).toBe("On");
+  });
+
+  test("a tool is switched off, and stays off until it is switched on", async () => {
+    const fold = row("files").getByRole("button", { name: /tools?$/ });
+    await fold.click();
+    const tool = row("files").getByRole("checkbox").first();
+    expect(await tool.isChecked()).toBe(true);
+    await tool.press("Space");
+    await row("files")
+      .getByRole("button", { name: /, 1 off$/ })
+      .waitFor();
+    await expect.poll(() => tool.isChecked()).toBe(false);
+    await panel().pictures("extensions-tools");
+  });
+
+  test("Escape returns to the conversation, and what was seen is not mentioned again", async () => {
+    await page().press("Escape");
+    await page().waitFor({ state: "detached" });
+    await expect.poll(() => panel().page.locator(":focus").getAttribute("aria-label")).toBe("Message Hermes");
+    expect(await panel().page.getByText("attention").count()).toBe(0);
+    await panel().hideAndShow();
+    expect(await panel().page.locator(".extensions-line").count()).toBe(0);
+  });
+
+  test("a change of the memory is undone from its card", async () => {
+    await panel().page.getByRole("combobox", { name: "Mode" }).selectOption("auto");
+    model().script(callTools(call("memory", { action: "add", content: "tests run with vitest" })), say("Noted."));
+    await panel().send("remember how tests run");
+    await panel().page.getByText("Noted.").first().waitFor();
+    await panel().idle();
+    const memory = join(panel().home, "memories", "MEMORY.md");
+    expect(readFileSync(memory, "utf8")).toBe("tests run with vitest\n");
+    await panel().pictures("memory-card");
+    await panel().toolCalls("completed").getByRole("button", { name: "Undo this change of the memory" }).click();
+    await panel().toolCalls("completed").getByText("Undone").waitFor();
+    await panel().page.getByText("Removed from the memory: tests run with vitest.").first().waitFor();
+    expect(readFileSync(memory, "utf8")).toBe("");
+    await panel().pictures("memory-undone");
+  });
+});
