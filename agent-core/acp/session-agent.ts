@@ -120,8 +120,11 @@ const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefine
       ...{ ...hooks, withheld: variables.withheld, cwd, home, trusted, onDefect: log },
       environment: options.environment ?? {},
     }),
-  ({ configured: { plugins, pluginEngine, variables }, home, log }) =>
-    configuredPlugins({ home, config: plugins, engineName: pluginEngine, variables, log }),
+  ({ configured: { plugins, pluginEngine, variables, options }, home, log }) =>
+    configuredPlugins({
+      ...{ home, config: plugins, engineName: pluginEngine, variables, log },
+      environment: options.environment ?? {},
+    }),
 ];
 
 function sessionExtensions(facts: ExtensionFacts): readonly Extension[] {

@@ -1,4 +1,4 @@
-/** The answer of a hook's command, in the spelling of the original Hermes Agent, of Claude Code or of Copilot. */
+/** The answer of a hook, a command's or a plugin's, in the spelling of the original Hermes Agent, of Claude Code or of Copilot. */
 import * as z from "zod";
 import type { FilterEnd } from "../platform/children/run-filter.ts";
 import { parseJson } from "../platform/json.ts";
@@ -61,8 +61,7 @@ export function commandVerdict(
   isShared: boolean,
 ): HookVerdict {
   const event = payload.hook_event_name;
-  const parsed = answerSchema.safeParse(parseJson(output));
-  const verdict = parsed.success ? verdictOf(parsed.data, payload) : undefined;
+  const verdict = readVerdict(parseJson(output), payload);
   if (exitCode === BLOCKING_EXIT && BLOCKABLE.has(event)) return blocked(verdict, errors);
   const isTightening = verdict?.decision === "block" || verdict?.decision === "ask";
   if (exitCode !== 0 && !isTightening) {
@@ -84,6 +83,12 @@ function plainVerdict(plain: string, event: HookEvent, isShared: boolean): HookV
   if (isShared && CONTEXTUAL.has(event)) return { context: plain };
   if (isShared && event !== "pre_tool_call") return {};
   throw new Error(`its answer is not a JSON object: ${JSON.stringify(plain.slice(0, SHOWN_CHARS))}`);
+}
+
+/** Verdict in the JSON answer of a command or a plugin; undefined for an answer that is none. */
+export function readVerdict(answer: unknown, payload: HookFacts): HookVerdict | undefined {
+  const parsed = answerSchema.safeParse(answer);
+  return parsed.success ? verdictOf(parsed.data, payload) : undefined;
 }
 
 function verdictOf(answer: Answer, { hook_event_name: event, tool_input: before }: HookFacts): HookVerdict {

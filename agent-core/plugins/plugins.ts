@@ -1,11 +1,11 @@
 /** The plugins of a session: those of the home that config.yaml names run, and the user switches them on and off. */
 import { existsSync } from "node:fs";
 import type { Extension, ExtensionCommand, ExtensionSession } from "../agent/extensions.ts";
-import { extensionPlaces } from "../config/home.ts";
+import { type Environment, extensionPlaces } from "../config/home.ts";
 import { setPluginEnabled } from "../config/home-file.ts";
 import type { Config } from "../config/sections.ts";
 import type { ContextEngine } from "../context/context-engine.ts";
-import type { Hook } from "../hooks/hook.ts";
+import { type Hook, IN_HOOK_VARIABLE } from "../hooks/hook.ts";
 import type { CommandVariables } from "../host/terminals/backend.ts";
 import { nearestNames } from "../platform/edit-distance.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
@@ -22,6 +22,8 @@ export type PluginsOptions = {
   readonly config: Config["plugins"];
   /** Name of a plugin's engine in config.yaml; undefined for a built-in one. */
   readonly engineName: string | undefined;
+  /** Environment of the agent. One that a hook or a plugin has started runs no hooks of plugins. */
+  readonly environment: Environment;
   /** Changes to the environment of commands; plugins get the same. */
   readonly variables: CommandVariables;
   readonly log: (line: string) => void;
@@ -235,7 +237,7 @@ export class Plugins implements Extension {
     const parts = this.#parts();
     this.#tools = parts.flatMap(({ tools }) => tools);
     this.#commands = parts.flatMap(({ commands }) => commands);
-    this.#hooks = parts.flatMap(({ hooks }) => hooks);
+    this.#hooks = this.#options.environment[IN_HOOK_VARIABLE] ? [] : parts.flatMap(({ hooks }) => hooks);
     this.#changed();
   }
 
@@ -263,7 +265,6 @@ const actions: Readonly<Record<HermesExtensionItem["state"], readonly HermesExte
 
 function itemOf({ plugin, state, error, parts }: PluginState): HermesExtensionItem {
   const { name, version, description, folder, problem } = plugin;
-  const label = [version === undefined ? [] : `version ${version}`, description ?? []].flat().join(": ");
   const failure = error ?? problem;
   return {
     id: `${ID}${name}`,
@@ -271,7 +272,7 @@ function itemOf({ plugin, state, error, parts }: PluginState): HermesExtensionIt
     name,
     source: "plugins",
     state,
-    detail: [label, partsText(parts)].filter((text) => text !== "").join(" — ") || folder,
+    detail: [version ?? "", description ?? "", partsText(parts)].filter((text) => text !== "").join(" · ") || folder,
     path: folder,
     ...(failure !== undefined && { error: failure }),
     actions: problem === undefined ? actions[state] : actions[state].filter((action) => action === "disable"),

@@ -1,7 +1,8 @@
 /** One plugin of a session: its process, and its registrations as tools, commands, hooks and engines. */
-import * as z from "zod";
 import type { ExtensionCommand, ExtensionSession } from "../agent/extensions.ts";
-import type { Hook, HookVerdict } from "../hooks/hook.ts";
+import { readVerdict } from "../hooks/command-answer.ts";
+import { matcherOf } from "../hooks/command-hook.ts";
+import { type Hook, type HookPayload, type HookVerdict, IN_HOOK_VARIABLE } from "../hooks/hook.ts";
 import type { CommandVariables } from "../host/terminals/backend.ts";
 import { commandEnvironment } from "../host/terminals/command-environment.ts";
 import { messageOf } from "../platform/errors.ts";
@@ -14,6 +15,8 @@ import { pluginTool } from "./plugin-tool.ts";
 
 /** Time that a hook's own timeout leaves to that of the connection, which names the plugin. Milliseconds. */
 const HOOK_MARGIN_MS = 1_000;
+/** Characters of an invalid answer in its error message. */
+const SHOWN_CHARS = 80;
 
 export type RunningPluginOptions = {
   readonly plugin: InstalledPlugin;
@@ -52,7 +55,7 @@ export class RunningPlugin {
     this.#connection = new PluginConnection({
       entry: plugin.entry,
       config,
-      environment: commandEnvironment(variables, undefined),
+      environment: { ...commandEnvironment(variables, undefined), [IN_HOOK_VARIABLE]: "1" },
       timeouts,
       log: (line) => log(`Plugin ${plugin.name}: ${line}`),
       onStopped,
@@ -97,15 +100,15 @@ export class RunningPlugin {
 
   #hook({ event, matcher, failClosed, handler }: Extract<Registration, { kind: "hook" }>): Hook {
     const { plugin } = this.#options;
-    const pattern = matcher === undefined ? undefined : new RegExp(`^(?:${matcher})$`);
     return {
       event,
-      ...(pattern && { matcher: (tool) => pattern.test(tool) }),
+      ...(matcher !== undefined && { matcher: matcherOf(matcher) }),
       label: `plugin ${plugin.name}`,
       origin: "plugin",
       failClosed,
       timeoutMs: this.#timeouts.other + HOOK_MARGIN_MS,
-      run: async (payload, signal) => readVerdict(await this.#call(handler, payload, `its hook ${event}`, signal)),
+      run: async (payload, signal) =>
+        verdictOf(await this.#call(handler, payload, `its hook ${event}`, signal), payload),
     };
   }
 
@@ -127,33 +130,10 @@ export class RunningPlugin {
   }
 }
 
-const texts = z.string().optional().catch(undefined);
-
-/** Answer of a hook; the same names as in the output of a command's hook. */
-const verdictSchema = z.object({
-  decision: texts,
-  action: texts,
-  reason: texts,
-  message: texts,
-  args: z.record(z.string(), z.unknown()).optional(),
-  tool_input: z.record(z.string(), z.unknown()).optional(),
-  context: texts,
-  text: texts,
-});
-
-/** Throws for an answer that is no verdict. No answer lets the event continue. */
-function readVerdict(answer: unknown): HookVerdict {
+/** Verdict of a hook's handler. No answer lets the event continue; throws for one that is no verdict. */
+function verdictOf(answer: unknown, payload: HookPayload): HookVerdict {
   if (answer === null) return {};
-  const parsed = verdictSchema.safeParse(answer);
-  if (!parsed.success) throw new Error(`its answer is not a verdict: ${JSON.stringify(answer).slice(0, 100)}`);
-  const { decision, action = decision, reason, message = reason, args, tool_input: input = args } = parsed.data;
-  const { context, text } = parsed.data;
-  const known = (["block", "ask", "approve"] as const).find((one) => one === action);
-  return {
-    ...(known !== undefined && { decision: known }),
-    ...(message !== undefined && { reason: message }),
-    ...(input !== undefined && { input }),
-    ...(context !== undefined && { context }),
-    ...(text !== undefined && { text }),
-  };
+  const verdict = readVerdict(answer, payload);
+  if (verdict !== undefined) return verdict;
+  throw new Error(`its answer is not a verdict: ${JSON.stringify(answer).slice(0, SHOWN_CHARS)}`);
 }

@@ -42,7 +42,7 @@ async function start(): Promise<{ agent: AcpAgent; model: ModelServer; id: strin
 
 const lastMessage = ({ requests }: ModelServer): string => String(requests.at(-1)?.body.messages.at(-1)?.["content"]);
 
-test("the plugin of the manual adds a tool and a command", async () => {
+test("the plugin of the manual adds a tool, a command and a hook", async () => {
   const { agent, model, id } = await start();
   model.script(say("Ready."), { parts: [call("find_todos", { folder: "." })] }, say("One."));
   await agent.prompt(id, "Hello");
@@ -57,6 +57,9 @@ test("the plugin of the manual adds a tool and a command", async () => {
   });
   await agent.prompt(id, "/todos");
   expect(agent.text()).toContain("open.ts:2: // FIXME: later");
+  model.script({ parts: [call("terminal", { command: "git commit --no-verify" })] }, say("Refused."));
+  await agent.prompt(id, "Commit it.");
+  expect(lastMessage(model)).toContain("leave out --no-verify");
 });
 
 test("the context engine of a plugin compresses a conversation", async () => {

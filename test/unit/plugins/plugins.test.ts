@@ -35,14 +35,16 @@ function install(name: string, code: string, manifest = `name: ${name}\nversion:
   writeFileSync(join(folder, "index.js"), code);
 }
 
-type Settings = Partial<PluginsOptions["config"]> & Partial<Pick<PluginsOptions, "engineName" | "timeouts">>;
+type Settings = Partial<PluginsOptions["config"]> &
+  Partial<Pick<PluginsOptions, "engineName" | "environment" | "timeouts">>;
 
 /** The plugins of a session, once they have started. */
-async function started({ engineName, timeouts, ...config }: Settings): Promise<Plugins> {
+async function started({ engineName, environment = {}, timeouts, ...config }: Settings): Promise<Plugins> {
   const plugins = new Plugins({
     home,
     config: { enabled: [], disabled: [], entries: {}, ...config },
     engineName,
+    environment,
     variables: { withheld: ["SECRET_OF_OURS"], passed: {} },
     log: (line) => logged.push(line),
     ...(timeouts && { timeouts }),
@@ -217,11 +219,21 @@ test("a plugin's hook blocks, changes and explains a call, for the tools that it
   const [before, after] = plugins.hooks();
   expect(before).toMatchObject({ event: "pre_tool_call", origin: "plugin", failClosed: true, label: "plugin guard" });
   expect([before?.matcher?.("write_file"), before?.matcher?.("overwrite_file")]).toEqual([true, false]);
-  const payload = (path: string) => ({ tool_input: { path } }) as unknown as HookPayload; // all that the plugin reads
+  const payload = (path: string) =>
+    ({ hook_event_name: "pre_tool_call", tool_input: { path } }) as unknown as HookPayload; // all that the plugin reads
   expect(await before?.run(payload("secret"), never)).toEqual({ decision: "block", reason: "secret" });
   expect(await before?.run(payload("a"), never)).toEqual({ input: { path: "safe" }, context: "moved" });
   await expect(after?.run(payload("a"), never)).rejects.toThrow("its hook post_llm_call gave no answer within 0.3 s");
   expect(plugins.hooks()).toEqual([]);
+});
+
+test("an agent that a plugin starts runs no hooks of plugins, so that no hook starts itself again", async () => {
+  const hook = `ctx.registerHook("pre_llm_call", () => {});`;
+  install("nested", plugin(`${hook} ${tool("variable", "return process.env.HERMES_IN_HOOK")}`));
+  const outer = await started({ enabled: ["nested"] });
+  const { text } = await run(outer, "variable", {});
+  const inner = await started({ enabled: ["nested"], environment: { HERMES_IN_HOOK: text } });
+  expect([outer.hooks().length, inner.hooks().length, inner.tools().length]).toEqual([1, 0, 1]);
 });
 
 test("a plugin's command answers or asks the model; an error is its answer", async () => {
@@ -304,13 +316,13 @@ test("/plugins lists plugins and switches one on and off, in the session and in 
   install("greeter", plugin(tool("greet", "return 'hi'")));
   const plugins = await started({});
   const command = (argument: string) => plugins.commands()[0]?.run(argument, never);
-  expect(await command("")).toBe("- `greeter` (off): version 1.0: A test");
+  expect(await command("")).toBe("- `greeter` (off): 1.0 · A test");
   expect(await command("enable greeter")).toBe("The plugin greeter is on.");
   expect(await run(plugins, "greet", {})).toEqual({ ok: true, text: "hi" });
   expect(readFileSync(join(home, "config.yaml"), "utf8")).toBe(
     "# mine\nplugins:\n  enabled: [ other, greeter ] # keep\n",
   );
-  expect(await command("")).toBe("- `greeter` (on): version 1.0: A test — 1 tool");
+  expect(await command("")).toBe("- `greeter` (on): 1.0 · A test · 1 tool");
   expect(await command("disable greeter")).toBe("The plugin greeter is off.");
   expect(plugins.tools()).toEqual([]);
   expect(readFileSync(join(home, "config.yaml"), "utf8")).toBe("# mine\nplugins:\n  enabled: [ other ] # keep\n");
