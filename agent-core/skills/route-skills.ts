@@ -9,7 +9,7 @@ const MIN_SCORE = 2;
 /** A second skill is added only when it fits nearly as well. */
 const SECOND_SHARE = 0.8;
 /** Words that may stand between the words of a phrase. */
-const MAX_GAP = 2;
+const MAX_GAP = 3;
 
 const FILE_SCORE = 1;
 const TASK_SCORE = 1;
