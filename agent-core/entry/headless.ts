@@ -19,6 +19,7 @@ import { call } from "../protocol/method.ts";
 import { sessionMethods } from "../protocol/sessions.ts";
 import { stillBuilding } from "../sessions/index/session-index.ts";
 import { isSessionId } from "../sessions/session-files.ts";
+import type { SkillsCommand, SkillVerb } from "./skills-command.ts";
 import { VERSION } from "./version.ts";
 
 const INTERRUPTED = 130;
@@ -32,6 +33,9 @@ const HELP = `hermes: send one prompt to the Hermes agent from the command line.
   hermes doctor                 check this machine and its configuration, and print how to mend it
   hermes plugins list           list the plugins of the Hermes home
   hermes plugins enable NAME    switch a plugin on (disable NAME: off)
+  hermes skills list            list the skills of this folder, of the Hermes home and of Hermes itself
+  hermes skills install SOURCE  install skills from a folder, a git address or owner/repository/path (--yes: unasked);
+                                also update [NAME], uninstall NAME
   hermes mcp list               list the MCP servers of this folder and of the Hermes home
   hermes mcp allow NAME         allow a server of the workspace; also restart, signin, signout, enable, disable
 
@@ -62,6 +66,8 @@ export async function runHeadless(args: readonly string[]): Promise<number> {
       return printDiagnoses(parsed.cwd);
     case "plugins":
       return managePlugins(parsed.verb, parsed.name);
+    case "skills":
+      return manageSkills(parsed);
     case "run":
       return runPrompt(parsed.options);
   }
@@ -92,6 +98,21 @@ async function managePlugins(verb: PluginVerb, name: string): Promise<number> {
     process.stderr.write(`hermes: ${messageOf(error)}\n`);
     return 1;
   }
+}
+
+/** Returns the exit code. */
+async function manageSkills({ verb, operand, cwd, allowAll }: SkillsLine): Promise<number> {
+  const { runSkillsCommand } = await import("./skills-command.ts");
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  const confirm = async (): Promise<boolean> => {
+    if (allowAll) return true;
+    const { terminalDialog } = await import("./terminal-dialog.ts");
+    const dialog = terminalDialog(process.stdin, process.stdout);
+    const answer = await dialog.ask("Install? [y/N] ");
+    dialog.close();
+    return /^y/i.test(answer ?? "");
+  };
+  return runSkillsCommand({ verb, operand, cwd, environment: takeEnvironment(), say, confirm });
 }
 
 async function runPrompt(options: HeadlessOptions): Promise<number> {
@@ -217,10 +238,16 @@ function isPluginVerb(text: string): text is PluginVerb {
   return text === "list" || text === "enable" || text === "disable";
 }
 
+type SkillsLine = Pick<SkillsCommand, "verb" | "operand" | "cwd"> & {
+  readonly kind: "skills";
+  readonly allowAll: boolean;
+};
+
 type ParsedCommandLine =
   | { readonly kind: "run"; readonly options: HeadlessOptions }
   | { readonly kind: "doctor"; readonly cwd: string }
   | { readonly kind: "plugins"; readonly verb: PluginVerb; readonly name: string }
+  | SkillsLine
   | { readonly kind: "help" }
   | { readonly kind: "version" }
   | { readonly kind: "invalid"; readonly message: string };
@@ -242,11 +269,8 @@ function parseCommandLine(args: readonly string[]): ParsedCommandLine {
     if (values.help) return { kind: "help" };
     if (values.version) return { kind: "version" };
     if (positionals.length === 1 && positionals[0] === "doctor") return { kind: "doctor", cwd: resolve(values.cwd) };
-    const [command, verb = "list", name = ""] = positionals;
-    if (command === "plugins" && positionals.length <= 3 && isPluginVerb(verb)) {
-      if (verb === "list" || name !== "") return { kind: "plugins", verb, name };
-      return { kind: "invalid", message: `plugins ${verb} needs a name; hermes plugins list shows the names` };
-    }
+    const managed = managingLine(positionals, { cwd: resolve(values.cwd), allowAll: values.yes });
+    if (managed !== undefined) return managed;
     const { yes: allowAll, resume, json } = values;
     const slashCommand = mcpCommandOf(positionals);
     const prompt = slashCommand ?? positionals.join(" ");
@@ -255,6 +279,31 @@ function parseCommandLine(args: readonly string[]): ParsedCommandLine {
   } catch (error) {
     return { kind: "invalid", message: messageOf(error) };
   }
+}
+
+/** `hermes plugins …` and `hermes skills …`; undefined for a prompt. */
+function managingLine(
+  positionals: readonly string[],
+  options: Pick<SkillsLine, "cwd" | "allowAll">,
+): ParsedCommandLine | undefined {
+  const [command, verb = "list", name = ""] = positionals;
+  if (positionals.length > 3) return undefined;
+  if (command === "plugins" && isPluginVerb(verb)) {
+    if (verb === "list" || name !== "") return { kind: "plugins", verb, name };
+    return { kind: "invalid", message: `plugins ${verb} needs a name; hermes plugins list shows the names` };
+  }
+  if (command === "skills" && isSkillVerb(verb)) {
+    const isComplete = verb === "list" || verb === "update" || name !== "";
+    if (isComplete) return { kind: "skills", verb, operand: name, ...options };
+    return { kind: "invalid", message: `skills ${verb} needs a ${verb === "install" ? "source" : "name"}` };
+  }
+  return undefined;
+}
+
+const SKILL_VERBS: readonly SkillVerb[] = ["list", "install", "update", "uninstall"];
+
+function isSkillVerb(verb: string): verb is SkillVerb {
+  return SKILL_VERBS.some((known) => known === verb);
 }
 
 const MCP_VERBS = ["list", "allow", "restart", "signin", "signout", "enable", "disable"];

@@ -1,0 +1,83 @@
+/** `hermes skills`: lists the skills, and installs, updates and uninstalls those of the hub. */
+import { configuredAgent } from "../agent/configured-agent.ts";
+import { type Environment, homeFolder, skillsFolder } from "../config/home.ts";
+import { messageOf } from "../platform/errors.ts";
+import { visibleText } from "../platform/visible-text.ts";
+import { findUpdates, Hub, type Offer, offerText } from "../skills/hub.ts";
+import { SkillLibrary } from "../skills/skill-library.ts";
+
+export type SkillVerb = "list" | "install" | "update" | "uninstall";
+
+export type SkillsCommand = {
+  readonly verb: SkillVerb;
+  /** Source or name; empty where the verb needs none. */
+  readonly operand: string;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly environment: Environment;
+  readonly say: (line: string) => void;
+  /** True when the user agrees to the installation that `say` has shown. */
+  readonly confirm: () => Promise<boolean>;
+};
+
+/** Returns the exit code. */
+export async function runSkillsCommand(command: SkillsCommand): Promise<number> {
+  const { verb, operand, cwd, environment, say } = command;
+  const hub = new Hub(skillsFolder(homeFolder(environment)), cwd);
+  const { signal } = new AbortController();
+  try {
+    switch (verb) {
+      case "list":
+        return await list(command);
+      case "install":
+        return await install(hub, await hub.fetch(operand, signal), command);
+      case "update": {
+        const { offers, notes } = await findUpdates(hub, operand, signal);
+        for (const note of notes) say(note);
+        for (const offer of offers) await install(hub, offer, command);
+        return 0;
+      }
+      case "uninstall":
+        await hub.uninstall(operand);
+        say(`Uninstalled ${operand}.`);
+        return 0;
+    }
+  } catch (error) {
+    say(`hermes: ${messageOf(error)}`);
+    return 1;
+  }
+}
+
+async function install(hub: Hub, offer: Offer, { say, confirm }: SkillsCommand): Promise<number> {
+  say(offerText(offer));
+  if (offer.skills.length === 0) return 1;
+  if (!(await confirm())) {
+    say("Nothing was installed.");
+    return 1;
+  }
+  say(`Installed: ${(await hub.confirm(offer.id, new AbortController().signal)).join(", ")}.`);
+  return 0;
+}
+
+/** Prints all skills, usable in a session or not, and those that do not load. */
+async function list({ cwd, environment, say }: SkillsCommand): Promise<number> {
+  const { options } = await configuredAgent(environment, "cli");
+  const { externalFolders = [], disabled = [] } = options.skills || {};
+  const library = new SkillLibrary({
+    ...{ externalFolders, disabled, environment },
+    homeSkills: skillsFolder(homeFolder(environment)),
+    roots: [cwd],
+    trusted: () => true,
+    pluginFolders: () => [],
+    tools: () => ({ toolsets: [], tools: [] }),
+    onUse: () => undefined,
+    onDefect: say,
+    now: Date.now,
+  });
+  const { skills, failures } = await library.load();
+  for (const { name, place, isOff, description } of skills) {
+    say(`${name} (${place}${isOff ? ", off" : ""}): ${visibleText(description)}`);
+  }
+  for (const { path, reason } of failures) say(`not loaded: ${visibleText(path)}: ${visibleText(reason)}`);
+  return 0;
+}
