@@ -13,6 +13,9 @@ import type { Host } from "../host/host.ts";
 import { McpExtension } from "../mcp/mcp-extension.ts";
 import { editorServers, mergeServers, serversFrom } from "../mcp/server-config.ts";
 import { configuredPlugins } from "../plugins/plugins.ts";
+import type { EditorFiles } from "../prompt/surroundings.ts";
+import { fileMethods } from "../protocol/files.ts";
+import { call } from "../protocol/method.ts";
 import { settingsOf } from "../providers/choice.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import { Journal } from "../sessions/journal.ts";
@@ -75,6 +78,7 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
     ...configured.options,
     ...settingsOf(model.resolved),
     ...(models && { editorModels: models }),
+    ...(hermesCapabilities(capabilities).openFiles === true && { editorFiles: () => openFiles(client) }),
     modelFacts: (resolved) => directory.facts(resolved),
     sessionId: id,
     cwd: params.cwd,
@@ -108,6 +112,11 @@ function shortened(warning: string): string {
   if (warning.length <= WARNING_CHARS) return warning;
   const end = warning.lastIndexOf(",", WARNING_CHARS);
   return `${warning.slice(0, end > 0 ? end : WARNING_CHARS)} … \`hermes doctor\` shows the rest.`;
+}
+
+async function openFiles(client: AgentContext): Promise<EditorFiles> {
+  const { active, open } = await call(client, fileMethods.open, {});
+  return { active: active ?? undefined, open };
 }
 
 type ExtensionFacts = SessionAgentOptions & Pick<SessionState, "trusted" | "status">;

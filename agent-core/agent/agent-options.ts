@@ -7,6 +7,7 @@ import type { Host } from "../host/host.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { EditorFiles } from "../prompt/surroundings.ts";
 import type { ModelFacts } from "../providers/model-info.ts";
 import type { ModelSettings, ResolvedModel } from "../providers/resolve.ts";
 import type { ApiMode, EditorModels, Sampling } from "../providers/wire/wire.ts";
@@ -86,6 +87,10 @@ export type AIAgentOptions = {
   readonly trusted?: () => boolean;
   /** Hooks of the session; those of a sub-agent are its parent's. Default: the hooks of `extensions`. */
   readonly hooks?: () => readonly Hook[];
+  /** False leaves the state of the workspace (git, layout, open files) out of the prompt. Default true. */
+  readonly surroundings?: boolean;
+  /** Files that the user has open in the editor. Default: none. */
+  readonly editorFiles?: () => Promise<EditorFiles>;
   /** Name of the user's editor or program. */
   readonly platform?: string;
   /** Default: a new id. */

@@ -17,6 +17,7 @@ import { type ContextEngine, defaultEngine } from "../context/context-engine.ts"
 import type { Hook } from "../hooks/hook.ts";
 import type { Host } from "../host/host.ts";
 import { nodeHost } from "../host/node-host.ts";
+import { findShell } from "../host/terminals/local-backend.ts";
 import { Memory, type MemorySnapshot, memorySnapshot } from "../memory/memory.ts";
 import type { Message } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
@@ -24,6 +25,7 @@ import { systemClock } from "../platform/clock.ts";
 import { useNetwork } from "../platform/http/connections.ts";
 import { findThreat } from "../prompt/injection-scan.ts";
 import { type ContextFiles, projectContext, SubfolderContext } from "../prompt/project-context.ts";
+import { Surroundings, type SurroundingsOptions } from "../prompt/surroundings.ts";
 import { systemPrompt } from "../prompt/system-prompt.ts";
 import { Adaptations } from "../providers/call/adaptations.ts";
 import { type CallEvent, type CallRequest, callModel, type ModelRoute } from "../providers/call/call-model.ts";
@@ -88,6 +90,8 @@ export type AgentSetup = {
   readonly engine: ContextEngine;
   readonly modelApproval: CallServices["modelApproval"];
   buildSystemPrompt(systemMessage: string | undefined): Promise<string>;
+  /** Undefined when the prompt leaves the workspace's state out. */
+  readonly surroundings: Surroundings | undefined;
   spillFolder(sessionId: string): string;
   onDefect(message: string): void;
 };
@@ -112,6 +116,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
   );
   const memory = memoryOf(options, home);
   const projectFiles = contextFiles(host, trusted);
+  const surroundings = surroundingsOf(options, { cwd, files: host.files, trusted });
   const grants = new Grants(grantsFile(home), onDefect);
   const { models, route, modelFacts, ledger, auxiliary } = setUpModels(options, environment);
   const setup: AgentSetup = {
@@ -151,9 +156,10 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     engine: extensions.contextEngine(options.contextEngine ?? defaultEngine()),
     modelApproval:
       options.approvals === "smart" ? (request, signal) => modelApproval(request, auxiliary, signal) : undefined,
+    surroundings,
     buildSystemPrompt: (systemMessage) =>
       buildPrompt(options, {
-        ...{ home, cwd, memory, contextFiles: projectFiles, systemMessage, onDefect, extensions },
+        ...{ home, cwd, memory, contextFiles: projectFiles, systemMessage, onDefect, extensions, surroundings },
         tools: catalogue.tools,
       }),
     spillFolder: (sessionId) => spillFolder(home, sessionId),
@@ -254,6 +260,13 @@ function resolved(settings: ModelSettings, environment: Environment): ResolvedMo
   return resolution.model;
 }
 
+function surroundingsOf(
+  { surroundings = true, editorFiles }: AIAgentOptions,
+  where: Pick<SurroundingsOptions, "cwd" | "files" | "trusted">,
+): Surroundings | undefined {
+  return surroundings ? new Surroundings({ ...where, shell: findShell().path, editorFiles }) : undefined;
+}
+
 async function buildPrompt(
   { otherFolders = [], platform, clock = systemClock }: AIAgentOptions,
   where: {
@@ -264,15 +277,17 @@ async function buildPrompt(
     readonly contextFiles: ContextFiles;
     readonly systemMessage: string | undefined;
     readonly extensions: Extensions;
+    readonly surroundings: Surroundings | undefined;
     readonly onDefect: (message: string) => void;
   },
 ): Promise<string> {
   const { home, cwd, tools, memory, systemMessage, extensions } = where;
-  const [soul, context, snapshot, extensionTexts] = await Promise.all([
+  const [soul, context, snapshot, extensionTexts, surroundings] = await Promise.all([
     readSoul(home),
     projectContext(cwd, where.contextFiles),
     memory === undefined ? NOTHING : memorySnapshot(memory, { isBad: findThreat, onDefect: where.onDefect }),
     extensions.promptTexts(),
+    where.surroundings?.text(),
   ]);
   return systemPrompt({
     soul,
@@ -284,6 +299,7 @@ async function buildPrompt(
     cwd,
     otherFolders,
     platform,
+    surroundings,
     operatingSystem: `${osPlatform()} ${release()}`,
     date: new Date(clock.now()).toISOString().slice(0, 10),
   });

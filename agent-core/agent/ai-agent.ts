@@ -251,6 +251,7 @@ export class AIAgent {
 
   /** Loads what the first tool call needs. Never rejects. */
   warmUp(): Promise<void> {
+    if (this.#record.systemPrompt === undefined) this.#setup.surroundings?.begin();
     return this.#setup.policy.warmUp();
   }
 

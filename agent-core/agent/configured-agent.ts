@@ -39,6 +39,7 @@ export type ConfiguredAgent = {
     | "skills"
     | "commandSeconds"
     | "prefillMessages"
+    | "surroundings"
   >;
   /** Settings of the place that runs commands. */
   readonly terminal: TerminalConfig;
@@ -83,6 +84,7 @@ export async function configuredAgent(environment: Environment, platform: string
       contextEngine: configuredEngine(config),
       commandSeconds: config.terminal.timeout,
       maxIterations: config.agent.max_turns,
+      surroundings: config.agent.coding_context !== "off",
       disabledToolsets: config.agent.disabled_toolsets,
       ...(toolsets !== undefined && { enabledToolsets: toolsets }),
     },

@@ -170,6 +170,8 @@ export const sections = {
       /** Longest time without progress of a model call, with all retries; default 300. */
       retry_seconds: z.number().nonnegative().optional(),
       reasoning_effort: z.enum(["minimal", "low", "medium", "high"]).optional(),
+      /** `off` leaves the state of the workspace out of the prompt; the other values of the original mean the same here. */
+      coding_context: z.enum(["auto", "focus", "on", "off"]).default("auto"),
     })
     .prefault({}),
   /** Place of `agent.prefill_messages_file` in newer files of the original. */

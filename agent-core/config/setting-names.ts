@@ -37,7 +37,7 @@ const ORIGINAL: Readonly<Record<string, string>> = {
   model: `auth_mode context_length default_headers entra extra_headers model ollama_num_ctx reasoning_echo streaming
     supports_vision`,
   agent: `agent_cache api_max_retries bot_mode_protocol budget_warning_ratio build_wait_timeout clarify_timeout
-    coding_context coding_instructions cron_drain_timeout empty_response_guard environment_hint environment_probe
+    coding_instructions cron_drain_timeout empty_response_guard environment_hint environment_probe
     execution_guidance fast_auto_seconds gateway_auto_continue_freshness gateway_notify_interval
     gateway_startup_restore_drain_timeout gateway_startup_warmup_timeout gateway_timeout gateway_timeout_warning
     gateway_turn_lease_timeout image_input_mode intent_ack_continuation local_stream_stale_timeout max_verify_nudges

@@ -59,6 +59,8 @@ export type PromptFacts = {
   /** Name of the user's editor or program. */
   readonly platform: string | undefined;
   readonly operatingSystem: string;
+  /** Text about the workspace (surroundings.ts). */
+  readonly surroundings: string | undefined;
   /** Day of the session's start, `2026-11-20`; a finer time would defeat the cache of the prefix. */
   readonly date: string;
 };
@@ -74,8 +76,10 @@ const layers: readonly Layer[] = [
   ({ memory }) => memory.user,
   ({ extensionTexts }) => extensionTexts.join("\n\n"),
   ({ projectContext }) => projectContext,
-  surroundings,
+  place,
   ({ platform }) => platform && `The user sits at ${platform} and sees your tool calls, edits and plan there.`,
+  // Last, because it differs most between sessions: providers cache the text before it.
+  ({ surroundings }) => surroundings,
 ];
 
 /** Joins the layers that have text. */
@@ -91,7 +95,7 @@ function guidance({ tools }: PromptFacts): string {
   return ["How to work:", ...lines.map(({ text }) => `- ${text}`)].join("\n");
 }
 
-function surroundings({ cwd, otherFolders, operatingSystem, date }: PromptFacts): string {
+function place({ cwd, otherFolders, operatingSystem, date }: PromptFacts): string {
   return [
     `Working folder: ${cwd}`,
     ...otherFolders.map((folder) => `Further workspace folder: ${folder}`),

@@ -33,6 +33,8 @@ export const HermesClientCapabilities = z.object({
   processes: flag,
   /** The client handles `_hermes/extensions/changed`. */
   extensions: flag,
+  /** The client handles `_hermes/editor/files`. */
+  openFiles: flag,
   /** The client handles `_hermes/editor/open_url`. */
   openUrl: flag,
 });

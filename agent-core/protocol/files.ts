@@ -76,12 +76,16 @@ export const HermesReviewed = z.object({
 });
 export type HermesReviewed = z.infer<typeof HermesReviewed>;
 
+/** Absolute paths of the files in the editor's tabs. */
+export const HermesOpenFiles = z.object({ active: z.string().nullable(), open: z.array(z.string()) });
+export type HermesOpenFiles = z.infer<typeof HermesOpenFiles>;
+
 /** Response of a client that reports the result of the change. */
 export const writeResponse = z.object({ _meta: z.object({ hermes: HermesWriteResult }) });
 /** JSON-RPC error code of a refused change; `message` says what differs, `data` is `HermesConflict`. */
 export const WRITE_CONFLICT = -32010;
 
-/** Every request of the agent is refused (-32010) when the document holds anything but `expected`. */
+/** Every request of the agent for a change is refused (-32010) when the document holds anything but `expected`. */
 export const fileMethods = {
   /** Agent → client: delete a file. */
   remove: { name: "_hermes/fs/remove", params: HermesRemove, result: z.union([writeResponse, nothing]) },
@@ -89,6 +93,8 @@ export const fileMethods = {
   rename: { name: "_hermes/fs/rename", params: HermesMove, result: nothing },
   /** Agent → client: give a file an earlier text, through its document and without review. */
   revert: { name: "_hermes/fs/revert", params: HermesRevert, result: z.union([writeResponse, nothing]) },
+  /** Agent → client: the files that the user has open, for the prompt of a new session. */
+  open: { name: "_hermes/editor/files", params: nothing, result: HermesOpenFiles },
   /** Client → agent: the user saved a file. The agent does not count it as a change of a command that runs. */
   saved: { name: "_hermes/file_saved", params: HermesFileSaved },
   /** Client → agent: the user decided on an edit. The journal of the session that made the edit keeps it. */

@@ -13,7 +13,7 @@ import * as vscode from "vscode";
 import type { HermesClientCapabilities } from "../../agent-core/protocol/capabilities.ts";
 import { editorModelMethods } from "../../agent-core/protocol/editor-models.ts";
 import { extensionMethods, openUrlMethod } from "../../agent-core/protocol/extensions.ts";
-import { fileMethods } from "../../agent-core/protocol/files.ts";
+import { fileMethods, type HermesOpenFiles } from "../../agent-core/protocol/files.ts";
 import { onAgentNotification, onAgentRequest } from "../../agent-core/protocol/handle.ts";
 import { notify } from "../../agent-core/protocol/method.ts";
 import { problemMethods } from "../../agent-core/protocol/problems.ts";
@@ -40,6 +40,7 @@ const OURS: HermesClientCapabilities = {
   sandbox: true,
   extensions: true,
   openUrl: true,
+  openFiles: true,
 };
 
 const CAPABILITIES: ClientCapabilities = {
@@ -110,6 +111,18 @@ function registerTerminalRequests(app: ClientApp, { terminals }: ClientServices)
   });
 }
 
+/** Files in the tabs, of the disk. Another tab may cover the panel's own. */
+function openFiles(): HermesOpenFiles {
+  const { activeTextEditor, tabGroups } = vscode.window;
+  const uris = tabGroups.all.flatMap(({ tabs }) =>
+    tabs.flatMap(({ input }) => (input instanceof vscode.TabInputText ? [input.uri] : [])),
+  );
+  const paths = (found: readonly vscode.Uri[]): string[] =>
+    found.filter(({ scheme }) => scheme === "file").map(({ fsPath }) => fsPath);
+  const [active = null] = paths(activeTextEditor ? [activeTextEditor.document.uri] : []);
+  return { active, open: paths(uris) };
+}
+
 /** Problems after an edit, the browser, and language models. */
 function registerEditorRequests(app: ClientApp, { problems }: ClientServices): void {
   onAgentRequest(app, problemMethods.watch, ({ params: { sessionId, watchId } }) => {
@@ -122,6 +135,7 @@ function registerEditorRequests(app: ClientApp, { problems }: ClientServices): v
   onAgentRequest(app, openUrlMethod, async ({ params: { url } }) => ({
     opened: /^https?:/i.test(url) && (await vscode.env.openExternal(vscode.Uri.parse(url, true))),
   }));
+  onAgentRequest(app, fileMethods.open, openFiles);
   onAgentRequest(app, editorModelMethods.list, listEditorModels);
   onAgentRequest(app, editorModelMethods.chat, ({ params: chat, agent, signal }) =>
     askEditorModel(

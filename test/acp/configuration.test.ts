@@ -63,3 +63,24 @@ test("a prompt that follows at once comes after the session's warnings", async (
   expect(kinds).toContain("notice");
   expect(kinds.indexOf("notice")).toBeLessThan(kinds.indexOf("agent_message_chunk"));
 });
+
+test("the prompt names the editor's open files, and stays the same for the session; coding_context: off leaves it out", async () => {
+  const model = await startModelServer();
+  onTestFinished(() => model.stop());
+  model.script(say("one"), say("two"), say("three"));
+  const agent = new AcpAgent({ HERMES_BASE_URL: model.baseUrl, HERMES_MODEL: "m" });
+  onTestFinished(() => agent.stop());
+  let open = [join(agent.cwd, "a.txt")];
+  agent.on("_hermes/editor/files", () => ({ active: open[0], open }));
+  await agent.initialize({ _meta: { hermes: { openFiles: true } } });
+  const id = await agent.newSession();
+  await agent.prompt(id, "hi");
+  open = [];
+  await agent.prompt(id, "more");
+  const systems = () => model.requests.map(({ body }) => String(body.messages[0]?.["content"]));
+  expect(systems()[0]).toMatch(/\nTop level: a\.txt\nShell: \S+\nOpen in the editor: a\.txt \(active\)$/);
+  expect(systems()[1]).toBe(systems()[0]);
+  writeFileSync(join(agent.home, "config.yaml"), "agent: {coding_context: off}\n");
+  await agent.prompt(await agent.newSession(), "hi");
+  expect(systems()[2]).not.toContain("Top level");
+});
