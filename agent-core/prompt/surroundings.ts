@@ -11,7 +11,7 @@ import { findThreat } from "./injection-scan.ts";
 /** Longest wait of the first prompt. Milliseconds. */
 const WAIT_MS = 30;
 /** Older facts are gathered again for the prompt. Milliseconds. */
-const FRESH_MS = 3_000;
+const FRESH_MS = 60_000;
 /** Lengths of the lines; with the heading at most 600 bytes, so that the prompt stays small. */
 const BYTES = { git: 215, layout: 160, editor: 140, name: 60 } as const;
 
@@ -52,11 +52,10 @@ export class Surroundings {
     if (!trusted() || performance.now() - this.#begunAt < FRESH_MS) return;
     this.#begunAt = performance.now();
     const root = repositoryOf(cwd);
-    this.#gathering = Promise.all([
-      this.#gather("branch", root === undefined ? undefined : branchText(root)),
-      this.#gather("changes", root === undefined ? undefined : changesText(root)),
-      this.#gather("layout", layoutText(cwd, files)),
-    ]);
+    const branch = this.#gather("branch", root === undefined ? undefined : branchText(root));
+    const known = Promise.all([branch, this.#gather("layout", layoutText(cwd, files))]);
+    // Starting a process blocks this one for some milliseconds, so it comes last.
+    this.#gathering = known.then(() => this.#gather("changes", root === undefined ? undefined : changesText(root)));
   }
 
   /** Text for the prompt; waits at most 30 ms, and leaves out what takes longer. Never rejects. */
