@@ -139,17 +139,7 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     sampling: options.sampling ?? {},
     modelFacts,
     resolve: (settings) => resolved(settings, environment),
-    callModel: ({ messages, offered, onOverflow }, signal) => {
-      const request = { tools: offered.map((tool) => tool.schema), sampling: setup.sampling };
-      const { prefillMessages: prefill = [] } = options;
-      if (prefill.length === 0)
-        return callModel({ ...request, messages, ...(onOverflow && { onOverflow }) }, route, signal);
-      const shorten = async (...refusal: Parameters<NonNullable<typeof onOverflow>>) => {
-        const shorter = await onOverflow?.(...refusal);
-        return shorter && withPrefill(shorter, prefill);
-      };
-      return callModel({ ...request, messages: withPrefill(messages, prefill), onOverflow: shorten }, route, signal);
-    },
+    callModel: modelCaller(options, route, () => setup.sampling),
     auxiliary,
     ledger,
     subfolderContext: new SubfolderContext(cwd, projectFiles),
@@ -166,6 +156,24 @@ export function setUpAgent(options: AIAgentOptions): AgentSetup {
     onDefect,
   };
   return setup;
+}
+
+/** Opens the calls of the conversation's model. `sampling` is read at each call. */
+function modelCaller(
+  { prefillMessages: prefill = [] }: AIAgentOptions,
+  route: ModelRoute,
+  sampling: () => Sampling,
+): AgentSetup["callModel"] {
+  return ({ messages, offered, onOverflow }, signal) => {
+    const request = { tools: offered.map((tool) => tool.schema), sampling: sampling() };
+    if (prefill.length === 0)
+      return callModel({ ...request, messages, ...(onOverflow && { onOverflow }) }, route, signal);
+    const shorten = async (...refusal: Parameters<NonNullable<typeof onOverflow>>) => {
+      const shorter = await onOverflow?.(...refusal);
+      return shorter && withPrefill(shorter, prefill);
+    };
+    return callModel({ ...request, messages: withPrefill(messages, prefill), onOverflow: shorten }, route, signal);
+  };
 }
 
 /** Adds the prefill after the system prompt, so that the start of all requests stays the same. */
