@@ -13,6 +13,7 @@ import { findProgram } from "../host/find-program.ts";
 import { usableSandbox } from "../host/terminals/configured-backend.ts";
 import { findShell } from "../host/terminals/local-backend.ts";
 import { sandboxText } from "../host/terminals/terminals.ts";
+import { serverDetail, serversFrom } from "../mcp/server-config.ts";
 import { messageOf } from "../platform/errors.ts";
 import { networkSettings, proxyFor, proxyName } from "../platform/http/network-settings.ts";
 import { deployments } from "../providers/deployments.ts";
@@ -56,6 +57,7 @@ const checks: readonly Check[] = [
   tools,
   keys,
   models,
+  mcpServers,
   proxy,
   versions,
 ];
@@ -210,6 +212,25 @@ function otherModel(setting: string, settings: ModelSettings, environment: Envir
   return [
     { name: "model", state: "limited", text: `${setting}: ${resolution.message}`, mend: "correct it in config.yaml" },
   ];
+}
+
+/** Servers of config.yaml. `hermes mcp list` starts them. */
+function mcpServers({ configured }: Facts): readonly Diagnosis[] {
+  const name = "mcp";
+  const { servers, problems } = serversFrom(configured.mcpServers, { source: "config", sourceName: "config.yaml" });
+  const wrong = problems.map((text): Diagnosis => ({ name, state: "limited", text, mend: "correct mcp_servers" }));
+  const found = servers.map((server): Diagnosis => {
+    const { settings, isEnabled } = server;
+    const text = `${server.name}: ${serverDetail(server)}`;
+    if (!isEnabled) return { name, state: "works", text: `${text}, off` };
+    if (settings.kind !== "stdio") return { name, state: "works", text: `${text}, not contacted` };
+    if (existsSync(settings.command) || findProgram(settings.command) !== undefined) {
+      return { name, state: "works", text: `${text}, not started` };
+    }
+    const mend = `install ${settings.command}, or correct mcp_servers.${server.name}.command in config.yaml`;
+    return { name, state: "limited", text: `${server.name}: ${settings.command} was not found on PATH`, mend };
+  });
+  return [...wrong, ...found];
 }
 
 /** Any address outside this machine shows the proxy. */

@@ -33,7 +33,7 @@ test.runIf(hasSandbox())("hermes doctor says what works, and contacts nobody", (
 
 test("hermes doctor says how to mend what is wrong, and exits with 1 when Hermes cannot work", () => {
   const yaml =
-    "terminal:\n  sandbox: off\n  timeout: soon\nmodel:\n  provider: nowhere\nnetwork:\n  proxy: 'socks5://h:1'\n  ca_file: /none.pem\ntoolset: [file]\nmoa: {}\n";
+    "terminal:\n  sandbox: off\n  timeout: soon\nmodel:\n  provider: nowhere\nnetwork:\n  proxy: 'socks5://h:1'\n  ca_file: /none.pem\nmcp_servers:\n  gone:\n    command: no-such-program\n  far:\n    url: https://mcp.example/\ntoolset: [file]\nmoa: {}\n";
   writeFileSync(join(home, "config.yaml"), yaml);
   writeFileSync(join(home, ".env"), "OPENAI_API_KEY=sk-2\n", { mode: 0o644 });
   const { status, stdout } = doctor({ PATH: join(process.execPath, "..") });
@@ -44,6 +44,8 @@ test("hermes doctor says how to mend what is wrong, and exits with 1 when Hermes
   expect(stdout).toMatch(/^! {5}config {4}config.yaml: settings of Hermes Agent .*: moa\.\n.*correct it in /m);
   expect(stdout).toMatch(/^FAIL {2}config {4}config.yaml: toolset is not a setting\. Did you mean toolsets\?/m);
   expect(stdout).toMatch(/^FAIL {2}proxy {5}certificates cannot be read: \/none.pem\n.*correct network.ca_file/m);
+  expect(stdout).toMatch(/^! {5}mcp {7}gone: no-such-program was not found on PATH\n.*install no-such-program/m);
+  expect(stdout).toMatch(/^ok {4}mcp {7}far: https:\/\/mcp.example\/, not contacted$/m);
   expect(stdout).toMatch(/^! {5}home {6}\S+\.env is open to other users\n.*run chmod 600/m);
 });
 
