@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
 import { type AcpClient, type Json, temporaryFolder } from "../support/acp-client.ts";
@@ -165,4 +166,26 @@ test("a loaded and a forked session get the servers of their own request", async
   await agent.request("session/load", place);
   await agent.prompt(sessionId, "loaded");
   expect(sent(model)).toContain("mcp__fix__echo");
+});
+
+test("a prompt from the command line uses the servers of config.yaml, and ends them", async () => {
+  const model = await startModelServer();
+  running.push(model);
+  const [home, cwd] = [temporaryFolder("hermes-acp-home-"), temporaryFolder("hermes-acp-")];
+  const mark = `--mark=headless-${process.pid}`;
+  const servers = { fix: { command: process.execPath, args: [FIXTURE, mark] } };
+  writeFileSync(join(home, "config.yaml"), JSON.stringify({ mcp_servers: servers }));
+  model.script(callTools(call("mcp__fix__look", {})), say("seen"));
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: home,
+    HERMES_HOME: home,
+    HERMES_LOCAL_SERVERS: "off",
+    ...settings(model),
+  };
+  const cli = spawn("node", ["dist/cli.js", "--cwd", cwd, "look"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const [output] = await Promise.all([text(cli.stdout), text(cli.stderr)]);
+  expect(output).toBe("seen\n");
+  expect(sent(model)).toContain("pid ");
+  expect(marked(mark)).toBe(0);
 });
