@@ -1,4 +1,7 @@
-/** The agent as a library: `new AIAgent({ … }).chat("…")`, or `runConversation` for everything about the turn. */
+/**
+ * The agent as a library: `new AIAgent({ … }).chat("…")`, or `runConversation` for everything about the turn.
+ * MCP servers: `new AIAgent({ extensions: [mcpServers({ name: { command: "…" } })] })`.
+ */
 
 import type { AIAgentOptions } from "./agent/agent-options.ts";
 import { AIAgent } from "./agent/ai-agent.ts";
@@ -6,6 +9,7 @@ import { IterationBudget } from "./agent/budget.ts";
 import type { AgentCallbacks } from "./agent/callbacks.ts";
 import { AgentError, type ConversationResult } from "./agent/conversation-result.ts";
 import type { RunOptions } from "./agent/turn-runner.ts";
+import { mcpServers } from "./mcp/mcp-extension.ts";
 
 export type { AgentCallbacks, AIAgentOptions, ConversationResult, RunOptions };
-export { AgentError, AIAgent, IterationBudget };
+export { AgentError, AIAgent, IterationBudget, mcpServers };

@@ -1,8 +1,11 @@
 /** MCP as an extension of a session. The servers and the MCP library are loaded only when a server is configured. */
+import type * as z from "zod";
 import type { Extension, ExtensionSession } from "../agent/extensions.ts";
+import { homeFolder } from "../config/home.ts";
+import { mcpServerSection } from "../config/sections.ts";
 import { fileVersion } from "../config/settings-file.ts";
 import { mcpCommand } from "./mcp-command.ts";
-import { serverFiles } from "./server-config.ts";
+import { serverFiles, serversFrom } from "./server-config.ts";
 import type { SessionServers, SessionServersOptions } from "./session-servers.ts";
 
 /**
@@ -10,6 +13,33 @@ import type { SessionServers, SessionServersOptions } from "./session-servers.ts
  * the response to the client comes first. Milliseconds.
  */
 const START_DELAY_MS = 20;
+
+export type McpServersOptions = {
+  /** Working folder of the servers, absolute; default the process's. */
+  readonly cwd?: string;
+  /** Default `HERMES_HOME`, else `~/.hermes`. */
+  readonly home?: string;
+  /** Receives a line for the log about each defect that was handled. */
+  readonly onDefect?: (message: string) => void;
+};
+
+/**
+ * MCP servers for an agent that is used as a library, with the settings of `mcp_servers` in config.yaml. Throws an Error in
+ * one line for settings without a program or an address.
+ */
+export function mcpServers(
+  servers: Readonly<Record<string, z.input<typeof mcpServerSection>>>,
+  { cwd = process.cwd(), home = homeFolder(process.env), onDefect = () => undefined }: McpServersOptions = {},
+): Extension {
+  const sections = Object.entries(servers).map(([name, settings]) => [name, mcpServerSection.parse(settings)] as const);
+  const read = serversFrom(Object.fromEntries(sections), { source: "config", sourceName: "mcpServers" });
+  const [problem] = read.problems;
+  if (problem !== undefined) throw new Error(problem);
+  return new McpExtension({
+    ...{ ...read, cwd, home, environment: process.env, onDefect, otherFolders: [], trusted: () => true },
+    openPage: async () => "unavailable",
+  });
+}
 
 /** Represents the servers of the session until their code is loaded: with the first server that is configured. */
 export class McpExtension implements Extension {

@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { ExtensionSession } from "../../../agent-core/agent/extensions.ts";
 import type { McpServerSection } from "../../../agent-core/config/sections.ts";
+import { AIAgent, mcpServers } from "../../../agent-core/index.ts";
 import { type ServerConfig, serversFrom } from "../../../agent-core/mcp/server-config.ts";
 import { ServerSwitches } from "../../../agent-core/mcp/server-switches.ts";
 import { SessionServers } from "../../../agent-core/mcp/session-servers.ts";
 import type { Answer, Question, Tool, ToolResult } from "../../../agent-core/tools/tool.ts";
 import { temporaryFolder } from "../../support/acp-client.ts";
+import { call as modelCall, say, startModelServer } from "../../support/model-server/model-server.ts";
 import { isAlive } from "../../support/processes.ts";
 import { type Bench, toolBench } from "../../support/tool-context.ts";
 
@@ -348,4 +350,18 @@ test("the user fills in a server's form field by field", async () => {
   expect(text).toContain('{"action":"accept","content":{"name":"Ada","age":36}}');
   expect(questions).toHaveLength(4);
   expect(questions[0]?.question).toBe("The MCP server fix asks: About you\n\nname");
+});
+
+test("an agent that is used as a library takes servers as an extension", async () => {
+  const model = await startModelServer();
+  const cwd = temporaryFolder("hermes-mcp-");
+  const servers = mcpServers({ fix: { command: process.execPath, args: [FIXTURE, "--mute"] } }, { cwd, home: cwd });
+  const endpoint = { baseUrl: model.baseUrl, model: "test-model", apiKey: "sk-test-123456", environment: {} };
+  const agent = new AIAgent({ ...endpoint, cwd, home: cwd, extensions: [servers], approvals: "off" });
+  model.script({ parts: [modelCall("mcp__fix__echo", { message: "from afar" })] }, say("done"));
+  expect(await agent.chat("go")).toBe("done");
+  expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("from afar\\n</mcp-result>");
+  await agent.close();
+  await model.stop();
+  expect(() => mcpServers({ none: {} })).toThrow("needs either `command` or `url`");
 });
