@@ -180,6 +180,48 @@ export class PluginConnection {
   }
 }
 
+/** Use of a plugin's process by one session. */
+export type PluginLease = {
+  readonly connection: PluginConnection;
+  /** Ends the process when no other session uses it. */
+  leave(): Promise<void>;
+};
+
+type Shared = { readonly connection: PluginConnection; readonly users: Set<(reason: string) => void> };
+
+/** Running plugins of this process. A process takes 20 MB, so sessions share those with the same code and settings. */
+const shared = new Map<string, Shared>();
+
+/** `isFresh`: the plugin may have changed, so no running process will do. */
+export function leasePlugin(options: PluginConnectionOptions, isFresh: boolean): PluginLease {
+  const { entry, config, environment, onStopped } = options;
+  const key = JSON.stringify([entry, config, environment]);
+  const used = (isFresh ? undefined : shared.get(key)) ?? share(key, options);
+  const { connection, users } = used;
+  const user = (reason: string): void => onStopped(reason);
+  users.add(user);
+  return {
+    connection,
+    async leave() {
+      users.delete(user);
+      if (users.size > 0) return;
+      if (shared.get(key) === used) shared.delete(key);
+      await connection.end();
+    },
+  };
+}
+
+function share(key: string, options: PluginConnectionOptions): Shared {
+  const users: Shared["users"] = new Set();
+  const stopped = (reason: string): void => {
+    if (shared.get(key) === made) shared.delete(key);
+    for (const user of users) user(reason);
+  };
+  const made: Shared = { users, connection: new PluginConnection({ ...options, onStopped: stopped }) };
+  shared.set(key, made);
+  return made;
+}
+
 /** Path of the process's script in the bundle, relative to this module's chunk; absent when the sources run. */
 declare const __PLUGIN_PROCESS__: string | undefined;
 

@@ -173,7 +173,7 @@ export class Plugins implements Extension {
     for (const name of unknown) {
       this.#warn(session, `config.yaml: ${unknownPlugin(name, [...this.#states.keys()])}`);
     }
-    await Promise.all(installed.filter(({ name }) => names.includes(name)).map((plugin) => this.#start(plugin)));
+    await Promise.all(installed.filter(({ name }) => names.includes(name)).map((plugin) => this.#start(plugin, false)));
     this.#changed();
     this.#checkEngine(session);
   }
@@ -192,13 +192,13 @@ export class Plugins implements Extension {
 
   async #restart(plugin: InstalledPlugin): Promise<string> {
     await this.#states.get(plugin.name)?.running?.end();
-    await this.#start(plugin);
+    await this.#start(plugin, true);
     const { state, error } = this.#states.get(plugin.name) ?? { state: "off" };
     return state === "failed" ? `The plugin ${plugin.name} is off: ${error}.` : `The plugin ${plugin.name} is on.`;
   }
 
   /** Settles when the plugin is registered or off. */
-  async #start(plugin: InstalledPlugin): Promise<void> {
+  async #start(plugin: InstalledPlugin, isFresh: boolean): Promise<void> {
     const session = await this.#begun.promise;
     const { config, variables, log, timeouts } = this.#options;
     const fail = (reason: string): void => {
@@ -209,7 +209,7 @@ export class Plugins implements Extension {
     if (plugin.problem !== undefined) return fail(plugin.problem);
     const { RunningPlugin } = await import("./running-plugin.ts");
     const running = new RunningPlugin({
-      ...{ plugin, session, variables, log },
+      ...{ plugin, session, variables, log, isFresh },
       ...(timeouts && { timeouts }),
       config: config.entries[plugin.name] ?? {},
       onStopped: fail,

@@ -8,7 +8,13 @@ import { commandEnvironment } from "../host/terminals/command-environment.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { InstalledPlugin } from "./find-plugins.ts";
-import { PLUGIN_TIMEOUTS, PluginConnection, type PluginTimeouts } from "./plugin-connection.ts";
+import {
+  leasePlugin,
+  PLUGIN_TIMEOUTS,
+  type PluginConnectionOptions,
+  type PluginLease,
+  type PluginTimeouts,
+} from "./plugin-connection.ts";
 import type { EngineCalls } from "./plugin-engine.ts";
 import type { Registration } from "./plugin-messages.ts";
 import { pluginTool } from "./plugin-tool.ts";
@@ -25,6 +31,8 @@ export type RunningPluginOptions = {
   readonly session: Pick<ExtensionSession, "sessionId" | "cwd">;
   readonly variables: CommandVariables;
   readonly timeouts?: PluginTimeouts;
+  /** The plugin's files may have changed: it gets a new process. */
+  readonly isFresh: boolean;
   readonly log: (line: string) => void;
   /** Called once when the plugin ended by itself or had to be ended. */
   readonly onStopped: (reason: string) => void;
@@ -46,34 +54,35 @@ export class RunningPlugin {
   readonly parts: Promise<PluginParts>;
   readonly #options: RunningPluginOptions;
   readonly #timeouts: PluginTimeouts;
-  readonly #connection: PluginConnection;
+  readonly #lease: PluginLease;
 
   constructor(options: RunningPluginOptions) {
     const { plugin, config, variables, timeouts = PLUGIN_TIMEOUTS, log, onStopped } = options;
     this.#options = options;
     this.#timeouts = timeouts;
-    this.#connection = new PluginConnection({
+    const connecting: PluginConnectionOptions = {
       entry: plugin.entry,
       config,
       environment: { ...commandEnvironment(variables, undefined), [IN_HOOK_VARIABLE]: "1" },
       timeouts,
       log: (line) => log(`Plugin ${plugin.name}: ${line}`),
       onStopped,
-    });
-    this.parts = this.#connection.registrations.then((registrations) => this.#partsOf(registrations));
+    };
+    this.#lease = leasePlugin(connecting, options.isFresh);
+    this.parts = this.#lease.connection.registrations.then((registrations) => this.#partsOf(registrations));
     this.parts.catch(() => undefined); // reported by `onStopped`
   }
 
-  /** Ends the plugin's process. */
+  /** Ends the plugin's process if no other session uses it. */
   end(): Promise<void> {
-    return this.#connection.end();
+    return this.#lease.leave();
   }
 
   #partsOf(registrations: readonly Registration[]): PluginParts {
     const { plugin } = this.#options;
     const ofKind = <Kind extends Registration["kind"]>(kind: Kind) =>
       registrations.filter((one): one is Extract<Registration, { kind: Kind }> => one.kind === kind);
-    const ports = { plugin, connection: this.#connection, timeoutMs: this.#timeouts.tool };
+    const ports = { plugin, connection: this.#lease.connection, timeoutMs: this.#timeouts.tool };
     return {
       tools: ofKind("tool").map((tool) => pluginTool(tool, ports)),
       commands: ofKind("command").map((command) => this.#command(command)),
@@ -126,7 +135,7 @@ export class RunningPlugin {
   #call(handler: number, input: unknown, subject: string, signal: AbortSignal): Promise<unknown> {
     const { cwd, sessionId } = this.#options.session;
     const facts = { cwd, sessionId };
-    return this.#connection.call({ handler, input, facts, subject, timeoutMs: this.#timeouts.other, signal });
+    return this.#lease.connection.call({ handler, input, facts, subject, timeoutMs: this.#timeouts.other, signal });
   }
 }
 

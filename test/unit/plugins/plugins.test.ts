@@ -208,6 +208,21 @@ test("a cancelled call ends at once, and a plugin that ignores the cancel stays 
   await expect.poll(() => shown).toEqual([expect.stringContaining("did not react to its cancel")]);
 });
 
+test("sessions share a plugin's process until the last one ends, and a restart takes the changed code", async () => {
+  const counter = (text: string) => `let calls = 0; ${plugin(tool("count", `return "${text} " + (calls += 1)`))}`;
+  install("counter", counter("old"));
+  const [first, second] = [await started({ enabled: ["counter"] }), await started({ enabled: ["counter"] })];
+  expect([await run(first, "count", {}), await run(second, "count", {})].map(({ text }) => text)).toEqual([
+    "old 1",
+    "old 2",
+  ]);
+  await first.dispose();
+  expect((await run(second, "count", {})).text).toBe("old 3");
+  install("counter", counter("new"));
+  expect(await second.act("plugin:counter", "restart")).toBe("The plugin counter is on.");
+  expect((await run(second, "count", {})).text).toBe("new 1");
+});
+
 test("a plugin's hook blocks, changes and explains a call, for the tools that it names", async () => {
   install(
     "guard",
