@@ -9,7 +9,7 @@ import { commandIn, runCommand } from "./commands/slash-commands.ts";
 import { steer, stop } from "./commands/turn-commands.ts";
 import { userUpdates } from "./conversation-updates.ts";
 import { userMessage } from "./prompt-content.ts";
-import { faultError, sessionUnusable } from "./request-errors.ts";
+import { asRequestError, faultError, sessionUnusable } from "./request-errors.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** Answer of a cancelled command. */
@@ -125,7 +125,6 @@ async function answerOf(text: string, commands: CommandSession): Promise<Command
   try {
     return await runCommand(text, commands);
   } catch (error) {
-    if (commands.signal.aborted) return CANCELLED;
-    throw error;
+    return commands.signal.aborted ? CANCELLED : asRequestError(error);
   }
 }

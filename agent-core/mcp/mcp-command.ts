@@ -1,5 +1,6 @@
 /** The slash command `/mcp`: lists the servers of the session, and acts on them as the panel's page does. */
 import type { ExtensionCommand } from "../agent/extensions.ts";
+import { abortable } from "../platform/deadline.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 
 /** Servers as the command needs them. */
@@ -24,6 +25,8 @@ const ACTIONS: Readonly<Record<string, HermesExtensionAction>> = {
   allow: "allow",
   restart: "restart",
   signin: "sign-in",
+  /** The original's word. */
+  login: "sign-in",
   signout: "sign-out",
   enable: "enable",
   disable: "disable",
@@ -36,18 +39,20 @@ export function mcpCommand(servers: CommandServers): ExtensionCommand {
     name: "mcp",
     description: "List MCP servers, allow, restart, sign in, switch servers and tools on or off",
     hint: HINT,
-    async run(argument, signal) {
-      const words = argument.split(/\s+/).filter((word) => word !== "");
-      const isWaiting = words.includes(WAIT);
-      await servers.refresh();
-      if (isWaiting) await settled(servers, signal);
-      return answer(
-        words.filter((word) => word !== WAIT),
-        servers,
-        isWaiting ? signal : undefined,
-      );
-    },
+    run: (argument, signal) => abortable(answerTo(argument, servers, signal), signal),
   };
+}
+
+async function answerTo(argument: string, servers: CommandServers, signal: AbortSignal): Promise<string> {
+  const words = argument.split(/\s+/).filter((word) => word !== "");
+  const isWaiting = words.includes(WAIT);
+  await servers.refresh();
+  if (isWaiting) await servers.settled();
+  return answer(
+    words.filter((word) => word !== WAIT),
+    servers,
+    isWaiting ? signal : undefined,
+  );
 }
 
 /** `waiting`: a sign-in is awaited, until the signal is aborted. */
@@ -59,9 +64,8 @@ async function answer(
   const items = servers.items();
   if (verb === "list") return listOf(items);
   const action = ACTIONS[verb];
-  const [name = "", detail] = action === undefined ? [verb] : rest;
-  const item = find(items, name);
-  if (item === undefined) return unknown(name, items);
+  const { item, detail } = find(items, action === undefined ? [verb, ...rest] : rest);
+  if (item === undefined) return unknown(action === undefined ? verb : rest.join(" "), items);
   if (action === undefined) return details(item);
   if (action === "sign-in") return signIn(item, detail, servers, waiting);
   if (isOffered(item, action, detail)) return servers.act(item.id, action, detail);
@@ -76,13 +80,6 @@ function signIn(
 ): Promise<string> {
   if (address !== undefined) return servers.paste(id, address);
   return waiting === undefined ? servers.act(id, "sign-in") : servers.signIn(id, waiting);
-}
-
-/** Rejects with the signal's reason when it is aborted. */
-async function settled(servers: CommandServers, signal: AbortSignal): Promise<void> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  await Promise.race([servers.settled(), aborted]);
 }
 
 /** A tool can be switched although its server offers only the other switch. */
@@ -122,11 +119,16 @@ function code(text: string): string {
   return `${fence}${text}${fence}`;
 }
 
-/** Names in any case; an exact one first. */
-function find(items: readonly HermesExtensionItem[], name: string): HermesExtensionItem | undefined {
-  return (
-    items.find((item) => item.name === name) ?? items.find((item) => item.name.toLowerCase() === name.toLowerCase())
-  );
+/** The item whose name the words begin with, in any case; an exact name first. `detail`: the other words. */
+function find(items: readonly HermesExtensionItem[], words: readonly string[]) {
+  for (let count = words.length; count > 0; count -= 1) {
+    const name = words.slice(0, count).join(" ");
+    const same = (item: HermesExtensionItem): boolean => item.name.toLowerCase() === name.toLowerCase();
+    const item = items.find((each) => each.name === name) ?? items.find(same);
+    const detail = words.slice(count).join(" ");
+    if (item !== undefined) return { item, detail: detail === "" ? undefined : detail };
+  }
+  return { item: undefined, detail: undefined };
 }
 
 function unknown(name: string, items: readonly HermesExtensionItem[]): string {

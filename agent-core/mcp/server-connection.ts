@@ -5,6 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { AuthProvider, CreateMessageRequest, ElicitRequest } from "@modelcontextprotocol/client";
 import { type Clock, systemClock } from "../platform/clock.ts";
+import { abortable } from "../platform/deadline.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { ArgumentCheck, OpenClient, ServerPorts } from "./open-client.ts";
 import type {
@@ -342,17 +343,4 @@ async function listingOf(client: OpenClient, before: Listing): Promise<Listing> 
 
 function rootsOf(folders: readonly string[]) {
   return [...new Set(folders)].map((folder) => ({ uri: pathToFileURL(folder).href, name: basename(folder) }));
-}
-
-/** Settles as `work`; rejects with the signal's reason when the signal is aborted first. */
-async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }

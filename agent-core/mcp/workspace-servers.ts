@@ -3,6 +3,7 @@
  * allowed exactly its program, arguments and environment, or its address and headers.
  */
 import { homedir } from "node:os";
+import { resolve } from "node:path";
 import { type ParseError, parse } from "jsonc-parser";
 import * as z from "zod";
 import { contentHash } from "../approval/consents.ts";
@@ -97,8 +98,10 @@ function serverOf(name: string, raw: unknown, { folder, name: file, path }: Serv
   const section = mcpServerSection.safeParse(values);
   if (!written.success || !section.success)
     return unusable(`has a wrong value: ${reasonOf(written.error ?? section.error)}`);
+  // Its own folder, which need not be the session's first one.
+  const inFolder = { ...section.data, cwd: resolve(folder, section.data.cwd ?? ".") };
   const { servers, problems: others } = serversFrom(
-    { [name]: section.data },
+    { [name]: inFolder },
     { source: "workspace", sourceName: file, path },
   );
   const { command, args, env, cwd, url, headers } = written.data;

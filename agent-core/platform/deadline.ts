@@ -81,3 +81,16 @@ export async function waitForEvent(
     for (const subscription of subscriptions) subscription.dispose();
   }
 }
+
+/** Settles as `work`; rejects with the signal's reason when the signal is aborted first. */
+export async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

@@ -17,6 +17,7 @@ function item(name: string, fields: Partial<HermesExtensionItem> = {}): HermesEx
 }
 
 const ITEMS = [
+  item("My Server"),
   item("files", {
     tools: [
       { name: "read", on: true },
@@ -52,7 +53,8 @@ async function run(argument: string, items: readonly HermesExtensionItem[] = ITE
 
 test("lists servers with state, tools and last error, and the command that waits for consent", async () => {
   const { answer } = await run("");
-  expect(String(answer).split("\n").slice(0, 4)).toEqual([
+  expect(String(answer).split("\n").slice(0, 5)).toEqual([
+    "- **My Server** (config.yaml): on, 0 tools",
     "- **files** (config.yaml): on, 2 tools (1 off)",
     "- **db** (.mcp.json): waiting for your consent: `KEY=${KEY} db-server`. Type `/mcp allow db` to start it",
     "- **web** (config.yaml): failed. connection refused",
@@ -76,6 +78,8 @@ test.each([
   ["allow db", ["mcp:db", "allow", undefined]],
   ["restart web", ["mcp:web", "restart", undefined]],
   ["disable files", ["mcp:files", "disable", undefined]],
+  ["restart My Server", ["mcp:My Server", "restart", undefined]],
+  ["disable my server a tool", ["mcp:My Server", "disable", "a tool"]],
   ["disable files read", ["mcp:files", "disable", "read"]],
   ["enable files write", ["mcp:files", "enable", "write"]],
   ["signin mail", ["mcp:Mail", "sign-in"]],
@@ -86,13 +90,28 @@ test.each([
 
 test.each([
   ["allow files", "files is on: there is nothing to allow."],
-  ["allow", "Name a server. There are `files`, `db`, `web`, `Mail`."],
+  ["allow", "Name a server. There are `My Server`, `files`, `db`, `web`, `Mail`."],
   ["restart nothing", "There is no MCP server `nothing`."],
   ["nonsense", "There is no MCP server `nonsense`."],
 ])("/mcp %s answers in one line", async (argument, expected) => {
   const { answer, acted } = await run(argument);
   expect(answer).toContain(expected);
   expect(acted).toEqual([]);
+});
+
+test("a cancel ends the command while a server starts", async () => {
+  const cancelled = new AbortController();
+  const command = mcpCommand({
+    items: () => [],
+    refresh: async () => undefined,
+    settled: () => new Promise(() => undefined),
+    act: async () => "",
+    signIn: async () => "",
+    paste: async () => "",
+  });
+  const answer = Promise.resolve(command.run("list --wait", cancelled.signal));
+  cancelled.abort(new Error("cancelled"));
+  await expect(answer).rejects.toThrow("cancelled");
 });
 
 test("without servers the answer says where to add them", async () => {
