@@ -139,6 +139,16 @@ export const mcpServerSection = z.object({
   url: text.optional(),
   headers: z.record(z.string(), scalar).default({}),
   auth: z.enum(["oauth"]).optional(),
+  /** For an issuer that does not register programs by itself. */
+  oauth: z
+    .object({
+      client_id: text.optional(),
+      client_secret: text.optional(),
+      scope: text.optional(),
+      /** Port of this machine that the issuer redirects to; 0: any. */
+      redirect_port: z.number().int().nonnegative().max(65_535).default(0),
+    })
+    .optional(),
   /** Idle timeout of a call; default 120. */
   timeout: seconds.optional(),
   /** Default 60. */

@@ -17,7 +17,7 @@ import {
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { messageOf } from "../platform/errors.ts";
 import { httpFetch } from "../platform/http/http-fetch.ts";
-import type { ServerConfig } from "./server-config.ts";
+import type { HttpSettings, ServerConfig } from "./server-config.ts";
 import { type SignIn, SignInFile } from "./sign-in-file.ts";
 
 /** A token that ends within this time is renewed before a request, which may take as long. Milliseconds. */
@@ -39,6 +39,8 @@ export type ServerAuthOptions = {
   readonly file: SignInFile;
   readonly fetchFn: FetchLike;
   readonly clock: Pick<Clock, "now">;
+  /** Registration of Hermes at the issuer. Default: Hermes registers itself. */
+  readonly registration?: HttpSettings["oauth"];
 };
 
 /** By home, name and address: all sessions of the process share what a refusal said. */
@@ -49,11 +51,14 @@ export function serverAuthOf({ name, settings }: ServerConfig, home: string): Se
   if (settings.kind === "stdio") return undefined;
   if (Object.keys(settings.headers).some((header) => header.toLowerCase() === "authorization")) return undefined;
   const url = new URL(settings.url);
-  const key = JSON.stringify([home, name, url.href]);
+  const { oauth: registration } = settings;
+  const key = JSON.stringify([home, name, url.href, registration]);
   const path = join(home, "mcp-tokens", `${fileName(name)}.json`);
   const auth =
     known.get(key) ??
-    new ServerAuth({ name, url, file: new SignInFile(path, url.href), fetchFn: wholeFetch, clock: systemClock });
+    new ServerAuth({
+      ...{ name, url, file: new SignInFile(path, url.href), fetchFn: wholeFetch, clock: systemClock, registration },
+    });
   known.set(key, auth);
   return auth;
 }
@@ -191,6 +196,6 @@ function withoutTokens({ url, issuer, client }: SignIn): SignIn {
 }
 
 /** `fetch` that ends with the signal. */
-function limited(fetchFn: FetchLike, signal: AbortSignal): FetchLike {
+export function limited(fetchFn: FetchLike, signal: AbortSignal): FetchLike {
   return (url, init) => fetchFn(url, { ...init, signal });
 }

@@ -23,6 +23,8 @@ export type HttpSettings = {
   readonly headers: Readonly<Record<string, string>>;
   /** `oauth`: the user signs in. */
   readonly auth: "oauth" | undefined;
+  /** Registration of Hermes at the issuer. Default: Hermes registers itself. */
+  readonly oauth: McpServerSection["oauth"];
 };
 
 export type ServerConfig = {
@@ -104,12 +106,13 @@ function settingsOf({
   url,
   headers,
   auth,
+  oauth,
   type,
   transport = type,
 }: McpServerSection): ServerConfig["settings"] | undefined {
   if (command !== undefined && url === undefined) return { kind: "stdio", command, args, env, cwd };
   if (command !== undefined || url === undefined || !/^https?:/.test(url) || !URL.canParse(url)) return undefined;
-  return { kind: transport === "sse" ? "sse" : "http", url, headers, auth };
+  return { kind: transport === "sse" ? "sse" : "http", url, headers, auth, oauth };
 }
 
 /** File of a workspace with a table of servers. */
@@ -153,7 +156,7 @@ function editorSettings(server: McpServer): ServerConfig["settings"] | undefined
   }
   const { type: kind, url, headers } = server;
   if (!/^https?:/.test(url) || !URL.canParse(url)) return undefined;
-  return { kind, url, headers: byName(headers), auth: undefined };
+  return { kind, url, headers: byName(headers), auth: undefined, oauth: undefined };
 }
 
 function byName(pairs: readonly { readonly name: string; readonly value: string }[]): Record<string, string> {

@@ -11,9 +11,9 @@ import {
   type StoredOAuthTokens,
   validateAuthorizationResponseIssuer,
 } from "@modelcontextprotocol/client";
+import { abortable } from "../platform/deadline.ts";
 import { messageOf } from "../platform/errors.ts";
-import type { ServerAuth } from "./server-auth.ts";
-import { tokensAt } from "./server-auth.ts";
+import { limited, type ServerAuth, tokensAt } from "./server-auth.ts";
 import type { SignIn } from "./sign-in-file.ts";
 
 /** A user who takes longer has left the page. Milliseconds. */
@@ -35,15 +35,20 @@ export async function signIn(
   server: ServerAuth,
   { open, pasted = new Promise<never>(() => undefined), signal }: SignInOptions,
 ): Promise<void> {
-  const { name, url, file, fetchFn } = server.options;
+  const { name, url, file, fetchFn, registration } = server.options;
+  const waiting = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
   const earlier = await file.last();
-  const redirect = await listenForRedirect(portOf(earlier), AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]));
+  const redirect = await listenForRedirect(registration?.redirect_port ?? 0, portOf(earlier));
   try {
     const attempt = new Attempt(server, redirect.url, earlier);
-    const options = { serverUrl: url, ...server.challenge, fetchFn };
+    const scope = registration?.scope ?? server.challenge.scope;
+    const options = {
+      ...{ serverUrl: url, ...server.challenge, fetchFn: limited(fetchFn, waiting) },
+      ...(scope !== undefined && { scope }),
+    };
     await auth(attempt, { ...options, forceReauthorization: true });
-    await open(attempt.page);
-    const answer = await Promise.race([redirect.answer, pasted]);
+    await abortable(open(attempt.page), waiting);
+    const answer = await abortable(Promise.race([redirect.answer, pasted]), waiting);
     const { code, iss } = attempt.check(answer.searchParams);
     await auth(attempt, { ...options, authorizationCode: code, ...(iss !== null && { iss }) });
     redirect.close(`You are signed in to ${name}. You can close this page.`);
@@ -88,7 +93,9 @@ class Attempt implements OAuthClientProvider {
 
   /** The issuer's page. */
   get page(): URL {
-    if (this.#page === undefined) throw new Error("the issuer has no page for a sign-in");
+    if (this.#page === undefined || !/^https?:$/.test(this.#page.protocol)) {
+      throw new Error("the issuer has no page for a sign-in");
+    }
     return this.#page;
   }
 
@@ -115,6 +122,8 @@ class Attempt implements OAuthClientProvider {
   /** An earlier registration serves again when it names the same redirect. */
   clientInformation({ issuer }: { readonly issuer: string } = { issuer: "" }): SignIn["client"] | undefined {
     if (this.#client !== undefined) return this.#client;
+    const { client_id: id, client_secret: secret } = this.#server.options.registration ?? {};
+    if (id !== undefined) return { client_id: id, ...(secret !== undefined && { client_secret: secret }) };
     const earlier = this.#earlier?.issuer === issuer ? this.#earlier.client : undefined;
     return redirectsOf(earlier).includes(this.redirectUrl) ? earlier : undefined;
   }
@@ -170,16 +179,18 @@ function portOf(earlier: SignIn | undefined): number {
 type Redirect = {
   /** Address for the issuer's redirect. */
   readonly url: string;
-  /** Address that the browser asked for. Rejects when the signal is aborted. */
+  /** Address that the browser asked for. */
   readonly answer: Promise<URL>;
   /** Shows the text in the browser, and ends the server. */
   close(text: string): void;
 };
 
-/** Waits for one redirect of a browser on this machine. Another program may have the port; then any port serves. */
-async function listenForRedirect(port: number, signal: AbortSignal): Promise<Redirect> {
-  const { promise: answer, resolve, reject } = Promise.withResolvers<URL>();
-  answer.catch(() => undefined); // a sign-in that fails earlier does not wait for it
+/**
+ * Waits for one redirect of a browser on this machine. `fixed`: the port that the issuer knows; 0: any. `earlier`: the port
+ * of an earlier sign-in, which is used again if it is free. Rejects when another program has the fixed port.
+ */
+async function listenForRedirect(fixed: number, earlier: number): Promise<Redirect> {
+  const { promise: answer, resolve } = Promise.withResolvers<URL>();
   let browser: ServerResponse | undefined;
   const server = createServer((request, response) => {
     const asked = new URL(request.url ?? "/", `http://${LOOPBACK}`);
@@ -187,8 +198,7 @@ async function listenForRedirect(port: number, signal: AbortSignal): Promise<Red
     browser = response;
     resolve(asked);
   });
-  const bound = await listen(server, port).catch(() => listen(server, 0));
-  signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  const bound = await (fixed > 0 ? listen(server, fixed) : listen(server, earlier).catch(() => listen(server, 0)));
   return {
     url: `http://${LOOPBACK}:${bound}${CALLBACK_PATH}`,
     answer,

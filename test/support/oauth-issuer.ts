@@ -18,6 +18,8 @@ export type IssuerFaults = {
   refuses?: boolean;
   /** Renewals are refused. */
   refusesRenewal?: boolean;
+  /** Programs cannot register themselves. The issuer knows the client `known` alone. */
+  registersNobody?: boolean;
 };
 
 export type Issuer = {
@@ -60,6 +62,7 @@ export async function startIssuer(): Promise<Issuer> {
   };
 
   const authorize = (query: URLSearchParams): Response => {
+    if (faults.registersNobody && query.get("client_id") !== "known") return new Response("who?", { status: 400 });
     const redirect = query.get("redirect_uri") ?? "";
     const target = new URL(redirect);
     target.searchParams.set("state", faults.state ?? query.get("state") ?? "");
@@ -104,7 +107,7 @@ export async function startIssuer(): Promise<Issuer> {
           issuer: origin,
           authorization_endpoint: `${origin}/authorize`,
           token_endpoint: `${origin}/token`,
-          registration_endpoint: `${origin}/register`,
+          ...(!faults.registersNobody && { registration_endpoint: `${origin}/register` }),
           response_types_supported: ["code"],
           code_challenge_methods_supported: ["S256"],
           token_endpoint_auth_methods_supported: ["none"],

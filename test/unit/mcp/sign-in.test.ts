@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -79,6 +80,38 @@ test("a second sign-in uses the first one's registration", async () => {
   await signInByBrowser(access());
   expect(issuer.requests.filter((request) => request === "POST /register")).toHaveLength(1);
 });
+
+test("an issuer that registers nobody needs the registration of the configuration, with its port and scope", async () => {
+  issuer.faults.registersNobody = true;
+  await expect(signInByBrowser(access())).rejects.toThrow("Could not sign in to guarded: ");
+  const port = await freePort();
+  const registration = { client_id: "known", scope: "read", redirect_port: port };
+  const server = new ServerAuth({ ...access().options, registration });
+  const pages: URL[] = [];
+  const open = async (page: URL): Promise<void> => {
+    pages.push(page);
+    void issuer.visit(page);
+  };
+  await signIn(server, { open, signal: never });
+  expect(await callTool(server)).toEqual(ADA);
+  expect(Object.fromEntries(pages[0]?.searchParams ?? [])).toMatchObject({
+    client_id: "known",
+    scope: "read",
+    redirect_uri: `http://127.0.0.1:${port}/callback`,
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
 
 test.each([
   ["the answer names another issuer", () => ({ iss: "https://evil.example" }), /evil\.example/],
