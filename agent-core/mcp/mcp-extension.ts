@@ -4,6 +4,7 @@ import type { Extension, ExtensionSession } from "../agent/extensions.ts";
 import { homeFolder } from "../config/home.ts";
 import { mcpServerSection } from "../config/sections.ts";
 import { fileVersion } from "../config/settings-file.ts";
+import { messageOf } from "../platform/errors.ts";
 import { mcpCommand } from "./mcp-command.ts";
 import { serverFiles, serversFrom } from "./server-config.ts";
 import type { SessionServers, SessionServersOptions } from "./session-servers.ts";
@@ -115,11 +116,15 @@ export class McpExtension implements Extension {
   }
 
   #loadIfNeeded(): void {
-    const { servers, problems, trusted, cwd, otherFolders } = this.#options;
+    const { servers, problems, trusted, cwd, otherFolders, onDefect } = this.#options;
     if (this.#loading !== undefined) return;
     const hasFile = (): boolean =>
       serverFiles([cwd, ...otherFolders]).some(({ path }) => fileVersion(path) !== undefined);
-    if (servers.length > 0 || problems.length > 0 || (trusted() && hasFile())) this.#loading = this.#load();
+    if (servers.length > 0 || problems.length > 0 || (trusted() && hasFile())) {
+      this.#loading = this.#load()
+        .catch((error: unknown) => onDefect(`The MCP servers could not be loaded: ${messageOf(error)}`))
+        .finally(this.#known.resolve);
+    }
   }
 
   async #load(): Promise<void> {

@@ -1,6 +1,6 @@
 // MCP servers of a workspace, servers with hundreds of tools, and a server that asks for a sign-in.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
@@ -73,6 +73,28 @@ test("every tool of a workspace's server asks, whatever its hints say", async ()
   model.script({ parts: [call("mcp__fix__look", {})] }, say("done"));
   await agent.prompt(id, "look");
   expect(asked).toMatchObject([{ toolCall: { title: "fix: look" } }]);
+});
+
+test("with 300 tools of servers and 60 skills the request stays below 20 kB", async () => {
+  const { agent, model } = await begin();
+  const description = "Explains how the team does one of its many recurring jobs, and when to do it that way. ".repeat(
+    3,
+  );
+  for (let index = 0; index < 60; index += 1) {
+    const folder = join(agent.home, "skills", `topic-${index % 6}`, `skill-number-${index}`);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(
+      join(folder, "SKILL.md"),
+      `---\nname: skill-number-${index}\ndescription: ${description}\n---\nDo the job.\n`,
+    );
+  }
+  const args = [FIXTURE, "--many=300"];
+  const id = await open(agent, true, [{ name: "big", command: process.execPath, args, env: [] }]);
+  model.script(say("done"));
+  await agent.prompt(id, "hi");
+  const { messages, tools } = model.requests[0]?.body ?? { messages: [] };
+  expect(JSON.stringify(messages[0])).toContain("skill-number-1");
+  expect(Buffer.byteLength(JSON.stringify(tools) + JSON.stringify(messages[0]))).toBeLessThan(20_000);
 });
 
 test("300 tools: the request stays small, and a deferred tool asks and shows as the tool itself", async () => {

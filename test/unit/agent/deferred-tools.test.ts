@@ -77,6 +77,16 @@ test("with 300 tools of servers the request stays small, and names servers and t
   expect(directory).toMatch(/mcp__server0__action_number_0, action_number_6, .*… \d+ more/);
 });
 
+test.each([
+  ["the coding toolsets", ["coding"], 16_000],
+  ["everything", ["all"], 24_000],
+])("system prompt and schemas of %s stay within their limit", async (_case, enabledToolsets, limit) => {
+  model.script(say("done"));
+  await agentWith(() => MANY, { enabledToolsets: [...enabledToolsets] }).chat("hi");
+  const { messages, tools } = request(0);
+  expect(Buffer.byteLength(JSON.stringify(tools) + messages[0]?.content)).toBeLessThan(limit);
+});
+
 test("a few tools stay in the request with their schemas", async () => {
   model.script(say("done"));
   await agentWith(() => MANY.slice(-2)).chat("hi");
