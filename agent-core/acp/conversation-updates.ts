@@ -147,7 +147,7 @@ function problemContent(problems: readonly ReportedProblem[]): ToolCallContent[]
 /** Hooks that changed a call or failed, for clients that do not show the runs. The result names those that blocked it. */
 export function hookContent(runs: readonly HermesHookRun[]): ToolCallContent[] {
   const lines = runs.flatMap(({ outcome, name, message }) => {
-    if (outcome === "failed") return [message ?? `The hook "${name}" failed.`];
+    if (outcome === "failed") return [`The hook "${name}" failed: ${message ?? "no reason"}`];
     return outcome === "changed" ? [`The hook "${name}" changed this call.`] : [];
   });
   const hermes: HermesHookTextMeta = { hookText: true };

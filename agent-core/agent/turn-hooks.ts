@@ -25,8 +25,9 @@ export function sessionHooks(
     monotonicNow: () => performance.now(),
     report: (run) => {
       record.journal({ type: "hook", ...run });
-      const { callId, outcome, message = "" } = run;
+      const { name, callId, outcome } = run;
       if (callId !== undefined) notify.toolProgress({ type: "hook", callId, run });
+      const message = `The hook "${name}" failed: ${run.message ?? ""}`;
       if (outcome !== "failed" || shown.has(message)) return;
       shown.add(message);
       notify.status({ severity: "warning", message });

@@ -126,7 +126,7 @@ export type HooksOptions = {
 };
 
 /** Time for hooks to end when their session closes. A closed window leaves no process behind. */
-const CLOSING_MS = 1_500;
+const CLOSING_MS = 1_000;
 
 const CONTINUE: MergedVerdict = {
   decision: "continue",
@@ -200,8 +200,9 @@ export class Hooks {
     try {
       verdict = ownVerdict(hook, await withTimeout(hook, payload, signal));
     } catch (error) {
-      failure = `The hook "${hook.label}" failed: ${messageOf(error)}`;
-      verdict = hook.failClosed && hook.event === "pre_tool_call" ? { decision: "block", reason: failure } : {};
+      failure = messageOf(error);
+      const reason = `The hook "${hook.label}" failed: ${failure}`;
+      verdict = hook.failClosed && hook.event === "pre_tool_call" ? { decision: "block", reason } : {};
     }
     if (!signal.aborted) {
       const { event, label } = hook;

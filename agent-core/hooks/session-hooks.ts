@@ -6,7 +6,7 @@ import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/ext
 import { type CommandHook, type CommandPlace, homeHook } from "./command-hook.ts";
 import { HookAllowlist, readHomeHooks } from "./home-hooks.ts";
 import type { Hook } from "./hook.ts";
-import { readSharedHooks, type SharedHook, sharedHash, sharedHook } from "./shared-hooks.ts";
+import { readSharedHooks, type SharedHook, sharedHashes, sharedHook } from "./shared-hooks.ts";
 
 export type SessionHooksOptions = CommandPlace & {
   /** The section `hooks` of config.yaml. */
@@ -30,7 +30,10 @@ type Entry = {
   /** Absolute. */
   readonly path: string;
   readonly hook: Hook;
+  /** The user has allowed exactly this hook. */
   isAllowed(): boolean;
+  /** The user has allowed it, perhaps with other scripts. Such a hook fails at each run, and a guard blocks. */
+  wasAllowed(): boolean;
   allow(): Promise<void>;
   isOn: boolean;
   /** Reason of its last failure, in one line. */
@@ -83,12 +86,12 @@ export class SessionHooks {
     return this.#entries.map((entry) => {
       const { id, definition, source, path, error } = entry;
       const { event, matcher, command } = definition;
-      const [state, action] = stateOf(entry);
+      const [state, ...actions] = stateOf(entry);
       return {
         ...{ id, kind: "hook", name: matcher === undefined ? event : `${event} ${matcher}`, source, path },
         ...{ state, detail: command },
         ...(error !== undefined && { error }),
-        actions: [action],
+        actions,
       };
     });
   }
@@ -129,27 +132,31 @@ export class SessionHooks {
   }
 
   #update(): void {
-    this.#active = this.#entries.filter((entry) => entry.isOn && entry.isAllowed()).map(({ hook }) => hook);
+    this.#active = this.#entries.filter((entry) => entry.isOn && entry.wasAllowed()).map(({ hook }) => hook);
   }
 
   #homeEntry(definition: CommandHook): Entry {
     const { home, autoAccept } = this.#options;
+    const isAllowed = (): boolean => autoAccept || this.#allowlist.allows(definition);
     return this.#entry(homeHook(definition, this.#options), {
-      ...{ definition, source: "config.yaml", path: configFile(home) },
+      ...{ definition, source: "config.yaml", path: configFile(home), isAllowed, wasAllowed: isAllowed },
       id: `hook:${contentHash({ ...definition, matcher: definition.matcher ?? null }).slice(0, 16)}`,
-      isAllowed: () => autoAccept || this.#allowlist.allows(definition),
       allow: () => this.#allowlist.allow(definition),
     });
   }
 
   async #sharedEntry(definition: SharedHook): Promise<Entry> {
     const { consents, cwd } = this.#options;
-    const hash = await sharedHash(definition, cwd);
-    const isAllowed = (content: string): boolean => consents.isAllowed("hook", content);
+    const hashes = await sharedHashes(definition, cwd);
+    const isAllowed = (hash: string): boolean => consents.isAllowed("hook", hash);
     return this.#entry(sharedHook(definition, { place: this.#options, isAllowed }), {
-      ...{ definition, source: definition.source, path: definition.file, id: `hook:${hash.slice(0, 16)}` },
-      isAllowed: () => isAllowed(hash),
-      allow: () => Promise.resolve(consents.allow("hook", hash, `${definition.source}: ${definition.command}`)),
+      ...{ definition, source: definition.source, path: definition.file, id: `hook:${hashes.definition.slice(0, 16)}` },
+      isAllowed: () => isAllowed(hashes.content),
+      wasAllowed: () => isAllowed(hashes.definition),
+      async allow() {
+        const description = `${definition.source}: ${definition.command}`;
+        for (const hash of [hashes.definition, hashes.content]) consents.allow("hook", hash, description);
+      },
     });
   }
 
@@ -178,10 +185,12 @@ export class SessionHooks {
   }
 }
 
-/** State of an entry, and the action that it offers. */
-function stateOf(entry: Entry): readonly [HermesExtensionItem["state"], HermesExtensionAction] {
-  if (!entry.isAllowed()) return ["needs-consent", "allow"];
-  return entry.isOn ? ["on", "disable"] : ["off", "enable"];
+/** State of an entry, and the actions that it offers. */
+function stateOf(entry: Entry): readonly [HermesExtensionItem["state"], ...HermesExtensionAction[]] {
+  if (!entry.isOn) return ["off", "enable"];
+  if (!entry.isAllowed())
+    return entry.wasAllowed() ? ["needs-consent", "allow", "disable"] : ["needs-consent", "allow"];
+  return ["on", "disable"];
 }
 
 const stateWords: Readonly<Record<HermesExtensionItem["state"], string>> = {

@@ -136,27 +136,42 @@ function commandOf({ command, bash, powershell, linux, osx, windows }: Handler):
   }
 }
 
-/** Hash of what the consent covers: the hook itself, and the scripts of the workspace that its command names. */
-export async function sharedHash(hook: SharedHook, workspace: string): Promise<string> {
+/** Hashes of a hook. A consent covers both; the hook runs only with the whole content that the user has allowed. */
+export type HookHashes = {
+  /** Of its entry in the file. */
+  readonly definition: string;
+  /** Of its entry, and of the scripts of the workspace that its command names. */
+  readonly content: string;
+};
+
+export async function sharedHashes(hook: SharedHook, workspace: string): Promise<HookHashes> {
   const { eventName, matcher = null, command, env, source } = hook;
-  const folder = relative(workspace, hook.folder);
-  return contentHash({ eventName, matcher, command, env, source, folder, scripts: await scriptsOf(hook, workspace) });
+  const definition = { eventName, matcher, command, env, source, folder: relative(workspace, hook.folder) };
+  const scripts = await scriptsOf(hook, workspace);
+  return { definition: contentHash(definition), content: contentHash({ ...definition, scripts }) };
 }
 
-/** Files that the command names, with their text. A script that is replaced is another hook. */
+const SCRIPT = /\.(?:[cm]?[jt]s|sh|bash|zsh|fish|py|rb|pl|php|lua|ps1|bat|cmd)$/i;
+const INTERPRETER = /^(?:.*\/)?(?:sh|bash|zsh|dash|fish|source|\.|node|bun|deno|python[\d.]*|ruby|perl|php)$/;
+/** Permission to execute, for anyone. */
+const EXECUTABLE = 0o111;
+
+/** Scripts that the command names, with their text. Other files that it names are data, which may change. */
 async function scriptsOf(
   { command, folder }: SharedHook,
   workspace: string,
 ): Promise<Readonly<Record<string, string>>> {
-  const plain = command.replaceAll(/"?\$\{?CLAUDE_PROJECT_DIR\}?"?/g, workspace);
+  const plain = command.replaceAll(/["']?\$\{?CLAUDE_PROJECT_DIR\}?["']?/g, workspace);
   const words = plain.split(/[\s"'`;|&<>()=]+/).filter((word) => word !== "");
   const scripts: Record<string, string> = {};
-  for (const word of words) {
+  for (const [index, word] of words.entries()) {
     const path = isAbsolute(word) ? word : join(folder, word);
     const place = relative(workspace, path);
     if (place === "" || place.startsWith("..") || isAbsolute(place)) continue;
     const facts = await stat(path).catch(() => undefined);
-    if (facts?.isFile() && facts.size <= MAX_FILE) scripts[place] = await readFile(path, "base64").catch(() => "");
+    if (!facts?.isFile() || facts.size > MAX_FILE) continue;
+    const isScript = SCRIPT.test(word) || (facts.mode & EXECUTABLE) !== 0 || INTERPRETER.test(words[index - 1] ?? "");
+    if (isScript) scripts[place] = await readFile(path, "base64").catch(() => "");
   }
   return scripts;
 }
@@ -166,7 +181,7 @@ export function sharedHook(
   definition: SharedHook,
   { place, isAllowed }: { readonly place: CommandPlace; readonly isAllowed: (hash: string) => boolean },
 ): Hook {
-  const { event, matcher, command, timeoutSeconds, failClosed, source, folder, eventName, format } = definition;
+  const { event, matcher, command, timeoutSeconds, failClosed, folder, eventName, format } = definition;
   const covers = matcher === undefined ? () => true : matcherOf(matcher);
   const env = { ...definition.env, CLAUDE_PROJECT_DIR: place.cwd };
   const run = async (payload: HookPayload, call: SharedCall | undefined, signal: AbortSignal): Promise<HookVerdict> => {
@@ -178,9 +193,9 @@ export function sharedHook(
     ...{ event, label: command, origin: "workspace", failClosed, timeoutMs: timeoutSeconds * 1_000 },
     matcher: (tool) => coversTool(covers, tool),
     async run(payload, signal) {
-      if (!isAllowed(await sharedHash(definition, place.cwd))) {
-        throw new Error(`it has changed since you allowed it. /hooks shows the hooks of ${source}`);
-      }
+      const { content } = await sharedHashes(definition, place.cwd);
+      if (!isAllowed(content))
+        throw new Error(`its script has changed since you allowed it. Look at it, then use /hooks`);
       if (event === "on_session_start" && !covers(String(payload.extra["source"]))) return {};
       if (payload.tool_name === null) return run(payload, undefined, signal);
       const calls = sharedCalls(payload, covers);

@@ -6,6 +6,7 @@ import { measureAnswers } from "./answers.ts";
 import { measureCheckpoints } from "./checkpoints.ts";
 import { measureEdits } from "./edits.ts";
 import { measureEnding } from "./ending.ts";
+import { measureHooks } from "./hooks.ts";
 import { measureIterations } from "./iterations.ts";
 import { measureLongSessions } from "./long-sessions.ts";
 import { measureManyTurns } from "./many-turns.ts";
@@ -34,6 +35,7 @@ const measurements = {
   verdicts: measureVerdicts,
   sandbox: measureSandbox,
   mcp: measureMcp,
+  hooks: measureHooks,
   panel: measurePanel,
   size: measureSize,
 };

@@ -144,6 +144,11 @@ const hookIcons: Readonly<Record<HermesHookRun["outcome"], string>> = {
   failed: "warning",
 };
 
+/** Most hooks take milliseconds. */
+function hookTime(durationMs: number): string {
+  return durationMs < SHOWN_DURATION_MS ? `${durationMs} ms` : formatDuration(durationMs);
+}
+
 /** Runs of hooks with their verdict and duration. */
 function HookList({ hooks }: { readonly hooks: readonly HermesHookRun[] }) {
   return (
@@ -151,8 +156,10 @@ function HookList({ hooks }: { readonly hooks: readonly HermesHookRun[] }) {
       {hooks.map(({ name, event, outcome, durationMs, message }, index) => (
         <li key={index} class={`hook-run hook-${outcome}`} title={visibleText(message ?? event)}>
           <Icon name={hookIcons[outcome]} />
-          <span class="hook-name">{visibleText(name)}</span> {hookLabels[outcome]} · {formatDuration(durationMs)}
-          {message !== undefined && <span class="hook-message">{visibleText(message)}</span>}
+          <span>
+            <span class="hook-name">{visibleText(name)}</span> {hookLabels[outcome]} · {hookTime(durationMs)}
+            {message !== undefined && <span class="hook-message">{visibleText(message)}</span>}
+          </span>
         </li>
       ))}
     </ul>

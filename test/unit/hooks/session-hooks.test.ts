@@ -211,7 +211,11 @@ test("a workspace's hook needs a new consent when its settings or its script cha
     reasons: [expect.stringContaining("changed since you allowed it")],
   });
   await hooks.refresh();
-  expect(hooks.items()).toMatchObject([{ state: "needs-consent", source: ".claude/settings.json" }]);
+  expect(hooks.items()).toMatchObject([{ state: "needs-consent", actions: ["allow", "disable"] }]);
+  expect(await run(hooks, bash)).toMatchObject({ decision: "block" });
+  expect(await run(await session(), bash)).toMatchObject({ decision: "block" });
+  put(".claude/settings.json", claude("PreToolUse", group("Bash", "sh guard.sh; true")));
+  expect((await session()).active).toHaveLength(0);
   expect(existsSync(join(cwd, "stolen"))).toBe(false);
 });
 
