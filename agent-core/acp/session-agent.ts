@@ -12,7 +12,7 @@ import { hooksExtension } from "../hooks/hooks-extension.ts";
 import type { Host } from "../host/host.ts";
 import { McpExtension } from "../mcp/mcp-extension.ts";
 import { editorServers, mergeServers, serversFrom } from "../mcp/server-config.ts";
-import { configuredPlugins } from "../plugins/plugins.ts";
+import { Plugins } from "../plugins/plugins.ts";
 import type { EditorFiles } from "../prompt/surroundings.ts";
 import { fileMethods } from "../protocol/files.ts";
 import { call } from "../protocol/method.ts";
@@ -130,7 +130,7 @@ const extensionMakers: readonly ((facts: ExtensionFacts) => Extension | undefine
       environment: options.environment ?? {},
     }),
   ({ configured: { plugins, pluginEngine, variables, options }, home, log }) =>
-    configuredPlugins({
+    new Plugins({
       ...{ home, config: plugins, engineName: pluginEngine, variables, log },
       environment: options.environment ?? {},
     }),

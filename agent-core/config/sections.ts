@@ -167,6 +167,9 @@ export const mcpServerSection = z.object({
 
 export type McpServerSection = z.output<typeof mcpServerSection>;
 
+/** Longest timeout of a plugin's hook, as in the original. */
+const MAX_HOOK_SECONDS = 600;
+
 export const sections = {
   /** Version of the file's format in the original Hermes Agent. */
   _config_version: z.number().int().nonnegative().optional(),
@@ -210,6 +213,12 @@ export const sections = {
     .object({
       enabled: names.default([]),
       disabled: names.default([]),
+      /** Timeout of plugins' hooks in seconds; default 10. The original's 0 means no timeout; the longest is 600 here. */
+      hook_callback_timeout: z
+        .number()
+        .nonnegative()
+        .transform((given) => (given === 0 ? MAX_HOOK_SECONDS : Math.min(given, MAX_HOOK_SECONDS)))
+        .optional(),
       /** Settings of each plugin, which it gets as `ctx.config`. */
       entries: z.record(z.string(), z.unknown()).default({}),
     })

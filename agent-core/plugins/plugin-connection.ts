@@ -11,13 +11,20 @@ export type PluginTimeouts = {
   readonly start: number;
   /** Call of a tool without a timeout of its own. */
   readonly tool: number;
+  readonly hook: number;
   /** Any other call. */
   readonly other: number;
   /** Acknowledgement of a cancel: only an endless loop keeps a thread from it. */
   readonly cancel: number;
 };
 
-export const PLUGIN_TIMEOUTS: PluginTimeouts = { start: 10_000, tool: 120_000, other: 10_000, cancel: 2_000 };
+export const PLUGIN_TIMEOUTS: PluginTimeouts = {
+  start: 10_000,
+  tool: 120_000,
+  hook: 10_000,
+  other: 10_000,
+  cancel: 2_000,
+};
 
 export type PluginConnectionOptions = {
   /** Path of the plugin's index.js, absolute. */

@@ -48,9 +48,25 @@ async function start({ entry, config }: Extract<ToPlugin, { type: "start" }>): P
     surface = pluginSurface({ config, log, folder: dirname(entry) });
     await register(surface.context);
     surface.close();
+    await checkSchemas(surface);
     send({ type: "registered", registrations: surface.registrations });
   } catch (error) {
     send({ type: "stopped", reason: `index.js could not be loaded: ${messageOf(error)}` });
+  }
+}
+
+/** A provider would refuse every request with an invalid schema. Throws an Error that names the tool. */
+async function checkSchemas({ registrations }: PluginSurface): Promise<void> {
+  const tools = registrations.filter((one) => one.kind === "tool");
+  if (tools.length === 0) return;
+  const { AjvJsonSchemaValidator } = await import("@modelcontextprotocol/client/validators/ajv");
+  const validator = new AjvJsonSchemaValidator();
+  for (const { name, parameters } of tools) {
+    try {
+      validator.getValidator(parameters);
+    } catch (error) {
+      throw new Error(`registerTool ${name}: parameters is not a valid JSON schema: ${messageOf(error)}`);
+    }
   }
 }
 

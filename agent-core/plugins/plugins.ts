@@ -8,6 +8,7 @@ import type { ContextEngine } from "../context/context-engine.ts";
 import { type Hook, IN_HOOK_VARIABLE } from "../hooks/hook.ts";
 import type { CommandVariables } from "../host/terminals/backend.ts";
 import { nearestNames } from "../platform/edit-distance.ts";
+import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import { table as builtInTools } from "../tools/table.gen.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -27,15 +28,8 @@ export type PluginsOptions = {
   /** Changes to the environment of commands; plugins get the same. */
   readonly variables: CommandVariables;
   readonly log: (line: string) => void;
-  readonly timeouts?: PluginTimeouts;
+  readonly timeouts?: Partial<PluginTimeouts>;
 };
-
-/** Undefined when the home has no plugins and config.yaml asks for none. */
-export function configuredPlugins(options: PluginsOptions): Plugins | undefined {
-  const { config, engineName, home } = options;
-  const isAsked = config.enabled.length > 0 || engineName !== undefined;
-  return isAsked || existsSync(extensionPlaces(home).plugins) ? new Plugins(options) : undefined;
-}
 
 type PluginState = {
   readonly plugin: InstalledPlugin;
@@ -53,7 +47,7 @@ const ID = "plugin:";
 
 export class Plugins implements Extension {
   readonly name = "plugins";
-  readonly ready: Promise<unknown>;
+  readonly ready?: Promise<unknown>;
   readonly #options: PluginsOptions;
   readonly #begun = Promise.withResolvers<ExtensionSession>();
   readonly #states = new Map<string, PluginState>();
@@ -65,7 +59,11 @@ export class Plugins implements Extension {
 
   constructor(options: PluginsOptions) {
     this.#options = options;
-    this.ready = this.#begun.promise.then((session) => this.#startAll(session));
+    const { config, engineName, home } = options;
+    const isAsked = config.enabled.length > 0 || engineName !== undefined;
+    if (isAsked || existsSync(extensionPlaces(home).plugins)) {
+      this.ready = this.#begun.promise.then((session) => this.#startAll(session));
+    }
   }
 
   begin(session: ExtensionSession): void {
@@ -110,9 +108,10 @@ export class Plugins implements Extension {
   async act(id: string, action: HermesExtensionAction): Promise<string> {
     const found = this.#states.get(id.slice(ID.length));
     if (found === undefined) throw new Error(`There is no plugin ${JSON.stringify(id.slice(ID.length))}.`);
-    const { name } = found.plugin;
+    const { name, problem } = found.plugin;
     switch (action) {
       case "enable":
+        if (problem !== undefined) throw new Error(`The plugin ${name} cannot run: ${problem}.`);
         await setPluginEnabled(this.#options.home, name, true);
         return this.#restart(found.plugin);
       case "restart":
@@ -142,16 +141,14 @@ export class Plugins implements Extension {
     hint: "[enable | disable | restart NAME]",
     run: async (argument) => {
       await this.ready;
+      const { unknownPlugin } = await this.#find();
       const [verb, name = ""] = argument.trim().split(/\s+/, 2);
       if (!verb) return this.#list();
       const action = (["enable", "disable", "restart"] as const).find((known) => known === verb);
       if (action === undefined)
         return `\`/plugins ${verb}\` is unknown. Use \`enable NAME\`, \`disable NAME\` or \`restart NAME\`.`;
-      if (!this.#states.has(name)) {
-        const { unknownPlugin } = await import("./find-plugins.ts");
-        return unknownPlugin(name, [...this.#states.keys()]);
-      }
-      return this.act(`${ID}${name}`, action);
+      if (!this.#states.has(name)) return unknownPlugin(name, [...this.#states.keys()]);
+      return this.act(`${ID}${name}`, action).catch(messageOf);
     },
   };
 
@@ -163,11 +160,20 @@ export class Plugins implements Extension {
       .join("\n");
   }
 
+  /** Reads the folder of the plugins again; those that run stay as they are. */
+  async #find() {
+    const found = await import("./find-plugins.ts");
+    for (const plugin of await found.findPlugins(extensionPlaces(this.#options.home).plugins)) {
+      const known = this.#states.get(plugin.name);
+      if (known?.running === undefined) this.#states.set(plugin.name, { state: "off", ...known, plugin });
+    }
+    return found;
+  }
+
   async #startAll(session: ExtensionSession): Promise<void> {
-    const { home, config } = this.#options;
-    const { findPlugins, unknownPlugin } = await import("./find-plugins.ts");
-    const installed = await findPlugins(extensionPlaces(home).plugins);
-    for (const plugin of installed) this.#states.set(plugin.name, { plugin, state: "off" });
+    const { config } = this.#options;
+    const { unknownPlugin } = await this.#find();
+    const installed = [...this.#states.values()].map(({ plugin }) => plugin);
     const names = config.enabled.filter((name) => !config.disabled.includes(name));
     const unknown = names.filter((name) => !this.#states.has(name));
     for (const name of unknown) {
@@ -201,22 +207,25 @@ export class Plugins implements Extension {
   async #start(plugin: InstalledPlugin, isFresh: boolean): Promise<void> {
     const session = await this.#begun.promise;
     const { config, variables, log, timeouts } = this.#options;
+    const { hook_callback_timeout: hook } = config;
     const fail = (reason: string): void => {
       this.#set({ plugin, state: "failed", error: reason });
       this.#warn(session, `The plugin ${plugin.name} is off for this session: ${reason}.`);
     };
-    if (this.#isClosed) return;
     if (plugin.problem !== undefined) return fail(plugin.problem);
     const { RunningPlugin } = await import("./running-plugin.ts");
+    if (this.#isClosed) return;
     const running = new RunningPlugin({
       ...{ plugin, session, variables, log, isFresh },
-      ...(timeouts && { timeouts }),
+      timeouts: { ...(hook !== undefined && { hook: hook * 1_000 }), ...timeouts },
       config: config.entries[plugin.name] ?? {},
       onStopped: fail,
     });
     this.#set({ plugin, state: "starting", running });
     const parts = await running.parts.catch(() => undefined); // reported by `fail`
-    if (parts !== undefined) this.#set({ plugin, state: "on", running, parts: this.#usable(parts, plugin, session) });
+    const isCurrent = this.#states.get(plugin.name)?.running === running;
+    if (parts !== undefined && isCurrent)
+      this.#set({ plugin, state: "on", running, parts: this.#usable(parts, plugin, session) });
   }
 
   /** Without tools that have the name of another one. */

@@ -11,6 +11,7 @@ import type { InstalledPlugin } from "./find-plugins.ts";
 import {
   leasePlugin,
   PLUGIN_TIMEOUTS,
+  type PluginCallRequest,
   type PluginConnectionOptions,
   type PluginLease,
   type PluginTimeouts,
@@ -30,7 +31,7 @@ export type RunningPluginOptions = {
   readonly config: unknown;
   readonly session: Pick<ExtensionSession, "sessionId" | "cwd">;
   readonly variables: CommandVariables;
-  readonly timeouts?: PluginTimeouts;
+  readonly timeouts?: Partial<PluginTimeouts>;
   /** The plugin's files may have changed: it gets a new process. */
   readonly isFresh: boolean;
   readonly log: (line: string) => void;
@@ -57,14 +58,14 @@ export class RunningPlugin {
   readonly #lease: PluginLease;
 
   constructor(options: RunningPluginOptions) {
-    const { plugin, config, variables, timeouts = PLUGIN_TIMEOUTS, log, onStopped } = options;
+    const { plugin, config, variables, timeouts, log, onStopped } = options;
     this.#options = options;
-    this.#timeouts = timeouts;
+    this.#timeouts = { ...PLUGIN_TIMEOUTS, ...timeouts };
     const connecting: PluginConnectionOptions = {
       entry: plugin.entry,
       config,
       environment: { ...commandEnvironment(variables, undefined), [IN_HOOK_VARIABLE]: "1" },
-      timeouts,
+      timeouts: this.#timeouts,
       log: (line) => log(`Plugin ${plugin.name}: ${line}`),
       onStopped,
     };
@@ -98,7 +99,8 @@ export class RunningPlugin {
       description,
       ...(hint !== undefined && { hint }),
       run: async (argument, signal) => {
-        const answer = await this.#call(handler, argument, `its command /${name}`, signal).catch(messageOf);
+        const subject = `its command /${name}`;
+        const answer = await this.#call({ handler, input: argument, subject, signal }).catch(messageOf);
         if (typeof answer === "string") return answer;
         const { ask, text } = Object(answer);
         if (typeof ask === "string") return { ask };
@@ -115,27 +117,29 @@ export class RunningPlugin {
       label: `plugin ${plugin.name}`,
       origin: "plugin",
       failClosed,
-      timeoutMs: this.#timeouts.other + HOOK_MARGIN_MS,
+      timeoutMs: this.#timeouts.hook + HOOK_MARGIN_MS,
       run: async (payload, signal) =>
-        verdictOf(await this.#call(handler, payload, `its hook ${event}`, signal), payload),
+        verdictOf(
+          await this.#call({ handler, input: payload, subject: `its hook ${event}`, signal }, this.#timeouts.hook),
+          payload,
+        ),
     };
   }
 
   #engine({ name, handler, shouldCompress }: Extract<Registration, { kind: "engine" }>): EngineCalls {
     const subject = `its context engine ${name}`;
     return {
-      plan: (input, signal) => this.#call(handler, input, subject, signal),
+      plan: (input, signal) => this.#call({ handler, input, subject, signal }),
       shouldCompress:
         shouldCompress === undefined
           ? undefined
-          : (input, signal) => this.#call(shouldCompress, input, subject, signal),
+          : (input, signal) => this.#call({ handler: shouldCompress, input, subject, signal }),
     };
   }
 
-  #call(handler: number, input: unknown, subject: string, signal: AbortSignal): Promise<unknown> {
+  #call(request: Omit<PluginCallRequest, "facts" | "timeoutMs">, timeoutMs = this.#timeouts.other): Promise<unknown> {
     const { cwd, sessionId } = this.#options.session;
-    const facts = { cwd, sessionId };
-    return this.#lease.connection.call({ handler, input, facts, subject, timeoutMs: this.#timeouts.other, signal });
+    return this.#lease.connection.call({ ...request, facts: { cwd, sessionId }, timeoutMs });
   }
 }
 

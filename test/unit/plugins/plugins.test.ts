@@ -77,7 +77,7 @@ async function run(
 const tool = (name: string, body: string): string =>
   `ctx.registerTool({ name: "${name}", description: "A test", async run(args, call) { ${body} } });`;
 const plugin = (body: string): string => `export default function register(ctx) { ${body} }`;
-const QUICK = { start: 10_000, tool: 300, other: 300, cancel: 300 };
+const QUICK = { start: 10_000, tool: 300, hook: 300, other: 300, cancel: 300 };
 
 test("a tool of a plugin gets checked arguments, its session and its settings, and shows its progress", async () => {
   install(
@@ -326,6 +326,15 @@ test("an unknown engine and an unknown plugin are named, with the nearest name",
   ]);
 });
 
+test("without plugins nothing is read or started, and /plugins finds one that was added later", async () => {
+  const plugins = await started({});
+  expect([plugins.ready, plugins.tools(), plugins.hooks(), plugins.items()]).toEqual([undefined, [], [], []]);
+  const command = (argument: string) => plugins.commands()[0]?.run(argument, never);
+  expect(await command("")).toBe(`There are no plugins in ${join(home, "plugins")}.`);
+  install("late", plugin(tool("late", "return 1")));
+  expect(await command("")).toBe("- `late` (off): 1.0 · A test");
+});
+
 test("/plugins lists plugins and switches one on and off, in the session and in config.yaml", async () => {
   writeFileSync(join(home, "config.yaml"), "# mine\nplugins:\n  enabled: [other] # keep\n");
   install("greeter", plugin(tool("greet", "return 'hi'")));
@@ -355,6 +364,9 @@ test("a plugin in Python and a broken manifest are named, and do not run", async
     expect.stringMatching(/^The plugin torn is off for this session: .*plugin\.yaml could not be read: /),
   ]);
   expect(plugins.items().every(({ state }) => state === "failed")).toBe(true);
+  expect(await plugins.commands()[0]?.run("enable snake", never)).toMatch(
+    /^The plugin snake cannot run: it is written in Python/,
+  );
 });
 
 test("a tool with the name of another one is left out, and skill folders are absolute", async () => {
