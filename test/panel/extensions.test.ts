@@ -82,6 +82,19 @@ describe("the page of extensions", () => {
     expect(await panel().page.locator(".extensions-line").count()).toBe(0);
   });
 
+  test("a call of a server's tool asks with its arguments, and its card shows pictures", async () => {
+    model().script(callTools(call("mcp__files__parts", { size: "small" })), say("A blue square."));
+    await panel().send("show me a picture");
+    await panel().page.getByText('Arguments: {"size":"small"}').waitFor();
+    await panel().page.getByText("Calls parts of the MCP server files").waitFor();
+    await panel().pictures("mcp-asks");
+    await panel().page.getByRole("alertdialog").getByRole("button", { name: "Allow once" }).click();
+    const picture = panel().toolCalls("completed").getByRole("img", { name: "Result of the call" });
+    await expect.poll(() => picture.evaluate((image) => "naturalWidth" in image && image.naturalWidth)).toBe(16);
+    await panel().idle();
+    await panel().pictures("mcp-card");
+  });
+
   test("a change of the memory is undone from its card", async () => {
     await panel().page.getByRole("combobox", { name: "Mode" }).selectOption("auto");
     model().script(callTools(call("memory", { action: "add", content: "tests run with vitest" })), say("Noted."));

@@ -9,6 +9,10 @@ const option = (name) =>
   process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3) ??
   (process.argv.includes(`--${name}`) ? "yes" : undefined);
 
+/** A blue square. */
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAP0lEQVR42u3LIRaAIBQAQY6zRyQajUQi0UgkGjcSjUaPAefw/T6TyHLIKUWqNLmky5BblCmPvPK5cYoQ4b9hAdarnJCJi3siAAAAAElFTkSuQmCC";
+
 const object = (properties = {}, required = []) => ({ type: "object", properties, required });
 const tools = [
   {
@@ -78,7 +82,7 @@ async function call({ name, arguments: args = {}, _meta }) {
       return {
         content: [
           { type: "text", text: "hello" },
-          { type: "image", mimeType: "image/png", data: "aGk=" },
+          { type: "image", mimeType: "image/png", data: PNG },
           { type: "audio", mimeType: "audio/wav", data: "aGk=" },
           { type: "resource_link", uri: "file:///a", name: "a" },
           { type: "resource", resource: { uri: "memo://1", text: "embedded" } },

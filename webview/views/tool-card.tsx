@@ -48,6 +48,7 @@ export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: Tool
   const label = isRejected ? "rejected" : statusLabels[status];
   const changes = content.some((part) => part.type === "diff");
   const commands = content.some((part) => part.type === "terminal");
+  const pictures = content.some((part) => part.type === "content" && part.content.type === "image");
   const summary = (
     <>
       <Icon name={entry.isMemory ? "bookmark" : icons[kind]} />
@@ -66,7 +67,11 @@ export const ToolCard = memo(function ToolCard({ entry }: { readonly entry: Tool
       {content.length === 0 && hooks.length === 0 ? (
         <div class="fold-summary">{summary}</div>
       ) : (
-        <Fold id={`tool:${entry.id}`} openByDefault={changes || commands || status === "failed"} summary={summary}>
+        <Fold
+          id={`tool:${entry.id}`}
+          openByDefault={changes || commands || pictures || status === "failed"}
+          summary={summary}
+        >
           {content.map((part, index) => (
             <Part key={index} id={`${entry.id}:${index}`} part={part} />
           ))}
@@ -100,6 +105,9 @@ export function MemoryUndo({ callId }: { readonly callId: string }) {
   );
 }
 
+/** Formats that every browser shows; they load nothing and run nothing. */
+const SHOWN_IMAGES = /^image\/(?:png|jpeg|gif|webp)$/;
+
 function Part({ id, part }: { readonly id: string; readonly part: ToolCallContent }) {
   switch (part.type) {
     case "diff":
@@ -109,6 +117,10 @@ function Part({ id, part }: { readonly id: string; readonly part: ToolCallConten
     case "content": {
       const problems = problemsIn(part._meta);
       if (problems !== undefined) return <ProblemList problems={problems} />;
+      if (part.content.type === "image" && SHOWN_IMAGES.test(part.content.mimeType)) {
+        const { mimeType, data } = part.content;
+        return <img class="tool-picture" alt="Result of the call" src={`data:${mimeType};base64,${data}`} />;
+      }
       return <MarkdownView text={appendText(emptyText, contentText(part.content))} growing={false} />;
     }
   }
