@@ -61,7 +61,7 @@ export type ArgumentCheck = (args: unknown) => string | undefined;
 
 /** An open connection. */
 export type OpenClient = {
-  /** End of the server's stderr; empty for servers over HTTP. */
+  /** Exit of the server's program and the end of its stderr, in one line; empty for servers over HTTP. */
   readonly log: string;
   readonly has: { readonly tools: boolean; readonly prompts: boolean; readonly resources: boolean };
   tools(): Promise<ServerList<ServerTool>>;
@@ -93,10 +93,9 @@ export async function openClient(config: ServerConfig, folder: string, ports: Se
             stderr: "ignore",
           })
         : new StdioTransport(start);
-    const log = (): string => (transport instanceof StdioTransport ? transport.stderr : "");
+    const log = (): string => (transport instanceof StdioTransport ? transport.log : "");
     return connect(transport, { config, ports, log }).catch((error: unknown) => {
-      const said = log().split("\n").at(-1);
-      throw new Error(said ? `${messageOf(error)} (${said})` : messageOf(error));
+      throw new Error(log() === "" ? messageOf(error) : `${messageOf(error)} (${log()})`);
     });
   }
   if (settings.kind === "sse") return connect(sse(settings, ports), { config, ports, log: () => "" });

@@ -10,6 +10,8 @@ import { parseJson } from "../platform/json.ts";
 const MAX_MESSAGE_BYTES = 256 * 1024 ** 2;
 /** Kept end of the server's stderr, for the error of a failed start. Characters. */
 const STDERR_CHARS = 2_000;
+/** Lines of it that are shown: the last one alone is often only the version of the program. */
+const STDERR_LINES = 3;
 /** Variables of this process that a server gets. */
 const INHERITED = ["PATH", "HOME", "LANG"];
 
@@ -23,15 +25,18 @@ export class StdioTransport implements Transport {
   #parts: Buffer[] = [];
   #bytes = 0;
   #stderr = "";
+  #how: string | undefined;
 
   /** `env`: the server's own variables. */
   constructor(start: GroupStart) {
     this.#start = { ...start, env: serverEnvironment(start.env) };
   }
 
-  /** End of the server's stderr. */
-  get stderr(): string {
-    return this.#stderr.trim();
+  /** Exit code or signal of a server that ended by itself, and the last lines of its stderr; in one line. */
+  get log(): string {
+    const lines = this.#stderr.split("\n").map((line) => line.trim());
+    const said = lines.filter((line) => line !== "").slice(-STDERR_LINES);
+    return [this.#how, said.join(" | ")].filter((part) => part).join(": ");
   }
 
   async start(): Promise<void> {
@@ -41,7 +46,10 @@ export class StdioTransport implements Transport {
     server.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_CHARS);
     });
-    void server.ended.then(() => this.close());
+    void server.ended.then((how) => {
+      this.#how = this.#server === server ? how : undefined;
+      return this.close();
+    });
   }
 
   send(message: JSONRPCMessage): Promise<void> {

@@ -23,8 +23,8 @@ export type GroupProcess = {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the first process has ended. */
-  readonly ended: Promise<void>;
+  /** Resolves when the first process has ended: `exit code 1`, or `signal SIGKILL`. */
+  readonly ended: Promise<string>;
   /** Closes stdin and ends what is left. Resolves when no process of the group is left. */
   end(): Promise<void>;
 };
@@ -34,7 +34,9 @@ export async function startGroup({ command, args, env, cwd }: GroupStart): Promi
   const child = spawn(command, [...args], { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
   const { pid, stdin, stdout, stderr } = child;
   stdin.on("error", () => undefined); // the program closed its input; its end follows
-  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const ended = new Promise<string>((resolve) => {
+    child.once("exit", (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
+  });
   await new Promise((resolve, reject) => {
     child.once("spawn", resolve);
     child.once("error", reject);
@@ -59,7 +61,7 @@ export async function startGroup({ command, args, env, cwd }: GroupStart): Promi
   };
 }
 
-async function firstOf(work: Promise<void>, limitMs: number): Promise<void> {
+async function firstOf(work: Promise<unknown>, limitMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, limitMs);
