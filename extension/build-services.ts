@@ -106,14 +106,12 @@ function sessionsIn(
   { panel, router, status, models, worker }: SessionParts,
 ): Sessions {
   const servers = new EditorServers(context.globalStorageUri.fsPath);
-  const sessions = new Sessions(
+  return new Sessions(
     {
       agent: () => worker.agent(),
       place: () => sessionPlace(models.chosen, servers),
+      warnings: () => servers.takeProblems(),
       opened: (opened) => {
-        for (const text of servers.takeProblems()) {
-          sessions.shown.log.push({ kind: "notice", severity: "warning", text });
-        }
         if (opened === undefined) return;
         panel.setFacts({ sandbox: opened.sandbox });
         status.sandbox(opened.sandbox);
@@ -126,7 +124,6 @@ function sessionsIn(
     panel,
     router,
   );
-  return sessions;
 }
 
 /** Terminals whose output goes to the log of their session. */

@@ -110,12 +110,12 @@ const extensions = [
   /** `argument`: name of a tool, to enable or disable it alone. */
   z.object({
     type: z.literal("extension-act"),
-    id: choice,
+    id: path,
     action: HermesExtensionAction,
     argument: choice.exactOptional(),
   }),
   /** Opens the file that defines the item. */
-  z.object({ type: z.literal("extension-open"), id: choice }),
+  z.object({ type: z.literal("extension-open"), id: path }),
   z.object({ type: z.literal("extension-place"), place: ExtensionPlace }),
 ] as const;
 

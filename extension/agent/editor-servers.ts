@@ -1,6 +1,7 @@
 /**
- * The user's MCP servers in VS Code's own configuration: `mcp.json` of the profile, and the older setting `mcp.servers`. The
- * agent gets them with each session. Servers of a workspace are not among them, because they need the user's consent.
+ * The user's MCP servers in VS Code's own configuration: `mcp.json` of the default profile, and the older setting
+ * `mcp.servers`. The agent gets them with each session. Servers of a workspace are not among them, because they need the
+ * user's consent.
  */
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -43,7 +44,7 @@ export class EditorServers {
   readonly #reported = new Set<string>();
   #problems: readonly string[] = [];
 
-  /** `globalStorage`: the extension's folder for global files, which is in the folder of the user's profile. */
+  /** `globalStorage`: the extension's folder for global files, which is in the folder of the default profile. */
   constructor(globalStorage: string) {
     this.#file = join(globalStorage, "..", "..", "mcp.json");
   }

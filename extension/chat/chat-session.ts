@@ -35,6 +35,8 @@ export type SessionPorts = {
   readonly agent: () => Promise<ClientContext>;
   /** Rejects with an Error in one line when no folder is open. */
   readonly place: () => Promise<SessionPlace>;
+  /** Warnings about the configuration that no session has shown yet, one line each. */
+  readonly warnings: () => readonly string[];
   /** Puts text into the composer, before the draft. */
   readonly compose: (text: string) => void;
   /** New sessions start with this model. */
@@ -199,6 +201,7 @@ export class ChatSession {
       const agent = await this.#ports.agent();
       const loadError = await this.#loadOrCreate(agent, place);
       this.dispatch({ type: "opened", attempt, ...(loadError !== undefined && { loadError }) });
+      for (const text of this.#ports.warnings()) this.log.push({ kind: "notice", severity: "warning", text });
     } catch (error) {
       this.dispatch({ type: "open-failed", attempt, message: messageOf(error) });
     } finally {

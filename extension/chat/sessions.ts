@@ -11,6 +11,7 @@ export type SessionsOptions = {
   readonly agent: () => Promise<ClientContext>;
   /** Throws an Error in one line when no folder is open. */
   readonly place: () => Promise<SessionPlace>;
+  readonly warnings: SessionPorts["warnings"];
   readonly rememberModel: (choice: string) => void;
   readonly opened: SessionPorts["opened"];
   /** The session that this window showed last. */
@@ -44,6 +45,7 @@ export class Sessions {
     this.#ports = {
       agent: options.agent,
       place: options.place,
+      warnings: options.warnings,
       rememberModel: options.rememberModel,
       opened: options.opened,
       compose: (text) => panel.command({ kind: "compose", text }),

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { call, callTools, say } from "../support/model-server/model-server.ts";
@@ -20,6 +20,10 @@ describe("the page of extensions", () => {
         const config = JSON.parse(readFileSync(join(home, "config.yaml"), "utf8"));
         const servers = { files: SERVER, broken: BROKEN };
         writeFileSync(join(home, "config.yaml"), JSON.stringify({ ...config, mcp_servers: servers }));
+        const profile = join(home, "..", "storage", "User");
+        mkdirSync(profile, { recursive: true });
+        const own = { listed: SERVER, asking: { command: "x", args: [`\${input:key}`] } };
+        writeFileSync(join(profile, "mcp.json"), JSON.stringify({ servers: own }));
       },
     }),
   );
@@ -39,8 +43,16 @@ describe("the page of extensions", () => {
     expect(await state("broken")).toBe("Failed");
     expect(await state("notes")).toBe("Needs consent");
     expect(await row("notes").textContent()).toContain("mcp-fixture.mjs");
-    await page().getByText("Skills are instructions").waitFor();
+    await page().getByText("Plugins are JavaScript programs").waitFor();
     await panel().pictures("extensions");
+  });
+
+  test("the servers of VS Code's own list are there, and one that only VS Code can start is named in the chat", async () => {
+    await expect.poll(() => state("listed")).toBe("On");
+    await page().press("Escape");
+    await panel().page.getByText(`only VS Code knows the value of \${input:key}`).first().waitFor();
+    await panel().runCommand("Hermes: Show Extensions");
+    await row("listed").waitFor();
   });
 
   test("it fits a narrow side bar in every theme", async () => {

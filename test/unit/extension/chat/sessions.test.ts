@@ -47,6 +47,7 @@ function window(last?: string, running: readonly string[] = []) {
   const memory: { last: string | undefined; running: readonly string[] } = { last, running };
   const options: SessionsOptions = {
     agent: (async () => agent) as unknown as SessionsOptions["agent"],
+    warnings: () => [],
     place: async () => ({ cwd: "/w", additionalDirectories: [], mcpServers: [], _meta: { hermes: { trusted: true } } }),
     rememberModel: () => undefined,
     opened: () => undefined,
