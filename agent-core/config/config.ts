@@ -21,7 +21,7 @@ export type LoadedConfig = {
   readonly environment: Environment;
   /** One line for people for each value that was not used. */
   readonly warnings: readonly string[];
-  /** One line for people for each protection with a misspelt name. The strict value applies. */
+  /** One line for people for each protection that is misspelt or cannot be read. The strict value applies. */
   readonly errors: readonly string[];
 };
 
@@ -33,9 +33,11 @@ export async function loadConfig(home: string, environment: Environment): Promis
   const warnings: string[] = [];
   const fileEnvironment = readEnvironmentFile(join(home, ".env"), warnings);
   const merged = { ...fileEnvironment, ...environment };
-  const raw = await readYaml(join(home, "config.yaml"), warnings);
+  const errors: string[] = [];
+  const raw = await readYaml(join(home, "config.yaml"), errors);
   const names = checkNames(raw);
-  const strict = new Set(names.safeguards);
+  // A file that cannot be read may have chosen another machine for commands, or fewer tools.
+  const strict = new Set<Safeguard>(errors.length > 0 ? ["commands", "tools"] : names.safeguards);
   const config = parseConfig(raw, { environment: merged, warnings, strict });
   warnings.push(...names.warnings);
   const version = config._config_version ?? 0;
@@ -44,7 +46,7 @@ export async function loadConfig(home: string, environment: Environment): Promis
       `config.yaml: its format has version ${version}, and this version of Hermes knows ${CONFIG_VERSION}. Newer settings may have no effect.`,
     );
   }
-  return { config: strictConfig(config, strict), environment: merged, warnings, errors: names.errors };
+  return { config: strictConfig(config, strict), environment: merged, warnings, errors: [...errors, ...names.errors] };
 }
 
 /** Applies the strict values of the protections that cannot be read. */
@@ -93,45 +95,56 @@ function readSection(name: SectionName, raw: unknown, { environment, warnings, s
   return others.success ? others.data : schema.parse(undefined);
 }
 
+function isMapping(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 function withoutKeys(value: unknown, names: ReadonlySet<PropertyKey | undefined>): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  if (!isMapping(value)) return undefined;
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)));
 }
 
+/** Levels of settings in a section, such as `providers.NAME.api_key`. Deeper values, such as variables, are the user's own. */
+const SETTING_LEVELS = 2;
+
 /** Removes empty settings: the original Hermes Agent writes `""` and null for the default. */
-function withoutEmpty(value: unknown): unknown {
+function withoutEmpty(value: unknown, levels = SETTING_LEVELS): unknown {
   if (value === null || value === "") return undefined;
   if (typeof value !== "object") return value;
-  if (Array.isArray(value)) return value.map((item) => (typeof item === "object" ? withoutEmpty(item) : item));
-  const entries = Object.entries(value).map(([name, item]) => [name, withoutEmpty(item)] as const);
+  if (Array.isArray(value)) return value.map((item) => (isMapping(item) ? withoutEmpty(item, 1) : item));
+  if (levels === 0) return value;
+  const entries = Object.entries(value).map(([name, item]) => [name, withoutEmpty(item, levels - 1)] as const);
   return Object.fromEntries(entries.filter(([, item]) => item !== undefined));
 }
 
 function readEnvironmentFile(path: string, warnings: string[]): Environment {
-  const text = readIfExists(path, warnings);
+  const text = readIfExists(path, (reason) => warnings.push(`${path} could not be read (${reason}). It is not used.`));
   return text === undefined ? {} : parseEnv(text);
 }
 
-async function readYaml(path: string, warnings: string[]): Promise<Record<string, unknown>> {
-  const text = readIfExists(path, warnings);
+/** Consequence of a config.yaml that cannot be read. */
+const UNREADABLE = "No command runs, and only tools that read are available until this is corrected.";
+
+async function readYaml(path: string, errors: string[]): Promise<Record<string, unknown>> {
+  const text = readIfExists(path, (reason) => errors.push(`${path} could not be read (${reason}). ${UNREADABLE}`));
   if (text === undefined || text.trim() === "") return {};
   const { parseYaml } = await import("./yaml.ts");
   try {
-    const value = parseYaml(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-    warnings.push(`${path} is not a mapping of settings; defaults are used.`);
+    const value = parseYaml(text) ?? {}; // a file of comments is null
+    if (isMapping(value)) return { ...value };
+    errors.push(`${path} is not a mapping of settings. ${UNREADABLE}`);
   } catch (error) {
-    warnings.push(`${path} is not valid YAML (${firstLine(error)}); defaults are used.`);
+    errors.push(`${path} is not valid YAML (${firstLine(error)}). ${UNREADABLE}`);
   }
   return {};
 }
 
-function readIfExists(path: string, warnings: string[]): string | undefined {
+function readIfExists(path: string, onFailure: (reason: string) => void): string | undefined {
   if (!existsSync(path)) return undefined;
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    warnings.push(`${path} could not be read (${firstLine(error)}); defaults are used.`);
+    onFailure(firstLine(error));
     return undefined;
   }
 }

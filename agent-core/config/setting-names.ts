@@ -62,10 +62,14 @@ const ORIGINAL: Readonly<Record<string, string>> = {
   context: "memory_trim",
   fallback_providers: "extra_body reasoning_echo",
   memory: "flush_min_turns provider user_profile_enabled write_approval",
+  "mcp_servers.*": `client_cert client_key connect_retries idle_timeout keepalive lazy oauth roots sampling ssl_verify
+    supports_parallel_tool_calls`,
   network: "force_ipv4",
-  "mcp_servers.*": "idle_timeout sampling supports_parallel_tool_calls",
+  plugins: `allow_deprecated_imports auto_apply auto_update_check_hours clone_timeout_seconds hook_callback_timeout`,
   "providers.*": `api extra_body extra_headers key_cmd model models name request_timeout_seconds session_affinity_header
     transport`,
+  skills: `create_dir guard_agent_created inline_shell inline_shell_timeout ledger platform_disabled project_discovery
+    template_vars tier1_advisory trusted_project_dirs write_approval`,
   terminal: `auto_source_bashrc container_disk container_persistent daemon_term_grace_seconds daytona_image
     degraded_mode docker_env docker_extra_args docker_forward_env docker_mount_cwd_to_workspace docker_network
     docker_run_as_host_user docker_shared_container_key docker_shm_size docker_snap_compat font_family home_mode

@@ -8,7 +8,9 @@ import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
-import { type Environment, homeFolder } from "../config/home.ts";
+import { type Environment, extensionPlaces, homeFolder } from "../config/home.ts";
+import { UNUSABLE_TERMINAL } from "../config/sections.ts";
+import { readHomeHooks } from "../hooks/home-hooks.ts";
 import { findProgram } from "../host/find-program.ts";
 import { usableSandbox } from "../host/terminals/configured-backend.ts";
 import { findShell } from "../host/terminals/local-backend.ts";
@@ -16,8 +18,10 @@ import { sandboxText } from "../host/terminals/terminals.ts";
 import { serverDetail, serversFrom } from "../mcp/server-config.ts";
 import { messageOf } from "../platform/errors.ts";
 import { networkSettings, proxyFor, proxyName } from "../platform/http/network-settings.ts";
+import { findPlugins } from "../plugins/find-plugins.ts";
 import { deployments } from "../providers/deployments.ts";
 import { type ModelSettings, resolveModel } from "../providers/resolve.ts";
+import { externalPlaces, projectPlaces, type SkillPlace, scanPlace } from "../skills/skill-places.ts";
 import { table as toolTable } from "../tools/table.gen.ts";
 import { selectTools } from "../tools/toolsets.ts";
 import { VERSION } from "./version.ts";
@@ -59,6 +63,9 @@ const checks: readonly Check[] = [
   models,
   mcpServers,
   proxy,
+  hooks,
+  plugins,
+  skills,
   versions,
 ];
 
@@ -76,6 +83,9 @@ function works(name: string, text: string): readonly Diagnosis[] {
 
 function sandbox({ configured: { terminal }, cwd }: Facts): readonly Diagnosis[] {
   const name = "sandbox";
+  if (terminal.backend === UNUSABLE_TERMINAL.backend) {
+    return [{ name, state: "fails", text: "no command runs, because config.yaml has errors", mend: "correct them" }];
+  }
   if (terminal.backend !== "local") {
     const text = `off: commands run by ${terminal.backend}, without a sandbox of ours`;
     return [{ name, state: "limited", text }];
@@ -230,7 +240,7 @@ function mcpServers({ configured }: Facts): readonly Diagnosis[] {
     const mend = `install ${settings.command}, or correct mcp_servers.${server.name}.command in config.yaml`;
     return { name, state: "limited", text: `${server.name}: ${settings.command} was not found on PATH`, mend };
   });
-  return [...wrong, ...found];
+  return servers.length + wrong.length === 0 ? works(name, "none") : [...wrong, ...found];
 }
 
 /** Any address outside this machine shows the proxy. */
@@ -254,6 +264,43 @@ function proxy({ environment }: Facts): readonly Diagnosis[] {
   } catch (error) {
     return [{ name, state: "fails", text: messageOf(error), mend: "correct network.proxy or HTTPS_PROXY" }];
   }
+}
+
+function hooks({ configured }: Facts): readonly Diagnosis[] {
+  const read = readHomeHooks(configured.hooks.section);
+  const names = read.hooks.map(({ event, command }) => `${event}: ${command}`);
+  return summed("hooks", names, limited("hooks", read.problems, "config.yaml"));
+}
+
+async function plugins({ home: folder }: Facts): Promise<readonly Diagnosis[]> {
+  const installed = await findPlugins(extensionPlaces(folder).plugins);
+  const problems = installed.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name}: ${problem}`]));
+  const usable = installed.filter(({ problem }) => problem === undefined).map(({ name }) => name);
+  return summed("plugins", usable, limited("plugins", problems, "the plugin"));
+}
+
+async function skills({ home: folder, cwd, configured }: Facts): Promise<readonly Diagnosis[]> {
+  const homePlace: SkillPlace = { source: "home", folder: extensionPlaces(folder).skills, shown: "home" };
+  const { externalFolders = [] } = configured.options.skills || {};
+  const external = externalPlaces(externalFolders, folder);
+  const found = await Promise.all([...projectPlaces([cwd]), homePlace, ...external].map(scanPlace));
+  const failures = found.flatMap((place) => place.failures);
+  const problems = failures.map(({ path, line, reason }) => `${path}:${line}: ${reason}`);
+  return summed(
+    "skills",
+    found.flatMap((place) => place.skills.map((skill) => skill.name)),
+    limited("skills", problems, "the skill"),
+  );
+}
+
+/** The usable names in one line, and a line for each problem. */
+function summed(name: string, usable: readonly string[], problems: readonly Diagnosis[]): readonly Diagnosis[] {
+  if (usable.length === 0) return problems.length > 0 ? problems : works(name, "none");
+  return [...works(name, usable.join(", ")), ...problems];
+}
+
+function limited(name: string, problems: readonly string[], place: string): readonly Diagnosis[] {
+  return problems.map((text) => ({ name, state: "limited", text: text.replace(/\.$/, ""), mend: `correct ${place}` }));
 }
 
 const run = promisify(execFile);

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -26,14 +26,18 @@ test.runIf(hasSandbox())("hermes doctor says what works, and contacts nobody", (
   expect(stdout).toMatch(/^ok {4}keys {6}HERMES_API_KEY$/m);
   expect(stdout).toMatch(/^ok {4}versions {2}Hermes \S+, Node\.js \S+, git \S+/m);
   expect(stdout.match(/^(ok|!) +\w+/gm)?.map((line) => line.split(/ +/)[1])).toEqual(
-    "sandbox shell ripgrep git python browser home disk config tools keys model proxy versions".split(" "),
+    "sandbox shell ripgrep git python browser home disk config tools keys model mcp proxy hooks plugins skills versions".split(
+      " ",
+    ),
   );
   expect(stdout).not.toContain("sk-1");
 });
 
 test("hermes doctor says how to mend what is wrong, and exits with 1 when Hermes cannot work", () => {
   const yaml =
-    "terminal:\n  sandbox: off\n  timeout: soon\nmodel:\n  provider: nowhere\nnetwork:\n  proxy: 'socks5://h:1'\n  ca_file: /none.pem\nmcp_servers:\n  gone:\n    command: no-such-program\n  far:\n    url: https://mcp.example/\ntoolset: [file]\nmoa: {}\n";
+    "terminal:\n  sandbox: off\n  timeout: soon\nmodel:\n  provider: nowhere\nnetwork:\n  proxy: 'socks5://h:1'\n  ca_file: /none.pem\nmcp_servers:\n  gone:\n    command: no-such-program\n  far:\n    url: https://mcp.example/\ntoolset: [file]\nmoa: {}\nhooks: {no_event: [{command: x}]}\n";
+  mkdirSync(join(home, "skills", "broken"), { recursive: true });
+  writeFileSync(join(home, "skills", "broken", "SKILL.md"), "no front matter\n");
   writeFileSync(join(home, "config.yaml"), yaml);
   writeFileSync(join(home, ".env"), "OPENAI_API_KEY=sk-2\n", { mode: 0o644 });
   const { status, stdout } = doctor({ PATH: join(process.execPath, "..") });
@@ -46,6 +50,8 @@ test("hermes doctor says how to mend what is wrong, and exits with 1 when Hermes
   expect(stdout).toMatch(/^FAIL {2}proxy {5}certificates cannot be read: \/none.pem\n.*correct network.ca_file/m);
   expect(stdout).toMatch(/^! {5}mcp {7}gone: no-such-program was not found on PATH\n.*install no-such-program/m);
   expect(stdout).toMatch(/^ok {4}mcp {7}far: https:\/\/mcp.example\/, not contacted$/m);
+  expect(stdout).toMatch(/^! {5}hooks {5}config.yaml: hooks.no_event is not an event .*\n.*correct config.yaml/m);
+  expect(stdout).toMatch(/^! {5}skills {4}\S+SKILL.md:1: .*\n.*correct the skill/m);
   expect(stdout).toMatch(/^! {5}home {6}\S+\.env is open to other users\n.*run chmod 600/m);
 });
 

@@ -51,7 +51,7 @@ export function configuredBackend(
     case UNUSABLE_TERMINAL.backend:
       return refusingBackend(
         config.backend,
-        "No command runs until the errors in the section terminal of config.yaml are fixed.",
+        "No command runs until the errors in config.yaml are corrected. `hermes doctor` shows them.",
       );
     default:
       return refusingBackend(

@@ -44,16 +44,23 @@ test("a wrong value is reported by its path, and affects its own section only", 
   expect(config.model).toEqual({ name: "my-model" });
 });
 
-test("broken YAML and a list instead of settings are reported", async () => {
-  writeFileSync(join(home, "config.yaml"), "a: [1, 2\nb: }");
-  expect((await loadConfig(home, {})).warnings).toEqual([expect.stringContaining("not valid YAML")]);
-  writeFileSync(join(home, "config.yaml"), "- one\n- two\n");
-  expect((await loadConfig(home, {})).warnings).toEqual([expect.stringContaining("not a mapping")]);
+test("a config.yaml that cannot be read is an error: no command runs, and only tools that read are available", async () => {
+  const strict = { terminal: { backend: "unusable" }, toolsets: ["safe"] };
+  for (const [yaml, reason] of [
+    ["a: [1, 2\nb: }", "is not valid YAML"],
+    ["- one\n- two\n", "is not a mapping"],
+  ] as const) {
+    const { config, warnings, errors } = await read(yaml);
+    expect(errors).toEqual([expect.stringContaining(reason)]);
+    expect(warnings).toEqual([]);
+    expect(config).toMatchObject(strict);
+  }
+  expect((await read("# nothing but a comment\n")).errors).toEqual([]);
 });
 
-test("a folder where the file should be is reported", async () => {
+test("a folder where the file should be is an error", async () => {
   mkdirSync(join(home, "config.yaml"));
-  expect((await loadConfig(home, {})).warnings).toEqual([expect.stringContaining("could not be read")]);
+  expect((await loadConfig(home, {})).errors).toEqual([expect.stringContaining("could not be read")]);
 });
 
 test("the process environment wins over the home's .env", async () => {
