@@ -18,6 +18,8 @@ export class ToolCatalogue {
   readonly #further: () => readonly Tool[];
   /** Tools of the extensions in the current turn. */
   #taken: readonly Tool[] = [];
+  /** Window of the current turn's model. */
+  #window = 0;
   #isDeferring = false;
   #tools: readonly Tool[];
   #callable: readonly Tool[];
@@ -55,6 +57,8 @@ export class ToolCatalogue {
   beginTurn(window: number): void {
     const names = new Set(this.#builtIn.map(({ name }) => name));
     const taken = this.#further().filter(({ name }) => !names.has(name));
+    if (window === this.#window && isSame(taken, this.#taken)) return;
+    this.#window = window;
     const [deferrable, others] = [taken.filter(isDeferrable), taken.filter((tool) => !isDeferrable(tool))];
     const isDeferring = exceedsRequest(deferrable, window);
     if (isDeferring === this.#isDeferring && isSame(taken, this.#taken)) return;

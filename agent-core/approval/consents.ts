@@ -9,13 +9,6 @@ import { Grants } from "./grants.ts";
 /** `mcp`: an MCP server of a workspace. `hook`: a hook of a workspace. */
 export type ConsentKind = "mcp" | "hook";
 
-export type Consent = {
-  readonly kind: ConsentKind;
-  readonly hash: string;
-  /** Content that the user allowed, in one line. */
-  readonly description: string;
-};
-
 /** Hash of content that needs a consent: the same for objects whose keys are in another order. */
 export function contentHash(content: unknown): string {
   return createHash("sha256")
@@ -36,6 +29,7 @@ export class Consents {
     return this.#grants.covers(offer(kind, hash, ""));
   }
 
+  /** `description`: the content in one line, for people who read the file. */
   allow(kind: ConsentKind, hash: string, description: string): void {
     this.#grants.keep(offer(kind, hash, description), "always");
   }
@@ -43,14 +37,6 @@ export class Consents {
   /** False when there is no such consent. */
   revoke(kind: ConsentKind, hash: string): boolean {
     return this.#grants.revoke(idOf(kind, hash));
-  }
-
-  list(kind: ConsentKind): readonly Consent[] {
-    const prefix = idOf(kind, "");
-    return this.#grants
-      .list()
-      .filter(({ id }) => id.startsWith(prefix))
-      .map(({ id, description }) => ({ kind, hash: id.slice(prefix.length), description }));
   }
 }
 

@@ -104,9 +104,13 @@ function listOf(items: readonly HermesExtensionItem[]): string {
 function line(item: HermesExtensionItem): string {
   const { name, source, state, detail, error, tools = [] } = item;
   const off = tools.filter(({ on }) => !on).length;
-  const counted = state === "on" ? `, ${tools.length} tools${off > 0 ? ` (${off} off)` : ""}` : "";
+  const counted = state === "on" ? `, ${countedTools(tools.length)}${off > 0 ? ` (${off} off)` : ""}` : "";
   const reason = state === "needs-consent" ? `: ${code(detail)}. Type \`/mcp allow ${name}\` to start it` : "";
   return `- **${name}** (${source}): ${STATES[state]}${counted}${reason}${error === undefined ? "" : `. ${error}`}`;
+}
+
+export function countedTools(count: number): string {
+  return `${count} tool${count === 1 ? "" : "s"}`;
 }
 
 function details(item: HermesExtensionItem): string {

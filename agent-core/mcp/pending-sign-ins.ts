@@ -75,7 +75,7 @@ export class PendingSignIns {
   ): Promise<void> {
     const [{ signIn }, { serverAuthOf }] = await Promise.all([import("./sign-in.ts"), import("./server-auth.ts")]);
     const auth = serverAuthOf(config, this.#home);
-    if (auth === undefined) throw new Error(`${config.name} needs no sign-in: its settings have its credentials.`);
+    if (auth === undefined) throw new Error(`${config.name} needs no sign-in.`);
     await signIn(auth, options);
     await connection.start(); // the library's transport cannot start twice
   }

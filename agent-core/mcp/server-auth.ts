@@ -46,10 +46,10 @@ export type ServerAuthOptions = {
 /** By home, name and address: all sessions of the process share what a refusal said. */
 const known = new Map<string, ServerAuth>();
 
-/** Undefined for a program, and for a server whose settings have its credentials. */
+/** Undefined for a program, and for a server whose headers may have its credentials. */
 export function serverAuthOf({ name, settings }: ServerConfig, home: string): ServerAuth | undefined {
   if (settings.kind === "stdio") return undefined;
-  if (Object.keys(settings.headers).some((header) => header.toLowerCase() === "authorization")) return undefined;
+  if (settings.auth !== "oauth" && Object.keys(settings.headers).length > 0) return undefined;
   const url = new URL(settings.url);
   const { oauth: registration } = settings;
   const key = JSON.stringify([home, name, url.href, registration]);

@@ -6,6 +6,7 @@ import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { Tool } from "../tools/tool.ts";
 import { hub, type ServerLease } from "./hub.ts";
+import { countedTools } from "./mcp-command.ts";
 import { resourceTools, type SessionServer, ToolNames, toolsOf } from "./mcp-tool.ts";
 import { type OpenPage, PendingSignIns } from "./pending-sign-ins.ts";
 import { promptCommands } from "./prompt-commands.ts";
@@ -211,7 +212,9 @@ export class SessionServers implements Extension {
     if (!this.#options.trusted()) return;
     this.#readWorkspace();
     for (const entry of this.#entries) {
-      if (entry.isOn && entry.lease === undefined && this.#isAllowed(entry)) this.#start(entry);
+      const mayRun = entry.isOn && this.#isAllowed(entry);
+      if (mayRun && entry.lease === undefined) this.#start(entry);
+      if (!mayRun && entry.lease !== undefined) void this.#stop(entry); // another window ended the consent
     }
   }
 
@@ -224,7 +227,7 @@ export class SessionServers implements Extension {
       entry.auth = serverAuthOf(config, this.#options.home);
       return entry.auth;
     };
-    void authOf();
+    authOf().catch(() => undefined); // the start reports it
     entry.lease = hub.lease({
       ...{ config, folder: cwd, roots: [cwd, ...otherFolders], authProvider: authOf },
       onChange: () => this.#changed(entry),
@@ -278,17 +281,14 @@ export class SessionServers implements Extension {
     if (entry.lease !== undefined) return entry.lease.connection;
     const { name } = entry.config;
     if (!this.#options.trusted()) throw new Error(`${name} starts once you trust this workspace.`);
-    if (!entry.isOn) throw new Error(`${name} is off. Type \`/mcp enable ${name}\`.`);
-    throw new Error(`${name} waits for your consent. Type \`/mcp allow ${name}\`.`);
+    if (!this.#isAllowed(entry)) throw new Error(`${name} waits for your consent. Type \`/mcp allow ${name}\`.`);
+    throw new Error(`${name} is off. Type \`/mcp enable ${name}\`.`);
   }
 
   async #allow(entry: Entry): Promise<string> {
-    const { consent, config } = entry;
+    const { consent } = entry;
     if (consent !== undefined) this.#consents.allow("mcp", consent.hash, consent.description);
-    const connection = this.#connectionOf(entry);
-    await connection.started;
-    this.#notify();
-    return `${config.name}: ${describe(connection)}`;
+    return this.#switchServer(entry, true);
   }
 
   async #restart(entry: Entry): Promise<string> {
@@ -314,9 +314,12 @@ export class SessionServers implements Extension {
     return `You are signed out of ${config.name}.`;
   }
 
+  /** Switching a server of the workspace off ends the consent to it. */
   async #switchServer(entry: Entry, isOn: boolean): Promise<string> {
-    const { name } = entry.config;
-    await this.#switches.switchServer(entry.consent?.hash ?? name, isOn);
+    const { config, consent } = entry;
+    const { name } = config;
+    if (consent !== undefined && !isOn) this.#consents.revoke("mcp", consent.hash);
+    await this.#switches.switchServer(consent?.hash ?? name, isOn);
     entry.isOn = isOn;
     if (!isOn) await this.#stop(entry);
     this.#notify();
@@ -341,21 +344,21 @@ export class SessionServers implements Extension {
   #itemOf(entry: Entry): HermesExtensionItem {
     const { config, consent, isOn, lease, toolsOff } = entry;
     const error = lease && problemOf(lease.connection);
-    const needsConsent = isOn && !this.#isAllowed(entry);
+    const isAllowed = this.#isAllowed(entry);
     const tools = lease?.connection.listing.tools ?? [];
     return {
       id: itemId(config),
       kind: "mcp",
       name: config.name,
       source: config.sourceName,
-      state: needsConsent ? "needs-consent" : (lease?.connection.state.kind ?? "off"),
+      state: isOn && !isAllowed ? "needs-consent" : (lease?.connection.state.kind ?? "off"),
       detail: consent?.description ?? serverDetail(config),
       ...(error !== undefined && { error }),
       ...(config.path !== undefined && { path: config.path }),
       ...(tools.length > 0 && {
         tools: tools.map(({ name }) => ({ name, on: offersTool(config, name) && !toolsOff.has(name) })),
       }),
-      actions: needsConsent ? ["allow", "disable"] : actionsOf(entry),
+      actions: isAllowed ? actionsOf(entry) : ["allow", ...(isOn ? (["disable"] as const) : [])],
     };
   }
 }
@@ -408,6 +411,6 @@ function problemOf({ state, listing }: ServerConnection): string | undefined {
 
 function describe(connection: ServerConnection): string {
   const { state, listing } = connection;
-  if (state.kind === "on") return `on, ${listing.tools.length} tools.`;
+  if (state.kind === "on") return `on, ${countedTools(listing.tools.length)}.`;
   return problemOf(connection) ?? "starting.";
 }

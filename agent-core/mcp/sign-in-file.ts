@@ -41,7 +41,8 @@ const entrySchema = z.object({
     .optional(),
   expiresAt: z.number().optional(),
 });
-const fileSchema = z.object({ version: z.literal(1), signIns: z.array(entrySchema) });
+/** The original Hermes Agent keeps its own sign-in in further fields of the same file. */
+const fileSchema = z.looseObject({ version: z.literal(1), signIns: z.array(entrySchema) });
 
 export class SignInFile {
   readonly #path: string;
@@ -74,7 +75,8 @@ export class SignInFile {
       const changed = await change(all.findLast(({ url }) => url === this.#url));
       if (changed === undefined) return;
       const others = all.filter(({ url, issuer }) => url !== changed.url || issuer !== changed.issuer);
-      await writeJsonFile(this.#path, { version: 1, signIns: [...others, changed] });
+      const kept = z.looseObject({}).safeParse(await readJsonFile(this.#path)).data;
+      await writeJsonFile(this.#path, { ...kept, version: 1, signIns: [...others, changed] });
     });
   }
 

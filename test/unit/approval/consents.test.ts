@@ -28,13 +28,6 @@ test("a revoked consent ends in every process, also where it was given", () => {
   expect(one.revoke("hook", "h1")).toBe(false);
 });
 
-test("lists the consents of one kind with their descriptions", () => {
-  const consents = open(newHome());
-  consents.allow("hook", "h1", "npm run lint");
-  consents.allow("mcp", "m1", "npx server");
-  expect(consents.list("mcp")).toEqual([{ kind: "mcp", hash: "m1", description: "npx server" }]);
-});
-
 test("the order of keys does not change a hash, the order of arguments does", () => {
   expect(contentHash({ env: { A: "1", B: "2" }, command: "x" })).toBe(
     contentHash({ command: "x", env: { B: "2", A: "1" } }),

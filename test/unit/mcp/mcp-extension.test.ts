@@ -87,6 +87,18 @@ test("a workspace's server starts only after consent, which lasts for later sess
   expect(later.toolNames()).toContain("mcp__fix__echo");
 });
 
+test("switching a workspace's server off ends its consent, in other windows too", async () => {
+  const first = await open({ cwd: withServer() });
+  await first.command("allow fix");
+  const other = await open({ cwd: first.cwd, home: first.home });
+  expect(other.toolNames()).toContain("mcp__fix__echo");
+  expect(await first.command("disable fix")).toBe("fix is off.");
+  expect(first.item()).toMatchObject({ state: "off", actions: ["allow"] });
+  expect(other.toolNames()).toEqual([]);
+  await first.command("allow fix");
+  expect(first.toolNames()).toContain("mcp__fix__echo");
+});
+
 test("a changed command ends the server and asks again", async () => {
   const { cwd, lines, command, toolNames, item } = await open({ cwd: withServer() });
   await command("allow fix");
@@ -173,7 +185,7 @@ test("a server that asks for a sign-in gets one on request, starts again, and ca
   expect(lines).toEqual(["The MCP server guarded: guarded asks for a sign-in. Type `/mcp signin guarded`."]);
   expect(pages).toEqual([]);
   expect(await command("signin guarded")).toBe("Sign in to guarded in your browser.");
-  await expect.poll(() => lines.at(-1)).toBe("You are signed in to guarded: on, 1 tools.");
+  await expect.poll(() => lines.at(-1)).toBe("You are signed in to guarded: on, 1 tool.");
   expect(toolNames()).toEqual(["mcp__guarded__whoami"]);
   expect(item()).toMatchObject({ state: "on", actions: ["restart", "disable", "sign-out"] });
   expect(await extension.act("mcp:guarded", "sign-out")).toBe("You are signed out of guarded.");
@@ -182,7 +194,7 @@ test("a server that asks for a sign-in gets one on request, starts again, and ca
 
 test("the command line waits for the end of the sign-in", async () => {
   const { command } = await openGuarded();
-  expect(await command("signin guarded --wait")).toBe("You are signed in to guarded: on, 1 tools.");
+  expect(await command("signin guarded --wait")).toBe("You are signed in to guarded: on, 1 tool.");
 });
 
 test("a client without a browser shows the link, and the user may paste the address of the redirect", async () => {
@@ -193,7 +205,7 @@ test("a client without a browser shows the link, and the user may paste the addr
   expect(link).toContain(`${guarded.origin}/authorize?`);
   const { headers } = await fetch(link, { redirect: "manual" });
   await command(`signin guarded ${headers.get("location")}`);
-  await expect.poll(() => lines.at(-1)).toBe("You are signed in to guarded: on, 1 tools.");
+  await expect.poll(() => lines.at(-1)).toBe("You are signed in to guarded: on, 1 tool.");
 });
 
 test.each([

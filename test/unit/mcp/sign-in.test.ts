@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ServerAuth, SignInNeeded, serverAuthOf } from "../../../agent-core/mcp/server-auth.ts";
@@ -29,7 +29,7 @@ test("a server with its own credentials, and a program, need no sign-in", () => 
   const url = issuer.url.href;
   const { servers } = editorServers([
     { type: "http", name: "../x", url, headers: [] },
-    { type: "http", name: "keyed", url, headers: [{ name: "authorization", value: "Bearer x" }] },
+    { type: "http", name: "keyed", url, headers: [{ name: "x-api-key", value: "x" }] },
     { name: "program", command: "x", args: [], env: [] },
   ]);
   expect(servers.map((config) => serverAuthOf(config, home)?.options.name)).toEqual(["../x", undefined, undefined]);
@@ -175,6 +175,15 @@ test("a sign-out forgets the token", async () => {
   await server.signOut();
   expect(await server.token()).toBeUndefined();
   expect(readFileSync(path, "utf8")).not.toContain("access_token");
+});
+
+test("a sign-in leaves the fields of another program in the file as they are", async () => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, JSON.stringify({ access_token: "theirs", token_type: "Bearer" }));
+  expect(await access().token()).toBeUndefined();
+  await signInByBrowser(access());
+  expect(await callTool(access())).toEqual(ADA);
+  expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ access_token: "theirs" });
 });
 
 test("a damaged file counts as signed out", async () => {
