@@ -22,6 +22,7 @@ import { AgentEnvironment } from "./models/agent-environment.ts";
 import { FirstRun } from "./models/first-run.ts";
 import { MODEL_SETTINGS, ModelMemory } from "./models/model-memory.ts";
 import { EditProblems } from "./problems/edit-problems.ts";
+import { SkillProblems } from "./problems/skill-problems.ts";
 import { Requests } from "./requests/requests.ts";
 import { buildReview } from "./review/build-review.ts";
 import type { Services } from "./services.ts";
@@ -50,8 +51,9 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
     sessions.setAsking(sessionIds);
   });
   const terminals = terminalsIn(router, log);
+  const skillProblems = new SkillProblems(() => void services.extensions.refresh().catch(() => undefined));
   const client: ClientServices = {
-    ...{ terminals, requests, panel, editReview, problems: new EditProblems() },
+    ...{ terminals, requests, panel, editReview, skillProblems, problems: new EditProblems() },
     sessionUpdate: (notification) => router.update(notification),
     sessionLists: sessionListChanges,
   };
@@ -77,7 +79,7 @@ export function buildServices(context: vscode.ExtensionContext): { services: Ser
     log,
   );
   context.subscriptions.push(
-    ...[log, worker, terminals, client.problems, status, history, sessionListChanges, attention],
+    ...[log, worker, terminals, client.problems, skillProblems, status, history, sessionListChanges, attention],
     status.follow(sessions),
     sessions.onDidChange(() => !sessions.shown.isRunning && opener.turnEnded()),
     attention.onDidChange((count) => {

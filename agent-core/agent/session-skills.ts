@@ -1,4 +1,5 @@
 /** The skills of a session, as an extension: the prompt's index, slash commands, routing, and the list for people. */
+import { join } from "node:path";
 import { messageOf } from "../platform/errors.ts";
 import { visibleText } from "../platform/visible-text.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
@@ -89,6 +90,10 @@ export class SessionSkills implements Extension {
   async act(id: string, action: HermesExtensionAction): Promise<string> {
     const name = id.replace(/^skill:/, "");
     return this.#setOff(name, action === "disable");
+  }
+
+  trust(): void {
+    void this.refresh();
   }
 
   /** Counts the uses of a turn that has ended. */
@@ -193,7 +198,7 @@ function skillItem(skill: KnownSkill): HermesExtensionItem {
     source: place,
     state: isOff || unusable !== undefined ? "off" : "on",
     detail: visibleText(detail),
-    path: folder,
+    path: join(folder, "SKILL.md"),
     actions: [isOff ? "enable" : "disable"],
   };
 }

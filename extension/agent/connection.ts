@@ -79,14 +79,17 @@ export async function connect(stream: Stream, services: ClientServices): Promise
 
 /** Updates, permission requests, questions, processes, lists of sessions. */
 function registerSessionRequests(app: ClientApp, services: ClientServices): void {
-  const { requests, sessionUpdate, sessionLists, panel } = services;
+  const { requests, sessionUpdate, sessionLists, panel, skillProblems } = services;
   app.onNotification(methods.client.session.update, ({ params }) => sessionUpdate(params));
   app.onRequest(methods.client.session.requestPermission, async ({ params, signal }) => ({
     outcome: await requests.permission(params, signal),
   }));
   app.onRequest(methods.client.elicitation.create, ({ params, signal }) => requests.question(params, signal));
   onAgentNotification(app, processMethods.changed, ({ params }) => panel.setProcesses(params));
-  onAgentNotification(app, extensionMethods.changed, ({ params }) => panel.setExtensions(params));
+  onAgentNotification(app, extensionMethods.changed, ({ params }) => {
+    panel.setExtensions(params);
+    skillProblems.show(params);
+  });
   onAgentNotification(app, sessionMethods.building, ({ params }) => sessionLists.building(params));
   onAgentNotification(app, sessionMethods.importing, ({ params }) => sessionLists.importing(params));
   onAgentNotification(app, sessionMethods.changed, () => sessionLists.changed());

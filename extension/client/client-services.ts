@@ -6,6 +6,7 @@ import type { HermesBuilding } from "../../agent-core/protocol/sessions.ts";
 import type { ReviewedWrite } from "../documents/edit-protocol.ts";
 import type { GuardedEdit, WrittenFile } from "../documents/guarded-write.ts";
 import type { EditProblems } from "../problems/edit-problems.ts";
+import type { SkillProblems } from "../problems/skill-problems.ts";
 import type { Requests } from "../requests/requests.ts";
 import type { AgentTerminals } from "../terminals/agent-terminals.ts";
 
@@ -43,4 +44,5 @@ export type ClientServices = {
   };
   readonly editReview: EditReview;
   readonly problems: EditProblems;
+  readonly skillProblems: Pick<SkillProblems, "show">;
 };

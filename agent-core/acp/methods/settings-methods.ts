@@ -64,8 +64,9 @@ export function registerSettingsMethods(app: AgentApp, server: AgentServer): voi
 
 /** MCP servers, plugins, hooks and skills. */
 export function registerExtensionMethods(app: AgentApp, server: AgentServer): void {
-  onClientRequest(app, extensionMethods.list, ({ params }) => {
+  onClientRequest(app, extensionMethods.list, async ({ params }) => {
     const { agent, cwd } = server.session(params.sessionId);
+    await agent.skills?.refresh();
     return {
       items: agent.extensions.items(),
       places: { ...extensionPlaces(server.home), workspaceServers: join(cwd, ".mcp.json") },

@@ -214,6 +214,7 @@ function api(parts: { readonly window: object; readonly workspace: object; reado
     languages: {
       registerCodeLensProvider: () => new Disposable(),
       registerHoverProvider: () => new Disposable(),
+      createDiagnosticCollection: () => Object.assign(new Disposable(), { set: () => undefined, clear: () => undefined }),
       onDidChangeDiagnostics: never,
       getDiagnostics: () => [],
     },

@@ -51,6 +51,7 @@ suite("editor model", () => {
         panel: { setProcesses: nobody, setExtensions: nobody },
         editReview: unreviewed,
         problems: new EditProblems(),
+        skillProblems: { show: () => undefined },
       },
     );
     const place = { cwd: workspaceFolder(), mcpServers: [] };

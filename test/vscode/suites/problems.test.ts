@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import type { EditedFile, FileProblems } from "../../../agent-core/host/host.ts";
 import { newProblems } from "../../../agent-core/tools/watched-edit.ts";
+import { SkillProblems } from "../../../extension/problems/skill-problems.ts";
 import { type AgentSide, connectAgentSide, workspaceFolder } from "../support/agent-side.ts";
 import { agentWrite } from "../support/agent-write.ts";
 import { closeEditors } from "../support/editors.ts";
@@ -160,4 +161,25 @@ suite("problems", () => {
       });
     });
   }
+
+  test("a skill that does not load is a problem of its file, and a save reads it again", async () => {
+    const path = join(folder, "SKILL.md");
+    writeFileSync(path, "no front matter");
+    let reread = 0;
+    const problems = new SkillProblems(() => {
+      reread += 1;
+    });
+    const failure = { id: "1", kind: "skill", name: "s", source: "home", detail: path, path, actions: [] } as const;
+    problems.show({ sessionId: "s", items: [{ ...failure, state: "failed", error: "it has no front matter" }] });
+    const shown = () => vscode.languages.getDiagnostics(vscode.Uri.file(path)).map(({ message }) => message);
+    assert.deepEqual(shown(), ["The skill does not load: it has no front matter"]);
+    const document = await vscode.workspace.openTextDocument(path);
+    const editor = await vscode.window.showTextDocument(document);
+    await editor.edit((change) => change.insert(new vscode.Position(0, 0), "---\n"));
+    await document.save();
+    assert.equal(reread, 1);
+    problems.show({ sessionId: "s", items: [{ ...failure, state: "on" }] });
+    assert.deepEqual(shown(), []);
+    problems.dispose();
+  });
 });

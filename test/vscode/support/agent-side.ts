@@ -82,6 +82,7 @@ export async function connectAgentSide(
       sessionUpdate: nobody,
       sessionLists: { building: nobody, importing: nobody, changed: nobody },
       panel: { setProcesses: nobody, setExtensions: nobody },
+      skillProblems: { show: nobody },
       editReview,
       problems,
     },
