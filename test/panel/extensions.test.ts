@@ -72,6 +72,14 @@ describe("the page of extensions", () => {
     await expect.poll(() => state("notes")).toBe("On");
   });
 
+  test("a skill is switched off and on, and its uses are shown", async () => {
+    expect(await row("write-tests").textContent()).toContain("never used");
+    await row("write-tests").getByRole("button", { name: "Disable write-tests" }).press("Enter");
+    await expect.poll(() => state("write-tests")).toBe("Off");
+    await row("write-tests").getByRole("button", { name: "Enable write-tests" }).press("Enter");
+    await expect.poll(() => state("write-tests")).toBe("On");
+  });
+
   test("a tool is switched off, and stays off until it is switched on", async () => {
     const fold = row("files").getByRole("button", { name: /tools?$/ });
     await fold.click();

@@ -214,7 +214,8 @@ function api(parts: { readonly window: object; readonly workspace: object; reado
     languages: {
       registerCodeLensProvider: () => new Disposable(),
       registerHoverProvider: () => new Disposable(),
-      createDiagnosticCollection: () => Object.assign(new Disposable(), { set: () => undefined, clear: () => undefined }),
+      createDiagnosticCollection: () =>
+        Object.assign(new Disposable(), { set: () => undefined, clear: () => undefined }),
       onDidChangeDiagnostics: never,
       getDiagnostics: () => [],
     },
