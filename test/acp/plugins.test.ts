@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AcpAgent } from "../support/acp-agent.ts";
-import type { Json } from "../support/acp-client.ts";
+import type { AcpClient, Json } from "../support/acp-client.ts";
 import { AcpProcess } from "../support/acp-process.ts";
 import { call, type ModelServer, say, startModelServer } from "../support/model-server/model-server.ts";
 import { isAlive, untilProcesses } from "../support/processes.ts";
@@ -37,8 +37,15 @@ async function start(): Promise<{ agent: AcpAgent; model: ModelServer; id: strin
   writeFileSync(join(agent.home, "config.yaml"), yaml);
   writeFileSync(join(agent.cwd, "open.ts"), "one\n// FIXME: later\n");
   await agent.initialize();
-  return { agent, model, id: await agent.newSession() };
+  const id = await agent.newSession();
+  await expect.poll(() => commandsOf(agent)).toContain("todos");
+  return { agent, model, id };
 }
+
+const commandsOf = (agent: AcpClient): unknown[] => {
+  const commands = agent.of("available_commands_update").at(-1)?.["availableCommands"] as Json[] | undefined;
+  return commands?.map(({ name }) => name) ?? [];
+};
 
 const lastMessage = ({ requests }: ModelServer): string => String(requests.at(-1)?.body.messages.at(-1)?.["content"]);
 
@@ -104,14 +111,16 @@ test("no plugin survives an agent that was killed, even in an endless loop, nor 
   writeFileSync(
     join(folder, "index.js"),
     `import { spawn } from "node:child_process"; import { writeFileSync } from "node:fs";
-    export const register = (ctx) => ctx.registerTool({ name: "spin", description: "Spins", readOnly: true, run(_, { cwd }) {
+    export const register = (ctx) => ctx.registerCommand({ name: "spinning", description: "-", run() {} }) ?? ctx.registerTool({ name: "spin", description: "Spins", readOnly: true, run(_, { cwd }) {
       spawn("sleep", ["${SLEEP}"]).once("spawn", () => { writeFileSync(cwd + "/pid", String(process.pid)); while (true); });
       return new Promise(() => {});
     } });`,
   );
   writeFileSync(join(agent.home, "config.yaml"), "plugins: { enabled: [spinner] }\n");
   await agent.initialize();
-  void agent.prompt(await agent.newSession(), "Spin.");
+  const id = await agent.newSession();
+  await expect.poll(() => commandsOf(agent)).toContain("spinning");
+  void agent.prompt(id, "Spin.");
   await expect.poll(() => existsSync(join(agent.cwd, "pid"))).toBe(true);
   agent.child.kill("SIGKILL");
   await untilProcesses(SLEEP, (count) => count === 0);
