@@ -3,7 +3,7 @@
  * ending the process with the agent. A thread of the agent's own process would not do: V8 ends the whole process when one
  * allocation exceeds the memory limit of a thread, as a growing Map does.
  */
-import { isMainThread, Worker } from "node:worker_threads";
+import { isMainThread, MessageChannel, Worker } from "node:worker_threads";
 import { messageOf } from "../platform/errors.ts";
 import type { FromPlugin, ToPlugin } from "./plugin-messages.ts";
 
@@ -14,13 +14,17 @@ if (isMainThread) relayMessages();
 else await import("./plugin-thread.ts");
 
 function relayMessages(): void {
+  // The plugin's code may use the thread's own port.
+  const { port1: here, port2: there } = new MessageChannel();
   const thread = new Worker(new URL(import.meta.url), {
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+    workerData: there,
+    transferList: [there],
   });
-  process.on("message", (message: ToPlugin) => thread.postMessage(message));
+  process.on("message", (message: ToPlugin) => here.postMessage(message));
   process.on("disconnect", endGroup);
-  thread.on("message", (message: FromPlugin) => send(message));
+  here.on("message", (message: FromPlugin) => send(message));
   thread.once("error", (error) => stop(`it crashed (${firstLine(messageOf(error))})`));
   thread.once("exit", (code) => stop(`it ended itself (exit code ${code})`));
 }

@@ -2,7 +2,7 @@
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { format } from "node:util";
-import { parentPort } from "node:worker_threads";
+import { type MessagePort, workerData } from "node:worker_threads";
 import { messageOf } from "../platform/errors.ts";
 import type { FromPlugin, ToPlugin } from "./plugin-messages.ts";
 import { type PluginHandler, type PluginSurface, pluginSurface } from "./plugin-surface.ts";
@@ -15,8 +15,7 @@ const LINES_A_SECOND = 100;
 /** Progress is sent at most this often. */
 const SHOW_MS = 50;
 
-const port = parentPort;
-if (port === null) throw new Error("A plugin runs only in a thread of its own.");
+const port = workerData as MessagePort; // set by plugin-process.ts
 
 const running = new Map<number, AbortController>();
 let surface: PluginSurface | undefined;
@@ -98,7 +97,7 @@ async function answer({ id, handler, input, facts }: Extract<ToPlugin, { type: "
 
 /** Throws when the value cannot be sent. */
 function jsonOf(value: unknown): string {
-  const json = JSON.stringify(value ?? null);
+  const json = typeof value === "function" ? "null" : JSON.stringify(value ?? null);
   if (json.length <= MAX_CHARS) return json;
   throw new Error(
     `the result has ${json.length} characters. At most ${MAX_CHARS} are possible; write the rest to a file`,

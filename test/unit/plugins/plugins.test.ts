@@ -148,6 +148,12 @@ test("a loop, an exit, a crash and a huge allocation cost the plugin, not the tu
   expect(await run(slow, "fine", {})).toEqual({ ok: true, text: "1" });
 });
 
+test("a plugin may use its thread's port for itself", async () => {
+  const post = `(await import("node:worker_threads")).parentPort.postMessage({ type: "result", id: 1, json: "{" });`;
+  install("own", plugin(tool("own", `${post} return 1`)));
+  expect(await run(await started({ enabled: ["own"] }), "own", {})).toEqual({ ok: true, text: "1" });
+});
+
 test("a tool that throws keeps its plugin", async () => {
   install("strict", plugin(tool("strict", "throw new Error('no such town')")));
   const plugins = await started({ enabled: ["strict"] });
