@@ -51,7 +51,7 @@ function answering(review: Answer): void {
 const remember = (content: string): Answer => callTools(call("memory", { action: "add", target: "user", content }));
 const user = (): string => readFileSync(join(home, "memories", "USER.md"), "utf8");
 
-it("looks through the last turns after every second one, with the memory tool only, and saves what it finds", async () => {
+it("looks through the last turns after every second one, with the tools of memory and skills only, and saves what it finds", async () => {
   answering(remember("likes tabs"));
   const agent = agentWith();
   await agent.chat("first words");
@@ -61,7 +61,8 @@ it("looks through the last turns after every second one, with the memory tool on
   await clock.advance(10_000);
   await expect.poll(() => statuses.length).toBe(1);
   const [request] = reviews();
-  expect(request?.body["tools"]).toMatchObject([{ function: { name: "memory" } }]);
+  const tools = ["memory", "skill_manage", "skill_view", "skills_list"];
+  expect(request?.body["tools"]).toMatchObject(tools.map((name) => ({ function: { name } })));
   const shown = JSON.stringify(request?.body.messages);
   expect(shown).toContain("User: first words\\n\\nAgent: hello\\n\\nUser: I like tabs, not spaces");
   expect(user()).toBe("likes tabs\n");

@@ -47,6 +47,7 @@ test("everything rejected is a failed call that says that nothing was written", 
   const result = await bench.run(patch, { path: "a.txt", old_string: "two", new_string: "TWO" });
   expect(result).toEqual({
     ok: false,
+    rejected: true,
     text: "patch: the user reviewed and rejected the change; nothing was written to a.txt.",
   });
 });
