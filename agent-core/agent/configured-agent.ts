@@ -211,6 +211,7 @@ function modelSettings(entry: ModelEntry, { providers }: Config, environment: En
     ...(baseUrl !== undefined && { baseUrl }),
     ...(apiMode !== undefined && { apiMode }),
     ...(dialect !== undefined && { dialect }),
+    ...(section?.text_calls !== undefined && { textCalls: section.text_calls }),
     ...(apiKey !== undefined && { apiKey }),
   };
 }
@@ -227,13 +228,14 @@ function modelDefaults(config: Config, environment: Environment): Environment {
     ...(named && { dialect: named }),
     ...(key && { api_key: key }),
   };
-  const { baseUrl, apiMode, apiKey, dialect } = modelSettings(entry, config, environment);
+  const { baseUrl, apiMode, apiKey, dialect, textCalls } = modelSettings(entry, config, environment);
   return {
     HERMES_MODEL: model.default ?? model.name,
     HERMES_PROVIDER: provider,
     HERMES_BASE_URL: baseUrl,
     HERMES_API_MODE: apiMode,
     HERMES_DIALECT: dialect,
+    HERMES_TEXT_CALLS: textCalls,
     HERMES_API_KEY: apiKey,
   };
 }

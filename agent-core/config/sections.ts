@@ -40,8 +40,10 @@ const providerSection = z.object({
   /** Name of the environment variable with the key. */
   key_env: text.optional(),
   api_mode: text.optional(),
-  /** Service behind a proxy's address: `deepseek`, `kimi`, `gemini` or `mistral`. */
+  /** Service behind a proxy's address: `deepseek`, `kimi`, `gemini`, `cohere` or `mistral`. */
   dialect: text.optional(),
+  /** `off`: tool calls and thoughts that a model writes as text stay text. */
+  text_calls: z.enum(["on", "off"]).optional(),
   /** Idle timeout of a stream; default 60. */
   stale_timeout_seconds: seconds.optional(),
 });

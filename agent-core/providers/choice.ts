@@ -52,7 +52,7 @@ export function settingsOf({
   endpoint,
   model,
 }: ResolvedModel): ModelSettings & { readonly apiMode: typeof mode } {
-  const { provider, baseUrl, apiKey, dialect } = endpoint;
+  const { provider, baseUrl, apiKey, dialect, textCalls } = endpoint;
   return {
     provider,
     model,
@@ -60,6 +60,7 @@ export function settingsOf({
     ...(baseUrl !== undefined && { baseUrl }),
     ...(apiKey !== undefined && { apiKey }),
     ...(dialect !== undefined && { dialect }),
+    ...(textCalls !== undefined && { textCalls }),
   };
 }
 

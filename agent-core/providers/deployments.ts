@@ -14,6 +14,8 @@ export type ChatQuirks = {
   readonly missingReasoning?: "" | " ";
   /** Signature of a message's first call that has none, for models that refuse calls without one. Default: none. */
   readonly missingSignature?: { readonly models: RegExp; readonly signature: string };
+  /** True when the server refuses `stream_options`. */
+  readonly refusesStreamOptions?: boolean;
   /** True when ids of calls must have nine letters or digits. */
   readonly nineCharCallIds?: boolean;
   /** True when the models never write calls or thoughts into their text. */
@@ -33,6 +35,8 @@ export const dialects: Readonly<Record<string, Dialect>> = {
     hosts: ["generativelanguage.googleapis.com", "aiplatform.googleapis.com"],
     quirks: { missingSignature: { models: /gemini-([3-9]|\d\d)/i, signature: "skip_thought_signature_validator" } },
   },
+  // Cohere refuses the option (strandsagents.com/docs/user-guide/concepts/model-providers/cohere) and gives usage without.
+  cohere: { hosts: ["api.cohere.ai", "api.cohere.com"], quirks: { refusesStreamOptions: true } },
   mistral: { hosts: ["api.mistral.ai", "codestral.mistral.ai"], quirks: { nineCharCallIds: true } },
 };
 

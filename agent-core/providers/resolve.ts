@@ -22,6 +22,8 @@ export type ModelSettings = {
   readonly apiKey?: string;
   /** Name in `dialects`. Default: the dialect of the address. */
   readonly dialect?: string;
+  /** `off`: calls that a model writes as text do not run. Default: they do. */
+  readonly textCalls?: string;
 };
 
 export type ResolvedModel = { readonly mode: ApiMode; readonly endpoint: Endpoint; readonly model: string };
@@ -78,7 +80,11 @@ export function resolveModel(
   }
   return (
     unknownDialect(asked.dialect) ??
-    resolved(mode, { provider, baseUrl, ...given({ apiKey, dialect: asked.dialect }) }, model)
+    resolved(
+      mode,
+      { provider, baseUrl, ...given({ apiKey, dialect: asked.dialect, textCalls: asked.textCalls }) },
+      model,
+    )
   );
 }
 
@@ -91,8 +97,8 @@ function unknownDialect(dialect: string | undefined): Refusal | undefined {
 
 /** Fields with a value. */
 function given(
-  fields: { readonly [Name in "apiKey" | "dialect"]: string | undefined },
-): Pick<ModelSettings, "apiKey" | "dialect"> {
+  fields: { readonly [Name in "apiKey" | "dialect" | "textCalls"]: string | undefined },
+): Pick<ModelSettings, "apiKey" | "dialect" | "textCalls"> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
@@ -129,6 +135,7 @@ function withEnvironment(settings: ModelSettings, environment: Environment): Mod
     apiMode: "HERMES_API_MODE",
     apiKey: "HERMES_API_KEY",
     dialect: "HERMES_DIALECT",
+    textCalls: "HERMES_TEXT_CALLS",
   } as const satisfies Record<keyof ModelSettings, string>;
   const isOther = describesOtherProvider(settings.provider?.trim(), environment);
   const found = Object.entries(variables).map(([field, name]) => {

@@ -7,6 +7,7 @@ import type { AssistantMessage, Message } from "../../messages/message.ts";
 import { originOf, quirksOf } from "../deployments.ts";
 import { writtenMarksOf } from "../wire/reasoning-places.ts";
 import type { ModelEvent, ModelRequest, Wire } from "../wire/wire.ts";
+import { HarmonyText } from "./harmony-text.ts";
 import { WRITTEN_CALLS, WrittenParts } from "./written-parts.ts";
 
 /** Modes in which a server's model answers over HTTP. */
@@ -21,7 +22,7 @@ export async function* speakDialect(
   const origin = originOf(request.endpoint);
   const messages = withoutForeignParts(request.messages, origin);
   const events = wire.stream({ ...request, messages }, signal);
-  const isPlain = quirksOf(request.endpoint).writesNoCalls ?? false;
+  const isPlain = request.endpoint.textCalls === "off" || quirksOf(request.endpoint).writesNoCalls === true;
   yield* withOrigin(isPlain ? events : readParts(events, partsOf(request, messages, origin)), origin);
 }
 
@@ -38,17 +39,35 @@ function partsOf({ tools }: ModelRequest, messages: readonly Message[], origin: 
 }
 
 async function* readParts(events: AsyncIterable<ModelEvent>, parts: WrittenParts): AsyncGenerator<ModelEvent> {
+  const harmony = new HarmonyText();
+  const take = (event: ModelEvent): readonly ModelEvent[] => {
+    if (event.type === "text-delta") return harmony.take(event.text).flatMap(takePart);
+    if (event.type === "finish") return [...harmony.end().flatMap(takePart), ...parts.finish(event)];
+    return takePart(withoutTokens(event));
+  };
+  const takePart = (event: ModelEvent): readonly ModelEvent[] => (event.type === "finish" ? [] : parts.take(event));
   try {
     for await (const event of events) {
-      const read = event.type === "finish" ? parts.finish(event) : parts.take(event);
+      const read = take(event);
       if (read.length === 0) yield { type: "alive", heldChars: event.type === "text-delta" ? event.text.length : 0 };
       yield* read;
     }
   } catch (error) {
+    yield* harmony.end().flatMap(takePart);
     yield* parts.interrupt();
     throw error;
   }
+  yield* harmony.end().flatMap(takePart);
   yield* parts.interrupt();
+}
+
+/** gpt-oss writes tokens of its format after a tool's name (issue 32587 of vLLM). */
+function withoutTokens(event: ModelEvent): ModelEvent {
+  const nameOf = (name: string): string => name.replace(/<\|.*$/s, "");
+  if (event.type === "tool-call-start") return { ...event, name: nameOf(event.name) };
+  if (event.type !== "tool-call-end") return event;
+  const { call } = event;
+  return { ...event, call: { ...call, function: { ...call.function, name: nameOf(call.function.name) } } };
 }
 
 /** Names the server of an answer that has calls or a list of opaque parts, even an empty one. */

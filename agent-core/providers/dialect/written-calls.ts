@@ -1,6 +1,7 @@
 /**
  * Reads tool calls that a model wrote into its text, in the formats of its training: JSON (Hermes, Qwen, Llama, Phi,
- * Granite), tags (Qwen3-Coder, MiniMax, DeepSeek V3.2), a name before JSON (Mistral, Kimi, DeepSeek) or pairs (GLM).
+ * Granite), tags (Qwen3-Coder, MiniMax, DeepSeek V3.2), a name before JSON (Mistral, Kimi, DeepSeek) or pairs (GLM),
+ * or as Gemma does: `call:NAME{…}`, or a Python call in a fence.
  */
 import * as z from "zod";
 import { parseJson, parseRepairedJson } from "../../platform/json.ts";
@@ -25,16 +26,17 @@ export const CALL_MARKS: readonly string[] = [
   "<｜tool▁calls▁begin｜>",
   "<｜tool▁call▁begin｜>",
   "<｜DSML｜function_calls>",
+  "<start_function_call>",
   "[TOOL_CALLS]",
 ];
 
 /** Parts around calls that mean nothing by themselves. */
 const NOISE =
-  /\s+|<\/?(?:tool_calls?|function_calls?|(?:minimax|seed):tool_call)>|<\|\/?[\w ]+\|>|<｜(?!DSML)[^｜<>]*｜>|<\/?｜DSML｜function_calls>|\[\/?(?:TOOL_CALLS|ARGS)\]|\[CALL_ID\]\w*|```[\w-]*|[;,]/y;
+  /\s+|<\/?(?:tool_calls?|function_calls?|(?:minimax|seed):tool_call|(?:start|end)_function_call)>|<\|\/?[\w ]+\|>|<｜(?!DSML)[^｜<>]*｜>|<\/?｜DSML｜function_calls>|\[\/?(?:TOOL_CALLS|ARGS)\]|\[CALL_ID\]\w*|```[\w-]*|[;,]/y;
 const TAG = /<(?:function=|function name=|invoke name=|｜DSML｜invoke name=)"?([\w.-]+)"?\s*>/y;
 const TAG_END = /\s*<\/(?:｜DSML｜)?(?:function|invoke)>/y;
 const PARAMETER = /\s*<(｜DSML｜)?parameter(?:=| name=)"?([\w.-]+)"?[^>]*>/y;
-const NAME = /(?:function<｜tool▁sep｜>|functions\.)?([\w.-]+?)(?::\d+)?(?![\w.:-])/y;
+const NAME = /(?:function<｜tool▁sep｜>|functions\.|call:)?([\w.-]+?)(?::\d+)?(?![\w.:-])/y;
 const PAIR = /\s*<arg_key>([\s\S]*?)<\/arg_key>\s*<arg_value>([\s\S]*?)<\/arg_value>/y;
 
 const record = z.record(z.string(), z.unknown());
@@ -47,16 +49,21 @@ const CALL_FIELDS: ReadonlySet<string> = new Set([...NAME_FIELDS, ...INPUT_FIELD
  * The calls in `text`, which holds nothing else. Undefined when a part cannot be read, or when it names no offered
  * tool.
  */
-export function readWrittenCalls(text: string, tools: readonly ToolSchema[]): readonly WrittenCall[] | undefined {
+export function readWrittenCalls(written: string, tools: readonly ToolSchema[]): readonly WrittenCall[] | undefined {
+  // Gemma's quotes around text.
+  const text = written.replaceAll(/<escape>([\s\S]*?)<escape>/g, (_, value: string) => JSON.stringify(value));
+  const reads = PYTHON_FENCE.test(text) ? [readPython, ...READS] : READS;
   const calls: WrittenCall[] = [];
   for (let at = skipNoise(text, 0); at < text.length; at = skipNoise(text, at)) {
-    const read = readTag(text, at, tools) ?? readJsonCalls(text, at, tools) ?? readNamed(text, at, tools);
+    const read = reads.map((one) => one(text, at, tools)).find((found) => found !== undefined);
     if (read === undefined) return undefined;
     calls.push(...read.calls);
     at = read.end;
   }
   return calls.length > 0 ? calls : undefined;
 }
+
+const READS = [readTag, readJsonCalls, readNamed];
 
 type Read = { readonly calls: readonly WrittenCall[]; readonly end: number };
 
@@ -150,6 +157,47 @@ function readNamed(text: string, at: number, tools: readonly ToolSchema[]): Read
   return body && { calls: [{ name: tool.name, input: body.input }], end: body.end };
 }
 
+const PYTHON_FENCE = /^\s*```tool_code\s/;
+/** Names before a tool in Python: Gemma was trained with both. */
+const PYTHON_NAME = /(?:print\()?(?:default_api\.)?([\w.-]+)\(/y;
+const PYTHON_KEY = /\s*([A-Za-z_]\w*)\s*=\s*/y;
+const PYTHON_TEXT = /"""([\s\S]*?)"""|'''([\s\S]*?)'''|"((?:[^"\\]|\\[\s\S])*)"|'((?:[^'\\]|\\[\s\S])*)'/y;
+const PYTHON_WORD = /True|False|None|-?\d+(?:\.\d+)?/y;
+const PYTHON_WORDS: Readonly<Record<string, unknown>> = { True: true, False: false, None: null };
+const PYTHON_ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
+
+/** A call in Python with named arguments: `read_file(path="a.txt")`. */
+function readPython(text: string, at: number, tools: readonly ToolSchema[]): Read | undefined {
+  const opened = matchAt(PYTHON_NAME, text, at);
+  const tool = toolNamed(opened?.[1], tools);
+  if (opened === null || tool === undefined) return undefined;
+  const input: Record<string, unknown> = {};
+  let end = at + opened[0].length;
+  for (let key = matchAt(PYTHON_KEY, text, end); key !== null; key = matchAt(PYTHON_KEY, text, end)) {
+    const read = readPythonValue(text, end + key[0].length);
+    if (read === undefined) return undefined;
+    input[key[1] ?? ""] = read.value;
+    end = read.end + (/^\s*,/.exec(text.slice(read.end))?.[0].length ?? 0);
+  }
+  const closed = /^\s*\)+/.exec(text.slice(end));
+  return closed === null ? undefined : { calls: [{ name: tool.name, input }], end: end + closed[0].length };
+}
+
+function readPythonValue(text: string, at: number): { readonly value: unknown; readonly end: number } | undefined {
+  const quoted = matchAt(PYTHON_TEXT, text, at);
+  if (quoted !== null) {
+    const [whole, ...bodies] = quoted;
+    const body = bodies.find((one) => one !== undefined) ?? "";
+    const value = body.replaceAll(/\\([\s\S])/g, (_, letter: string) => PYTHON_ESCAPES[letter] ?? letter);
+    return { value, end: at + whole.length };
+  }
+  const word = matchAt(PYTHON_WORD, text, at)?.[0];
+  if (word !== undefined)
+    return { value: word in PYTHON_WORDS ? PYTHON_WORDS[word] : Number(word), end: at + word.length };
+  const json = jsonAt(text, at);
+  return json === undefined ? undefined : { value: parseLoosely(json), end: at + json.length };
+}
+
 function toolNamed(name: string | undefined, tools: readonly ToolSchema[]): ToolSchema | undefined {
   return tools.find((tool) => tool.name === name);
 }
@@ -219,6 +267,7 @@ export function markedStarts(tools: readonly ToolSchema[]): CallStarts {
     `<｜DSML｜invokename="${name}">`,
     `function${name}`,
     `functions.${name}`,
+    `call:${name}`,
     name,
   ]);
   const starts = [...json, '{"arguments":', '{"parameters":', ...other];
@@ -237,8 +286,13 @@ export function markedStarts(tools: readonly ToolSchema[]): CallStarts {
 /** Beginnings of calls as bare JSON, in a code fence or not. */
 export function bareStarts(tools: readonly ToolSchema[]): CallStarts {
   const starts = jsonStarts(tools);
+  const python = tools.flatMap(({ name }) =>
+    [name, `default_api.${name}`].flatMap((call) => [`${call}(`, `print(${call}(`]),
+  );
   return (text) => {
     const head = text.slice(0, LONGEST_START);
+    const inFence = PYTHON_FENCE.test(head) ? comparedWith(python, head.replace(PYTHON_FENCE, "")) : "other";
+    if (inFence !== "other") return inFence;
     if (OPEN_FENCE.test(head)) return FENCES.some((fence) => fence.startsWith(head.trim())) ? "maybe" : "other";
     const json = head.replace(JSON_FENCE, "");
     const found = JSON_START.test(json) ? comparedWith(starts, json) : "other";

@@ -33,7 +33,7 @@ export function chatCompletionsBody(request: ModelRequest, quirks: ChatQuirks): 
     model,
     messages: messages.map((message, index) => lowerMessage(message, rules, messages[index - 1]?.role === "tool")),
     stream: true,
-    stream_options: { include_usage: true },
+    ...(quirks.refusesStreamOptions !== true && { stream_options: { include_usage: true } }),
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, parameters }) => ({
         type: "function" as const,

@@ -36,6 +36,8 @@ export type Endpoint = {
   readonly apiKey: string | undefined;
   /** Name in `dialects`, for a proxy in front of that service. Default: the dialect of the address. */
   readonly dialect?: string;
+  /** `off`: calls and thoughts in the text stay text. Default: they are read. */
+  readonly textCalls?: string;
 };
 
 export type ModelRequest = {

@@ -117,6 +117,23 @@ test.each(recordings)(
   },
 );
 
+test("with text_calls off, a call in the text is shown as the model wrote it", async () => {
+  const recording = recordings.find(({ name }) => name === "llama-json-in-content")?.recording ?? plain;
+  model.script(answerOf(recording));
+  const { finalResponse } = await agentFor(recording, { environment: { HERMES_TEXT_CALLS: "off" } }).runConversation({
+    userMessage: "hello",
+  });
+  expect(finalResponse).toContain("read_file");
+  expect(model.requests).toHaveLength(1);
+});
+
+test("Cohere gets no stream options, which it refuses", async () => {
+  model.respondWith(() => say("ok"));
+  await agentFor(plain, { environment: { HERMES_DIALECT: "cohere" } }).runConversation({ userMessage: "hello" });
+  await agentFor(plain).runConversation({ userMessage: "hello" });
+  expect(model.requests.map(({ body }) => body?.["stream_options"])).toEqual([undefined, { include_usage: true }]);
+});
+
 const plain: Recording = {
   source: "",
   mode: "chat_completions",

@@ -181,7 +181,7 @@ test("a dialect names the service behind an address; an unknown one is an error 
   expect(resolve({ ...proxy, HERMES_DIALECT: "kimi" })).toMatchObject({ endpoint: { dialect: "kimi" } });
   expect(resolve(proxy).endpoint).not.toHaveProperty("dialect");
   expect(refusal({ ...proxy, HERMES_DIALECT: "klingon" })).toBe(
-    'There is no dialect "klingon". Set HERMES_DIALECT to one of: deepseek, kimi, gemini, mistral.',
+    'There is no dialect "klingon". Set HERMES_DIALECT to one of: deepseek, kimi, gemini, cohere, mistral.',
   );
 });
 
