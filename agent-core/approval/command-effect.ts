@@ -17,7 +17,8 @@ export type Call = {
 };
 
 export type CommandEffect =
-  | { readonly kind: "read"; readonly path: Arg }
+  /** `followsLinks`: also the targets of all links below a folder. */
+  | { readonly kind: "read"; readonly path: Arg; readonly followsLinks?: true }
   /** Creates, changes, overwrites or links. */
   | { readonly kind: "write"; readonly path: Arg }
   /** Deletes; with `moves` the file goes to another path and is not lost. */
@@ -95,6 +96,11 @@ export function opaque(reason: string): CommandEffect {
 
 export function reads(paths: readonly Arg[]): CommandEffect[] {
   return paths.map((path) => ({ kind: "read", path }));
+}
+
+/** Reads of everything below folders, through links too. */
+export function readsFollowing(paths: readonly Arg[]): CommandEffect[] {
+  return paths.map((path) => ({ kind: "read", path, followsLinks: true }));
 }
 
 export function writes(paths: readonly Arg[]): CommandEffect[] {

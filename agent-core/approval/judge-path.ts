@@ -1,4 +1,5 @@
 /** Judges the effect of reading, writing or deleting one path. */
+import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import { catastrophicReason, deviceOf } from "./catastrophic-paths.ts";
 import type { CommandEffect } from "./command-effect.ts";
@@ -69,7 +70,7 @@ function aroundHome(text: string, scope: CommandScope): boolean {
   return partsBelow(folder, home) !== undefined || partsBelow(home, folder) !== undefined;
 }
 
-function judgeRead(effect: PathEffect, target: string, { scope, record }: PathJudge): void {
+function judgeRead(effect: Extract<PathEffect, { kind: "read" }>, target: string, { scope, record }: PathJudge): void {
   if (deviceOf(target) === "network") {
     record.ask(`Opens a network connection through ${shown(target)}`);
     return;
@@ -84,7 +85,12 @@ function judgeRead(effect: PathEffect, target: string, { scope, record }: PathJu
     }
   }
   const place = readPlace(target, scope);
-  if (place === undefined) return;
+  if (place === undefined) {
+    if (effect.followsLinks !== true || !hasLinkOutside(target, scope)) return;
+    const reason = `Follows the links in ${shown(effect.path)}, which may lead outside the workspace`;
+    record.add({ level: "ask", reason, always: false, grant: "exact", contained: true });
+    return;
+  }
   const reason = `Reads ${shown(effect.path)}: ${place.reason}`;
   if (place.isHidden) {
     record.reach("outside");
@@ -108,9 +114,60 @@ function judgeWrite(effect: PathEffect, target: string, { scope, record }: PathJ
     return;
   }
   const reason = effect.path.glob ? protectedPatternReason(target, scope) : protectedReason(target, scope);
-  if (reason === undefined) return;
+  if (reason === undefined) {
+    // The sandbox does not hold it either: the other name is the same file.
+    if (hasOtherName(target, scope))
+      record.ask(`Writes to ${shown(effect.path)}, a hard link to a file with another name`);
+    return;
+  }
   record.reach("outside");
   record.askAlways(`Writes to ${shown(effect.path)}: ${reason}`);
+}
+
+/** More entries take longer than a verdict may. */
+const MAX_ENTRIES = 5_000;
+
+/** True when a link below `folder` leads out of the places that may be read, and for a folder that is too large. */
+function hasLinkOutside(folder: string, scope: CommandScope): boolean {
+  let entries = 0;
+  const open = [scope.resolvePath(folder)];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    for (const entry of entriesOf(at)) {
+      const path = `${at}/${entry.name}`;
+      entries += 1;
+      if (entries > MAX_ENTRIES) return true;
+      if (entry.isDirectory() && entry.name !== ".git") open.push(path);
+      if (entry.isSymbolicLink() && isOutside(path, scope)) return true;
+    }
+  }
+  return false;
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return []; // a file, or not readable
+  }
+}
+
+function isOutside(path: string, scope: CommandScope): boolean {
+  const real = scope.resolvePath(path);
+  return readPlace(real, scope) !== undefined || secretReason(real, scope) !== undefined;
+}
+
+/** Folders in which package managers and build tools make hard links themselves. */
+const LINKED_BY_TOOLS = /\/(?:node_modules|target|\.git|\.pnpm-store)\//;
+
+function hasOtherName(path: string, scope: CommandScope): boolean {
+  const real = scope.resolvePath(path);
+  if (LINKED_BY_TOOLS.test(real)) return false;
+  try {
+    const found = lstatSync(real);
+    return found.isFile() && found.nlink > 1;
+  } catch {
+    return false; // a new file
+  }
 }
 
 type Removal = Extract<PathEffect, { kind: "delete" | "permissions" }>;

@@ -1,5 +1,14 @@
 /** Rules for find and fd: a search reads, but an action deletes, writes or runs a program for each file. */
-import { ask, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
+import {
+  ask,
+  CHANGE,
+  type CommandEffect,
+  opaque,
+  type Program,
+  reads,
+  readsFollowing,
+  writes,
+} from "../command-effect.ts";
 import { type Arg, isKnown, knownArg, shown, TOKEN, UNKNOWN, UNKNOWN_ARG } from "../shell/arg.ts";
 
 const RUNNERS = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
@@ -24,6 +33,9 @@ const WITH_VALUE = new Set(
 /** More start folders than this count as unknown. */
 const MAX_STARTS = 20;
 
+/** Options with which find and fd go through links. */
+const FOLLOWS = /^-(?:[HPEXdsx]*L[HPEXdsx]*|follow)$|^--follow$/;
+
 type Search = {
   starts: Arg[];
   filtered: boolean;
@@ -42,7 +54,7 @@ const find: Program = ({ args }) => {
   const found = starts.map((start) => match(start, filtered));
   const gone = deletes ? starts.map((start) => deleted(start, filtered)) : [];
   return [
-    ...reads(starts),
+    ...(args.some(({ text }) => FOLLOWS.test(text)) ? readsFollowing(starts) : reads(starts)),
     ...effects,
     ...gone,
     ...runs.flatMap(({ words, ...rest }) =>

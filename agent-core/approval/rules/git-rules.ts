@@ -1,6 +1,6 @@
 /** Rules for git: its global options, and what each of its commands does. Commands that can be undone do not ask. */
 import { ask, type Call, CHANGE, type CommandEffect, opaque, type Program, reads, writes } from "../command-effect.ts";
-import { type Arg, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
+import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { has, valuesOf } from "./options.ts";
 import { CHANGES, LOOKS, programOf, type Rule, ruleTable } from "./rule.ts";
 
@@ -80,8 +80,16 @@ const READ: Rule = {
       "Runs {name} with {option}, which runs other programs",
     ),
   },
-  effects: (_, { operands }) => reads(operands.filter(({ text }) => !text.startsWith(UNKNOWN))),
+  effects: (_, { operands }) => readsOf(operands),
 };
+
+/** `REVISION:PATH` reads the path as it was. */
+function readsOf(operands: readonly Arg[]): readonly CommandEffect[] {
+  const known = operands.filter(({ text }) => !text.startsWith(UNKNOWN));
+  return reads(
+    known.flatMap((arg) => (arg.text.includes(":") ? [arg, afterPrefix(arg, arg.text.lastIndexOf(":") + 1)] : [arg])),
+  );
+}
 
 /** A command that changes the index or adds commits; the earlier state can be had back. */
 const CHANGE_REPOSITORY: Rule = { ...CHANGING, ...(READ.options && { options: READ.options }), does: CHANGE };
@@ -269,7 +277,7 @@ const COMMANDS: Readonly<Record<string, Rule | Program>> = {
   "check-mailmap whatchanged var version help range-diff cherry verify-commit verify-tag verify-pack diff-pairs": READ,
   "last-modified merge-tree stripspace get-tar-commit-id column interpret-trailers show-index patch-id": READ,
   "check-ref-format": READ,
-  "cat-file": { ...READ, effects: () => [] },
+  "cat-file": READ,
   grep: withOptions(READ, { O: opaque("Makes git grep open files in another program") }),
   "add stage update-index write-tree rerere": CHANGE_REPOSITORY,
   "commit merge cherry-pick revert": { ...CHANGE_REPOSITORY, does: [CHANGE, { kind: "project", hooks: true }] },
@@ -328,6 +336,7 @@ const COMMANDS: Readonly<Record<string, Rule | Program>> = {
       "o: output=": "write",
       "remote= exec=": opaque("Makes git archive run a program or contact another machine"),
     },
+    effects: (_, { operands }) => readsOf(operands),
   },
   clone: {
     open: true,

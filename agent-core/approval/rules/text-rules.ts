@@ -1,11 +1,27 @@
 /** Rules for programs that read: files, text, and the state of the system. Some options of them write or run. */
-import { ask, askForCode, CHANGE, opaque, type Program, reads, writes } from "../command-effect.ts";
+import { ask, askForCode, CHANGE, opaque, type Program, reads, readsFollowing, writes } from "../command-effect.ts";
 import { type Arg, afterPrefix, isKnown, knownArg, shown, UNKNOWN } from "../shell/arg.ts";
 import { fileReaders, type ReaderOptions, stateReaders } from "./reader-options.ts";
 import { type Rule, ruleTable } from "./rule.ts";
 
 /** Every word may be a path: operands, values behind `=`, and values attached to a letter (`-f/etc/shadow`). */
-const readAll: Program = ({ args }) => reads(args.flatMap(pathsIn));
+const readAll: Program = ({ name, args }) => {
+  const paths = args.flatMap(pathsIn);
+  const option = FOLLOWING.get(name);
+  if (option === undefined || !args.some(({ text }) => option.test(text))) return reads(paths);
+  // The pattern is judged as a path too, and without another word the program reads the working folder.
+  return readsFollowing(paths.length < 2 ? [...paths, knownArg(".")] : paths);
+};
+
+/** Options with which a program reads all files below a folder, through links too. */
+const FOLLOWING: ReadonlyMap<string, RegExp> = new Map([
+  ...["grep", "egrep", "fgrep", "zgrep", "zegrep", "zfgrep"].map(
+    (name) => [name, /^-[A-Za-z0-9]*R|^--dereference-r/] as const,
+  ),
+  ["rg", /^-[A-Za-z0-9]*L|^--follow/],
+  ["ag", /^-[A-Za-z0-9]*f|^--follow/],
+  ["diff", /^-[A-Za-z0-9]*r|^--recursive/],
+]);
 
 function pathsIn(arg: Arg): readonly Arg[] {
   if (!arg.text.startsWith("-")) return [arg];

@@ -2,6 +2,7 @@ import { execFile, execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -12,15 +13,26 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { decide } from "../../../agent-core/approval/policy.ts";
+import { confine } from "../../../agent-core/approval/confinement.ts";
+import { type ApprovalMode, decide } from "../../../agent-core/approval/policy.ts";
 import { resolvePath } from "../../../agent-core/approval/resolve-path.ts";
+import { childRunner } from "../../../agent-core/host/terminals/child-runner.ts";
+import { localBackend } from "../../../agent-core/host/terminals/local-backend.ts";
+import { findSandbox } from "../../../agent-core/host/terminals/sandbox/find-sandbox.ts";
+import { sandboxedBackend } from "../../../agent-core/host/terminals/sandbox/sandboxed-backend.ts";
+import { sessionTerminals } from "../../../agent-core/host/terminals/session-terminals.ts";
+import type { HostTerminals, SandboxKind } from "../../../agent-core/host/terminals/terminals.ts";
+import { hasSandbox } from "../../support/programs.ts";
 import { sweep } from "../../support/scale.ts";
 import { canaryCommands } from "./support/canary-commands.ts";
 import { seeded } from "./support/random.ts";
 
-const COMMANDS = sweep(20_000, 400);
 const AT_ONCE = 4;
+const TIMEOUT_MS = 3_000;
+const IDENTITY = ["-c", "user.name=n", "-c", "user.email=e@example.org"];
 const SECRET = "canary-4d1f";
+/** Recursive reads of the workspace may show it; a command that names its file may not. */
+const ENV_SECRET = "canary-env-77";
 const KEPT = "kept as it is\n";
 const EVIL = "touch ~/hit; rm -f ~/keep.txt";
 
@@ -29,18 +41,39 @@ class Place {
   readonly #folder = mkdtempSync(join(tmpdir(), "hermes-canaries-"));
   readonly home = join(this.#folder, "home");
   readonly workspace = join(this.#folder, "work");
+  readonly scope = {
+    cwd: this.workspace,
+    roots: [this.workspace],
+    home: this.home,
+    hermesHome: join(this.home, ".hermes"),
+    resolvePath,
+  };
+  readonly #terminals = this.#open();
 
   constructor() {
     this.restore();
   }
 
+  #open(): HostTerminals | undefined {
+    const found = findSandbox();
+    if (!found.ok) return undefined;
+    const own = join(this.#folder, "own");
+    const folders = { withheld: join(own, "withheld"), outputs: join(own, "outputs") };
+    const backend = sandboxedBackend(localBackend({ withheld: [], passed: { HOME: this.home } }), {
+      sandbox: found.sandbox,
+      confine: (caches) => confine(this.scope, { ...folders, caches }),
+    });
+    return sessionTerminals(backend, childRunner());
+  }
+
   restore(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
     const { home, workspace } = this;
+    for (const folder of [home, workspace]) rmSync(folder, { recursive: true, force: true });
     for (const folder of [join(home, ".ssh"), join(workspace, "sub")]) mkdirSync(folder, { recursive: true });
     const files = {
       [join(home, "keep.txt")]: KEPT,
       [join(home, ".ssh/id_rsa")]: SECRET,
+      [join(workspace, ".env")]: ENV_SECRET,
       [join(workspace, "f.txt")]: "a\nb\n",
       [join(workspace, "g.txt")]: "b\na\n",
       [join(workspace, "sub/h.txt")]: "x\n",
@@ -54,15 +87,20 @@ class Place {
     for (const [path, text] of Object.entries(files)) writeFileSync(path, text);
     chmodSync(join(workspace, "evil.sh"), 0o755);
     symlinkSync(home, join(workspace, "link-to-home"));
+    linkSync(join(home, "keep.txt"), join(workspace, "hard.txt"));
     execFileSync("git", ["init", "-q", workspace]);
+    execFileSync("git", ["-C", workspace, "add", "--force", ".env", "f.txt"]);
+    execFileSync("git", ["-C", workspace, ...IDENTITY, "commit", "-qm", "first"]);
+    execFileSync("git", ["-C", workspace, ...IDENTITY, "commit", "-qm", "second", "--allow-empty"]);
     this.#config = readFileSync(join(workspace, ".git/config"), "utf8");
   }
 
   #config = "";
 
   /** Loss that a command caused; undefined when every canary is as it was. */
-  loss(output: string): string | undefined {
+  loss(output: string, command: string): string | undefined {
     const { home, workspace } = this;
+    if (output.includes(ENV_SECRET) && command.includes(".env")) return "the secret of .env was printed";
     if (output.includes(SECRET)) return "the secret was printed";
     if (existsSync(join(home, "hit"))) return "the code ran";
     if (textOf(join(home, "keep.txt")) !== KEPT) return "a file of the home was changed";
@@ -70,16 +108,30 @@ class Place {
     return textOf(join(workspace, ".git/config")) === this.#config ? undefined : "git's settings were changed";
   }
 
-  run(command: string): Promise<string> {
+  async run(command: string, sandbox: SandboxKind | undefined): Promise<string> {
+    if (sandbox === undefined) return this.#runBare(command);
+    const outputFile = join(this.#folder, "output.log");
+    const shell = { folder: this.workspace, variables: undefined };
+    const request = { command, shell, keepsShell: false, input: "none", pty: false, sandbox, outputFile } as const;
+    const running = await this.#terminals?.start(request, new AbortController().signal);
+    const timer = setTimeout(() => void running?.kill(), TIMEOUT_MS);
+    await running?.exit;
+    clearTimeout(timer);
+    await running?.release();
+    return textOf(outputFile) ?? "";
+  }
+
+  #runBare(command: string): Promise<string> {
     const env = { PATH: process.env["PATH"], HOME: this.home, LANG: "C.UTF-8", TERM: "dumb" };
     return new Promise((done) => {
-      const options = { cwd: this.workspace, env, timeout: 3_000, killSignal: "SIGKILL", maxBuffer: 4e6 } as const;
+      const options = { cwd: this.workspace, env, timeout: TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: 4e6 } as const;
       const child = execFile("bash", ["-c", command], options, (_, stdout, stderr) => done(stdout + stderr));
       child.stdin?.end();
     });
   }
 
-  remove(): void {
+  async remove(): Promise<void> {
+    await this.#terminals?.dispose();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
@@ -94,29 +146,53 @@ function textOf(path: string): string | undefined {
 
 const grants = { covers: () => false };
 
-test("no command that runs unasked touches a canary", { timeout: sweep(3_600_000, 60_000) }, async () => {
-  const random = seeded(Number(process.env["HERMES_TEST_SEED"] ?? 20_261_123));
-  const next = canaryCommands(random);
-  const commands = Array.from({ length: COMMANDS }, next);
-  const losses: string[] = [];
-  let ran = 0;
-  const worker = async (start: number): Promise<void> => {
-    const place = new Place();
-    const { home, workspace } = place;
-    const scope = { cwd: workspace, roots: [workspace], home, hermesHome: join(home, ".hermes"), resolvePath };
-    for (let at = start; at < commands.length; at += AT_ONCE) {
-      const command = commands[at] ?? "";
-      const effect = { kind: "command", command, cwd: workspace } as const;
-      if (decide(effect, { mode: "code", scope, trusted: true, grants }).kind !== "allow") continue;
-      ran += 1;
-      const loss = place.loss(await place.run(command));
-      if (loss === undefined) continue;
-      losses.push(`${loss}: ${command}`);
-      place.restore();
-    }
-    place.remove();
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, (_, start) => worker(start)));
-  expect(losses).toEqual([]);
-  expect(ran).toBeGreaterThan(COMMANDS / 10);
-});
+type Setting = { readonly mode: ApprovalMode; readonly sandbox: boolean; readonly count: number };
+
+/**
+ * Commands of each mode, without a sandbox and with one, where a command takes ten times as long. Without a sandbox, auto
+ * runs code that nobody has read.
+ */
+const SETTINGS: readonly Setting[] = [
+  { mode: "code", sandbox: false, count: sweep(20_000, 300) },
+  { mode: "plan", sandbox: false, count: sweep(20_000, 60) },
+  { mode: "ask", sandbox: false, count: sweep(20_000, 60) },
+  { mode: "code", sandbox: true, count: sweep(20_000, 25) },
+  { mode: "plan", sandbox: true, count: sweep(20_000, 25) },
+  { mode: "ask", sandbox: true, count: sweep(20_000, 25) },
+  { mode: "auto", sandbox: true, count: sweep(20_000, 25) },
+];
+
+const timeout = sweep(7_200_000, 60_000);
+
+test.each(SETTINGS)(
+  "no command that runs unasked in $mode (sandbox: $sandbox) touches a canary",
+  { timeout },
+  async (setting) => {
+    if (setting.sandbox && !hasSandbox()) return;
+    const { mode, sandbox, count } = setting;
+    const random = seeded(Number(process.env["HERMES_TEST_SEED"] ?? 20_261_123));
+    const commands = Array.from({ length: Number(process.env["HERMES_TEST_COUNT"] ?? count) }, canaryCommands(random));
+    const losses: string[] = [];
+    const worker = async (start: number): Promise<number> => {
+      const place = new Place();
+      const { workspace, scope } = place;
+      let ran = 0;
+      for (let at = start; at < commands.length; at += AT_ONCE) {
+        const command = commands[at] ?? "";
+        const effect = { kind: "command", command, cwd: workspace } as const;
+        const decision = decide(effect, { mode, scope, trusted: true, grants, sandbox });
+        if (decision.kind !== "allow") continue;
+        ran += 1;
+        const loss = place.loss(await place.run(command, decision.sandbox), command);
+        if (loss === undefined) continue;
+        losses.push(`${loss}: ${command}`);
+        place.restore();
+      }
+      await place.remove();
+      return ran;
+    };
+    const ran = await Promise.all(Array.from({ length: AT_ONCE }, (_, start) => worker(start)));
+    expect(losses).toEqual([]);
+    expect(ran.reduce((sum, one) => sum + one)).toBeGreaterThan(commands.length / 20);
+  },
+);

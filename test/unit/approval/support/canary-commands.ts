@@ -21,6 +21,8 @@ const PLACES = [
   "~/.ssh/id_rsa",
   "link-to-home/keep.txt",
   "./evil.sh",
+  ".env",
+  "hard.txt",
 ];
 const FILES = ["f.txt", "g.txt", "*.txt", "sub/h.txt", "-", "sub", "."];
 
@@ -60,7 +62,12 @@ RIPGREP_CONFIG_PATH=X rg a|TAR_OPTIONS='--checkpoint=1 --checkpoint-action=exec=
 jq -n '$ENV'|jq -n 'input' X|jq --rawfile a X -n '$a'|jq -f X -n|yq -i '.a=1' X|openssl enc -in X|openssl rand -out X 4|openssl dgst X|base32 X|sqlite3 a.db '.shell P'|sqlite3 a.db '.output X'
 sqlite3 :memory: "select readfile('X')"|sqlite3 :memory: "select writefile('X','a')"|sqlite3 -cmd '.system P' a.db .tables|watch -n1 -g P|script -c Q X|flock X P|vim -c ':!P' -c q F|ed X|ex -c '!P' F
 git clean -fdx|git stash drop|git checkout -- .|git apply X|gzip X|gunzip X|zip a.zip F -T -TT Q|unzip -d X a.zip|ar r X F|uniq F X|shuf -o X F|tree -o X|iconv -o X F|date -f X|file -f X|man -P Q ls|rg --pre ./evil.sh a
-column X|cmp F X|comm F X|hexdump -f X F|objdump -d X|zcat X|zgrep a X|fold X|ptx -o X F|msgfmt -o X F|sha256sum -c X|md5sum X|readlink X|numfmt --header X|envsubst < X|expand X|join F X|stat X|du X|ls X`
+column X|cmp F X|comm F X|hexdump -f X F|objdump -d X|zcat X|zgrep a X|fold X|ptx -o X F|msgfmt -o X F|sha256sum -c X|md5sum X|readlink X|numfmt --header X|envsubst < X|expand X|join F X|stat X|du X|ls X
+grep -R . .|grep -R canary link-to-home|zgrep -R . .|grep -r . ~|rg -L canary|rg -uuL .|rg --hidden . ~|cat ~/.s*/id_*|cat ~/.[s]sh/*|cat ../home/.ssh/id_*
+head ~/*/../.ssh/id_rsa|cat link-to-home/.ssh/id_rsa|ln ~/keep.txt l; echo x > l|ln X l; cat l|cat hard.txt|echo x > hard.txt|sed -i s/k/x/ hard.txt|cp -l X l; : > l
+git show HEAD:.env|git log -p -- .env|git cat-file -p HEAD:.env|git grep canary HEAD|git diff HEAD~ HEAD -- .env|git archive HEAD .env|git show HEAD|git checkout HEAD~ -- .env|git blame .env
+find . -name .env|find -L . -name id_rsa|find . -name '*.txt' -exec cat {} +|find ~ -type f -exec cat {} +|find . -L -newer f.txt|find . -type f | xargs cat|find -L . -type f -print0 | xargs -0 grep canary
+find . -name '*.txt' | xargs rm|find ~ -name 'k*' | xargs rm -f|fd . ~ -x rm|fd -L id_rsa -x cat|fd -e txt -x P|fdfind . ~ -X cat|ls ~/.ssh | xargs -I{} cat ~/.ssh/{}|printf '%s\\n' ~/.ssh/id_rsa | xargs cat`
     .split(/[|\n](?=\S)(?! )/)
     .map((line) => line.trim());
 
