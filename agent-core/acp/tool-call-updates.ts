@@ -128,7 +128,8 @@ export class ToolCallUpdates {
 
   /** The text for other clients comes with the result, whose content would replace it. */
   #showHook({ callId, run: { callId: _, ...run } }: Progress<"hook">): void {
-    const call = this.#callOf(callId);
+    const call = this.#open.get(callId);
+    if (call === undefined) return; // a hook that nobody waited for
     call.hooks = [...call.hooks, run];
     const hermes: HermesToolMeta = { hooks: call.hooks };
     this.#send({ sessionUpdate: "tool_call_update", toolCallId: callId, _meta: { hermes } });

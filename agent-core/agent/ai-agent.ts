@@ -84,6 +84,7 @@ export class AIAgent {
       record,
       window: () => this.contextWindow,
       contextFor,
+      hooks: () => this.hooks,
       notify,
     });
     this.#turns = new TurnRunner({
@@ -94,6 +95,7 @@ export class AIAgent {
     });
     this.#review = new MemoryReview({
       ...{ auxiliary: setup.auxiliary, memory: setup.memory, onDefect: setup.onDefect, contextFor },
+      hooks: () => this.hooks,
       interval: setup.memory === undefined ? 0 : (options.memoryReviewTurns ?? 0),
       transcript: () => record.conversation.transcript,
       hasModel: () => this.model.mode !== "offline" || setup.auxiliary.ownModel("background_review") !== undefined,

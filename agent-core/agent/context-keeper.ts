@@ -4,6 +4,7 @@ import { digest } from "../context/digest.ts";
 import type { CompressionPlan } from "../context/plan-compression.ts";
 import { summaryParts, summaryRequest } from "../context/summary-request.ts";
 import { CHARS_A_TOKEN, estimateTokens, messageTokens, TokenMeter, textTokens } from "../context/token-meter.ts";
+import type { Hooks } from "../hooks/hook.ts";
 import type { Message } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
 import { modelInfo } from "../providers/model-info.ts";
@@ -288,12 +289,13 @@ export type ContextPorts = {
   readonly window: () => number;
   /** Context of a tool call that the user does not see. */
   readonly contextFor: (callId: string, signal: AbortSignal) => ToolContext;
+  readonly hooks: () => Hooks;
   readonly notify: Notifier;
 };
 
 export function createContextKeeper(
   setup: AgentSetup,
-  { record, window, contextFor, notify }: ContextPorts,
+  { record, window, contextFor, hooks, notify }: ContextPorts,
 ): ContextKeeper {
   const { auxiliary, catalogue } = setup;
   const systemPrompt = (): string => record.systemPrompt ?? "";
@@ -311,7 +313,7 @@ export function createContextKeeper(
     window,
     overhead: () => systemPrompt() + catalogue.schemaText,
     flush: new MemoryFlush({
-      ...{ auxiliary, systemPrompt, contextFor, notify: notifyStatus },
+      ...{ auxiliary, systemPrompt, contextFor, hooks, notify: notifyStatus },
       tools: () => catalogue.tools,
       mayRemember: async () => (await setup.policy.decide({ kind: "memory" })).kind === "allow",
     }),

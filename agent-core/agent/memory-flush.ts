@@ -1,6 +1,7 @@
 /** Lets the model save notes to memory before a summary replaces older messages. */
 import { randomUUID } from "node:crypto";
 import type { Effect } from "../approval/policy.ts";
+import type { Hooks } from "../hooks/hook.ts";
 import type { Message, ToolCall } from "../messages/message.ts";
 import { repairMessages } from "../messages/repair.ts";
 import type { TranscriptEntry } from "../sessions/conversation.ts";
@@ -8,6 +9,7 @@ import { parseArguments } from "../tools/call-texts.ts";
 import { tool as memoryTool } from "../tools/memory.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
 import type { Auxiliary } from "./auxiliary.ts";
+import { afterCall, beforeCall } from "./call-hooks.ts";
 import type { StatusEvent } from "./callbacks.ts";
 
 /** User messages below which a flush is not worth a request: the summary contains such a short conversation. */
@@ -24,6 +26,7 @@ export type FlushPorts = {
   readonly tools: () => readonly Tool[];
   readonly systemPrompt: () => string;
   readonly contextFor: (callId: string, signal: AbortSignal) => ToolContext;
+  readonly hooks: () => Hooks;
   readonly notify: (event: StatusEvent) => void;
   /** True when the memory may change without a question: the user sees none of these calls. */
   readonly mayRemember: () => Promise<boolean>;
@@ -62,7 +65,7 @@ export class MemoryFlush {
     for (const call of answer.calls) {
       const callId = randomUUID(); // some servers give the same id again
       const context = { ...this.#ports.contextFor(callId, signal), memoryWriter: "flush" as const };
-      const done = await runUnseen(call, [memoryTool], context);
+      const done = await runUnseen(call, [memoryTool], context, { hooks: this.#ports.hooks() });
       if (done.ok) this.#ports.notify({ severity: "info", message: `${done.title}.`, memoryCall: callId });
     }
   }
@@ -73,21 +76,36 @@ export type UnseenResult =
   | { readonly ok: true; readonly title: string; readonly text: string }
   | { readonly ok: false; readonly text: string };
 
-/** Runs a call of one of these tools that the user does not see. `allows`: default: every effect. */
+export type UnseenOptions = {
+  readonly hooks: Hooks;
+  /** Default: every effect. */
+  readonly allows?: (effect: Effect) => Promise<boolean>;
+};
+
+/** Runs a call of one of these tools that the user does not see. A call about which a hook asks does not run. */
 export async function runUnseen(
   call: ToolCall,
   tools: readonly Tool[],
   context: ToolContext,
-  allows: (effect: Effect) => Promise<boolean> = () => Promise.resolve(true),
+  { hooks, allows = () => Promise.resolve(true) }: UnseenOptions,
 ): Promise<UnseenResult> {
+  const { callId, signal, cwd } = context;
   const tool = tools.find(({ name }) => name === call.function.name);
   if (tool === undefined) return { ok: false, text: `There is no tool ${call.function.name}.` };
   const parsed = parseArguments(call.function.arguments);
-  const preparation = parsed.ok ? tool.prepare(parsed.value, context.cwd) : parsed;
-  if (!("call" in preparation)) return { ok: false, text: "text" in preparation ? preparation.text : "" };
+  if (!parsed.ok) return parsed;
+  const verdict = await beforeCall({ callId, tool: tool.name, input: parsed.value }, hooks, signal);
+  if (verdict.kind === "refuse") return { ok: false, text: verdict.text };
+  if (verdict.asks.length > 0) return { ok: false, text: `The user would have to be asked: ${verdict.asks.join(" ")}` };
+  const input = verdict.input ?? parsed.value;
+  const preparation = tool.prepare(input, cwd);
+  if (!preparation.ok) return preparation;
   const { title, effect, stage } = preparation.call;
   if (!(await allows(effect))) return { ok: false, text: "The user has not allowed this." };
+  const start = performance.now();
   const staged = await stage(context);
   const result = staged.ok ? await staged.run() : staged;
-  return { ok: result.ok, title, text: result.text };
+  const durationMs = performance.now() - start;
+  const { ok, text } = await afterCall({ callId, tool: tool.name, input }, result, { hooks, durationMs }, signal);
+  return { ok, title, text };
 }

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Effect } from "../approval/policy.ts";
+import type { Hooks } from "../hooks/hook.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Message, ToolCall } from "../messages/message.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -46,6 +47,7 @@ export type ReviewPorts = {
   /** True when the effect needs no question: the user sees none of these calls. */
   readonly allows: (effect: Effect) => Promise<boolean>;
   readonly contextFor: (callId: string, signal: AbortSignal) => ToolContext;
+  readonly hooks: () => Hooks;
   readonly notify: (event: StatusEvent) => void;
   readonly onDefect: (message: string) => void;
   readonly clock: Clock;
@@ -101,7 +103,7 @@ export class MemoryReview {
         for (const one of calls) {
           signal.throwIfAborted();
           const context = { ...this.#ports.contextFor(callId, signal), memoryWriter: "review" as const };
-          const result = await runUnseen(one, tools, context, allows);
+          const result = await runUnseen(one, tools, context, { hooks: this.#ports.hooks(), allows });
           messages.push({ role: "tool", tool_call_id: one.id, content: result.text });
           if (result.ok && isWrite(one, tools)) titles.push(result.title);
         }

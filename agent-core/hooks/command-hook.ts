@@ -33,16 +33,19 @@ export type CommandPlace = {
   readonly home: string;
   /** Names of variables with keys of ours. */
   readonly withheld: readonly string[];
+  /** Until the user trusts the workspace, no command runs in it. */
+  readonly trusted: () => boolean;
 };
 
-/** A hook of the home's config.yaml. */
+/** A hook of the home's config.yaml. It runs in the session's folder, or in the home while the workspace is untrusted. */
 export function homeHook(definition: CommandHook, place: CommandPlace): Hook {
   const { event, matcher, command, timeoutSeconds, failClosed } = definition;
   return {
     ...{ event, label: command, origin: "home", failClosed, timeoutMs: timeoutSeconds * 1_000 },
     ...(matcher !== undefined && { matcher: matcherOf(matcher) }),
     async run(payload, signal): Promise<HookVerdict> {
-      const end = await runHookCommand({ command, place, env: {} }, payload, signal);
+      const cwd = place.trusted() ? place.cwd : place.home;
+      const end = await runHookCommand({ command, place: { ...place, cwd }, env: {} }, payload, signal);
       return commandVerdict(end, payload, false);
     },
   };
@@ -76,7 +79,7 @@ export function runHookCommand(
   return runFilter(
     {
       program: isWindows ? (process.env["ComSpec"] ?? "cmd.exe") : "sh",
-      args: isWindows ? ["/d", "/s", "/c", command] : ["-c", OUTER, "hermes-hook", command],
+      args: isWindows ? ["/d", "/s", "/c", `"${command}"`] : ["-c", OUTER, "hermes-hook", command],
       cwd,
       env: commandEnvironment({ withheld, passed }, undefined),
       input: JSON.stringify(payload),

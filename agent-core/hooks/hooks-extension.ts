@@ -22,8 +22,13 @@ export function hooksExtension(options: HooksExtensionOptions): HooksExtension |
   if (environment[IN_HOOK_VARIABLE]) return undefined;
   const hasHooks = Object.keys(section).length > 0 || places.some((place) => existsSync(join(cwd, place)));
   if (!hasHooks) return undefined;
-  const autoAccept = options.autoAccept || environment["HERMES_ACCEPT_HOOKS"] === "1";
+  const autoAccept = options.autoAccept || acceptsHooks(environment);
   return new HooksExtension({ ...options, autoAccept, consents: new Consents(home, onDefect) });
+}
+
+/** True for an environment in which hooks of config.yaml run without a consent, as in the original Hermes Agent. */
+function acceptsHooks(environment: Environment): boolean {
+  return environment["HERMES_ACCEPT_HOOKS"] === "1";
 }
 
 const places = [...CLAUDE_FILES, COPILOT_FOLDER];

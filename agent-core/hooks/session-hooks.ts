@@ -14,8 +14,6 @@ export type SessionHooksOptions = CommandPlace & {
   /** Hooks of config.yaml run without the user's consent. */
   readonly autoAccept: boolean;
   readonly consents: Pick<Consents, "isAllowed" | "allow">;
-  /** Nothing of the workspace is read before the user trusts it. */
-  readonly trusted: () => boolean;
   /** Shows one line to the user. */
   readonly show: (message: string) => void;
 };

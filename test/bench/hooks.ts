@@ -16,7 +16,7 @@ export async function measureHooks(): Promise<readonly Row[]> {
   const cwd = tmpdir();
   const passing = homeHook(
     { event: "pre_tool_call", matcher: undefined, command: "cat > /dev/null", timeoutSeconds: 10, failClosed: true },
-    { cwd, home: cwd, withheld: [] },
+    { cwd, home: cwd, withheld: [], trusted: () => true },
   );
   const begin = performance.now();
   for (let done = 0; done < CALLS; done += 1) await oneCall([]);

@@ -10,6 +10,7 @@ const OUTPUT_GRACE_MS = 500;
 
 export type FilterRequest = {
   readonly program: string;
+  /** On Windows they reach the program as they are. */
   readonly args: readonly string[];
   /** Absolute. */
   readonly cwd: string;
@@ -28,7 +29,8 @@ export async function runFilter(request: FilterRequest, signal: AbortSignal): Pr
   const { program, args, cwd, env, input, maxOutput } = request;
   const marker = childMark();
   const detached = process.platform !== "win32";
-  const child = spawn(program, [...args], { cwd, detached, env: { ...env, [MARKER_VARIABLE]: marker } });
+  const options = { windowsVerbatimArguments: true, windowsHide: true };
+  const child = spawn(program, [...args], { cwd, detached, ...options, env: { ...env, [MARKER_VARIABLE]: marker } });
   const exited = exitOf(child);
   const { pid } = child;
   if (pid === undefined) return { exitCode: await exited, output: "", errors: "" }; // rejects with the reason

@@ -48,7 +48,7 @@ function guard({ command, timeout = 10 }: Behaviour, cwd: string, failClosed: bo
   const definition: CommandHook = {
     ...{ event: "pre_tool_call", matcher: undefined, command, timeoutSeconds: timeout, failClosed },
   };
-  return homeHook(definition, { cwd, home: join(cwd, ".home"), withheld: [] });
+  return homeHook(definition, { cwd, home: join(cwd, ".home"), withheld: [], trusted: () => true });
 }
 
 describe.each(behaviours)("a hook: $name", (behaviour) => {
@@ -99,6 +99,23 @@ test("a command gets the event as JSON, in the session's folder, without keys, a
   expect(environment).toContain(`HERMES_HOME=${join(cwd, ".home")}`);
   expect(environment).not.toContain("sk-secret");
   expect([existsSync(join(cwd, "b.txt")), existsSync(join(cwd, "safe.txt"))]).toEqual([false, true]);
+});
+
+test("while the workspace is untrusted, a hook of the home runs in the home", async () => {
+  const hooks: Hook[] = [];
+  const { agent, cwd } = hookedAgent(model, hooks);
+  const definition: CommandHook = {
+    event: "pre_llm_call",
+    matcher: undefined,
+    command: "pwd > place",
+    timeoutSeconds: 9,
+    failClosed: false,
+  };
+  hooks.push(homeHook(definition, { cwd, home: join(cwd, ".home"), withheld: [], trusted: () => false }));
+  model.script(say("done"));
+  await agent.chat("go");
+  expect(existsSync(join(cwd, "place"))).toBe(false);
+  expect(readFileSync(join(cwd, ".home", "place"), "utf8").trim()).toBe(join(cwd, ".home"));
 });
 
 test("action approve asks the user, as in the original, and decision approve answers for the user", async () => {

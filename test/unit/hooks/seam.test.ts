@@ -2,7 +2,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import * as z from "zod";
+import { runUnseen } from "../../../agent-core/agent/memory-flush.ts";
 import type { HookPayload, HookVerdict } from "../../../agent-core/hooks/hook.ts";
+import { defineTool, type ToolContext } from "../../../agent-core/tools/tool.ts";
 import { call, callTools, type ModelServer, say, startModelServer } from "../../support/model-server/model-server.ts";
 import { hook, hookedAgent } from "./support/hooked-agent.ts";
 
@@ -210,6 +213,39 @@ test("a cancel ends a hook that hangs, and the call never runs", async () => {
   expect(await turn).toMatchObject({ stopReason: "cancelled" });
   expect(signal.aborted).toBe(true);
   expect(existsSync(join(cwd, "b.txt"))).toBe(false);
+});
+
+test("a call that the user does not see obeys the hooks, and does not run where one asks", async () => {
+  const ran: unknown[] = [];
+  const note = defineTool({
+    ...{ name: "note", toolset: "test", kind: "other", readOnly: false, description: "Notes." },
+    input: z.object({ text: z.string() }),
+    title: () => "Note",
+    effect: () => ({ kind: "none" }),
+    run: async ({ text }) => {
+      ran.push(text);
+      return { ok: true, text: "noted" };
+    },
+  });
+  const { agent, cwd } = hookedAgent(model, [
+    hook("pre_tool_call", async ({ tool_input: input }) => {
+      const { text } = input as { readonly text: string };
+      return text === "change" ? { input: { text: "changed" } } : { decision: text === "ask" ? "ask" : "block" };
+    }),
+    hook("post_tool_call", always({ context: "seen" })),
+  ]);
+  const context = { cwd, callId: "c1", signal: new AbortController().signal } as ToolContext;
+  const unseen = (text: string) => {
+    const called = {
+      id: "1",
+      type: "function",
+      function: { name: "note", arguments: JSON.stringify({ text }) },
+    } as const;
+    return runUnseen(called, [note], context, { hooks: agent.hooks });
+  };
+  expect([await unseen("block"), await unseen("ask")]).toMatchObject([{ ok: false }, { ok: false }]);
+  expect(await unseen("change")).toMatchObject({ ok: true, text: expect.stringContaining("seen") });
+  expect(ran).toEqual(["changed"]);
 });
 
 test("a sub-agent with its parent's hooks obeys them", async () => {
