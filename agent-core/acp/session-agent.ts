@@ -17,6 +17,9 @@ import type { EditorFiles } from "../prompt/surroundings.ts";
 import { fileMethods } from "../protocol/files.ts";
 import { call } from "../protocol/method.ts";
 import { settingsOf } from "../providers/choice.ts";
+import { unsentSampling } from "../providers/model-info.ts";
+import type { ResolvedModel } from "../providers/resolve.ts";
+import type { Sampling } from "../providers/wire/wire.ts";
 import type { SessionIndex } from "../sessions/index/session-index.ts";
 import { Journal } from "../sessions/journal.ts";
 import type { StoredSession } from "../sessions/read-journal.ts";
@@ -97,12 +100,30 @@ export function sessionAgent(options: SessionAgentOptions, state: SessionState):
       approval: (request, signal) => askPermission(user, request, signal),
     },
   });
-  const warnings = [...configured.warnings.map(shortened), ...model.warnings, ...interruption(agent)];
+  const warnings = [
+    ...configured.warnings.map(shortened),
+    ...model.warnings,
+    ...samplingWarnings(configured, agent.model),
+    ...interruption(agent),
+  ];
   const notes: StatusEvent[] = [
     ...configured.errors.map((message) => ({ severity: "error" as const, message })),
     ...warnings.map((message) => ({ severity: "warning" as const, message })),
   ];
   return { agent, journal, notes };
+}
+
+const SAMPLING_SETTINGS: { readonly [Name in keyof Sampling]: string } = {
+  temperature: "model.temperature",
+  topP: "model.top_p",
+  maxTokens: "model.max_tokens",
+  stop: "model.stop",
+};
+
+function samplingWarnings({ options: { sampling = {} } }: ConfiguredAgent, { mode, model }: ResolvedModel) {
+  const unsent = unsentSampling(mode, model).filter((name) => sampling[name] !== undefined);
+  const settings = unsent.map((name) => SAMPLING_SETTINGS[name]);
+  return settings.length === 0 ? [] : [`config.yaml: ${model} does not accept ${settings.join(", ")}.`];
 }
 
 /** Length of a warning about a configuration. A whole config.yaml of the original Hermes Agent would fill the panel. */

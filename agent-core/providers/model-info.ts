@@ -1,4 +1,5 @@
 /** Facts about models, from their names or from their endpoint. */
+import type { ApiMode, Sampling } from "./wire/wire.ts";
 
 /** US dollars per million tokens. */
 export type ModelPrice = {
@@ -150,4 +151,26 @@ export function isOpenAiReasoningModel(model: string): boolean {
 /** False for models that refuse the effort `minimal`. */
 export function knowsMinimalEffort(model: string): boolean {
   return MINIMAL.test(model.toLowerCase());
+}
+
+/** True for Anthropic's models at any provider. */
+export function isClaude(model: string): boolean {
+  return /claude/i.test(model);
+}
+
+/** Sampling options that the API of a model does not take. Its wire does not send them. */
+export function unsentSampling(mode: ApiMode, model: string): readonly (keyof Sampling)[] {
+  const refusesTemperature = mode === "codex_responses" ? isOpenAiReasoningModel(model) : isClaude(model);
+  const ofTemperature = refusesTemperature ? (["temperature", "topP"] as const) : [];
+  switch (mode) {
+    case "codex_responses":
+      return [...ofTemperature, "stop"];
+    case "anthropic_messages":
+      return ofTemperature;
+    case "editor_model":
+      return ["temperature", "topP", "stop", "maxTokens"];
+    case "chat_completions":
+    case "offline":
+      return [];
+  }
 }

@@ -119,8 +119,9 @@ test("/compress compresses at once, with a focus", async () => {
 });
 
 test("/compress that finds nothing more to do, twice, is no reason to give compressing up", async () => {
-  const { agent } = await start();
+  const { agent, model } = await start();
   const id = await agent.newSession();
+  await expect.poll(() => model.lookedUp.length).toBeGreaterThan(0); // the model's window is known from now on
   for (const question of ["one", "two", "three", "four"]) await agent.prompt(id, question);
   for (const _ of ["once", "twice", "three times"]) await agent.prompt(id, "/compress");
   expect(JSON.stringify(agent.updates)).not.toContain("cannot be compressed further");

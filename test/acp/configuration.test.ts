@@ -36,6 +36,27 @@ test("a misspelt security setting is an error, and no command runs until it is c
   expect(JSON.stringify(agent.of("tool_call_update"))).toContain("No command runs until");
 });
 
+test("a sampling option that the model does not accept is reported, and the others are sent", async () => {
+  const model = await startModelServer();
+  onTestFinished(() => model.stop());
+  model.script(say("hello"));
+  const agent = new AcpAgent({
+    HERMES_BASE_URL: model.baseUrl,
+    HERMES_MODEL: "gpt-4.1",
+    HERMES_API_MODE: "codex_responses",
+  });
+  onTestFinished(() => agent.stop());
+  writeFileSync(
+    join(agent.home, "config.yaml"),
+    "model: {temperature: 0.3, top_p: 0.8, max_tokens: 900, stop: [END]}\n",
+  );
+  await agent.initialize({ session: { notices: {} } });
+  await agent.prompt(await agent.newSession(), "hi");
+  expect(model.requests[0]?.body).toMatchObject({ temperature: 0.3, top_p: 0.8, max_output_tokens: 900 });
+  expect(model.requests[0]?.body).not.toHaveProperty("stop");
+  expect(agent.of("notice").map(({ title }) => title)).toEqual(["config.yaml: gpt-4.1 does not accept model.stop."]);
+});
+
 test("an attachment that the model does not get is reported", async () => {
   const { agent, id, notices } = await opened("");
   const audio = { type: "audio", mimeType: "audio/wav", data: "AAAA" };

@@ -9,7 +9,7 @@ import type {
   Tool,
   ToolChoiceNone,
 } from "@anthropic-ai/sdk/resources/messages";
-import { modelInfo } from "../model-info.ts";
+import { isClaude, modelInfo } from "../model-info.ts";
 import { type BlockMessage, isThinking, lowerMessages, lowerSystem } from "./anthropic-messages-history.ts";
 import type { ModelRequest, Sampling } from "./wire.ts";
 
@@ -139,11 +139,6 @@ const efforts = { minimal: "low", low: "low", medium: "medium", high: "high" } a
   Effort,
   string
 >;
-
-/** True for Anthropic's models at any provider. */
-export function isClaude(model: string): boolean {
-  return /claude/i.test(model);
-}
 
 /**
  * `mayBudget` is false within tool calls that were made without thinking: models with a budget refuse to begin there.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { modelInfo } from "../../../agent-core/providers/model-info.ts";
+import { modelInfo, unsentSampling } from "../../../agent-core/providers/model-info.ts";
 
 test.each([
   ["gpt-4.1", 1_047_576],
@@ -59,4 +59,12 @@ test("facts from the endpoint override the table", () => {
     images: true,
     reasoning: true,
   });
+});
+
+test("sampling options that an API does not take are known, so that the user can be told", () => {
+  expect(unsentSampling("chat_completions", "gpt-5")).toEqual([]);
+  expect(unsentSampling("codex_responses", "gpt-4.1")).toEqual(["stop"]);
+  expect(unsentSampling("codex_responses", "gpt-5")).toEqual(["temperature", "topP", "stop"]);
+  expect(unsentSampling("anthropic_messages", "claude-sonnet-4-5")).toEqual(["temperature", "topP"]);
+  expect(unsentSampling("anthropic_messages", "glm-5")).toEqual([]);
 });
