@@ -1,9 +1,8 @@
 /** Tools of servers as tools of the agent: names, schemas, effects. */
-import * as z from "zod";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { offersTool, type ServerConfig, serverHash } from "./server-config.ts";
 import type { CheckedTool, ServerConnection, ServerUser } from "./server-connection.ts";
-import { callResult, dataResult, resourceResult } from "./tool-result.ts";
+import { callResult } from "./tool-result.ts";
 
 /** Limit of the providers for the name of a tool. */
 const MAX_NAME_CHARS = 64;
@@ -144,44 +143,6 @@ export function toolsOf(
       }),
     );
 }
-
-/** Wrappers that list and read the resources of a server. Empty for a server without resources. */
-export function resourceTools({ config, connection, userOf }: SessionServer, names: ToolNames): readonly Tool[] {
-  if (!config.resources || !connection.listing.hasResources) return [];
-  const { name: server } = config;
-  const shared = { title: undefined, readOnly: config.source !== "workspace" };
-  const options = (context: ToolContext) => ({ signal: context.signal, user: userOf(context.ask) });
-  const list = foreignTool(config, {
-    ...shared,
-    name: names.of(server, "list_resources"),
-    tool: "list_resources",
-    description: `List the resources of the MCP server ${server}, with their URIs.`,
-    parameters: { type: "object", properties: {} },
-    check: () => undefined,
-    run: async (_args, context) => {
-      const found = await connection.resources(options(context));
-      const lines = found.map(({ uri, uriTemplate, name, description, mimeType }) =>
-        [uri ?? uriTemplate, name, mimeType, description].filter((fact) => fact !== undefined).join(" · "),
-      );
-      return dataResult(lines.join("\n") || "The server has no resources.", `${server}/resources`, context);
-    },
-  });
-  const read = foreignTool(config, {
-    ...shared,
-    name: names.of(server, "read_resource"),
-    tool: "read_resource",
-    description: `Read one resource of the MCP server ${server} by its URI.`,
-    parameters: { type: "object", properties: { uri: { type: "string" } }, required: ["uri"] },
-    check: (args) => (readArguments.safeParse(args).success ? undefined : "uri: a text is missing"),
-    run: async (args, context) => {
-      const { uri } = readArguments.parse(args);
-      return resourceResult(await connection.readResource(uri, options(context)), `${server}/${uri}`, context);
-    },
-  });
-  return [list, read];
-}
-
-const readArguments = z.object({ uri: z.string().min(1) });
 
 function parametersOf({ inputSchema }: CheckedTool): Record<string, unknown> {
   const { $schema: _, ...parameters } = inputSchema;

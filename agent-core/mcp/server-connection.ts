@@ -1,7 +1,7 @@
 /** Connection to one server, shared by the sessions that use it: start, lists, calls, crash and restart. */
 
 import { basename } from "node:path";
-import { setImmediate } from "node:timers/promises";
+import { setTimeout as delay, setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { AuthProvider, CreateMessageRequest, ElicitRequest } from "@modelcontextprotocol/client";
 import { type Clock, systemClock } from "../platform/clock.ts";
@@ -65,6 +65,9 @@ export type ConnectionOptions = {
   readonly authProvider?: (config: ServerConfig) => Promise<AuthProvider | undefined>;
 };
 
+/** Least time between two readings of the lists: some servers announce a change at each reading. */
+const RELOAD_INTERVAL_MS = 250;
+
 /** A call that runs. */
 type RunningCall = {
   readonly user: ServerUser;
@@ -90,6 +93,9 @@ export class ServerConnection {
   /** Ends the wait before a restart. */
   #restart: AbortController | undefined;
   #isClosed = false;
+  /** The server announced another list since the last reading. */
+  #isStale = false as boolean;
+  #isReloading = false as boolean;
   /** Counts the starts: what an earlier start reports does not count. */
   #generation = 0;
 
@@ -193,7 +199,7 @@ export class ServerConnection {
         this.#askUser((user) => user.sample(params, signal), "sampling"),
       elicit: (params: ElicitRequest["params"], signal) =>
         this.#askUser((user) => user.elicit(params, signal), "elicitation"),
-      onListChanged: () => void this.#reload(generation),
+      onListChanged: () => void this.#reload(),
       onClose: () => {
         if (generation !== this.#generation || this.#isClosed) return;
         this.#client = undefined;
@@ -240,13 +246,21 @@ export class ServerConnection {
     );
   }
 
-  async #reload(generation: number): Promise<void> {
-    const client = this.#client;
-    if (client === undefined) return;
-    const listing = await listingOf(client, this.#listing).catch(() => undefined);
-    if (listing === undefined || generation !== this.#generation) return;
-    this.#listing = listing;
-    this.#notify();
+  /** Reads the lists again. Notices that arrive meanwhile share the next reading. */
+  async #reload(): Promise<void> {
+    this.#isStale = true;
+    if (this.#isReloading) return;
+    this.#isReloading = true;
+    for (let client = this.#client; this.#isStale && client !== undefined; client = this.#client) {
+      this.#isStale = false;
+      const listing = await listingOf(client, this.#listing).catch(() => undefined);
+      if (listing !== undefined && client === this.#client) {
+        this.#listing = listing;
+        this.#notify();
+      }
+      await delay(RELOAD_INTERVAL_MS);
+    }
+    this.#isReloading = false;
   }
 
   #announceRoots(): void {

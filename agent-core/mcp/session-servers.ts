@@ -7,7 +7,7 @@ import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/ext
 import type { Tool } from "../tools/tool.ts";
 import { hub, type ServerLease } from "./hub.ts";
 import { countedTools } from "./mcp-command.ts";
-import { resourceTools, type SessionServer, ToolNames, toolsOf } from "./mcp-tool.ts";
+import { type SessionServer, ToolNames, toolsOf } from "./mcp-tool.ts";
 import { type OpenPage, PendingSignIns } from "./pending-sign-ins.ts";
 import { promptCommands } from "./prompt-commands.ts";
 import type { ServerAuth } from "./server-auth.ts";
@@ -16,6 +16,7 @@ import type { Listing, ServerConnection } from "./server-connection.ts";
 import type { ServerSwitches } from "./server-switches.ts";
 import { serverUser } from "./server-user.ts";
 import { type WorkspaceServer, type WorkspaceServerList, WorkspaceServers } from "./workspace-servers.ts";
+import { wrapperTools } from "./wrapper-tools.ts";
 
 export type SessionServersOptions = {
   readonly servers: readonly ServerConfig[];
@@ -259,7 +260,7 @@ export class SessionServers implements Extension {
     if (server === undefined) return [];
     const { listing } = server.connection;
     if (entry.made?.listing === listing) return entry.made.tools;
-    const tools = [...toolsOf(server, this.#names, entry.toolsOff), ...resourceTools(server, this.#names)];
+    const tools = [...toolsOf(server, this.#names, entry.toolsOff), ...wrapperTools(server, this.#names)];
     entry.made = { listing, tools };
     return tools;
   }

@@ -102,16 +102,20 @@ test("a server of config.yaml reads files inside the session's folder unasked, b
   expect(asked).toEqual([]);
 });
 
-test.for(["http", "sse"] as const)("a server over %s is used", async (type) => {
+test.for([
+  ["streamable HTTP", "http", "streamableHttp", "mcp"],
+  ["SSE", "sse", "sse", "sse"],
+  ["SSE, the fallback of HTTP", "http", "sse", "sse"],
+] as const)("a server over %s is used", async ([, type, transport, path]) => {
   const port = await freePort();
-  const server = spawn(process.execPath, [EVERYTHING, type === "http" ? "streamableHttp" : "sse"], {
+  const server = spawn(process.execPath, [EVERYTHING, transport], {
     env: { ...process.env, PORT: String(port) },
     stdio: ["ignore", "ignore", "pipe"],
   });
   running.push({ stop: () => ended(server) });
   await new Promise((resolve) => server.stderr.once("data", resolve));
   const { agent, model } = await begin((environment) => new AcpAgent(environment));
-  const url = `http://127.0.0.1:${port}/${type === "http" ? "mcp" : "sse"}`;
+  const url = `http://127.0.0.1:${port}/${path}`;
   const sessionId = await open(agent, { name: "everything", type, url, headers: [] });
   model.script(callTools(call("mcp__everything__echo", { message: "over the wire" })), say("ok"));
   await agent.prompt(sessionId, "echo");

@@ -1,4 +1,7 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { editorServers } from "../../../agent-core/mcp/server-config.ts";
 import { ServerConnection } from "../../../agent-core/mcp/server-connection.ts";
@@ -15,9 +18,8 @@ test("a server that crashes is started again after 1, 5 and 30 seconds, then it 
   const connection = new ServerConnection({ config, folder: temporaryFolder("hermes-mcp-"), clock });
   onTestFinished(() => connection.close());
   await connection.start();
-  const user = { sample: nobody, elicit: nobody };
   const crash = (): Promise<unknown> =>
-    connection.call("echo", { message: "" }, { signal: AbortSignal.timeout(5_000), user }).catch(() => undefined);
+    connection.call("echo", { message: "" }, { signal: AbortSignal.timeout(5_000), user: USER }).catch(() => undefined);
   for (const delayMs of [1_000, 5_000, 30_000]) {
     expect(connection.state).toEqual({ kind: "on" });
     await crash();
@@ -30,10 +32,60 @@ test("a server that crashes is started again after 1, 5 and 30 seconds, then it 
   await crash();
   const error = "the connection ended. It ended 4 times within a minute. Type `/mcp restart fix` to start it again.";
   expect(connection.state).toEqual({ kind: "failed", error, willRestart: false });
-  await expect(connection.call("echo", {}, { signal: AbortSignal.timeout(5_000), user })).rejects.toThrow(error);
+  await expect(connection.call("echo", {}, { signal: AbortSignal.timeout(5_000), user: USER })).rejects.toThrow(error);
   await connection.start();
   expect(connection.state).toEqual({ kind: "on" });
 });
+
+test("a server over HTTP that forgot the connection, as after its restart, is connected again", async () => {
+  let session = 1;
+  const server = createServer(async (request, response) => {
+    const { id, method, params } = await messageIn(request);
+    const isKnown = method === "initialize" || request.headers["mcp-session-id"] === String(session);
+    if (request.method !== "POST") return void response.writeHead(405).end();
+    if (!isKnown) return void response.writeHead(404).end("no such session");
+    if (id === undefined) return void response.writeHead(202).end();
+    const results: Record<string, object> = {
+      initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: NAMED },
+      "tools/list": { tools: [{ name: "hello", inputSchema: { type: "object" } }] },
+      "tools/call": { content: [{ type: "text", text: `session ${session}` }] },
+    };
+    response.writeHead(200, { "content-type": "application/json", "mcp-session-id": String(session) });
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, result: results[method ?? ""] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const editor = { type: "http" as const, name: "far", url: `http://127.0.0.1:${port}/mcp`, headers: [] };
+  const [config] = editorServers([editor]).servers;
+  if (config === undefined) throw new Error("no server");
+  const clock = new ManualClock();
+  const connection = new ServerConnection({ config, folder: "/", clock });
+  onTestFinished(() => connection.close());
+  await connection.start();
+  const call = async (): Promise<string> =>
+    JSON.stringify(await connection.call("hello", {}, { signal: AbortSignal.timeout(5_000), user: USER }));
+  expect(await call()).toContain("session 1");
+  session = 2;
+  await expect(call()).rejects.toThrow();
+  expect(connection.state).toMatchObject({ kind: "failed", willRestart: true });
+  await clock.advance(1_000);
+  expect(await call()).toContain("session 2");
+});
+
+const NAMED = { name: "far", version: "1" };
+
+type Message = {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: { readonly protocolVersion?: string };
+};
+
+async function messageIn(request: IncomingMessage): Promise<Message> {
+  return request.method === "POST" ? ((await json(request)) as Message) : {};
+}
+
+const USER = { sample: nobody, elicit: nobody };
 
 function nobody(): Promise<never> {
   return Promise.reject(new Error("nobody is here"));

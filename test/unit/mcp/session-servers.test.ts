@@ -256,7 +256,7 @@ test("include and exclude choose tools by pattern", async () => {
     fixture([], { tools: { include: ["e*", "look"], exclude: ["environ*"], resources: true, prompts: true } }),
   ]);
   const names = servers.tools().map(({ name }) => name.replace("mcp__fix__", ""));
-  expect(names).toEqual(["echo", "look", "list_resources", "read_resource"]);
+  expect(names).toEqual(["echo", "look", "list_resources", "read_resource", "list_prompts", "get_prompt"]);
 });
 
 test("the user switches a tool off and on, and restarts a server", async () => {
@@ -299,6 +299,14 @@ test("resources can be listed and read", async () => {
   const { call } = await open([fixture()]);
   expect((await call("list_resources")).text).toContain("memo://1 · memo · a memo");
   expect((await call("read_resource", { uri: "memo://1" })).text).toContain("the memo");
+});
+
+test("prompts can be listed and read by the model", async () => {
+  const { call } = await open([fixture()]);
+  expect((await call("list_prompts")).text).toContain("Greet Someone(who, how?) · Greets");
+  const greeting = await call("get_prompt", { name: "Greet Someone", arguments: { who: "Ada" } });
+  expect(greeting.text).toContain("Greet Ada warmly.");
+  expect((await call("get_prompt", {})).text).toContain("name · Invalid input");
 });
 
 test("a prompt is a slash command, with arguments in order or by name", async () => {
