@@ -22,7 +22,7 @@ export function withSection(
     if (value === undefined) document.deleteIn([section, key]);
     else document.setIn([section, key], value);
   }
-  return document.toString();
+  return document.toString(UNFOLDED);
 }
 
 /** Adds a name to a list of a top-level section, or removes it; comments and order stay. Throws for invalid YAML. */
@@ -33,13 +33,20 @@ export function withListed(
   isIn: boolean,
 ): string {
   const document = parsedDocument(text, section);
+  const given = document.getIn([section, key]);
+  if (!isSeq(given) && (isIn || given === name)) {
+    document.setIn([section, key], document.createNode(typeof given === "string" ? [given] : []));
+  }
   const list = document.getIn([section, key]);
   if (isSeq(list)) {
     list.items = list.items.filter((item) => (isScalar(item) ? item.value : item) !== name);
     if (isIn) list.add(document.createNode(name));
-  } else if (isIn) document.setIn([section, key], document.createNode([name]));
-  return document.toString();
+  }
+  return document.toString(UNFOLDED);
 }
+
+/** Long lines of the user stay whole. */
+const UNFOLDED = { lineWidth: 0 };
 
 /** The document with a mapping for `section`. */
 function parsedDocument(text: string, section: string): Document {

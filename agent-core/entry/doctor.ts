@@ -18,7 +18,7 @@ import { sandboxText } from "../host/terminals/terminals.ts";
 import { serverDetail, serversFrom } from "../mcp/server-config.ts";
 import { messageOf } from "../platform/errors.ts";
 import { networkSettings, proxyFor, proxyName } from "../platform/http/network-settings.ts";
-import { findPlugins } from "../plugins/find-plugins.ts";
+import { findPlugins, unknownPlugin } from "../plugins/find-plugins.ts";
 import { deployments } from "../providers/deployments.ts";
 import { type ModelSettings, resolveModel } from "../providers/resolve.ts";
 import { externalPlaces, projectPlaces, type SkillPlace, scanPlace } from "../skills/skill-places.ts";
@@ -272,11 +272,19 @@ function hooks({ configured }: Facts): readonly Diagnosis[] {
   return summed("hooks", names, limited("hooks", read.problems, "config.yaml"));
 }
 
-async function plugins({ home: folder }: Facts): Promise<readonly Diagnosis[]> {
+async function plugins({ home: folder, configured }: Facts): Promise<readonly Diagnosis[]> {
+  const { enabled, disabled } = configured.plugins;
   const installed = await findPlugins(extensionPlaces(folder).plugins);
   const problems = installed.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name}: ${problem}`]));
-  const usable = installed.filter(({ problem }) => problem === undefined).map(({ name }) => name);
-  return summed("plugins", usable, limited("plugins", problems, "the plugin"));
+  const usable = installed
+    .filter(({ problem }) => problem === undefined)
+    .map(({ name }) => (enabled.includes(name) && !disabled.includes(name) ? name : `${name} (off)`));
+  const names = installed.map(({ name }) => name);
+  const missing = enabled.filter((name) => !names.includes(name)).map((name) => unknownPlugin(name, names));
+  return summed("plugins", usable, [
+    ...limited("plugins", problems, "the plugin"),
+    ...limited("plugins", missing, "plugins.enabled in config.yaml"),
+  ]);
 }
 
 async function skills({ home: folder, cwd, configured }: Facts): Promise<readonly Diagnosis[]> {

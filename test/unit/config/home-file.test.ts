@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeEach, expect, test } from "vitest";
 import { loadConfig } from "../../../agent-core/config/config.ts";
-import { setHomeModel, setHomeVariable } from "../../../agent-core/config/home-file.ts";
+import { setHomeModel, setHomeVariable, setPluginEnabled } from "../../../agent-core/config/home-file.ts";
 
 const MODULE = join(import.meta.dirname, "../../../agent-core/config/home-file.ts");
 let home: string;
@@ -36,4 +36,19 @@ test("the error names a home that cannot be created, with the reason", async () 
   writeFileSync(join(home, "file"), "");
   const model = { provider: "custom", model: "some-model", baseUrl: undefined };
   await expect(setHomeModel(join(home, "file"), model)).rejects.toThrow(/^Could not write the model to .*file/);
+});
+
+test.each([
+  ["", "plugins:\n  enabled:\n    - new\n"],
+  ["plugins:\n", "plugins:\n  enabled:\n    - new\n"],
+  ["plugins:\n  enabled: old\n", "plugins:\n  enabled:\n    - old\n    - new\n"],
+  ["plugins:\n  enabled: [new]\n  disabled: [new]\n", "plugins:\n  enabled: [ new ]\n  disabled: []\n"],
+  [`# ${"long ".repeat(30)}\nnote: ${"long ".repeat(30)}end\n`, undefined],
+])("a plugin is enabled in config.yaml %j, and the rest stays", async (before, after) => {
+  writeFileSync(join(home, "config.yaml"), before);
+  await setPluginEnabled(home, "new", true);
+  const written = readFileSync(join(home, "config.yaml"), "utf8");
+  expect(written).toBe(after ?? `${before}plugins:\n  enabled:\n    - new\n`);
+  await setPluginEnabled(home, "new", false);
+  expect(readFileSync(join(home, "config.yaml"), "utf8")).not.toContain("new");
 });
