@@ -126,6 +126,14 @@ function openFiles(): HermesOpenFiles {
   return { active, open: paths(uris) };
 }
 
+/**
+ * VS Code opens a text as it is, which its types do not say. Of a Uri it opens the decoded form, and a sign-in's address with
+ * `%2B` or `%26` in a parameter would mean something else.
+ */
+function asWritten(url: string): vscode.Uri {
+  return url as unknown as vscode.Uri;
+}
+
 /** Problems after an edit, the browser, and language models. */
 function registerEditorRequests(app: ClientApp, { problems }: ClientServices): void {
   onAgentRequest(app, problemMethods.watch, ({ params: { sessionId, watchId } }) => {
@@ -136,7 +144,7 @@ function registerEditorRequests(app: ClientApp, { problems }: ClientServices): v
     files: await problems.settled(`${sessionId} ${watchId}`, paths, signal),
   }));
   onAgentRequest(app, openUrlMethod, async ({ params: { url } }) => ({
-    opened: /^https?:/i.test(url) && (await vscode.env.openExternal(vscode.Uri.parse(url, true))),
+    opened: /^https?:/i.test(url) && (await vscode.env.openExternal(asWritten(url))),
   }));
   onAgentRequest(app, fileMethods.open, openFiles);
   onAgentRequest(app, editorModelMethods.list, listEditorModels);
