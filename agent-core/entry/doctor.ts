@@ -1,5 +1,5 @@
 /**
- * `hermes doctor`: checks of this machine and its configuration, each with the way to mend what is wrong. It reads files
+ * `hermes doctor`: checks of this machine and its configuration, each with how to fix what is wrong. It reads files
  * and starts programs with `--version`, and contacts nobody.
  */
 import { execFile } from "node:child_process";
@@ -32,7 +32,7 @@ export type Diagnosis = {
   readonly state: "works" | "limited" | "fails";
   readonly text: string;
   /** An imperative, without a final dot. */
-  readonly mend?: string;
+  readonly fix?: string;
 };
 
 type Facts = {
@@ -84,7 +84,7 @@ function works(name: string, text: string): readonly Diagnosis[] {
 function sandbox({ configured: { terminal }, cwd }: Facts): readonly Diagnosis[] {
   const name = "sandbox";
   if (terminal.backend === UNUSABLE_TERMINAL.backend) {
-    return [{ name, state: "fails", text: "no command runs, because config.yaml has errors", mend: "correct them" }];
+    return [{ name, state: "fails", text: "no command runs, because config.yaml has errors", fix: "correct them" }];
   }
   if (terminal.backend !== "local") {
     const text = `off: commands run by ${terminal.backend}, without a sandbox of ours`;
@@ -92,9 +92,9 @@ function sandbox({ configured: { terminal }, cwd }: Facts): readonly Diagnosis[]
   }
   const found = usableSandbox(terminal.sandbox, [cwd]);
   if (found.ok) return works(name, sandboxText({ isOn: true, program: found.sandbox.program }));
-  const { reason, advice: mend } = found;
+  const { reason, advice: fix } = found;
   const state = terminal.sandbox === "on" ? "fails" : "limited";
-  return [{ name, state, text: sandboxText({ isOn: false, reason, advice: mend }), mend }];
+  return [{ name, state, text: sandboxText({ isOn: false, reason, advice: fix }), fix }];
 }
 
 function shell(): readonly Diagnosis[] {
@@ -102,10 +102,10 @@ function shell(): readonly Diagnosis[] {
   return works("shell", kind === "bash" ? path : `${path}; commands are judged as bash`);
 }
 
-function program(name: string, files: readonly string[], without: string, mend: string): readonly Diagnosis[] {
+function program(name: string, files: readonly string[], without: string, fix: string): readonly Diagnosis[] {
   const path = files.map((file) => findProgram(file)).find((found) => found !== undefined);
   return path === undefined
-    ? [{ name, state: "limited", text: `not found on PATH: ${without}`, mend }]
+    ? [{ name, state: "limited", text: `not found on PATH: ${without}`, fix }]
     : works(name, path);
 }
 
@@ -128,14 +128,11 @@ function home({ home: folder }: Facts): readonly Diagnosis[] {
   const existing = nearestFolder(folder);
   const name = "home";
   if (!mayUse(existing, constants.W_OK)) {
-    return [
-      { name, state: "fails", text: `${existing} is not writable`, mend: `allow your user to write ${existing}` },
-    ];
+    return [{ name, state: "fails", text: `${existing} is not writable`, fix: `allow your user to write ${existing}` }];
   }
   const file = join(folder, ".env");
   const isOpen = process.platform !== "win32" && existsSync(file) && (statSync(file).mode & 0o077) !== 0;
-  if (isOpen)
-    return [{ name, state: "limited", text: `${file} is open to other users`, mend: `run chmod 600 ${file}` }];
+  if (isOpen) return [{ name, state: "limited", text: `${file} is open to other users`, fix: `run chmod 600 ${file}` }];
   return works(name, existing === folder ? folder : `${folder}, created when it is needed`);
 }
 
@@ -163,7 +160,7 @@ async function disk({ home: folder }: Facts): Promise<readonly Diagnosis[]> {
   const free = bavail * bsize;
   const text = `${Math.round(free / 1e6).toLocaleString("en")} MB free for the home`;
   if (free >= LITTLE_SPACE) return works("disk", text);
-  return [{ name: "disk", state: free < NO_SPACE ? "fails" : "limited", text, mend: `free space for ${folder}` }];
+  return [{ name: "disk", state: free < NO_SPACE ? "fails" : "limited", text, fix: `free space for ${folder}` }];
 }
 
 function config({ configured: { warnings, errors }, home: folder }: Facts): readonly Diagnosis[] {
@@ -171,10 +168,10 @@ function config({ configured: { warnings, errors }, home: folder }: Facts): read
   const path = join(folder, "config.yaml");
   if (warnings.length + errors.length === 0)
     return works(name, existsSync(path) ? path : `no ${path}; the defaults apply`);
-  const mend = `correct it in ${path}`;
+  const fix = `correct it in ${path}`;
   return [
-    ...errors.map((text): Diagnosis => ({ name, state: "fails", text, mend })),
-    ...warnings.map((text): Diagnosis => ({ name, state: "limited", text, mend })),
+    ...errors.map((text): Diagnosis => ({ name, state: "fails", text, fix })),
+    ...warnings.map((text): Diagnosis => ({ name, state: "limited", text, fix })),
   ];
 }
 
@@ -183,7 +180,7 @@ function tools({ configured: { options } }: Facts): readonly Diagnosis[] {
   const { enabledToolsets: enabled, disabledToolsets: disabled } = options;
   const chosen = selectTools(toolTable, { ...(enabled && { enabled }), ...(disabled && { disabled }) });
   if (chosen.ok) return works(name, `${chosen.tools.length} of ${toolTable.length}`);
-  return [{ name, state: "fails", text: chosen.message, mend: "correct the toolsets in config.yaml" }];
+  return [{ name, state: "fails", text: chosen.message, fix: "correct the toolsets in config.yaml" }];
 }
 
 function keys({ environment }: Facts): readonly Diagnosis[] {
@@ -208,7 +205,7 @@ function models({ configured: { options }, environment }: Facts): readonly Diagn
 function mainModel(environment: Environment): readonly Diagnosis[] {
   const resolution = resolveModel({}, environment);
   const name = "model";
-  if (!resolution.ok) return [{ name, state: "fails", text: resolution.message, mend: "run hermes-acp --setup" }];
+  if (!resolution.ok) return [{ name, state: "fails", text: resolution.message, fix: "run hermes-acp --setup" }];
   const { mode, model, endpoint } = resolution.model;
   if (mode === "offline") return works(name, "none: the built-in offline interpreter answers");
   const { provider, baseUrl } = endpoint;
@@ -220,7 +217,7 @@ function otherModel(setting: string, settings: ModelSettings, environment: Envir
   const resolution = resolveModel(settings, environment);
   if (resolution.ok) return [];
   return [
-    { name: "model", state: "limited", text: `${setting}: ${resolution.message}`, mend: "correct it in config.yaml" },
+    { name: "model", state: "limited", text: `${setting}: ${resolution.message}`, fix: "correct it in config.yaml" },
   ];
 }
 
@@ -228,7 +225,7 @@ function otherModel(setting: string, settings: ModelSettings, environment: Envir
 function mcpServers({ configured }: Facts): readonly Diagnosis[] {
   const name = "mcp";
   const { servers, problems } = serversFrom(configured.mcpServers, { source: "config", sourceName: "config.yaml" });
-  const wrong = problems.map((text): Diagnosis => ({ name, state: "limited", text, mend: "correct mcp_servers" }));
+  const wrong = problems.map((text): Diagnosis => ({ name, state: "limited", text, fix: "correct mcp_servers" }));
   const found = servers.map((server): Diagnosis => {
     const { settings, isEnabled } = server;
     const text = `${server.name}: ${serverDetail(server)}`;
@@ -237,8 +234,8 @@ function mcpServers({ configured }: Facts): readonly Diagnosis[] {
     if (existsSync(settings.command) || findProgram(settings.command) !== undefined) {
       return { name, state: "works", text: `${text}, not started` };
     }
-    const mend = `install ${settings.command}, or correct mcp_servers.${server.name}.command in config.yaml`;
-    return { name, state: "limited", text: `${server.name}: ${settings.command} was not found on PATH`, mend };
+    const fix = `install ${settings.command}, or correct mcp_servers.${server.name}.command in config.yaml`;
+    return { name, state: "limited", text: `${server.name}: ${settings.command} was not found on PATH`, fix };
   });
   return servers.length + wrong.length === 0 ? works(name, "none") : [...wrong, ...found];
 }
@@ -252,17 +249,17 @@ function proxy({ environment }: Facts): readonly Diagnosis[] {
   const missing = settings.caFiles.filter((file) => !mayUse(file, constants.R_OK));
   if (missing.length > 0) {
     const text = `certificates cannot be read: ${missing.join(", ")}`;
-    return [{ name, state: "fails", text, mend: "correct network.ca_file or NODE_EXTRA_CA_CERTS" }];
+    return [{ name, state: "fails", text, fix: "correct network.ca_file or NODE_EXTRA_CA_CERTS" }];
   }
   try {
     const found = proxyFor(ELSEWHERE, settings);
     const text = found === undefined ? "none" : proxyName(found);
     if (settings.strictSsl) return works(name, text);
     return [
-      { name, state: "limited", text: `${text}; no certificate is checked`, mend: "set network.strict_ssl to true" },
+      { name, state: "limited", text: `${text}; no certificate is checked`, fix: "set network.strict_ssl to true" },
     ];
   } catch (error) {
-    return [{ name, state: "fails", text: messageOf(error), mend: "correct network.proxy or HTTPS_PROXY" }];
+    return [{ name, state: "fails", text: messageOf(error), fix: "correct network.proxy or HTTPS_PROXY" }];
   }
 }
 
@@ -308,7 +305,7 @@ function summed(name: string, usable: readonly string[], problems: readonly Diag
 }
 
 function limited(name: string, problems: readonly string[], place: string): readonly Diagnosis[] {
-  return problems.map((text) => ({ name, state: "limited", text: text.replace(/\.$/, ""), mend: `correct ${place}` }));
+  return problems.map((text) => ({ name, state: "limited", text: text.replace(/\.$/, ""), fix: `correct ${place}` }));
 }
 
 const run = promisify(execFile);

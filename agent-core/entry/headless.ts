@@ -30,7 +30,7 @@ const MAX_MATCHES = 15;
 const HELP = `hermes: send one prompt to the Hermes agent from the command line.
 
   hermes [options] "prompt"     (without a prompt, reads standard input)
-  hermes doctor                 check this machine and its configuration, and print how to mend it
+  hermes doctor                 check this machine and its configuration, and print how to fix it
   hermes plugins list           list the plugins of the Hermes home
   hermes plugins enable NAME    switch a plugin on (disable NAME: off)
   hermes skills list            list the skills of this folder, of the Hermes home and of Hermes itself
@@ -79,9 +79,9 @@ const marks = { works: "ok", limited: "!", fails: "FAIL" } as const;
 async function printDiagnoses(cwd: string): Promise<number> {
   const { diagnose } = await import("./doctor.ts");
   const diagnoses = await diagnose(takeEnvironment(), cwd);
-  for (const { name, state, text: found, mend } of diagnoses) {
+  for (const { name, state, text: found, fix } of diagnoses) {
     process.stdout.write(`${marks[state].padEnd(4)}  ${name.padEnd(8)}  ${found}\n`);
-    if (mend !== undefined) process.stdout.write(`${"".padEnd(16)}To mend it: ${mend}.\n`);
+    if (fix !== undefined) process.stdout.write(`${"".padEnd(16)}To fix it: ${fix}.\n`);
   }
   return diagnoses.some(({ state }) => state === "fails") ? 1 : 0;
 }

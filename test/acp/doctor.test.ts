@@ -33,7 +33,7 @@ test.runIf(hasSandbox())("hermes doctor says what works, and contacts nobody", (
   expect(stdout).not.toContain("sk-1");
 });
 
-test("hermes doctor says how to mend what is wrong, and exits with 1 when Hermes cannot work", () => {
+test("hermes doctor says how to fix what is wrong, and exits with 1 when Hermes cannot work", () => {
   const yaml =
     "terminal:\n  sandbox: off\n  timeout: soon\nmodel:\n  provider: nowhere\nnetwork:\n  proxy: 'socks5://h:1'\n  ca_file: /none.pem\nmcp_servers:\n  gone:\n    command: no-such-program\n  far:\n    url: https://mcp.example/\ntoolset: [file]\nmoa: {}\nhooks: {no_event: [{command: x}]}\n";
   mkdirSync(join(home, "skills", "broken"), { recursive: true });

@@ -98,7 +98,7 @@ function withSandbox(
   const { reason, advice } = found;
   const sandboxState = { isOn: false, reason, advice } as const;
   if (wanted !== "on") return { ...backend, sandboxState };
-  const refusal = `No command runs, because terminal.sandbox is on, but ${reason}. To mend it, ${advice}, or set terminal.sandbox in config.yaml to auto.`;
+  const refusal = `No command runs, because terminal.sandbox is on, but ${reason}. To fix it, ${advice}, or set terminal.sandbox in config.yaml to auto.`;
   return { ...backend, sandboxState, plan: () => Promise.reject(new Error(refusal)) };
 }
 
