@@ -18,7 +18,7 @@ test.runIf(hasSandbox())("a turn on a disk without a byte left is saved, and the
   expect(JSON.parse(stdout)).toEqual({
     result: { stopReason: "end_turn" },
     told: expect.stringContaining("Free some disk space: the disk is full"),
-    found: ["list files", "read a.txt", "search for two"],
+    found: ["list files", "read a.txt", 'search for "two'],
     listed: 1,
   });
 });
