@@ -99,7 +99,7 @@ export class TurnHooks {
     return reasons.join("\n");
   }
 
-  /** Called when the turn has ended. The hooks run on; the turn does not wait for them. */
+  /** Called when the turn has ended. */
   end({ stopReason, text }: { readonly stopReason: string; readonly text: string }, history: readonly Message[]): void {
     const { hooks } = this.#options;
     const completed = stopReason === "end_turn";

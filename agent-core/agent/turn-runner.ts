@@ -136,6 +136,7 @@ export class TurnRunner {
     record.journal({ type: "turn-end", stopReason: end.stopReason, ...error });
     await setup.skills?.endTurn(end.stopReason === "end_turn");
     await record.sync();
+    if (end.stopReason !== "cancelled") await this.hooks.idle(signal);
     return result;
   }
 

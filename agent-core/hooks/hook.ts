@@ -176,12 +176,22 @@ export class Hooks {
     return merge(ran);
   }
 
-  /** Runs the hooks of an event that no verdict can change, and does not wait for them. */
+  /** Runs the hooks of an event that no verdict can change. `idle` waits for them. */
   observe(event: HookEvent, facts: HookFacts): void {
     if (this.#closed.signal.aborted || !this.has(event)) return;
     const running = this.run(event, facts, this.#closed.signal).catch(() => undefined); // the session has closed
     this.#observing.add(running);
     void running.finally(() => this.#observing.delete(running));
+  }
+
+  /** Waits for the hooks of observed events, at most until the signal is aborted. */
+  async idle(signal: AbortSignal): Promise<void> {
+    if (this.#observing.size === 0 || signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const left = (): void => resolve();
+    signal.addEventListener("abort", left, { once: true });
+    await Promise.race([Promise.all(this.#observing), promise]);
+    signal.removeEventListener("abort", left);
   }
 
   /** Waits for the hooks that still run, and ends those that take too long. */

@@ -248,6 +248,26 @@ test("a call that the user does not see obeys the hooks, and does not run where 
   expect(ran).toEqual(["changed"]);
 });
 
+test("a turn waits for the hooks at its end, until it is cancelled", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const order: string[] = [];
+  const ending = hook("on_session_end", async () => {
+    await promise;
+    order.push("hook");
+    return {};
+  });
+  const { agent } = hookedAgent(model, [ending]);
+  model.script(say("done"), say("again"));
+  const turn = agent.chat("go").then(() => order.push("turn"));
+  await expect.poll(() => agent.messages.at(-1)).toMatchObject({ content: "done" });
+  agent.interrupt();
+  await turn;
+  resolve();
+  await agent.chat("once more");
+  order.push("turn");
+  expect(order).toEqual(["turn", "hook", "hook", "turn"]);
+});
+
 test("a sub-agent with its parent's hooks obeys them", async () => {
   const hooks = [hook("pre_tool_call", always({ decision: "block", reason: "No new files." }))];
   const { agent: child, cwd } = hookedAgent(model, [], { hooks: () => hooks });
