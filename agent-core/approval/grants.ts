@@ -1,10 +1,11 @@
 /** Lasting answers: for this session, or for always in a file of the home folder. */
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
 import { fileVersion } from "../config/settings-file.ts";
 import { messageOf } from "../platform/errors.ts";
 import { withLockSync } from "../platform/locks/with-lock.ts";
+import { makeFolder } from "../platform/make-folder.ts";
 
 const grantSchema = z.object({ id: z.string(), description: z.string() });
 const fileSchema = z.object({ version: z.literal(1), grants: z.array(grantSchema) });
@@ -105,7 +106,7 @@ export class Grants implements GrantLookup {
   #change(change: (grants: Map<string, Grant>) => void): void {
     let isKnown = false as boolean;
     this.#attempt("written", () => {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(this.#path), 0o700);
       withLockSync(`${this.#path}.lock`, () => {
         this.#refresh();
         this.#always = changed(this.#always, change);

@@ -116,8 +116,8 @@ function judgeWrite(effect: PathEffect, target: string, { scope, record }: PathJ
   const reason = effect.path.glob ? protectedPatternReason(target, scope) : protectedReason(target, scope);
   if (reason === undefined) {
     // The sandbox does not hold it either: the other name is the same file.
-    if (hasOtherName(target, scope))
-      record.ask(`Writes to ${shown(effect.path)}, a hard link to a file with another name`);
+    const isShared = effect.path.glob ? matchesSharedFile(target, scope) : hasOtherName(target, scope);
+    if (isShared) record.ask(`Writes to ${shown(effect.path)}, a hard link to a file with another name`);
     return;
   }
   record.reach("outside");
@@ -168,6 +168,15 @@ function hasOtherName(path: string, scope: CommandScope): boolean {
   } catch {
     return false; // a new file
   }
+}
+
+/** Files that a pattern in the last part of a path may name. */
+const MAX_MATCHES = 500;
+
+function matchesSharedFile(target: string, scope: CommandScope): boolean {
+  const folder = dirname(target.slice(0, target.search(/[*?[{]/) + 1));
+  const files = entriesOf(scope.resolvePath(folder)).filter((entry) => entry.isFile());
+  return files.length > MAX_MATCHES || files.some(({ name }) => hasOtherName(`${folder}/${name}`, scope));
 }
 
 type Removal = Extract<PathEffect, { kind: "delete" | "permissions" }>;

@@ -4,10 +4,11 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { deflateRaw, inflateRaw, inflateRawSync } from "node:zlib";
+import { makeFolder } from "../platform/make-folder.ts";
 
 /** First byte of an object: encoding of the rest. */
 const PLAIN = 0;
@@ -34,7 +35,7 @@ export class ObjectStore {
     const path = this.pathOf(hash);
     if (await isStored(path)) return hash;
     const neighbour = `${path}.${process.pid}-${randomBytes(4).toString("hex")}`;
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
     try {
       await writeFile(neighbour, await packed(content), { mode: 0o600, flag: "wx" });
       await rename(neighbour, path);

@@ -1,9 +1,10 @@
 /** Memory across sessions: two small files that the user can read and change. */
-import { mkdir, open, readFile } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { replaceFile } from "../config/home-file.ts";
 import { hasCode, messageOf } from "../platform/errors.ts";
 import { withLock } from "../platform/locks/with-lock.ts";
+import { makeFolder } from "../platform/make-folder.ts";
 import {
   changedEntry,
   MemoryLedger,
@@ -145,7 +146,7 @@ export class Memory {
     change: (notes: Notes) => Promise<ChangedNotes & { readonly record?: Omit<MemoryWrite, "id" | "at"> }>,
   ): Promise<ChangedNotes> {
     const path = this.path(target);
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
     return withLock(`${path}.lock`, async () => {
       const changed = await change(await this.read(target));
       if (!changed.ok) return changed;

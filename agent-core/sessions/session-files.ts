@@ -1,6 +1,7 @@
 /** Names and files of sessions. Ids sort by time and are safe as file names. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeFolder } from "../platform/make-folder.ts";
 
 const SESSION_ID = /^\d{8}_\d{6}_[0-9a-f]{8}$/;
 
@@ -30,6 +31,6 @@ export function journalPath(folder: string, id: string): string | undefined {
  * Rejects with the system's error.
  */
 export async function writeSpillFile(path: string, text: string | Uint8Array): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), 0o700);
   await writeFile(path, text, { mode: 0o600 });
 }

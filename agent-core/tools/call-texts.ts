@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { jsonrepair } from "jsonrepair";
+import { fallbackOutputFile } from "../platform/children/output-flow.ts";
 import { messageOf } from "../platform/errors.ts";
 
 export type ParsedArguments =
@@ -71,10 +72,11 @@ export async function limitResult(
 ): Promise<string> {
   if (text.length <= limit) return text;
   const path = join(spillFolder, `result-${callId.replace(/[^\w-]/g, "_")}.txt`);
-  const where = await writeSpill(path, text).then(
-    () => `The whole result (${text.length} characters) is in ${path}.`,
-    (error: unknown) => `The whole result could not be stored: ${messageOf(error)}.`,
-  );
+  const stored = (at: string) => (): string => `The whole result (${text.length} characters) is in ${at}.`;
+  const fallback = fallbackOutputFile(path);
+  const where = await writeSpill(path, text)
+    .then(stored(path), () => writeSpill(fallback, text).then(stored(fallback)))
+    .catch((error: unknown) => `The whole result could not be stored: ${messageOf(error)}.`);
   const omitted = text.length - HEAD_CHARS - TAIL_CHARS;
   return `${text.slice(0, HEAD_CHARS)}\n\n[… ${omitted} characters left out. ${where} …]\n\n${text.slice(-TAIL_CHARS)}`;
 }

@@ -2,7 +2,7 @@
 import { useComputed } from "@preact/signals";
 import type { ToolCallContent, ToolKind } from "@zed-industries/agent-client-protocol";
 import { memo } from "preact/compat";
-import { visibleText } from "../../agent-core/platform/visible-text.ts";
+import { containedText, visibleText } from "../../agent-core/platform/visible-text.ts";
 import type { HermesHookRun } from "../../agent-core/protocol/conversation.ts";
 import { MarkdownView } from "../markdown/markdown-view.tsx";
 import { isHookText, problemsIn, type ShownProblem } from "../state/agent-meta.ts";
@@ -194,7 +194,7 @@ function ProblemList({ problems }: { readonly problems: readonly ShownProblem[] 
           onClick={() => post({ type: "open-location", path, line })}
         >
           <Icon name={severity} />
-          <span class="problem-text">{text}</span>
+          <span class="problem-text">{containedText(text)}</span>
         </button>
       ))}
     </section>

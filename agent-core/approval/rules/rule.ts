@@ -198,7 +198,8 @@ function operandEffects(role: Operands | undefined, operands: readonly Arg[]): r
     case "delete":
       return operands.map((path) => ({ kind: "delete", path, recursive: true }));
     case "in-out":
-      return [...reads(operands.slice(0, 1)), ...writes(operands.slice(1))];
+      // A pattern may stand for both files.
+      return [...reads(operands.slice(0, 1)), ...writes(operands[0]?.glob ? operands : operands.slice(1))];
   }
 }
 

@@ -2,6 +2,7 @@
 import { useComputed } from "@preact/signals";
 import { memo } from "preact/compat";
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { containedText } from "../../../agent-core/platform/visible-text.ts";
 import { MarkdownView } from "../../markdown/markdown-view.tsx";
 import { thoughtId } from "../../state/rows.ts";
 import type { Entry, NoticeEntry, SummaryEntry, TextEntry } from "../../state/state.ts";
@@ -94,7 +95,7 @@ const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) 
         <div class={`entry notice notice-${entry.severity}`}>
           <Icon name={entry.severity} />{" "}
           <span dir="auto">
-            {entry.retry === undefined ? entry.text : <RetryText entry={entry} retry={entry.retry} />}
+            {entry.retry === undefined ? containedText(entry.text) : <RetryText entry={entry} retry={entry.retry} />}
           </span>{" "}
           {entry.memoryCall !== undefined && <MemoryUndo callId={entry.memoryCall} />}
         </div>
@@ -106,7 +107,7 @@ const EntryView = memo(function EntryView({ entry }: { readonly entry: Entry }) 
     case "turn-end":
       return (
         <div class={`entry turn-end turn-end-${entry.tone}`} role={entry.tone === "error" ? "alert" : undefined}>
-          {entry.tone === "error" && <Icon name="error" />} <span dir="auto">{entry.text}</span>
+          {entry.tone === "error" && <Icon name="error" />} <span dir="auto">{containedText(entry.text)}</span>
         </div>
       );
   }

@@ -1,6 +1,7 @@
 /** A message of the user, with actions: edit, send again, fork, restore. */
 import { createContext } from "preact";
 import { useContext, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { containedText } from "../../../agent-core/platform/visible-text.ts";
 import type { TextEntry } from "../../state/state.ts";
 import { wholeText } from "../../state/streamed-text.ts";
 import { IconButton } from "../icon.tsx";
@@ -38,7 +39,7 @@ export function UserMessage({ entry }: { readonly entry: TextEntry }) {
         />
       ) : (
         <div class="bubble" dir="auto">
-          {text}
+          {containedText(text)}
         </div>
       )}
       {position !== undefined && !isEditing && (
