@@ -175,7 +175,6 @@ export class AcpSession {
   announceExtensions(): void {
     if (this.#isAnnouncing) return;
     this.#isAnnouncing = true;
-    void this.agent.skills?.loaded();
     setImmediate(async () => {
       await this.agent.skills?.loaded(); // otherwise a second list would follow at once
       this.#isAnnouncing = false;

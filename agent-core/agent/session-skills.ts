@@ -47,9 +47,11 @@ export class SessionSkills implements Extension {
 
   /** Settles when the skills have been read once. Never rejects. */
   loaded(): Promise<void> {
-    this.#loaded ??= this.refresh().catch((error: unknown) => {
+    const failed = (error: unknown): void => {
       this.#options.onDefect(`The skills cannot be read: ${messageOf(error)}`);
-    });
+    };
+    // The modules that the first prompt needs are loaded, too, while the user types.
+    this.#loaded ??= Promise.all([this.refresh(), loadIndex(), loadRouting()]).then(() => undefined, failed);
     return this.#loaded;
   }
 
@@ -58,14 +60,13 @@ export class SessionSkills implements Extension {
   }
 
   async promptText(): Promise<string | undefined> {
-    const { skillIndex } = await import("../skills/skill-index.ts");
-    await this.refresh();
+    const [{ skillIndex }] = await Promise.all([loadIndex(), this.refresh()]);
     return skillIndex(this.#offered());
   }
 
   /** The skills that a message names, else those that fit it. */
   async attach(message: string): Promise<string | undefined> {
-    await this.refresh();
+    await Promise.all([this.refresh(), loadRouting()]);
     const named = this.#namedIn(message);
     const chosen = named.length > 0 ? named : await this.#routedFor(message);
     if (chosen.length === 0) return undefined;
@@ -128,7 +129,7 @@ export class SessionSkills implements Extension {
   }
 
   async #routedFor(message: string): Promise<readonly KnownSkill[]> {
-    const { routeSkills } = await import("../skills/route-skills.ts");
+    const { routeSkills } = await loadRouting();
     const candidates = this.#offered().filter((skill) => skill.isProven);
     const fitting = routeSkills(message, candidates).filter(({ name }) => !this.#routed.has(name));
     for (const { name } of fitting) this.#routed.add(name);
@@ -175,6 +176,9 @@ export class SessionSkills implements Extension {
     return isOff ? `The skill ${name} is off, in all sessions.` : `The skill ${name} is on.`;
   }
 }
+
+const loadIndex = () => import("../skills/skill-index.ts");
+const loadRouting = () => import("../skills/route-skills.ts");
 
 /** Text that changes with everything that clients are shown. */
 function stateOf({ skills, failures }: KnownSkills): string {
