@@ -5,8 +5,7 @@ import { type CompressionChoice, keptMessages, planChoice } from "../context/pla
 import { messageTokens } from "../context/token-meter.ts";
 import { messageOf } from "../platform/errors.ts";
 
-/** Longest delay of a request by an engine. Milliseconds. */
-const ENGINE_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 
 /** Functions of a plugin's engine. */
 export type EngineCalls = {
@@ -20,6 +19,8 @@ type EnginePorts = {
   /** Undefined while its plugin does not run. */
   readonly find: () => EngineCalls | undefined;
   readonly warn: (message: string) => void;
+  /** Longest delay of a request by the engine. Milliseconds. */
+  readonly timeoutMs?: number;
 };
 
 const choiceSchema = z
@@ -31,7 +32,11 @@ const choiceSchema = z
   .nullable();
 
 /** `name`: value of `context.engine`. Limits and target stay those of config.yaml. */
-export function pluginEngine(name: string, builtIn: ContextEngine, { find, warn }: EnginePorts): ContextEngine {
+export function pluginEngine(
+  name: string,
+  builtIn: ContextEngine,
+  { find, warn, timeoutMs = TIMEOUT_MS }: EnginePorts,
+): ContextEngine {
   let hasFailed = false;
   const attempt = async <Value>(
     use: (engine: EngineCalls, signal: AbortSignal) => Promise<Value>,
@@ -40,13 +45,13 @@ export function pluginEngine(name: string, builtIn: ContextEngine, { find, warn 
   ): Promise<Value> => {
     const engine = hasFailed ? undefined : find();
     if (engine === undefined) return otherwise();
-    const timeout = AbortSignal.timeout(ENGINE_MS);
+    const timeout = AbortSignal.timeout(timeoutMs);
     try {
       return await use(engine, AbortSignal.any([signal, timeout]));
     } catch (error) {
       signal.throwIfAborted();
       hasFailed = true;
-      const reason = timeout.aborted ? `no answer within ${ENGINE_MS / 1_000} s` : messageOf(error);
+      const reason = timeout.aborted ? `no answer within ${timeoutMs / 1_000} s` : messageOf(error);
       // A plugin that has just ended is reported already.
       if (find() !== undefined) warn(`The context engine ${name} failed: ${reason}. The built-in engine replaces it.`);
       return otherwise();

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -310,12 +311,17 @@ test("a plugin's context engine decides when to compress and what to drop, but n
 
 test.each([
   ["throws", () => Promise.reject(new Error("out of ideas")), "out of ideas"],
+  [
+    "is too slow",
+    (_: unknown, signal: AbortSignal) => once(signal, "abort").then(() => signal.throwIfAborted()),
+    "no answer within 0.02 s",
+  ],
   ["answers nonsense", () => Promise.resolve({ drop: "all" }), "its plan is not { drop, replace, summary }"],
   ["names an unknown message", () => Promise.resolve({ drop: [99] }), "its plan names the position 99"],
 ])("the built-in engine replaces one that %s, with one line", async (_, plan, reason) => {
   const warnings: string[] = [];
   const ports = { find: () => ({ plan, shouldCompress: undefined }), warn: (line: string) => warnings.push(line) };
-  const engine = pluginEngine("short", defaultEngine(), ports);
+  const engine = pluginEngine("short", defaultEngine(), { ...ports, timeoutMs: 20 });
   for (const _attempt of [1, 2])
     expect(await engine.plan(ROOM, never)).toEqual(await defaultEngine().plan(ROOM, never));
   expect(warnings).toEqual([expect.stringContaining(`The context engine short failed: ${reason}`)]);
