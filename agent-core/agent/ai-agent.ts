@@ -99,7 +99,7 @@ export class AIAgent {
       interval: setup.memory === undefined ? 0 : (options.memoryReviewTurns ?? 0),
       transcript: () => record.conversation.transcript,
       hasModel: () => this.model.mode !== "offline" || setup.auxiliary.ownModel("background_review") !== undefined,
-      tools: () => setup.catalogue.tools,
+      tools: () => setup.catalogue.callable,
       allows: async (effect) => (await setup.policy.decide(effect)).kind === "allow",
       notify: (event) => notify.status(event),
       clock: options.clock ?? systemClock,

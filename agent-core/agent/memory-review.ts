@@ -97,6 +97,7 @@ export class MemoryReview {
     ];
     const callId = randomUUID();
     const titles: string[] = [];
+    let hasRemembered = false;
     try {
       for (let call = 0; call < MAX_CALLS; call++) {
         const calls = await this.#ask(messages, tools, signal);
@@ -105,14 +106,17 @@ export class MemoryReview {
           const context = { ...this.#ports.contextFor(callId, signal), memoryWriter: "review" as const };
           const result = await runUnseen(one, tools, context, { hooks: this.#ports.hooks(), allows });
           messages.push({ role: "tool", tool_call_id: one.id, content: result.text });
-          if (result.ok && isWrite(one, tools)) titles.push(result.title);
+          if (!result.ok || !isWrite(one, tools)) continue;
+          titles.push(result.title);
+          hasRemembered ||= isMemory(one);
         }
-        if (calls.every((one) => one.function.name === "memory")) break;
+        if (calls.every(isMemory)) break;
       }
       this.#reviewed = count;
     } finally {
       if (titles.length > 0) {
-        notify({ severity: "info", message: `Memory review · ${titles.join(" · ")}`, memoryCall: callId });
+        const message = `Memory review · ${titles.join(" · ")}`;
+        notify({ severity: "info", message, ...(hasRemembered && { memoryCall: callId }) });
       }
     }
   }
@@ -136,6 +140,10 @@ export class MemoryReview {
       .map(({ message }) => `${message.role === "user" ? "User" : "Agent"}: ${textOf(message)}`);
     return lines.join("\n\n").slice(-MAX_DIGEST_CHARS).toWellFormed();
   }
+}
+
+function isMemory({ function: { name } }: ToolCall): boolean {
+  return name === "memory";
 }
 
 function isWrite({ function: { name } }: ToolCall, tools: readonly Tool[]): boolean {

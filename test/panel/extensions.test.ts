@@ -70,6 +70,7 @@ describe("the page of extensions", () => {
   test("a server of the workspace starts after the user allowed it, by keyboard alone", async () => {
     await row("notes").getByRole("button", { name: "Allow notes" }).press("Enter");
     await expect.poll(() => state("notes")).toBe("On");
+    await expect.poll(() => panel().page.locator(":focus").getAttribute("aria-label")).toMatch(/ notes$/);
   });
 
   test("a skill is switched off and on, and its uses are shown", async () => {

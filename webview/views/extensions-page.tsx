@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { HermesExtensionAction, HermesExtensionItem } from "../../agent-core/protocol/extensions.ts";
 import type { ExtensionPlace } from "../../agent-core/protocol/panel-messages.ts";
 import { attentionText, extensionsOf, needingAttention } from "../state/extensions.ts";
+import { useFocusKept } from "./focus-kept.ts";
 import { Fold } from "./fold.tsx";
 import { Icon, IconButton } from "./icon.tsx";
 import { usePanel } from "./panel-context.ts";
@@ -51,9 +52,13 @@ const GROUPS: readonly Group[] = [
   },
 ];
 
+/** An action ends with its button: the focus stays in the row. */
+const FOCUS = { inRow: ".extension-actions button, button", otherwise: "#extensions-title" };
+
 export function ExtensionsPage() {
   const panel = usePanel();
   const items = extensionsOf(panel.store.shown.value);
+  const rows = useFocusKept<HTMLDivElement>(items, FOCUS);
   const title = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => title.current?.focus(), []);
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -75,7 +80,7 @@ export function ExtensionsPage() {
           Extensions
         </h1>
       </div>
-      <div class="history-rows extension-groups">
+      <div class="history-rows extension-groups" ref={rows}>
         {GROUPS.map((group) => (
           <GroupView key={group.kind} group={group} items={items.filter(({ kind }) => kind === group.kind)} />
         ))}
@@ -137,7 +142,7 @@ function Row({ item }: ItemProps) {
   const { id, name, state, source, detail, error, path, tools = [] } = item;
   const { icon, word } = STATES[state];
   return (
-    <li class={`extension-row extension-${state}`} data-extension={id}>
+    <li class={`extension-row extension-${state}`} data-row={id}>
       <div class="extension-name">
         <Icon name={icon} spin={state === "starting"} />
         <strong class="tool-title" title={name}>

@@ -86,6 +86,21 @@ it("writes entries that name it as their writer and can be undone together", asy
   await agent.close();
 });
 
+it("reads skills before it goes on, and has four calls for all of it", async () => {
+  answering(callTools(call("skills_list", {})));
+  const agent = agentWith({ memoryReviewTurns: 1 });
+  await agent.chat("hi");
+  await clock.advance(10_000);
+  await expect.poll(() => reviews().length).toBe(4);
+  expect(
+    reviews()
+      .at(-1)
+      ?.body.messages.map(({ role }) => role),
+  ).toEqual([...["system", "user", "assistant", "tool", "assistant", "tool", "assistant", "tool"]]);
+  await agent.close();
+  expect(statuses).toEqual([]);
+});
+
 it("counts over a resume, and leaves out reviews that were due before", async () => {
   answering(say("nothing"));
   const first = agentWith({ memoryReviewTurns: 3 });

@@ -100,3 +100,11 @@ test("the waits of one call are one line, and other entries start another", () =
   } as const;
   expect(play(other).entries).toMatchObject([{ type: "notice", text: "t" }]);
 });
+
+test("a notice about the memory names the call that can be undone, and an undo is remembered", () => {
+  const notice = { sessionUpdate: "notice", severity: "info", title: "Memory review · Remember: likes tabs" } as const;
+  const state = play({ ...notice, _meta: { hermes: { memoryCall: "c1" } } });
+  expect(state.entries).toMatchObject([{ type: "notice", memoryCall: "c1" }]);
+  expect(play({ ...notice, _meta: { hermes: { memoryCall: 1 } } }).entries[0]).not.toHaveProperty("memoryCall");
+  expect(reduce(state, { kind: "memory-undone", callId: "c1" }, 0).undoneMemory).toEqual(["c1"]);
+});
