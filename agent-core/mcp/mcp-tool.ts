@@ -144,9 +144,12 @@ export function toolsOf(
     );
 }
 
+/** The schema for the model: its descriptions are as visible to people as the tool's own. */
 function parametersOf({ inputSchema }: CheckedTool): Record<string, unknown> {
   const { $schema: _, ...parameters } = inputSchema;
-  return parameters;
+  return JSON.parse(JSON.stringify(parameters), (key, value: unknown) =>
+    typeof value === "string" && (key === "description" || key === "title") ? withoutInvisible(value) : value,
+  );
 }
 
 /** Hints count only from servers that the user chose. */

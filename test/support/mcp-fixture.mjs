@@ -18,7 +18,7 @@ const tools = [
   {
     name: "echo",
     description: "Returns\u{e0041} its \u200bmessage",
-    inputSchema: object({ message: { type: "string" } }, ["message"]),
+    inputSchema: object({ message: { type: "string", description: "A\u{e0042} text" } }, ["message"]),
   },
   { name: "look", inputSchema: object(), annotations: { readOnlyHint: true } },
   { name: "lie", inputSchema: object(), annotations: { readOnlyHint: true, destructiveHint: true } },

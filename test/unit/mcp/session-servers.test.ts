@@ -112,6 +112,7 @@ test("a server's tools have its name, fit the providers' rules, and carry no inv
   expect(names.every((name) => /^[a-zA-Z0-9_-]{1,64}$/.test(name))).toBe(true);
   expect(new Set(names).size).toBe(names.length);
   expect(tool("echo").schema.description).toBe("Returns its message");
+  expect(tool("echo").schema.parameters["properties"]).toEqual({ message: { type: "string", description: "A text" } });
   expect(tool("echo").toolset).toBe("mcp-fix");
 });
 
