@@ -5,17 +5,17 @@ import type { Environment } from "../config/home.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { Tool } from "../tools/tool.ts";
-import { hub, type ServerLease } from "./hub.ts";
-import { countedTools } from "./mcp-command.ts";
+import { hub } from "./hub.ts";
 import { type SessionServer, ToolNames, toolsOf } from "./mcp-tool.ts";
 import { type OpenPage, PendingSignIns } from "./pending-sign-ins.ts";
 import { promptCommands } from "./prompt-commands.ts";
 import type { ServerAuth } from "./server-auth.ts";
-import { offersTool, type ServerConfig, serverDetail } from "./server-config.ts";
-import type { Listing, ServerConnection } from "./server-connection.ts";
+import type { ServerConfig } from "./server-config.ts";
+import type { ServerConnection } from "./server-connection.ts";
+import { consentLine, describe, itemId, itemOf, problemOf, type ServerEntry, signedIn } from "./server-entry.ts";
 import type { ServerSwitches } from "./server-switches.ts";
 import { serverUser } from "./server-user.ts";
-import { type WorkspaceServer, type WorkspaceServerList, WorkspaceServers } from "./workspace-servers.ts";
+import { type WorkspaceServerList, WorkspaceServers } from "./workspace-servers.ts";
 import { wrapperTools } from "./wrapper-tools.ts";
 
 export type SessionServersOptions = {
@@ -36,23 +36,6 @@ export type SessionServersOptions = {
   readonly onDefect: (message: string) => void;
 };
 
-/** One server of the session. */
-type Entry = {
-  readonly config: ServerConfig;
-  /** Content of a workspace's server that needs the user's consent. */
-  readonly consent: Pick<WorkspaceServer, "hash" | "description"> | undefined;
-  isOn: boolean;
-  /** Tools that the user switched off, by the server's names. */
-  readonly toolsOff: Set<string>;
-  lease: ServerLease | undefined;
-  /** Error that the user has seen. */
-  shownError: string | undefined;
-  /** Tools of the last listing. */
-  made: { readonly listing: Listing; readonly tools: readonly Tool[] } | undefined;
-  /** Credentials, for a server that may ask for a sign-in. */
-  auth: ServerAuth | undefined;
-};
-
 export class SessionServers implements Extension {
   readonly name = "mcp";
   readonly ready: Promise<void>;
@@ -66,7 +49,7 @@ export class SessionServers implements Extension {
   readonly #signIns: PendingSignIns;
   readonly #workspace: WorkspaceServers;
   #listed: WorkspaceServerList | undefined;
-  #entries: readonly Entry[];
+  #entries: readonly ServerEntry[];
   #tools: readonly Tool[] = [];
 
   /** Starts the servers in the background. */
@@ -112,7 +95,7 @@ export class SessionServers implements Extension {
   }
 
   items(): readonly HermesExtensionItem[] {
-    return this.#entries.map((entry) => this.#itemOf(entry));
+    return this.#entries.map((entry) => itemOf(entry, this.#isAllowed(entry)));
   }
 
   /** Returns the outcome in one line. Rejects with an Error in one line. */
@@ -159,13 +142,13 @@ export class SessionServers implements Extension {
     await Promise.all(this.#entries.map((entry) => this.#stop(entry)));
   }
 
-  #find(id: string): Entry {
+  #find(id: string): ServerEntry {
     const entry = this.#entries.find(({ config }) => itemId(config) === id);
     if (entry === undefined) throw new Error(`there is no MCP server ${id}`);
     return entry;
   }
 
-  #entryOf(config: ServerConfig, consent: Entry["consent"]): Entry {
+  #entryOf(config: ServerConfig, consent: ServerEntry["consent"]): ServerEntry {
     const key = consent?.hash ?? config.name;
     return {
       config,
@@ -183,7 +166,7 @@ export class SessionServers implements Extension {
     for (const message of problems) this.#session.status({ severity: "warning", message });
   }
 
-  #isAllowed({ consent }: Entry): boolean {
+  #isAllowed({ consent }: ServerEntry): boolean {
     return consent === undefined || this.#consents.isAllowed("mcp", consent.hash);
   }
 
@@ -219,7 +202,7 @@ export class SessionServers implements Extension {
     }
   }
 
-  #start(entry: Entry): void {
+  #start(entry: ServerEntry): void {
     const { cwd, otherFolders } = this.#options;
     const { config } = entry;
     const authOf = async (): Promise<ServerAuth | undefined> => {
@@ -235,14 +218,14 @@ export class SessionServers implements Extension {
     });
   }
 
-  async #stop(entry: Entry): Promise<void> {
+  async #stop(entry: ServerEntry): Promise<void> {
     const { lease } = entry;
     entry.lease = undefined;
     entry.made = undefined;
     await lease?.release();
   }
 
-  #changed(entry: Entry): void {
+  #changed(entry: ServerEntry): void {
     const error = entry.lease === undefined ? undefined : problemOf(entry.lease.connection);
     if (error !== undefined && error !== entry.shownError) {
       this.#session.status({ severity: "warning", message: `The MCP server ${entry.config.name}: ${error}` });
@@ -255,7 +238,7 @@ export class SessionServers implements Extension {
     for (const listener of this.#listeners) listener();
   }
 
-  #toolsOf(entry: Entry): readonly Tool[] {
+  #toolsOf(entry: ServerEntry): readonly Tool[] {
     const server = this.#usable(entry);
     if (server === undefined) return [];
     const { listing } = server.connection;
@@ -266,7 +249,7 @@ export class SessionServers implements Extension {
   }
 
   /** The server, while its tools may be called, now or after a restart that follows by itself. */
-  #usable({ config, lease }: Entry): SessionServer | undefined {
+  #usable({ config, lease }: ServerEntry): SessionServer | undefined {
     if (lease === undefined || !isUsable(lease.connection)) return undefined;
     const ports = { auxiliary: this.#session.auxiliary, samplingAllowed: this.#samplingAllowed };
     return {
@@ -277,7 +260,7 @@ export class SessionServers implements Extension {
   }
 
   /** Throws when the server does not run and may not start. */
-  #connectionOf(entry: Entry): ServerConnection {
+  #connectionOf(entry: ServerEntry): ServerConnection {
     this.#startAll();
     if (entry.lease !== undefined) return entry.lease.connection;
     const { name } = entry.config;
@@ -286,20 +269,20 @@ export class SessionServers implements Extension {
     throw new Error(`${name} is off. Type \`/mcp enable ${name}\`.`);
   }
 
-  async #allow(entry: Entry): Promise<string> {
+  async #allow(entry: ServerEntry): Promise<string> {
     const { consent } = entry;
     if (consent !== undefined) this.#consents.allow("mcp", consent.hash, consent.description);
     return this.#switchServer(entry, true);
   }
 
-  async #restart(entry: Entry): Promise<string> {
+  async #restart(entry: ServerEntry): Promise<string> {
     const connection = this.#connectionOf(entry);
     await connection.start();
     return `${entry.config.name}: ${describe(connection)}`;
   }
 
   /** Returns when the user has the page. The outcome follows as a status. */
-  #beginSignIn(entry: Entry): Promise<string> {
+  #beginSignIn(entry: ServerEntry): Promise<string> {
     const { opened, done } = this.#signIns.begin(entry.config, this.#connectionOf(entry));
     done.then(
       () => this.#session.status({ severity: "info", message: signedIn(entry) }),
@@ -308,7 +291,7 @@ export class SessionServers implements Extension {
     return opened;
   }
 
-  async #signOut({ auth, config, lease }: Entry): Promise<string> {
+  async #signOut({ auth, config, lease }: ServerEntry): Promise<string> {
     if (auth === undefined) throw new Error(`${config.name} needs no sign-in.`);
     await auth.signOut();
     await lease?.connection.start();
@@ -316,7 +299,7 @@ export class SessionServers implements Extension {
   }
 
   /** Switching a server of the workspace off ends the consent to it. */
-  async #switchServer(entry: Entry, isOn: boolean): Promise<string> {
+  async #switchServer(entry: ServerEntry, isOn: boolean): Promise<string> {
     const { config, consent } = entry;
     const { name } = config;
     if (consent !== undefined && !isOn) this.#consents.revoke("mcp", consent.hash);
@@ -330,7 +313,7 @@ export class SessionServers implements Extension {
     return `${name}: ${describe(connection)}`;
   }
 
-  async #switchTool(entry: Entry, tool: string, isOn: boolean): Promise<string> {
+  async #switchTool(entry: ServerEntry, tool: string, isOn: boolean): Promise<string> {
     const { name } = entry.config;
     const known = entry.lease?.connection.listing.tools.some((each) => each.name === tool);
     if (!known) throw new Error(`${name} has no tool ${tool}`);
@@ -341,52 +324,6 @@ export class SessionServers implements Extension {
     this.#notify();
     return `${tool} of ${name} is ${isOn ? "on" : "off"} from the next message on.`;
   }
-
-  #itemOf(entry: Entry): HermesExtensionItem {
-    const { config, consent, isOn, lease, toolsOff } = entry;
-    const error = lease && problemOf(lease.connection);
-    const isAllowed = this.#isAllowed(entry);
-    const tools = lease?.connection.listing.tools ?? [];
-    return {
-      id: itemId(config),
-      kind: "mcp",
-      name: config.name,
-      source: config.sourceName,
-      state: isOn && !isAllowed ? "needs-consent" : (lease?.connection.state.kind ?? "off"),
-      detail: consent?.description ?? serverDetail(config),
-      ...(error !== undefined && { error }),
-      ...(config.path !== undefined && { path: config.path }),
-      ...(tools.length > 0 && {
-        tools: tools.map(({ name }) => ({ name, on: offersTool(config, name) && !toolsOff.has(name) })),
-      }),
-      actions: isAllowed ? actionsOf(entry) : ["allow", ...(isOn ? (["disable"] as const) : [])],
-    };
-  }
-}
-
-function actionsOf({ isOn, lease, auth }: Entry): readonly HermesExtensionAction[] {
-  if (!isOn) return ["enable"];
-  const needsSignIn = lease?.connection.state.kind === "needs-sign-in";
-  return [
-    ...(needsSignIn ? (["sign-in"] as const) : []),
-    "restart",
-    "disable",
-    ...(auth?.isSignedIn ? (["sign-out"] as const) : []),
-  ];
-}
-
-function consentLine(waiting: readonly Entry[]): string {
-  const names = waiting.map(({ config }) => config.name).join(", ");
-  const one = waiting.length === 1 ? "The MCP server" : "MCP servers";
-  return `${one} of this workspace ${waiting.length === 1 ? "waits" : "wait"} for your consent: ${names}. \`/mcp\` shows the command, \`/mcp allow NAME\` starts it.`;
-}
-
-function signedIn({ config, lease }: Entry): string {
-  return `You are signed in to ${config.name}: ${lease === undefined ? "off." : describe(lease.connection)}`;
-}
-
-export function itemId({ name }: ServerConfig): string {
-  return `mcp:${name}`;
 }
 
 function isUsable({ state, listing }: ServerConnection): boolean {
@@ -394,24 +331,4 @@ function isUsable({ state, listing }: ServerConnection): boolean {
     state.kind === "on" ||
     (listing.tools.length > 0 && (state.kind === "starting" || (state.kind === "failed" && state.willRestart)))
   );
-}
-
-/** One line about a failed server, or about tools that a server offers in vain. */
-function problemOf({ state, listing }: ServerConnection): string | undefined {
-  switch (state.kind) {
-    case "starting":
-      return undefined;
-    case "on":
-      return listing.problems.length === 0 ? undefined : `left out: ${listing.problems.join("; ")}`;
-    case "needs-sign-in":
-      return state.error;
-    case "failed":
-      return state.willRestart ? `${state.error}. It is started again.` : state.error;
-  }
-}
-
-function describe(connection: ServerConnection): string {
-  const { state, listing } = connection;
-  if (state.kind === "on") return `on, ${countedTools(listing.tools.length)}.`;
-  return problemOf(connection) ?? "starting.";
 }

@@ -1,0 +1,93 @@
+/** One server of a session, and its texts for the user: state, actions, last error. */
+import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { ServerLease } from "./hub.ts";
+import { countedTools } from "./mcp-command.ts";
+import type { ServerAuth } from "./server-auth.ts";
+import { offersTool, type ServerConfig, serverDetail } from "./server-config.ts";
+import type { Listing, ServerConnection } from "./server-connection.ts";
+import type { WorkspaceServer } from "./workspace-servers.ts";
+
+export type ServerEntry = {
+  readonly config: ServerConfig;
+  /** Content of a workspace's server that needs the user's consent. */
+  readonly consent: Pick<WorkspaceServer, "hash" | "description"> | undefined;
+  isOn: boolean;
+  /** Tools that the user switched off, by the server's names. */
+  readonly toolsOff: Set<string>;
+  lease: ServerLease | undefined;
+  /** Error that the user has seen. */
+  shownError: string | undefined;
+  /** Tools of the last listing. */
+  made: { readonly listing: Listing; readonly tools: readonly Tool[] } | undefined;
+  /** Credentials, for a server that may ask for a sign-in. */
+  auth: ServerAuth | undefined;
+};
+
+export function itemId({ name }: ServerConfig): string {
+  return `mcp:${name}`;
+}
+
+/** The server in the list that the user sees. `isAllowed`: it needs no consent, or has it. */
+export function itemOf(entry: ServerEntry, isAllowed: boolean): HermesExtensionItem {
+  const { config, consent, isOn, lease, toolsOff } = entry;
+  const error = lease && problemOf(lease.connection);
+  const tools = lease?.connection.listing.tools ?? [];
+  return {
+    id: itemId(config),
+    kind: "mcp",
+    name: config.name,
+    source: config.sourceName,
+    state: isOn && !isAllowed ? "needs-consent" : (lease?.connection.state.kind ?? "off"),
+    detail: consent?.description ?? serverDetail(config),
+    ...(error !== undefined && { error }),
+    ...(config.path !== undefined && { path: config.path }),
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name }) => ({ name, on: offersTool(config, name) && !toolsOff.has(name) })),
+    }),
+    actions: isAllowed ? actionsOf(entry) : ["allow", ...(isOn ? (["disable"] as const) : [])],
+  };
+}
+
+function actionsOf({ isOn, lease, auth }: ServerEntry): readonly HermesExtensionAction[] {
+  if (!isOn) return ["enable"];
+  const needsSignIn = lease?.connection.state.kind === "needs-sign-in";
+  return [
+    ...(needsSignIn ? (["sign-in"] as const) : []),
+    "restart",
+    "disable",
+    ...(auth?.isSignedIn ? (["sign-out"] as const) : []),
+  ];
+}
+
+/** One line that names the servers without consent. */
+export function consentLine(waiting: readonly ServerEntry[]): string {
+  const names = waiting.map(({ config }) => config.name).join(", ");
+  const one = waiting.length === 1 ? "The MCP server" : "MCP servers";
+  return `${one} of this workspace ${waiting.length === 1 ? "waits" : "wait"} for your consent: ${names}. \`/mcp\` shows the command, \`/mcp allow NAME\` starts it.`;
+}
+
+export function signedIn({ config, lease }: ServerEntry): string {
+  return `You are signed in to ${config.name}: ${lease === undefined ? "off." : describe(lease.connection)}`;
+}
+
+/** One line about a failed server, or about tools that a server offers in vain. */
+export function problemOf({ state, listing }: ServerConnection): string | undefined {
+  switch (state.kind) {
+    case "starting":
+      return undefined;
+    case "on":
+      return listing.problems.length === 0 ? undefined : `left out: ${listing.problems.join("; ")}`;
+    case "needs-sign-in":
+      return state.error;
+    case "failed":
+      return state.willRestart ? `${state.error}. It is started again.` : state.error;
+  }
+}
+
+/** State of the server after an action, in one line. */
+export function describe(connection: ServerConnection): string {
+  const { state, listing } = connection;
+  if (state.kind === "on") return `on, ${countedTools(listing.tools.length)}.`;
+  return problemOf(connection) ?? "starting.";
+}
