@@ -62,7 +62,8 @@ export class Plugins implements Extension {
     const { config, engineName, home } = options;
     const isAsked = config.enabled.length > 0 || engineName !== undefined;
     if (isAsked || existsSync(extensionPlaces(home).plugins)) {
-      this.ready = this.#begun.promise.then((session) => this.#startAll(session));
+      const failed = (error: unknown): void => options.log(`The plugins could not be started: ${messageOf(error)}`);
+      this.ready = this.#begun.promise.then((session) => this.#startAll(session)).catch(failed);
     }
   }
 
@@ -209,18 +210,24 @@ export class Plugins implements Extension {
     const { config, variables, log, timeouts } = this.#options;
     const { hook_callback_timeout: hook } = config;
     const fail = (reason: string): void => {
+      if (this.#isClosed) return;
       this.#set({ plugin, state: "failed", error: reason });
       this.#warn(session, `The plugin ${plugin.name} is off for this session: ${reason}.`);
     };
     if (plugin.problem !== undefined) return fail(plugin.problem);
     const { RunningPlugin } = await import("./running-plugin.ts");
     if (this.#isClosed) return;
-    const running = new RunningPlugin({
-      ...{ plugin, session, variables, log, isFresh },
-      timeouts: { ...(hook !== undefined && { hook: hook * 1_000 }), ...timeouts },
-      config: config.entries[plugin.name] ?? {},
-      onStopped: fail,
-    });
+    let running: RunningPlugin;
+    try {
+      running = new RunningPlugin({
+        ...{ plugin, session, variables, log, isFresh },
+        timeouts: { ...(hook !== undefined && { hook: hook * 1_000 }), ...timeouts },
+        config: config.entries[plugin.name] ?? {},
+        onStopped: fail,
+      });
+    } catch (error) {
+      return fail(`its process could not be started (${messageOf(error)})`);
+    }
     this.#set({ plugin, state: "starting", running });
     const parts = await running.parts.catch(() => undefined); // reported by `fail`
     const isCurrent = this.#states.get(plugin.name)?.running === running;
