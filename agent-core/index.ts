@@ -9,7 +9,8 @@ import { IterationBudget } from "./agent/budget.ts";
 import type { AgentCallbacks } from "./agent/callbacks.ts";
 import { AgentError, type ConversationResult } from "./agent/conversation-result.ts";
 import type { RunOptions } from "./agent/turn-runner.ts";
+import type { Hook, HookPayload, HookVerdict } from "./hooks/hook.ts";
 import { mcpServers } from "./mcp/mcp-extension.ts";
 
-export type { AgentCallbacks, AIAgentOptions, ConversationResult, RunOptions };
+export type { AgentCallbacks, AIAgentOptions, ConversationResult, Hook, HookPayload, HookVerdict, RunOptions };
 export { AgentError, AIAgent, IterationBudget, mcpServers };

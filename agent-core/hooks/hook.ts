@@ -173,7 +173,7 @@ export class Hooks {
     };
     const ran = await Promise.all(chosen.map((hook) => this.#runOne(hook, payload, facts.callId, signal)));
     signal.throwIfAborted();
-    return merge(ran);
+    return merge(ran, facts.input);
   }
 
   /** Runs the hooks of an event that no verdict can change. `idle` waits for them. */
@@ -261,26 +261,52 @@ async function withTimeout(hook: Hook, payload: HookPayload, signal: AbortSignal
   }
 }
 
-function merge(ran: readonly Ran[]): MergedVerdict {
+function merge(ran: readonly Ran[], before: unknown): MergedVerdict {
   const changing = ran.filter(({ verdict }) => verdict.input !== undefined || verdict.text !== undefined);
-  const [first, ...others] = changing;
-  const conflict = others.find(({ verdict }) => JSON.stringify(verdict.input) !== JSON.stringify(first?.verdict.input));
-  const reasonsOf = (decision: HookVerdict["decision"]): readonly string[] =>
-    ran
-      .filter(({ verdict }) => verdict.decision === decision)
-      .map(({ hook, verdict }) => verdict.reason ?? `The hook "${hook.label}" gave no reason.`);
   const decision = (["block", "ask", "approve"] as const).find((kind) =>
     ran.some(({ verdict }) => verdict.decision === kind),
   );
+  const changed = mergedInput(ran, before);
   const merged: MergedVerdict = {
     decision: decision ?? "continue",
-    reasons: decision === undefined ? [] : reasonsOf(decision),
-    input: first?.verdict.input,
-    text: first?.verdict.text,
+    reasons: ran
+      .filter(({ verdict }) => decision !== undefined && verdict.decision === decision)
+      .map(({ hook, verdict }) => verdict.reason ?? `The hook "${hook.label}" gave no reason.`),
+    input: changed.input,
+    text: changing.find(({ verdict }) => verdict.text !== undefined)?.verdict.text,
     context: ran.flatMap(({ verdict }) => verdict.context ?? []),
     changedBy: changing.map(({ hook }) => hook.label),
   };
-  if (conflict === undefined || merged.decision === "block") return merged;
-  const reason = `The hooks "${first?.hook.label}" and "${conflict.hook.label}" change this call in different ways.`;
-  return { ...merged, decision: "block", reasons: [reason] };
+  if (changed.conflict === undefined || decision === "block") return merged;
+  return { ...merged, decision: "block", reasons: [changed.conflict] };
+}
+
+/** The changes of all hooks to the input. Two hooks that give one argument different values are a conflict. */
+function mergedInput(
+  ran: readonly Ran[],
+  before: unknown,
+): { readonly input: HookVerdict["input"] | undefined; readonly conflict?: string } {
+  const first = { ...(typeof before === "object" ? before : {}) } as Readonly<Record<string, unknown>>; // of a call
+  const changes = new Map<string, { readonly value: unknown; readonly by: string }>();
+  for (const { hook, verdict } of ran) {
+    const { input } = verdict;
+    if (input === undefined) continue;
+    for (const key of new Set([...Object.keys(first), ...Object.keys(input)])) {
+      if (isEqual(input[key], first[key])) continue;
+      const other = changes.get(key);
+      if (other !== undefined && !isEqual(other.value, input[key])) {
+        const conflict = `The hooks "${other.by}" and "${hook.label}" change ${key} of this call in different ways.`;
+        return { input: undefined, conflict };
+      }
+      changes.set(key, { value: input[key], by: hook.label });
+    }
+  }
+  if (changes.size === 0) return { input: undefined };
+  const entries = [...Object.entries(first), ...[...changes].map(([key, { value }]) => [key, value] as const)];
+  const input = Object.fromEntries(entries);
+  return { input: Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) };
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -84,7 +84,7 @@ test.each(["workspace", "plugin"] as const)("an approval of a %s hook does not c
   expect(await hooks.run("pre_tool_call", call, never)).toMatchObject({ decision: "continue", context: ["seen"] });
 });
 
-test("a changed input is passed on; two different ones block the call", async () => {
+test("a changed input is passed on; two values of one argument block the call", async () => {
   const one = hook({ input: { command: "ls -l" } }, { label: "one" });
   const same = await session(one, one).hooks.run("pre_tool_call", call, never);
   expect(same).toMatchObject({ decision: "continue", input: { command: "ls -l" }, changedBy: ["one", "one"] });
@@ -92,8 +92,11 @@ test("a changed input is passed on; two different ones block the call", async ()
   const different = await session(one, two).hooks.run("pre_tool_call", call, never);
   expect(different).toMatchObject({
     decision: "block",
-    reasons: ['The hooks "one" and "two" change this call in different ways.'],
+    reasons: ['The hooks "one" and "two" change command of this call in different ways.'],
   });
+  const three = hook({ input: { command: "ls", timeout: 5 } }, { label: "three" });
+  const both = await session(one, three).hooks.run("pre_tool_call", call, never);
+  expect(both).toMatchObject({ decision: "continue", input: { command: "ls -l", timeout: 5 } });
 });
 
 test("a failed hook is reported, and blocks only when it fails closed", async () => {
