@@ -234,7 +234,7 @@ function listText({ skills, failures }: KnownSkills): string {
     const isRouted = isProven && triggers.keywords.length > 0;
     const facts = [
       place,
-      ...(author === undefined ? [] : [`by ${author}`]),
+      ...(author === undefined ? [] : [`by ${visibleText(author)}`]),
       usesText(skill),
       ...(isRouted ? ["added by itself where it fits"] : []),
       ...(hides === undefined ? [] : [`hides the one of: ${hides}`]),

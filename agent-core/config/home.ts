@@ -45,7 +45,7 @@ export function checkpointsFolder(home: string): string {
 
 /** Places where users put extensions. */
 export function extensionPlaces(home: string): Readonly<Record<"config" | "skills" | "plugins", string>> {
-  return { config: join(home, "config.yaml"), skills: join(home, "skills"), plugins: join(home, "plugins") };
+  return { config: join(home, "config.yaml"), skills: skillsFolder(home), plugins: join(home, "plugins") };
 }
 
 /** Folder of the agent's memory. */

@@ -55,7 +55,8 @@ export class Hub {
 
   /** Installed skills by name. A damaged file counts as empty. */
   async lock(): Promise<HubLock["skills"]> {
-    return lockSchema.safeParse(await readJsonFile(join(this.#skills, LOCK_FILE))).data?.skills ?? {};
+    const { data } = lockSchema.safeParse(await readJsonFile(join(this.#skills, LOCK_FILE)));
+    return Object.assign(Object.create(null), data?.skills); // a skill may be called "constructor"
   }
 
   /** Fetches and checks the skills of a source; `only`: those with these names. Rejects with an Error in one line. */

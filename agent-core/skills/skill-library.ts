@@ -115,7 +115,7 @@ export class SkillLibrary {
     this.#usedInTurn.add(skill.name);
     this.#options.onUse({ name: skill.name, version: skill.version, how });
     const text = part === "whole" ? read.text : bodyOf(read.text);
-    return { ok: true, text: [wrapData("skill", skill.name, text), ...this.#notes(skill, files)].join("\n") };
+    return { ok: true, text: wrapData("skill", skill.name, [text, ...this.#notes(skill, files)].join("\n\n")) };
   }
 
   /** Text of another file of a skill, as data for the model. */

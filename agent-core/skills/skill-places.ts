@@ -4,7 +4,7 @@ import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { hasCode, messageOf } from "../platform/errors.ts";
-import { MAX_SKILL_CHARS, type ParsedSkill, parseSkill, SKILL_FILE, type SkillFacts } from "./skill.ts";
+import { categoryName, MAX_SKILL_CHARS, type ParsedSkill, parseSkill, SKILL_FILE, type SkillFacts } from "./skill.ts";
 
 /** In the order of precedence: the first skill with a name wins. */
 export type SkillSource = "project" | "home" | "external" | "plugin" | "bundled";
@@ -139,7 +139,15 @@ async function readSkill(
     if (!parsed.ok) return failed(parsed.reason, parsed.line);
     const { facts } = parsed;
     return {
-      skills: [{ ...facts, category: facts.category ?? category, folder: resolve(real, ".."), source, place: shown }],
+      skills: [
+        {
+          ...facts,
+          category: facts.category ?? categoryName(category),
+          folder: resolve(real, ".."),
+          source,
+          place: shown,
+        },
+      ],
       failures: [],
     };
   } catch (error) {

@@ -139,6 +139,16 @@ export function nameProblem(name: string): string | undefined {
   return `the name ${JSON.stringify(name)} is not made of lower-case letters, digits and single hyphens`;
 }
 
+/** A category as the prompt shows it; undefined for a text without letters and digits. */
+export function categoryName(text: string | undefined): string | undefined {
+  const name = text
+    ?.toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "")
+    .slice(0, MAX_NAME);
+  return name || undefined;
+}
+
 /** A string is the reason why there are none. */
 function factsOf(raw: unknown, folder: string): SkillFacts | string {
   const parsed = frontMatterSchema.safeParse(raw);
@@ -162,7 +172,7 @@ function factsOf(raw: unknown, folder: string): SkillFacts | string {
     name,
     description,
     version: data.version ?? "",
-    category: hermes.data.category,
+    category: categoryName(hermes.data.category),
     platforms: data.platforms.map((platform) => platform.toLowerCase()),
     requires: { toolsets: hermes.data.requires_toolsets, tools: hermes.data.requires_tools },
     fallbackFor: { toolsets: hermes.data.fallback_for_toolsets, tools: hermes.data.fallback_for_tools },

@@ -128,6 +128,9 @@ test("skills of an untrusted workspace appear nowhere", async () => {
     expect(text).not.toContain("Write our release notes");
     expect(text).not.toContain("broken");
   }
+  await agent.request("_hermes/trust", {});
+  await agent.prompt(sessionId, "/release-notes for v2");
+  expect(lastRequest()).toContain("zq7-notes");
 });
 
 test("/skills names what does not load, and switches skills on and off", async () => {
