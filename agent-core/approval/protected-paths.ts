@@ -3,6 +3,7 @@
  * editing, moving, deleting or linking one asks in every mode.
  */
 import { normalize } from "node:path";
+import { INVISIBLE } from "../platform/visible-text.ts";
 import { type CommandScope, homeOf, partsBelow, placeOf } from "./command-scope.ts";
 
 /** Folders that are protected with everything in them, at any depth of a workspace. */
@@ -111,7 +112,8 @@ const WORKSPACE_FILE = /\.code-workspace$/;
 /** Short names on NTFS, which git treats as `.git`. */
 const SHORT_GIT_NAME = /^\.?git~\d$/;
 /** Characters that HFS+ ignores in a comparison of names, and that users do not see. */
-const IGNORED_CHARACTERS = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+const { override, direction, widthless, joiner, byteOrderMark } = INVISIBLE;
+const IGNORED_CHARACTERS = new RegExp(`[${override}${direction}${widthless}${joiner}${byteOrderMark}\\u2065]`, "gu");
 /** Longest file name that systems accept. */
 const MAX_NAME = 255;
 /** A name that folding leaves unchanged and that is no protected folder, because those start with a dot. */

@@ -243,6 +243,8 @@ function mcpServers({ configured }: Facts): readonly Diagnosis[] {
 /** Any address outside this machine shows the proxy. */
 const ELSEWHERE = new URL("https://api.openai.com/");
 
+const NO_PROXY = "none; scripts that choose a proxy (PAC) are not read, only network.proxy, http.proxy and HTTPS_PROXY";
+
 function proxy({ environment }: Facts): readonly Diagnosis[] {
   const name = "proxy";
   const settings = networkSettings(environment);
@@ -253,7 +255,7 @@ function proxy({ environment }: Facts): readonly Diagnosis[] {
   }
   try {
     const found = proxyFor(ELSEWHERE, settings);
-    const text = found === undefined ? "none" : proxyName(found);
+    const text = found === undefined ? NO_PROXY : proxyName(found);
     if (settings.strictSsl) return works(name, text);
     return [
       { name, state: "limited", text: `${text}; no certificate is checked`, fix: "set network.strict_ssl to true" },

@@ -1,4 +1,5 @@
 /** Tools of servers as tools of the agent: names, schemas, effects. */
+import { INVISIBLE } from "../platform/visible-text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { offersTool, type ServerConfig, serverHash } from "./server-config.ts";
 import type { CheckedTool, ServerConnection, ServerUser } from "./server-connection.ts";
@@ -9,7 +10,7 @@ const MAX_NAME_CHARS = 64;
 /** A longer description is advertising. Characters. */
 const MAX_DESCRIPTION_CHARS = 2_000;
 /** Characters without a glyph, which hide instructions from people: format and tag characters, and control characters. */
-const INVISIBLE = /[^\P{Cc}\n\t]|[\p{Cf}\u115f\u1160\u3164\uffa0\u{e0000}-\u{e007f}]/gu;
+const HIDDEN = new RegExp(`[^\\P{Cc}\\n\\t]|[\\p{Cf}${INVISIBLE.filler}${INVISIBLE.tag}]`, "gu");
 
 /** Names such as `mcp__server__tool` that fit the providers' rules. Each tool of a session keeps its own. */
 export class ToolNames {
@@ -40,7 +41,7 @@ function fitted(name: string): string {
 
 /** The text without characters that people cannot see. */
 export function withoutInvisible(text: string): string {
-  return text.replaceAll(INVISIBLE, "");
+  return text.replaceAll(HIDDEN, "");
 }
 
 /** Toolset of a server's tools. */

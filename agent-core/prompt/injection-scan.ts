@@ -3,11 +3,14 @@
  * agent over.
  */
 
+import { INVISIBLE } from "../platform/visible-text.ts";
+
 /** Limit of the scan at either end; the prompt leaves out the middle of a longer text anyway. Characters. */
 const SCANNED_CHARS = 65_536;
 
 /** Zero-width, bidirectional and tag characters, and a byte order mark that is not at the beginning. */
-const HIDDEN = /[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u{e0000}-\u{e007f}]|(?!^)\ufeff/u;
+const { override, direction, widthless, byteOrderMark, tag } = INVISIBLE;
+const HIDDEN = new RegExp(`[${override}${direction}${widthless}${tag}]|(?!^)${byteOrderMark}`, "u");
 
 type Threat = { readonly name: string; readonly pattern: RegExp };
 

@@ -1,8 +1,10 @@
 /** Titles of sessions: one clean line, and a number for forks. */
 import { ESCAPE_SEQUENCES } from "../platform/ansi.ts";
+import { INVISIBLE } from "../platform/visible-text.ts";
 
 /** Control characters and marks that change text direction. The joiners of emoji and scripts stay. */
-const UNSEEN = /\p{Cc}|[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/gu;
+const { override, direction, widthless, byteOrderMark } = INVISIBLE;
+const UNSEEN = new RegExp(`[\\p{Cc}${override}${direction}${widthless}${byteOrderMark}]`, "gu");
 
 /** One line of visible characters; empty when there are none. */
 export function titleLine(text: string): string {

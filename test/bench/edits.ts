@@ -1,13 +1,16 @@
-/** Cost of editing a large file: matching, diffing, guarding, writing. Floor: read, search, splice, write. */
+/** Cost of an edit through an editor, and of editing a large file: matching, diffing, guarding, writing. Floor: read, search, splice, write. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Host } from "../../agent-core/host/host.ts";
 import { nodeFiles } from "../../agent-core/host/node-files.ts";
 import { FileMemory } from "../../agent-core/tools/file-memory.ts";
 import { tool } from "../../agent-core/tools/patch.ts";
 import type { ToolContext } from "../../agent-core/tools/tool.ts";
-import { type Row, times } from "./measuring.ts";
+import { AcpProcess } from "../support/acp-process.ts";
+import { call, say, startModelServer } from "../support/model-server/model-server.ts";
+import { environmentOf, median, type Row, times } from "./measuring.ts";
 
 const LINES = 60_000;
 /** Milliseconds for an edit of a file of that many lines. */
@@ -75,12 +78,13 @@ const cases: readonly Case[] = [
 ];
 
 export async function measureEdits(): Promise<readonly Row[]> {
+  const overEditor = await editThroughEditor();
   const folder = mkdtempSync(join(tmpdir(), "hermes-bench-edits-"));
   const path = join(folder, "a.ts");
   const text = `${Array.from({ length: LINES }, (_, index) => lineAt(index)).join("\n")}\n`;
   try {
     const floor = await times(ROUNDS, async () => plainReplace(path, text));
-    const rows: Row[] = [];
+    const rows: Row[] = [overEditor];
     for (const { what, input } of cases) {
       const ours = await times(ROUNDS, () => edit(folder, path, text, input(lineAt(LINES / 2))));
       rows.push({
@@ -95,6 +99,41 @@ export async function measureEdits(): Promise<readonly Row[]> {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Milliseconds from a model's answer with an edit to the next request. Diagnostics of the editor take longer. */
+const EDITOR_MS = 30;
+const DIAGNOSTICS_MS = 500;
+
+/** An edit in an editor whose files and diagnostics the agent uses. */
+async function editThroughEditor(): Promise<Row> {
+  const model = await startModelServer();
+  const agent = new AcpProcess(environmentOf(model));
+  agent
+    .on("fs/read_text_file", ({ path }) => ({ content: readFileSync(String(path), "utf8") }))
+    .on("fs/write_text_file", ({ path, content }) => writeFileSync(String(path), String(content)))
+    .on("_hermes/editor/problems/watch", () => ({}))
+    .on("_hermes/editor/problems/settled", () => delay(DIAGNOSTICS_MS, { files: [] }));
+  const hermes = { problems: true };
+  await agent.initialize({ fs: { readTextFile: true, writeTextFile: true }, _meta: { hermes } });
+  const sessionId = await agent.newSession();
+  const took: number[] = [];
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const input = { path: "a.txt", old_string: round === 0 ? "two" : `two ${round - 1}`, new_string: `two ${round}` };
+    model.script({ parts: [call("patch", input)] }, say("done"));
+    await agent.prompt(sessionId, "go");
+    const [asked, answered] = model.requests.slice(-2).map(({ at }) => at);
+    took.push((answered ?? 0) - (asked ?? 0));
+  }
+  await agent.stop();
+  await model.stop();
+  // The first edit loads code.
+  return {
+    what: "edit through an editor, to the next request",
+    ours: median(took.slice(1)),
+    target: EDITOR_MS,
+    unit: "ms",
+  };
 }
 
 function lineAt(index: number): string {

@@ -82,7 +82,10 @@ export function proxyFor(
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.hostname === "") {
     const shown = url === undefined ? "the given address" : `${url.protocol}//${url.host}`;
-    throw new Error(`the proxy ${shown} cannot be used: its address must be http(s)://host:port`);
+    const advice = /^socks/.test(url?.protocol ?? "")
+      ? "Hermes speaks no SOCKS. Set network.proxy in config.yaml to off, or to an address such as http(s)://host:port"
+      : "its address must be http(s)://host:port";
+    throw new Error(`the proxy ${shown} cannot be used: ${advice}`);
   }
   const user = decodeURIComponent(url.username);
   const basic = `Basic ${Buffer.from(`${user}:${decodeURIComponent(url.password)}`).toString("base64")}`;

@@ -1,9 +1,11 @@
 /** Typographic and invisible characters, which models and files write in different ways. */
 import { diffArrays } from "diff";
+import { INVISIBLE } from "../../platform/visible-text.ts";
 import { isAscii } from "./text-lines.ts";
 
 /** Characters without a shape: zero-width, soft hyphen, and direction marks. */
-const INVISIBLE = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+const { override, direction, widthless, joiner, byteOrderMark, hyphen } = INVISIBLE;
+const SHAPELESS = new RegExp(`[${override}${direction}${widthless}${joiner}${byteOrderMark}${hyphen}]`, "gu");
 
 /** Typographic characters that models write for plain ones, or the reverse. */
 const PLAIN: readonly (readonly [RegExp, string])[] = [
@@ -12,7 +14,7 @@ const PLAIN: readonly (readonly [RegExp, string])[] = [
   [/[\u2010-\u2015\u2212]/g, "-"],
   [/\u2026/g, "..."],
   [/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, " "],
-  [INVISIBLE, ""],
+  [SHAPELESS, ""],
 ];
 
 export function plain(text: string): string {
@@ -22,7 +24,7 @@ export function plain(text: string): string {
 
 /** Code points of invisible characters, such as `U+200B`, in order. */
 export function invisiblesOf(text: string): string {
-  const found = isAscii(text) ? [] : (text.match(INVISIBLE) ?? []);
+  const found = isAscii(text) ? [] : (text.match(SHAPELESS) ?? []);
   return found.map((character) => `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`).join(" ");
 }
 
