@@ -34,8 +34,9 @@ export function readHomeHooks(section: Readonly<Record<string, unknown>>): HomeH
   for (const [name, entries] of Object.entries(section)) {
     const event = HOOK_EVENTS.find((known) => known === name);
     if (event === undefined) {
-      const [near = ""] = nearestNames(name, HOOK_EVENTS, 1);
-      problems.push(`config.yaml: hooks.${name} is not an event of this version. The nearest name is ${near}.`);
+      const [near] = nearestNames(name, HOOK_EVENTS, 1);
+      const hint = near === undefined ? "" : ` The nearest name is ${near}.`;
+      problems.push(`config.yaml: hooks.${name} is not an event of this version.${hint}`);
       continue;
     }
     for (const [index, entry] of [entries].flat().entries()) {
