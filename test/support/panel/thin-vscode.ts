@@ -224,6 +224,7 @@ function api(parts: { readonly window: object; readonly workspace: object; reado
     EndOfLine: { LF: 1, CRLF: 2 },
     StatusBarAlignment: { Left: 1, Right: 2 },
     OverviewRulerLane: { Left: 1, Center: 2, Right: 4, Full: 7 },
+    Diagnostic: class {},
     DiagnosticSeverity: { Error: 0, Warning: 1, Information: 2, Hint: 3 },
     ProgressLocation: { Notification: 15 },
     MarkdownString: class {
