@@ -12,6 +12,7 @@ import {
   closingFence,
   type Fence,
   fittingLength,
+  openFenceLine,
   openingFence,
   TEXT_LIMIT,
   tableHeader,
@@ -138,6 +139,9 @@ export class MarkdownStream {
 
   #continuing(type: string, window: string): Continued {
     const { part, header } = this.#continued;
+    const opening = type.endsWith("_list_open") ? openFenceLine(window) : undefined;
+    // The rest of the code is a block of its own, and the list goes on after it.
+    if (opening !== undefined) return { part: part + 1, type: "fence", fence: undefined, header: opening };
     const isTableBegin = part === 0 && type === "table_open";
     return { part: part + 1, type, fence: undefined, header: isTableBegin ? tableHeader(window) : header };
   }

@@ -50,6 +50,19 @@ export function closingFence(code: string, mark: string): { readonly start: numb
   return closing === null ? undefined : { start: closing.index, end: closing.index + closing[0].length };
 }
 
+/** First line of the fence in a list that is open at the end of `text`. Deeper code than three spaces is left as it is. */
+export function openFenceLine(text: string): string | undefined {
+  let open: { readonly line: string; readonly mark: string } | undefined;
+  for (const line of text.split("\n")) {
+    const [, lead = "", mark = "", info = ""] =
+      /^((?: {0,3}(?:[-*+]|\d{1,9}[.)]))? {0,3})(`{3,}|~{3,})([^`]*)$/.exec(line) ?? [];
+    if (open !== undefined) {
+      if (line.trim() === open.mark) open = undefined;
+    } else if (mark !== "") open = { line: `${" ".repeat(Math.min(3, lead.length))}${mark}${info}\n`, mark };
+  }
+  return open?.line;
+}
+
 /** A longer header is not repeated. Characters. */
 const HEADER_CHARS = 2_000;
 

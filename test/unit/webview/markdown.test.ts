@@ -70,6 +70,18 @@ describe("a long text", () => {
     expect(blocks.map(({ part }) => part)).toEqual([0, 1, 2, 3, 4, 0]);
   });
 
+  test("has long code in a list item as code in every part, and the list after it", () => {
+    const lines = Array.from({ length: 700 }, (_, index) => `   const a${index} = **${index}**;\n`).join("");
+    const text = `1. First:\n\n   \`\`\`ts\n${lines}   \`\`\`\n\n2. Second **item**.\n`;
+    for (const { blocks } of [rendered(text), { blocks: streamed(text, 400) }]) {
+      const html = contentOf(blocks);
+      expect(count(html, "<strong>")).toBe(1);
+      expect(html).toContain("<strong>item</strong>");
+      expect(count(html, "const a")).toBe(700);
+      expect(html).not.toContain("```");
+    }
+  });
+
   test.each([400, 5_000])("that comes in pieces of %i characters ends as the whole would", (size) => {
     const rows = table.slice(0, 8_000);
     const text = `One.\n\n${rows}\nTwo **b**.\n\n${code.slice(0, 30_000)}\n\`\`\`\n\n${"- a\n".repeat(700)}\nEnd ${"w ".repeat(15_000)}`;
