@@ -5,6 +5,7 @@ import * as esbuild from "esbuild";
 import { grammars } from "./agent-core/host/syntax/grammars.ts";
 import { lazyBuiltins } from "./scripts/lazy-builtins.ts";
 import { lazySchemas } from "./scripts/lazy-schemas.ts";
+import { mergeChunks } from "./scripts/merge-chunks.ts";
 import { bundledToolParameters } from "./scripts/tool-parameters.ts";
 
 const watch = process.argv.includes("--watch");
@@ -100,6 +101,13 @@ for (const [name, options] of chosen) {
   }
   const { metafile } = await esbuild.build(options);
   writeFileSync(`dist/meta/${name}.json`, JSON.stringify(metafile));
+  if (name === "core") {
+    const programOf = (file) =>
+      Object.keys(metafile.outputs).find((path) => metafile.outputs[path].entryPoint === file);
+    const programs = ["stdio", "headless", "port"].map((entry) => programOf(`agent-core/entry/${entry}.ts`));
+    const launchers = ["dist/acp.js", "dist/cli.js", "dist/worker.js", "dist/session-index.js"];
+    await mergeChunks(metafile.outputs, { folder: "dist/chunks", programs, launchers });
+  }
   if (name === "core") copyWebAssembly();
   if (name === "core") cpSync("agent-core/skills/bundled", "dist/skills", { recursive: true });
   if (name === "core") for (const file of ["dist/acp.js", "dist/cli.js"]) chmodSync(file, 0o755);
