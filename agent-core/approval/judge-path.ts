@@ -117,7 +117,7 @@ function judgeWrite(effect: PathEffect, target: string, { scope, record }: PathJ
   if (reason === undefined) {
     // The sandbox does not hold it either: the other name is the same file.
     const isShared = effect.path.glob ? matchesSharedFile(target, scope) : hasOtherName(target, scope);
-    if (isShared) record.ask(`Writes to ${shown(effect.path)}, a hard link to a file with another name`);
+    if (isShared) record.askAlways(`Writes to ${shown(effect.path)}, a hard link to a file with another name`);
     return;
   }
   record.reach("outside");
