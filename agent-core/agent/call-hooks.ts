@@ -28,8 +28,7 @@ export async function beforeCall(call: HookedCall, hooks: Hooks, signal: AbortSi
   if (!hooks.has("pre_tool_call")) return RUN;
   const merged = await hooks.run("pre_tool_call", call, signal);
   if (merged.decision === "block") {
-    const text = `${call.tool} was not run: ${merged.reasons.join(" ")} Do not try the same thing another way.`;
-    return { kind: "refuse", text };
+    return { kind: "refuse", text: blockText(call.tool, merged) };
   }
   const { input, changedBy } = merged;
   return {
@@ -39,6 +38,20 @@ export async function beforeCall(call: HookedCall, hooks: Hooks, signal: AbortSi
     isApproved: merged.decision === "approve",
     notes: [...(input === undefined ? [] : [changeNote(changedBy, input)]), ...merged.context],
   };
+}
+
+function blockText(tool: string, { decidedBy, reasons }: Awaited<ReturnType<Hooks["run"]>>): string {
+  const labels = [...new Set(decidedBy)];
+  const by = `the hook${labels.length === 1 ? "" : "s"} "${labels.join('", "')}" blocked it`;
+  const advice = "Do not try the same thing another way; continue without it, or ask.";
+  return `${tool} was not run: ${by}. ${reasons.map(sentence).join(" ")} ${advice}`;
+}
+
+/** A hook's reason is often a word or two, and other sentences follow it. */
+function sentence(reason: string): string {
+  const text = reason.trim();
+  const capital = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(text) ? capital : `${capital}.`;
 }
 
 /** The result as the model gets it: with what the hooks add, or with the text that they put in its place. */

@@ -14,7 +14,7 @@ import { agentApp } from "../acp/serve.ts";
 import { homeFolder } from "../config/home.ts";
 import { nodeHost } from "../host/node-host.ts";
 import { takeEnvironment } from "../host/terminals/command-environment.ts";
-import { messageOf } from "../platform/errors.ts";
+import { hasCode, messageOf } from "../platform/errors.ts";
 import { call } from "../protocol/method.ts";
 import { sessionMethods } from "../protocol/sessions.ts";
 import { stillBuilding } from "../sessions/index/session-index.ts";
@@ -51,6 +51,7 @@ Exit codes: 0 success, 1 error, 130 interrupted.
 
 /** Runs one prompt to its end. Returns the exit code. */
 export async function runHeadless(args: readonly string[]): Promise<number> {
+  process.stdout.on("error", ignoreClosedReader);
   const parsed = parseCommandLine(args);
   switch (parsed.kind) {
     case "help":
@@ -71,6 +72,11 @@ export async function runHeadless(args: readonly string[]): Promise<number> {
     case "run":
       return runPrompt(parsed.options);
   }
+}
+
+/** A reader such as `head` closes the pipe when it has enough. The work continues without output. */
+function ignoreClosedReader(error: Error): void {
+  if (!hasCode(error, "EPIPE")) throw error;
 }
 
 const marks = { works: "ok", limited: "!", fails: "FAIL" } as const;

@@ -97,6 +97,8 @@ export type MergedVerdict = {
   readonly decision: "continue" | "block" | "ask" | "approve";
   /** Reasons of the decision, one sentence each. */
   readonly reasons: readonly string[];
+  /** Labels of the hooks that made the decision. */
+  readonly decidedBy: readonly string[];
   readonly input: Readonly<Record<string, unknown>> | undefined;
   readonly text: string | undefined;
   readonly context: readonly string[];
@@ -131,6 +133,7 @@ const CLOSING_MS = 1_000;
 const CONTINUE: MergedVerdict = {
   decision: "continue",
   reasons: [],
+  decidedBy: [],
   input: undefined,
   text: undefined,
   context: [],
@@ -266,19 +269,19 @@ function merge(ran: readonly Ran[], before: unknown): MergedVerdict {
   const decision = (["block", "ask", "approve"] as const).find((kind) =>
     ran.some(({ verdict }) => verdict.decision === kind),
   );
+  const deciding = ran.filter(({ verdict }) => decision !== undefined && verdict.decision === decision);
   const changed = mergedInput(ran, before);
   const merged: MergedVerdict = {
     decision: decision ?? "continue",
-    reasons: ran
-      .filter(({ verdict }) => decision !== undefined && verdict.decision === decision)
-      .map(({ hook, verdict }) => verdict.reason ?? `The hook "${hook.label}" gave no reason.`),
+    reasons: deciding.map(({ hook, verdict }) => verdict.reason ?? `The hook "${hook.label}" gave no reason.`),
+    decidedBy: deciding.map(({ hook }) => hook.label),
     input: changed.input,
     text: changing.find(({ verdict }) => verdict.text !== undefined)?.verdict.text,
     context: ran.flatMap(({ verdict }) => verdict.context ?? []),
     changedBy: changing.map(({ hook }) => hook.label),
   };
   if (changed.conflict === undefined || decision === "block") return merged;
-  return { ...merged, decision: "block", reasons: [changed.conflict] };
+  return { ...merged, decision: "block", reasons: [changed.conflict], decidedBy: merged.changedBy };
 }
 
 /** The changes of all hooks to the input. Two hooks that give one argument different values are a conflict. */

@@ -1,4 +1,4 @@
-/** Command hooks as an extension of a session. Their code is loaded only when a hook is configured. */
+/** Command hooks as an extension of a session. Their code is loaded when a hook is configured, or for `/hooks`. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Consents } from "../approval/consents.ts";
@@ -16,14 +16,9 @@ export type HooksExtensionOptions = Omit<SessionHooksOptions, "show" | "consents
   readonly onDefect: (message: string) => void;
 };
 
-/** Undefined when no hook is configured, and for an agent that a hook has started. */
+/** Undefined for an agent that a hook has started. */
 export function hooksExtension(options: HooksExtensionOptions): HooksExtension | undefined {
-  const { section, cwd, home, environment, onDefect } = options;
-  if (environment[IN_HOOK_VARIABLE]) return undefined;
-  const hasHooks = Object.keys(section).length > 0 || places.some((place) => existsSync(join(cwd, place)));
-  if (!hasHooks) return undefined;
-  const autoAccept = options.autoAccept || acceptsHooks(environment);
-  return new HooksExtension({ ...options, autoAccept, consents: new Consents(home, onDefect) });
+  return options.environment[IN_HOOK_VARIABLE] ? undefined : new HooksExtension(options);
 }
 
 /** True for an environment in which hooks of config.yaml run without a consent, as in the original Hermes Agent. */
@@ -35,16 +30,16 @@ const places = [...CLAUDE_FILES, COPILOT_FOLDER];
 
 class HooksExtension {
   readonly name = "hooks";
-  readonly #options: Omit<SessionHooksOptions, "show">;
+  readonly #options: HooksExtensionOptions;
   readonly #listeners = new Set<() => void>();
   readonly #begun = Promise.withResolvers<Session>();
-  readonly #loading: Promise<SessionHooks>;
+  /** Undefined until a hook is configured, or the user asks for the list. */
+  #loading: Promise<SessionHooks> | undefined;
   #hooks: SessionHooks | undefined;
 
-  constructor(options: Omit<SessionHooksOptions, "show">) {
+  constructor(options: HooksExtensionOptions) {
     this.#options = options;
-    this.#loading = this.#load();
-    this.#loading.catch(() => undefined); // the first turn reports it
+    if (this.#isConfigured()) this.#loaded().catch(() => undefined); // the first turn reports it
   }
 
   begin(session: Session): void {
@@ -57,12 +52,12 @@ class HooksExtension {
 
   /** Called before each turn, which waits without limit: no call runs before its guards are known. */
   async attach(): Promise<undefined> {
-    await (await this.#loading).refresh();
+    if (this.#loading !== undefined || this.#isConfigured()) await (await this.#loaded()).refresh();
   }
 
   commands() {
     const run = async (argument: string): Promise<string> => {
-      const hooks = await this.#loading;
+      const hooks = await this.#loaded();
       await hooks.refresh();
       return hooks.command(argument);
     };
@@ -74,11 +69,21 @@ class HooksExtension {
   }
 
   async act(id: string, action: string): Promise<string> {
-    return (await this.#loading).act(id, action);
+    return (await this.#loaded()).act(id, action);
   }
 
   onChange(listener: () => void): void {
     this.#listeners.add(listener);
+  }
+
+  #isConfigured(): boolean {
+    const { section, cwd } = this.#options;
+    return Object.keys(section).length > 0 || places.some((place) => existsSync(join(cwd, place)));
+  }
+
+  #loaded(): Promise<SessionHooks> {
+    this.#loading ??= this.#load();
+    return this.#loading;
   }
 
   async #load(): Promise<SessionHooks> {
@@ -88,7 +93,10 @@ class HooksExtension {
     const changed = (): void => {
       for (const listener of this.#listeners) listener();
     };
-    const hooks = new Loaded({ ...this.#options, show }, changed);
+    const { home, environment, onDefect } = this.#options;
+    const autoAccept = this.#options.autoAccept || acceptsHooks(environment);
+    const consents = new Consents(home, onDefect);
+    const hooks = new Loaded({ ...this.#options, autoAccept, consents, show }, changed);
     this.#hooks = hooks;
     await hooks.refresh();
     changed();

@@ -117,7 +117,7 @@ export class SessionHooks {
 
   #list(): string {
     const items = this.items();
-    if (items.length === 0) return "No hooks are configured. They belong into config.yaml, in the section `hooks`.";
+    if (items.length === 0) return NO_HOOKS;
     const lines = items.map(({ name, source, state, detail, error }, index) => {
       const note = error === undefined ? "" : `\n   Last failure: ${error}`;
       return `${index + 1}. ${stateWords[state]} · ${name} · ${source}\n   \`${detail}\`${note}`;
@@ -182,6 +182,9 @@ export class SessionHooks {
     this.#options.show(message);
   }
 }
+
+const NO_HOOKS =
+  "There are no hooks. A hook is a command of yours that checks tool calls and turns.\n\nAdd them to the section `hooks` of config.yaml, or to `.claude/settings.json` or `.github/hooks/*.json` in the workspace.";
 
 /** State of an entry, and the actions that it offers. */
 function stateOf(entry: Entry): readonly [HermesExtensionItem["state"], ...HermesExtensionAction[]] {

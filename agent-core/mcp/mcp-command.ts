@@ -97,7 +97,8 @@ const STATES: Readonly<Record<HermesExtensionItem["state"], string>> = {
 };
 
 function listOf(items: readonly HermesExtensionItem[]): string {
-  if (items.length === 0) return `There are no MCP servers. Add them to ${PLACES}.`;
+  if (items.length === 0)
+    return `There are no MCP servers. A server gives the agent further tools.\n\nAdd them to ${PLACES}.`;
   return [...items.map(line), "", `Type \`/mcp ${HINT}\`.`].join("\n");
 }
 

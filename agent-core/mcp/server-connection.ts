@@ -21,6 +21,8 @@ import type { ServerConfig } from "./server-config.ts";
 /** Delays before the restarts after crashes within a minute. After the next crash the server stays down. Milliseconds. */
 const RESTART_DELAYS_MS = [1_000, 5_000, 30_000];
 const CRASH_WINDOW_MS = 60_000;
+/** Longest delay before a restart that a call waits for. After a longer one the call fails at once. */
+const AWAITED_RESTART_MS = 1_000;
 
 export type ServerState =
   | { readonly kind: "starting" }
@@ -92,6 +94,8 @@ export class ServerConnection {
   #started: Promise<void> = Promise.resolve();
   /** Ends the wait before a restart. */
   #restart: AbortController | undefined;
+  /** Time of the clock at which the server restarts by itself. */
+  #restartsAt = 0;
   #isClosed = false;
   /** The server announced another list since the last reading. */
   #isStale = false as boolean;
@@ -240,6 +244,7 @@ export class ServerConnection {
     if (!willRestart) return;
     const delay = RESTART_DELAYS_MS[recent.length - 1] ?? 0;
     this.#restart = new AbortController();
+    this.#restartsAt = now + delay;
     this.#started = clock.wait(delay, this.#restart.signal).then(
       () => this.start(),
       () => undefined, // the server was closed, or started by the user
@@ -277,6 +282,13 @@ export class ServerConnection {
   }
 
   async #connected(signal: AbortSignal): Promise<OpenClient> {
+    const { clock = systemClock } = this.#options;
+    const failed = this.#state;
+    const waitMs = failed.kind === "failed" && failed.willRestart ? this.#restartsAt - clock.now() : 0;
+    if (failed.kind === "failed" && waitMs > AWAITED_RESTART_MS) {
+      const advice = `It restarts by itself; try again in ${Math.ceil(waitMs / 1_000)} s`;
+      throw new Error(`the MCP server ${this.config.name} is not available: ${failed.error}. ${advice}`);
+    }
     if (this.#client === undefined) await abortable(this.#started, signal);
     const client = this.#client;
     if (client !== undefined) return client;

@@ -155,7 +155,9 @@ export class Plugins implements Extension {
 
   #list(): string {
     const folder = extensionPlaces(this.#options.home).plugins;
-    if (this.#states.size === 0) return `There are no plugins in ${folder}.`;
+    if (this.#states.size === 0) {
+      return `There are no plugins. A plugin adds tools, slash commands, hooks and skills.\n\nAdd one as a folder in ${folder}.`;
+    }
     return this.items()
       .map(({ name, state, detail, error }) => `- \`${name}\` (${state}): ${error ?? detail}`)
       .join("\n");

@@ -1,7 +1,9 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { AcpProcess } from "../support/acp-process.ts";
 import { hasSandbox } from "../support/programs.ts";
@@ -53,6 +55,18 @@ test("hermes doctor says how to fix what is wrong, and exits with 1 when Hermes 
   expect(stdout).toMatch(/^! {5}hooks {5}config.yaml: hooks.no_event is not an event .*\n.*correct config.yaml/m);
   expect(stdout).toMatch(/^! {5}skills {4}\S+SKILL.md:1: .*\n.*correct the skill/m);
   expect(stdout).toMatch(/^! {5}home {6}\S+\.env is open to other users\n.*run chmod 600/m);
+});
+
+test("a list whose reader left early, such as head, ends quietly", async () => {
+  const env = { PATH: process.env["PATH"], HOME: home, HERMES_HOME: mkdtempSync(join(tmpdir(), "hermes-acp-home-")) };
+  const lists = [["skills", "list"], ["plugins", "list"], ["--help"]];
+  const ends = lists.map(async (args) => {
+    const child = spawn("node", ["dist/cli.js", "--cwd", cwd, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+    child.stdout.destroy();
+    const [trace, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+    return { trace, code };
+  });
+  expect(await Promise.all(ends)).toEqual(lists.map(() => ({ trace: "", code: 0 })));
 });
 
 test("/status and the opened session say whether the sandbox is on, and how to enable it", async () => {

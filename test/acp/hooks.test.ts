@@ -49,7 +49,11 @@ test("a guard of config.yaml blocks a call; its card, its replay and the journal
   await agent.prompt(id, "go");
   const blocked = { name: GUARD, event: "pre_tool_call", outcome: "blocked", message: "Keep your hands off." };
   expect(runs(agent.of("tool_call_update"))).toMatchObject([blocked]);
-  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("terminal was not run: Keep your hands off.");
+  const text = `terminal was not run: the hook "${GUARD}" blocked it. Keep your hands off. Do not`;
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain(JSON.stringify(text).slice(1, -1));
+  expect(JSON.stringify(agent.of("tool_call_update").at(-1)?.["content"])).toContain(
+    "blocked it. Keep your hands off.",
+  );
   expect(existsSync(join(agent.cwd, "secret"))).toBe(false);
   await agent.prompt(id, "again");
   expect(existsSync(join(agent.cwd, "fine"))).toBe(true);
@@ -86,7 +90,7 @@ test("a workspace's guard runs after /hooks allow, in a trusted workspace alone"
   const hooks = { PreToolUse: [{ matcher: "Bash", hooks: [{ type: "command", command: GUARD }] }] };
   writeFileSync(join(agent.cwd, ".claude", "settings.json"), JSON.stringify({ hooks }));
   const untrusted = await open(false);
-  expect(await answer(untrusted, "/hooks")).toContain("No hooks are configured.");
+  expect(await answer(untrusted, "/hooks")).toContain("There are no hooks.");
   const id = await open(true);
   expect(await answer(id, "/hooks")).toContain(
     "1. **Needs your consent** · pre_tool_call Bash · .claude/settings.json",

@@ -29,15 +29,24 @@ async function answer(agent: AcpAgent, sessionId: string, prompt: string): Promi
 const userMessages = (agent: AcpAgent): unknown[] =>
   agent.of("user_message_chunk").map(({ content }) => (content as Json)["text"]);
 
-test("/tools as the first prompt waits for the tools of a server", async () => {
+test("/tools lists the tools of a server once it has started", async () => {
   const agent = await start();
-  const server = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
-  writeFileSync(
-    join(agent.home, "config.yaml"),
-    `mcp_servers: {fs: {command: node, args: [${server}, ${agent.home}]}}\n`,
-  );
+  const server = join(import.meta.dirname, "../support/mcp-fixture.mjs");
+  writeFileSync(join(agent.home, "config.yaml"), `mcp_servers: {fix: {command: node, args: [${server}, --mute]}}\n`);
   const id = await agent.newSession();
-  expect(await answer(agent, id, "/tools")).toContain("- `mcp__fs__read_text_file`");
+  await expect.poll(() => answer(agent, id, "/tools"), { timeout: 20_000 }).toContain("- `mcp__fix__echo`");
+});
+
+test("without any extension /mcp, /hooks and /plugins exist, and say where to add one", async () => {
+  const agent = await start();
+  const id = await agent.newSession();
+  const help = await answer(agent, id, "/help");
+  const offered = () => JSON.stringify(agent.of("available_commands_update").at(-1));
+  for (const name of ["mcp", "hooks", "plugins"]) {
+    expect(await answer(agent, id, `/${name}`)).toMatch(/^There are no [\w ]+\. An? .+\n\nAdd /);
+    expect(help).toContain(`- \`/${name} `);
+    await expect.poll(offered).toContain(`"name":"${name}"`);
+  }
 });
 
 test("/title shows and sets the title, and tells the client", async () => {

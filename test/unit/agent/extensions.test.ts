@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import * as z from "zod";
+import type { CommandSession } from "../../../agent-core/acp/commands/command.ts";
+import { runCommand } from "../../../agent-core/acp/commands/slash-commands.ts";
 import type { Extension } from "../../../agent-core/agent/extensions.ts";
 import { AIAgent } from "../../../agent-core/index.ts";
 import { defineTool, type Tool } from "../../../agent-core/tools/tool.ts";
@@ -89,6 +91,16 @@ test("an extension that fails costs its part alone, and the log names it", async
   };
   expect(await agentWith(broken).chat("go")).toBe("done");
   expect(log.sort()).toEqual(["The extension skills failed: no index", "The extension skills failed: no router"]);
+});
+
+test("/tools as the first prompt waits for the tools of a slow extension", async () => {
+  const ready = Promise.withResolvers<void>();
+  let tools: readonly Tool[] = [];
+  const agent = agentWith({ name: "mcp", ready: ready.promise, tools: () => tools });
+  const answer = runCommand("/tools", { agent, signal: new AbortController().signal } as CommandSession);
+  tools = [greeter("greet")];
+  ready.resolve();
+  expect(await answer).toContain("- `greet`");
 });
 
 test("a cancelled turn does not wait for a slow extension", async () => {

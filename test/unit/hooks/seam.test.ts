@@ -54,15 +54,17 @@ test("every event of a session reaches its hooks, in order", async () => {
 
 test("a blocked call never runs; model, card and journal get the reason", async () => {
   const { agent, cwd, entries, progress } = hookedAgent(model, [
-    hook("pre_tool_call", always({ decision: "block", reason: "No new files." })),
+    hook("pre_tool_call", always({ decision: "block", reason: "no new files" })),
   ]);
   model.script(callTools(touch("b.txt"), call("mcp__hello__greet", { who: "you" })), say("done"));
   await agent.chat("go");
   expect(existsSync(join(cwd, "b.txt"))).toBe(false);
   expect(existsSync(join(cwd, "greeted.txt"))).toBe(false);
-  expect(lastRequest()).toContain("terminal was not run: No new files.");
-  expect(lastRequest()).toContain("mcp__hello__greet was not run: No new files.");
-  const blocked = { name: "guard.sh", event: "pre_tool_call", outcome: "blocked", message: "No new files." };
+  for (const name of ["terminal", "mcp__hello__greet"]) {
+    const text = `${name} was not run: the hook \\"guard.sh\\" blocked it. No new files. Do not try the same thing another way;`;
+    expect(lastRequest()).toContain(text);
+  }
+  const blocked = { name: "guard.sh", event: "pre_tool_call", outcome: "blocked", message: "no new files" };
   expect(entries().filter(({ type }) => type === "hook")).toMatchObject([blocked, blocked]);
   expect(entries().find(({ type }) => type === "tool")).toMatchObject({ ok: false, hooks: [blocked] });
   expect(progress.some((event) => event.type === "hook" && event.run.outcome === "blocked")).toBe(true);
@@ -73,7 +75,7 @@ test("a read-only call that starts in the stream is blocked as well", async () =
   const { agent } = hookedAgent(model, [hook("pre_tool_call", always({ decision: "block", reason: "No reading." }))]);
   model.script(callTools(call("read_file", { path: "a.txt" })), say("done"));
   await agent.chat("go");
-  expect(lastRequest()).toContain("read_file was not run: No reading.");
+  expect(lastRequest()).toContain('read_file was not run: the hook \\"guard.sh\\" blocked it. No reading.');
 });
 
 test("a question of a hook asks the user, also about a call that runs unasked", async () => {

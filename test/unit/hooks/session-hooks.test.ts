@@ -240,10 +240,17 @@ test("files that cannot be used are named", async () => {
   ]);
 });
 
-test("a session without hooks, and an agent inside a hook, have no extension", () => {
+test("without hooks /hooks says where to add them, and finds one that was added later; an agent inside a hook has none", async () => {
   const none = { cwd, home, withheld: [], autoAccept: false, trusted: () => true, onDefect: () => undefined };
-  const section = { pre_tool_call: [] };
-  expect(hooksExtension({ ...none, section: {}, environment: {} })).toBeUndefined();
-  expect(hooksExtension({ ...none, section, environment: { HERMES_IN_HOOK: "1" } })).toBeUndefined();
-  expect(hooksExtension({ ...none, section, environment: {} })).toBeDefined();
+  expect(hooksExtension({ ...none, section: {}, environment: { HERMES_IN_HOOK: "1" } })).toBeUndefined();
+  const extension = hooksExtension({ ...none, section: {}, environment: {} });
+  extension?.begin({ status: ({ message }) => shown.push(message) });
+  await extension?.attach();
+  const [command] = extension?.commands() ?? [];
+  expect(await command?.run("")).toContain("There are no hooks. A hook is a command of yours");
+  expect([extension?.items(), shown]).toEqual([[], []]);
+  put(".claude/settings.json", claude("PreToolUse", group("Bash", "exit 2")));
+  await extension?.attach();
+  expect(extension?.items()).toHaveLength(1);
+  expect(shown).toEqual(["1 hook needs your consent before it runs. /hooks shows what would run."]);
 });

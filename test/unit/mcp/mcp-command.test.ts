@@ -115,5 +115,7 @@ test("a cancel ends the command while a server starts", async () => {
 });
 
 test("without servers the answer says where to add them", async () => {
-  expect((await run("", [])).answer).toContain("There are no MCP servers. Add them to `mcp_servers` in config.yaml");
+  const { answer } = await run("", []);
+  expect(answer).toContain("There are no MCP servers. A server gives the agent further tools.");
+  expect(answer).toContain("Add them to `mcp_servers` in config.yaml");
 });

@@ -10,7 +10,7 @@ import { ManualClock } from "../../support/manual-clock.ts";
 
 const FIXTURE = join(import.meta.dirname, "../../support/mcp-fixture.mjs");
 
-test("a server that crashes is started again after 1, 5 and 30 seconds, then it stays down until the user restarts it", async () => {
+test("a server that crashes restarts after 1, 5 and 30 seconds, in which calls fail at once; then the user restarts it", async () => {
   const server = { name: "fix", command: process.execPath, args: [FIXTURE, "--mute", "--crash-at=1"], env: [] };
   const [config] = editorServers([server]).servers;
   if (config === undefined) throw new Error("no server");
@@ -18,12 +18,15 @@ test("a server that crashes is started again after 1, 5 and 30 seconds, then it 
   const connection = new ServerConnection({ config, folder: temporaryFolder("hermes-mcp-"), clock });
   onTestFinished(() => connection.close());
   await connection.start();
-  const crash = (): Promise<unknown> =>
-    connection.call("echo", { message: "" }, { signal: AbortSignal.timeout(5_000), user: USER }).catch(() => undefined);
+  const call = (): Promise<unknown> =>
+    connection.call("echo", { message: "" }, { signal: AbortSignal.timeout(5_000), user: USER });
+  const crash = (): Promise<unknown> => call().catch(() => undefined);
   for (const delayMs of [1_000, 5_000, 30_000]) {
     expect(connection.state).toEqual({ kind: "on" });
     await crash();
     expect(connection.state).toMatchObject({ kind: "failed", willRestart: true });
+    if (delayMs > 1_000)
+      await expect(call()).rejects.toThrow(`It restarts by itself; try again in ${delayMs / 1_000} s`);
     await clock.advance(delayMs - 1);
     expect(connection.state).toMatchObject({ kind: "failed" });
     await clock.advance(1);

@@ -342,7 +342,8 @@ test("without plugins nothing is read or started, and /plugins finds one that wa
   const plugins = await started({});
   expect([plugins.ready, plugins.tools(), plugins.hooks(), plugins.items()]).toEqual([undefined, [], [], []]);
   const command = (argument: string) => plugins.commands()[0]?.run(argument, never);
-  expect(await command("")).toBe(`There are no plugins in ${join(home, "plugins")}.`);
+  expect(await command("")).toMatch(/^There are no plugins\. A plugin adds tools/);
+  expect(await command("")).toContain(`Add one as a folder in ${join(home, "plugins")}.`);
   install("late", plugin(tool("late", "return 1")));
   expect(await command("")).toBe("- `late` (off): 1.0 · A test");
 });
