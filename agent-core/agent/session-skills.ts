@@ -45,13 +45,9 @@ export class SessionSkills implements Extension {
     return this.#known.failures;
   }
 
-  /** Settles when the skills have been read once. Never rejects. */
+  /** Settles when the last reading in the background has ended. Reads the skills if nothing has. Never rejects. */
   loaded(): Promise<void> {
-    const failed = (error: unknown): void => {
-      this.#options.onDefect(`The skills cannot be read: ${messageOf(error)}`);
-    };
-    // The modules that the first prompt needs are loaded, too, while the user types.
-    this.#loaded ??= Promise.all([this.refresh(), loadIndex(), loadRouting()]).then(() => undefined, failed);
+    this.#loaded ??= this.#read();
     return this.#loaded;
   }
 
@@ -60,13 +56,16 @@ export class SessionSkills implements Extension {
   }
 
   async promptText(): Promise<string | undefined> {
-    const [{ skillIndex }] = await Promise.all([loadIndex(), this.refresh()]);
+    const [{ skillIndex }] = await Promise.all([loadIndex(), this.loaded()]);
     return skillIndex(this.#offered());
   }
 
-  /** The skills that a message names, else those that fit it. */
+  /**
+   * The skills that a message names, else those that fit it. Only a message with a name reads the folders again: the others
+   * use the reading after the last turn, and wait for nothing.
+   */
   async attach(message: string): Promise<string | undefined> {
-    await Promise.all([this.refresh(), loadRouting()]);
+    await (COMMAND.test(message) ? this.refresh() : this.loaded());
     const named = this.#namedIn(message);
     const chosen = named.length > 0 ? named : await this.#routedFor(message);
     if (chosen.length === 0) return undefined;
@@ -94,12 +93,13 @@ export class SessionSkills implements Extension {
   }
 
   trust(): void {
-    void this.refresh();
+    this.#loaded = this.#read();
   }
 
-  /** Counts the uses of a turn that has ended. */
+  /** Counts the uses of a turn that has ended, and reads the skills for the next one. */
   async endTurn(succeeded: boolean): Promise<void> {
     if (this.#library !== undefined) await (await this.#library).endTurn(succeeded);
+    this.#loaded = this.#read();
   }
 
   /** Reads the skills again, as far as they changed. */
@@ -109,6 +109,15 @@ export class SessionSkills implements Extension {
     if (stateOf(this.#known) === before) return;
     this.#commands = [this.#listCommand(), ...this.#offered().map(skillCommand)];
     for (const listener of this.#listeners) listener();
+  }
+
+  async #read(): Promise<void> {
+    try {
+      // The modules that the next prompt needs are loaded, too, while the user types.
+      await Promise.all([this.refresh(), loadIndex(), loadRouting()]);
+    } catch (error) {
+      this.#options.onDefect(`The skills cannot be read: ${messageOf(error)}`);
+    }
   }
 
   #offered(): readonly KnownSkill[] {

@@ -117,11 +117,7 @@ export class TurnRunner {
     const shellOpened = shell.open(signal, (event) => this.#notify.status(event));
     await setup.extensions.ready(signal);
     setup.catalogue.beginTurn(context.window);
-    await this.#attach(options.userMessage);
-    if (record.systemPrompt === undefined) {
-      record.freezeSystemPrompt(await setup.buildSystemPrompt(options.systemMessage));
-    }
-    await shellOpened;
+    await Promise.all([this.#attach(options.userMessage), this.#prepareSystemPrompt(options), shellOpened]);
     const turn = this.#turn(record.systemPrompt ?? "", signal);
     this.#hasRun = true;
     const outcome = await runTurn(turn);
@@ -192,6 +188,11 @@ export class TurnRunner {
   #add(message: Message): number {
     if (message.role === "assistant") this.#partial.clear();
     return this.#options.record.add(message);
+  }
+
+  async #prepareSystemPrompt({ systemMessage }: RunOptions): Promise<void> {
+    const { record, setup } = this.#options;
+    if (record.systemPrompt === undefined) record.freezeSystemPrompt(await setup.buildSystemPrompt(systemMessage));
   }
 
   /** Adds the extensions' data for a message. */
