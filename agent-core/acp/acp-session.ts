@@ -1,4 +1,5 @@
 /** An open session: its agent, mode and trust, and the updates that its client gets. */
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type AgentContext,
   type ContentBlock,
@@ -33,6 +34,8 @@ import { updateCallbacks } from "./update-callbacks.ts";
 const SENT_AT_ONCE = 64;
 /** A client that prompts at once does not wait for the preparation; one whose user types gives it more time than it takes. */
 const WARM_UP_DELAY_MS = 20;
+/** The first request of a client that prompts at once is sent by then, and the model has not answered. Milliseconds. */
+const EARLY_PROMPT_DELAY_MS = 100;
 
 export type AcpSessionOptions = SessionAgentOptions &
   Pick<CommandSession, "readStored" | "importSessions"> & {
@@ -193,11 +196,12 @@ export class AcpSession {
     this.#sendOptions();
   }
 
-  /** Prepares the first request and the first tool call while the user types. An earlier prompt precedes the former. */
+  /** Prepares the first request and the first tool call while the user types. An earlier prompt precedes both. */
   warmUp(): void {
     const { signal } = this.#warming;
     const prepare = async (): Promise<void> => {
       if (!signal.aborted) await warmUpModel(this.agent.model, signal);
+      if (signal.aborted) await delay(EARLY_PROMPT_DELAY_MS, undefined, { ref: false });
       await this.agent.warmUp();
     };
     setTimeout(prepare, WARM_UP_DELAY_MS).unref();
