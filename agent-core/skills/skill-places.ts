@@ -1,5 +1,5 @@
 /** Folders with skills, and the scan of one: every skill that loads, and the reason for each one that does not. */
-import type { Dirent } from "node:fs";
+import { type Dirent, statSync } from "node:fs";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -71,7 +71,10 @@ export async function scanPlace(place: SkillPlace): Promise<FoundSkills> {
     skills: [],
     failures: [{ name: basename(path), path, reason, line: 1, source: place.source }],
   });
+  const absent = (): FoundSkills => (place.isNamed ? failed("it does not exist") : { skills: [], failures: [] });
   try {
+    // Most places do not exist, and each turn scans them: the rejection of `realpath` takes far longer than this test.
+    if (statSync(place.folder, { throwIfNoEntry: false }) === undefined) return absent();
     const root = await realpath(place.folder);
     if (place.within !== undefined && !isInside(root, await realpath(place.within))) {
       return failed("the folder leads out of the workspace by a symbolic link");
@@ -83,8 +86,7 @@ export async function scanPlace(place: SkillPlace): Promise<FoundSkills> {
     const rest = failed(`it has ${folders.length} folders; only the first ${MAX_FOLDERS} are read`);
     return joined([all, rest]);
   } catch (error) {
-    if (!hasCode(error, "ENOENT")) return failed(`it cannot be read: ${messageOf(error)}`);
-    return place.isNamed ? failed("it does not exist") : { skills: [], failures: [] };
+    return hasCode(error, "ENOENT") ? absent() : failed(`it cannot be read: ${messageOf(error)}`);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Counts of the uses of skills, and the skills that the user switched off: one file beside the home's skills. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { readJsonFile, replaceFile } from "../config/home-file.ts";
@@ -32,7 +33,8 @@ export function recordOf(records: SkillRecords, name: string): SkillRecord {
 
 /** Records of all skills, by name. A damaged file counts as empty. */
 export async function readRecords(skillsFolder: string): Promise<SkillRecords> {
-  return recordsSchema.safeParse(await readJsonFile(join(skillsFolder, RECORDS_FILE))).data ?? {};
+  const path = join(skillsFolder, RECORDS_FILE);
+  return existsSync(path) ? (recordsSchema.safeParse(await readJsonFile(path)).data ?? {}) : {};
 }
 
 /** Changes the record of one skill, also between other processes. Rejects when writing fails. */
