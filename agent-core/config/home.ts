@@ -68,9 +68,9 @@ export function consentsFile(home: string): string {
   return join(home, "vscode", "consents.json");
 }
 
-/** File of the MCP servers and tools that the user switched on or off. */
-export function serverSwitchesFile(home: string): string {
-  return join(home, "vscode", "mcp-switches.json");
+/** File of the extensions that the user switched on or off. */
+export function switchesFile(home: string): string {
+  return join(home, "vscode", "switches.json");
 }
 
 /** Folder of protected files that sandboxed commands made, and that were moved out of the workspace. */

@@ -8,14 +8,20 @@ import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type ConfiguredAgent, configuredAgent } from "../agent/configured-agent.ts";
+import { Consents } from "../approval/consents.ts";
 import { type Environment, extensionPlaces, homeFolder } from "../config/home.ts";
 import { UNUSABLE_TERMINAL } from "../config/sections.ts";
+import { Switches } from "../config/switches.ts";
 import { readHomeHooks } from "../hooks/home-hooks.ts";
+import { acceptsHooks } from "../hooks/hooks-extension.ts";
+import { SessionHooks } from "../hooks/session-hooks.ts";
+import { readSharedHooks } from "../hooks/shared-hooks.ts";
 import { findProgram } from "../host/find-program.ts";
 import { usableSandbox } from "../host/terminals/configured-backend.ts";
 import { findShell } from "../host/terminals/local-backend.ts";
 import { sandboxText } from "../host/terminals/terminals.ts";
-import { serverDetail, serversFrom } from "../mcp/server-config.ts";
+import { type ServerConfig, serverDetail, serversFrom } from "../mcp/server-config.ts";
+import { WorkspaceServers } from "../mcp/workspace-servers.ts";
 import { messageOf } from "../platform/errors.ts";
 import { networkSettings, proxyFor, proxyName } from "../platform/http/network-settings.ts";
 import { findPlugins, unknownPlugin } from "../plugins/find-plugins.ts";
@@ -221,23 +227,44 @@ function otherModel(setting: string, settings: ModelSettings, environment: Envir
   ];
 }
 
-/** Servers of config.yaml. `hermes mcp list` starts them. */
-function mcpServers({ configured }: Facts): readonly Diagnosis[] {
+/** Servers of config.yaml and of the workspace. `hermes mcp list` starts them. */
+async function mcpServers({ configured, environment, home: folder, cwd }: Facts): Promise<readonly Diagnosis[]> {
   const name = "mcp";
-  const { servers, problems } = serversFrom(configured.mcpServers, { source: "config", sourceName: "config.yaml" });
-  const wrong = problems.map((text): Diagnosis => ({ name, state: "limited", text, fix: "correct mcp_servers" }));
-  const found = servers.map((server): Diagnosis => {
-    const { settings, isEnabled } = server;
-    const text = `${server.name}: ${serverDetail(server)}`;
-    if (!isEnabled) return { name, state: "works", text: `${text}, off` };
-    if (settings.kind !== "stdio") return { name, state: "works", text: `${text}, not contacted` };
-    if (existsSync(settings.command) || findProgram(settings.command) !== undefined) {
-      return { name, state: "works", text: `${text}, not started` };
-    }
-    const fix = `install ${settings.command}, or correct mcp_servers.${server.name}.command in config.yaml`;
-    return { name, state: "limited", text: `${server.name}: ${settings.command} was not found on PATH`, fix };
-  });
-  return servers.length + wrong.length === 0 ? works(name, "none") : [...wrong, ...found];
+  const own = serversFrom(configured.mcpServers, { source: "config", sourceName: "config.yaml" });
+  const workspace = new WorkspaceServers([cwd], environment).read();
+  const switches = await Switches.of(folder);
+  const consents = new Consents(folder, () => undefined);
+  const problems = [...limited(name, own.problems, "mcp_servers"), ...limited(name, workspace.problems, "the file")];
+  const found = own.servers.map((server) => serverDiagnosis(server, switches.isOn(`mcp:${server.name}`)));
+  const names = new Set(own.servers.map((server) => server.name));
+  for (const { config: server, hash, description } of workspace.servers) {
+    if (names.has(server.name)) continue;
+    const isOn = switches.isOn(`mcp:${hash}`);
+    if (isOn === false || consents.isAllowed("mcp", hash)) found.push(serverDiagnosis(server, isOn));
+    else
+      found.push(
+        waiting(name, `${server.name} of ${server.sourceName}: ${description}`, `hermes mcp allow ${server.name}`),
+      );
+  }
+  return found.length + problems.length === 0 ? works(name, "none") : [...problems, ...found];
+}
+
+/** `isOn`: the user's own switch; undefined without one. */
+function serverDiagnosis(server: ServerConfig, isOn: boolean | undefined): Diagnosis {
+  const name = "mcp";
+  const { settings, isEnabled, sourceName } = server;
+  const text = `${server.name}: ${serverDetail(server)}`;
+  if (!(isOn ?? isEnabled)) return { name, state: "works", text: `${text}, off` };
+  if (settings.kind !== "stdio") return { name, state: "works", text: `${text}, not contacted` };
+  if (existsSync(settings.command) || findProgram(settings.command) !== undefined) {
+    return { name, state: "works", text: `${text}, not started` };
+  }
+  const fix = `install ${settings.command}, or correct ${server.name} in ${sourceName}`;
+  return { name, state: "limited", text: `${server.name}: ${settings.command} was not found on PATH`, fix };
+}
+
+function waiting(name: string, text: string, command: string): Diagnosis {
+  return { name, state: "limited", text: `needs your consent: ${text}`, fix: `run ${command}` };
 }
 
 /** Any address outside this machine shows the proxy. */
@@ -265,10 +292,24 @@ function proxy({ environment }: Facts): readonly Diagnosis[] {
   }
 }
 
-function hooks({ configured }: Facts): readonly Diagnosis[] {
-  const read = readHomeHooks(configured.hooks.section);
-  const names = read.hooks.map(({ event, command }) => `${event}: ${command}`);
-  return summed("hooks", names, limited("hooks", read.problems, "config.yaml"));
+async function hooks({ configured, environment, home: folder, cwd }: Facts): Promise<readonly Diagnosis[]> {
+  const name = "hooks";
+  const { section } = configured.hooks;
+  const consents = new Consents(folder, () => undefined);
+  const options = { ...configured.hooks, cwd, home: folder, consents, withheld: [], trusted: () => true };
+  const autoAccept = options.autoAccept || acceptsHooks(environment);
+  const session = new SessionHooks({ ...options, autoAccept, show: () => undefined }, () => undefined);
+  await session.refresh();
+  const items = session.items();
+  const unused = items.filter(({ state }) => state === "needs-consent");
+  const usable = items
+    .filter(({ state }) => state !== "needs-consent")
+    .map((hook) => `${hook.name}: ${hook.detail}${hook.state === "off" ? " (off)" : ""}`);
+  return summed(name, usable, [
+    ...limited(name, readHomeHooks(section).problems, "config.yaml"),
+    ...limited(name, (await readSharedHooks(cwd)).problems, "the file"),
+    ...unused.map((hook) => waiting(name, `${hook.name} of ${hook.source}: ${hook.detail}`, "/hooks in a session")),
+  ]);
 }
 
 async function plugins({ home: folder, configured }: Facts): Promise<readonly Diagnosis[]> {

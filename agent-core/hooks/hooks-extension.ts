@@ -22,7 +22,7 @@ export function hooksExtension(options: HooksExtensionOptions): HooksExtension |
 }
 
 /** True for an environment in which hooks of config.yaml run without a consent, as in the original Hermes Agent. */
-function acceptsHooks(environment: Environment): boolean {
+export function acceptsHooks(environment: Environment): boolean {
   return environment["HERMES_ACCEPT_HOOKS"] === "1";
 }
 
@@ -97,8 +97,8 @@ class HooksExtension {
     const autoAccept = this.#options.autoAccept || acceptsHooks(environment);
     const consents = new Consents(home, onDefect);
     const hooks = new Loaded({ ...this.#options, autoAccept, consents, show }, changed);
-    this.#hooks = hooks;
     await hooks.refresh();
+    this.#hooks = hooks;
     changed();
     return hooks;
   }

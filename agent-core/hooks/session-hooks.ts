@@ -1,6 +1,7 @@
 /** The command hooks of one session: those of the home and of the workspace, with consents, list and switches. */
 import { type Consents, contentHash } from "../approval/consents.ts";
 import { configFile } from "../config/home.ts";
+import { Switches } from "../config/switches.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import { type CommandHook, type CommandPlace, homeHook } from "./command-hook.ts";
@@ -33,7 +34,6 @@ type Entry = {
   /** The user has allowed it, perhaps with other scripts. Such a hook fails at each run, and a guard blocks. */
   wasAllowed(): boolean;
   allow(): Promise<void>;
-  isOn: boolean;
   /** Reason of its last failure, in one line. */
   error: string | undefined;
 };
@@ -46,6 +46,8 @@ export class SessionHooks {
   readonly #home: readonly Entry[];
   #workspace: readonly Entry[] = [];
   #active: readonly Hook[] = [];
+  /** Undefined before the first `refresh`. */
+  #switches: Switches | undefined;
 
   constructor(options: SessionHooksOptions, onChange: () => void) {
     this.#options = options;
@@ -64,16 +66,15 @@ export class SessionHooks {
 
   /** Reads the workspace's files again, and shows once that hooks need a consent. */
   async refresh(): Promise<void> {
-    const { cwd, trusted } = this.#options;
+    const { cwd, home, trusted } = this.#options;
+    this.#switches = await Switches.of(home); // another session may have switched one
     if (trusted()) {
       const { hooks, problems } = await readSharedHooks(cwd);
       for (const problem of problems) this.#showOnce(problem);
-      const known = new Map(this.#workspace.map((entry) => [entry.id, entry]));
-      const entries = await Promise.all(hooks.map((definition) => this.#sharedEntry(definition)));
-      this.#workspace = entries.map((entry) => Object.assign(entry, { isOn: known.get(entry.id)?.isOn ?? true }));
+      this.#workspace = await Promise.all(hooks.map((definition) => this.#sharedEntry(definition)));
     }
     this.#update();
-    const waiting = this.#entries.filter((entry) => !entry.isAllowed());
+    const waiting = this.#entries.filter((entry) => this.#isOn(entry) && !entry.isAllowed());
     if (waiting.length === 0) return;
     const count = waiting.length === 1 ? "1 hook needs" : `${waiting.length} hooks need`;
     const keys = waiting.map(({ id }) => id).join();
@@ -84,7 +85,7 @@ export class SessionHooks {
     return this.#entries.map((entry) => {
       const { id, definition, source, path, error } = entry;
       const { event, matcher, command } = definition;
-      const [state, ...actions] = stateOf(entry);
+      const [state, ...actions] = this.#isOn(entry) ? stateOf(entry) : (["off", "enable"] as const);
       return {
         ...{ id, kind: "hook", name: matcher === undefined ? event : `${event} ${matcher}`, source, path },
         ...{ state, detail: command },
@@ -100,11 +101,11 @@ export class SessionHooks {
     if (entry === undefined) throw new Error("There is no such hook. /hooks lists them.");
     const { command } = entry.definition;
     if (action === "allow") await entry.allow();
-    else entry.isOn = action === "enable";
+    else await this.#switched(entry, action === "enable");
     this.#update();
     this.#onChange();
     if (action === "allow") return `Allowed: \`${command}\`.`;
-    return entry.isOn ? `On: \`${command}\`.` : `Off for this session: \`${command}\`.`;
+    return action === "enable" ? `On: \`${command}\`.` : `Off, in all sessions: \`${command}\`.`;
   }
 
   /** `/hooks`, `/hooks allow 2`. */
@@ -130,7 +131,16 @@ export class SessionHooks {
   }
 
   #update(): void {
-    this.#active = this.#entries.filter((entry) => entry.isOn && entry.wasAllowed()).map(({ hook }) => hook);
+    this.#active = this.#entries.filter((entry) => this.#isOn(entry) && entry.wasAllowed()).map(({ hook }) => hook);
+  }
+
+  #isOn({ id }: Entry): boolean {
+    return this.#switches?.isOn(id) ?? true;
+  }
+
+  async #switched({ id }: Entry, isOn: boolean): Promise<void> {
+    this.#switches ??= await Switches.of(this.#options.home);
+    await this.#switches.set(id, isOn);
   }
 
   #homeEntry(definition: CommandHook): Entry {
@@ -159,10 +169,9 @@ export class SessionHooks {
   }
 
   /** The entry's hook remembers its last failure. */
-  #entry(hook: Hook, facts: Omit<Entry, "hook" | "isOn" | "error">): Entry {
+  #entry(hook: Hook, facts: Omit<Entry, "hook" | "error">): Entry {
     const entry: Entry = {
       ...facts,
-      isOn: true,
       error: undefined,
       hook: {
         ...hook,
@@ -186,9 +195,8 @@ export class SessionHooks {
 const NO_HOOKS =
   "There are no hooks. A hook is a command of yours that checks tool calls and turns.\n\nAdd them to the section `hooks` of config.yaml, or to `.claude/settings.json` or `.github/hooks/*.json` in the workspace.";
 
-/** State of an entry, and the actions that it offers. */
+/** State of an entry that is switched on, and the actions that it offers. */
 function stateOf(entry: Entry): readonly [HermesExtensionItem["state"], ...HermesExtensionAction[]] {
-  if (!entry.isOn) return ["off", "enable"];
   if (!entry.isAllowed())
     return entry.wasAllowed() ? ["needs-consent", "allow", "disable"] : ["needs-consent", "allow"];
   return ["on", "disable"];

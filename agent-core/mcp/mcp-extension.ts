@@ -133,11 +133,11 @@ export class McpExtension implements Extension {
       setTimeout(resolve, START_DELAY_MS);
     });
     if (this.#isDisposed) return;
-    const [{ SessionServers: Servers }, { ServerSwitches }] = await Promise.all([
+    const [{ SessionServers: Servers }, { Switches }] = await Promise.all([
       import("./session-servers.ts"),
-      import("./server-switches.ts"),
+      import("../config/switches.ts"),
     ]);
-    const servers = new Servers(this.#options, await ServerSwitches.of(this.#options.home), session);
+    const servers = new Servers(this.#options, await Switches.of(this.#options.home), session);
     if (this.#isDisposed) return servers.dispose();
     this.#servers = servers;
     this.#known.resolve();

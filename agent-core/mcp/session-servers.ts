@@ -2,6 +2,7 @@
 import type { Extension, ExtensionCommand, ExtensionSession } from "../agent/extensions.ts";
 import { Consents } from "../approval/consents.ts";
 import type { Environment } from "../config/home.ts";
+import type { Switches } from "../config/switches.ts";
 import { messageOf } from "../platform/errors.ts";
 import type { HermesExtensionAction, HermesExtensionItem } from "../protocol/extensions.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -13,7 +14,6 @@ import type { ServerAuth } from "./server-auth.ts";
 import type { ServerConfig } from "./server-config.ts";
 import type { ServerConnection } from "./server-connection.ts";
 import { consentLine, describe, itemId, itemOf, problemOf, type ServerEntry, signedIn } from "./server-entry.ts";
-import type { ServerSwitches } from "./server-switches.ts";
 import { serverUser } from "./server-user.ts";
 import { type WorkspaceServerList, WorkspaceServers } from "./workspace-servers.ts";
 import { wrapperTools } from "./wrapper-tools.ts";
@@ -44,7 +44,7 @@ export class SessionServers implements Extension {
   readonly #session: ExtensionSession;
   readonly #names = new ToolNames();
   readonly #samplingAllowed = new Set<string>();
-  readonly #switches: ServerSwitches;
+  readonly #switches: Switches;
   readonly #consents: Consents;
   readonly #signIns: PendingSignIns;
   readonly #workspace: WorkspaceServers;
@@ -53,7 +53,7 @@ export class SessionServers implements Extension {
   #tools: readonly Tool[] = [];
 
   /** Starts the servers in the background. */
-  constructor(options: SessionServersOptions, switches: ServerSwitches, session: ExtensionSession) {
+  constructor(options: SessionServersOptions, switches: Switches, session: ExtensionSession) {
     this.#options = options;
     this.#session = session;
     this.#switches = switches;
@@ -149,7 +149,7 @@ export class SessionServers implements Extension {
   }
 
   #entryOf(config: ServerConfig, consent: ServerEntry["consent"]): ServerEntry {
-    const key = consent?.hash ?? config.name;
+    const key = switchKey({ config, consent });
     return {
       config,
       consent,
@@ -303,7 +303,7 @@ export class SessionServers implements Extension {
     const { config, consent } = entry;
     const { name } = config;
     if (consent !== undefined && !isOn) this.#consents.revoke("mcp", consent.hash);
-    await this.#switches.switchServer(consent?.hash ?? name, isOn);
+    await this.#switches.set(switchKey(entry), isOn);
     entry.isOn = isOn;
     if (!isOn) await this.#stop(entry);
     this.#notify();
@@ -317,13 +317,18 @@ export class SessionServers implements Extension {
     const { name } = entry.config;
     const known = entry.lease?.connection.listing.tools.some((each) => each.name === tool);
     if (!known) throw new Error(`${name} has no tool ${tool}`);
-    await this.#switches.switchTool(entry.consent?.hash ?? name, tool, isOn);
+    await this.#switches.setTool(switchKey(entry), tool, isOn);
     if (isOn) entry.toolsOff.delete(tool);
     else entry.toolsOff.add(tool);
     entry.made = undefined;
     this.#notify();
     return `${tool} of ${name} is ${isOn ? "on" : "off"} from the next message on.`;
   }
+}
+
+/** A server of a workspace is named by its content, as its consent is. */
+function switchKey({ config, consent }: Pick<ServerEntry, "config" | "consent">): string {
+  return `mcp:${consent?.hash ?? config.name}`;
 }
 
 function isUsable({ state, listing }: ServerConnection): boolean {

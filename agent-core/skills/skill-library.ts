@@ -2,6 +2,7 @@
 import { platform } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Switches } from "../config/switches.ts";
 import { KeyedQueue } from "../platform/keyed-queue.ts";
 import { wrapData } from "../prompt/injection-scan.ts";
 import { bundled } from "./bundled.gen.ts";
@@ -126,8 +127,7 @@ export class SkillLibrary {
 
   /** Switches a skill on or off, for all sessions. Rejects when writing fails. */
   async setOff(name: string, isOff: boolean): Promise<void> {
-    const { homeSkills } = this.#options;
-    await changeRecord(homeSkills, name, ({ off: _, ...record }) => (isOff ? { ...record, off: true } : record));
+    await (await Switches.of(dirname(this.#options.homeSkills))).set(`skill:${name}`, !isOff);
   }
 
   /** Counts the uses of a turn. */
@@ -171,24 +171,29 @@ export class SkillLibrary {
   }
 
   async #load(): Promise<KnownSkills> {
-    const [found, records] = await Promise.all([
+    const { homeSkills, disabled } = this.#options;
+    const [found, records, switches] = await Promise.all([
       Promise.all(this.#places().map(scanPlace)),
-      readRecords(this.#options.homeSkills),
+      readRecords(homeSkills),
+      Switches.of(dirname(homeSkills)),
     ]);
+    const isOff = (name: string): boolean => switches.isOn(`skill:${name}`) === false || disabled.includes(name);
     const { skills, failures, hidden } = firstOfEachName([...found, { skills: bundledSkills(), failures: [] }]);
     return {
-      skills: skills.map((skill) => this.#known(skill, records, hidden.get(skill.name))),
+      skills: skills.map((skill) => ({
+        ...this.#known(skill, records),
+        hides: hidden.get(skill.name),
+        isOff: isOff(skill.name),
+      })),
       failures,
     };
   }
 
-  #known(skill: Skill, records: SkillRecords, hides: string | undefined): KnownSkill {
+  #known(skill: Skill, records: SkillRecords): Omit<KnownSkill, "hides" | "isOff"> {
     const record = recordOf(records, skill.name);
     return {
       ...skill,
       record,
-      hides,
-      isOff: record.off === true || this.#options.disabled.includes(skill.name),
       unusable: unusableReason(skill, this.#options.tools()),
       isProven: isProven(record, isByHand(skill)),
     };

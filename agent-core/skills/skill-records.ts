@@ -1,4 +1,4 @@
-/** Counts of the uses of skills, and the skills that the user switched off: one file beside the home's skills. */
+/** Counts of the uses of skills: one file beside the home's skills. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
@@ -15,8 +15,6 @@ const recordSchema = z.object({
   successes: z.number().catch(0),
   /** ISO time of the last use. */
   lastUsed: z.string().exactOptional(),
-  /** The user switched the skill off. */
-  off: z.literal(true).exactOptional(),
 });
 
 const recordsSchema = z.record(z.string(), recordSchema);

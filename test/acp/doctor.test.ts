@@ -11,9 +11,9 @@ import { hasSandbox } from "../support/programs.ts";
 const home = mkdtempSync(join(tmpdir(), "hermes-acp-home-"));
 const cwd = mkdtempSync(join(tmpdir(), "hermes-acp-"));
 
-function doctor(environment: Readonly<Record<string, string>> = {}) {
+function doctor(environment: Readonly<Record<string, string>> = {}, folder = cwd) {
   const env = { PATH: process.env["PATH"], TMPDIR: tmpdir(), HOME: home, HERMES_HOME: home, ...environment };
-  return spawnSync("node", ["dist/cli.js", "--cwd", cwd, "doctor"], { env, encoding: "utf8" });
+  return spawnSync("node", ["dist/cli.js", "--cwd", folder, "doctor"], { env, encoding: "utf8" });
 }
 
 const model = { HERMES_BASE_URL: "http://127.0.0.1:9/v1", HERMES_MODEL: "m", HERMES_API_KEY: "sk-1" };
@@ -55,6 +55,22 @@ test("hermes doctor says how to fix what is wrong, and exits with 1 when Hermes 
   expect(stdout).toMatch(/^! {5}hooks {5}config.yaml: hooks.no_event is not an event .*\n.*correct config.yaml/m);
   expect(stdout).toMatch(/^! {5}skills {4}\S+SKILL.md:1: .*\n.*correct the skill/m);
   expect(stdout).toMatch(/^! {5}home {6}\S+\.env is open to other users\n.*run chmod 600/m);
+});
+
+test("hermes doctor names the hooks and servers that wait for consent", () => {
+  const workspace = mkdtempSync(join(tmpdir(), "hermes-acp-"));
+  mkdirSync(join(workspace, ".claude"));
+  const guard = { matcher: "Bash", hooks: [{ type: "command", command: "sh guard.sh" }] };
+  writeFileSync(join(workspace, ".claude", "settings.json"), JSON.stringify({ hooks: { PreToolUse: [guard] } }));
+  writeFileSync(join(workspace, ".mcp.json"), JSON.stringify({ mcpServers: { db: { command: "db-server" } } }));
+  const fresh = mkdtempSync(join(tmpdir(), "hermes-acp-home-"));
+  writeFileSync(join(fresh, "config.yaml"), "hooks: {on_stop: [{command: make check}]}\n");
+  const { stdout } = doctor({ ...model, HERMES_HOME: fresh }, workspace);
+  expect(stdout).toMatch(/^! {5}hooks {5}needs your consent: on_stop of config.yaml: make check\n.*run \/hooks in/m);
+  expect(stdout).toMatch(
+    /^! {5}hooks {5}needs your consent: pre_tool_call Bash of .claude\/settings.json: sh guard.sh$/m,
+  );
+  expect(stdout).toMatch(/^! {5}mcp {7}needs your consent: db of .mcp.json: db-server\n.*run hermes mcp allow db\.$/m);
 });
 
 test("a list whose reader left early, such as head, ends quietly", async () => {

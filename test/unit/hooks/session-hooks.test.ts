@@ -67,12 +67,18 @@ test("a hook of config.yaml runs after one consent, which other sessions and the
   expect((await session({ section })).active).toHaveLength(1);
 });
 
-test("hooks_auto_accept runs them at once, and they can be switched off and on", async () => {
-  const hooks = await session({ section: { pre_tool_call: { command: "exit 2" } }, autoAccept: true });
+test("hooks_auto_accept runs them at once, and they can be switched off and on, for all sessions", async () => {
+  const accepted = { section: { pre_tool_call: { command: "exit 2" } }, autoAccept: true };
+  const hooks = await session(accepted);
   expect(hooks.active).toHaveLength(1);
-  expect(await hooks.command("disable 1")).toBe("Off for this session: `exit 2`.");
+  expect(await hooks.command("disable 1")).toBe("Off, in all sessions: `exit 2`.");
   expect(hooks.active).toHaveLength(0);
+  const other = await session(accepted);
+  expect(other.active).toHaveLength(0);
+  expect(other.items()).toMatchObject([{ state: "off", actions: ["enable"] }]);
   expect(await hooks.command("enable 1")).toBe("On: `exit 2`.");
+  await other.refresh();
+  expect(other.active).toHaveLength(1);
   expect(hooks.active).toHaveLength(1);
   expect(await hooks.command("allow 7")).toContain("There is no hook 7.");
 });

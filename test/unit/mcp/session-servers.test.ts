@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { ExtensionSession } from "../../../agent-core/agent/extensions.ts";
 import type { McpServerSection } from "../../../agent-core/config/sections.ts";
+import { Switches } from "../../../agent-core/config/switches.ts";
 import { AIAgent, mcpServers } from "../../../agent-core/index.ts";
 import { type ServerConfig, serversFrom } from "../../../agent-core/mcp/server-config.ts";
-import { ServerSwitches } from "../../../agent-core/mcp/server-switches.ts";
 import { SessionServers } from "../../../agent-core/mcp/session-servers.ts";
 import type { Answer, Question, Tool, ToolResult } from "../../../agent-core/tools/tool.ts";
 import { temporaryFolder } from "../../support/acp-client.ts";
@@ -84,7 +84,7 @@ async function open(configs: readonly ServerConfig[], circumstances: Circumstanc
     openPage: async () => "unavailable" as const,
     onDefect: (line: string) => lines.push(line),
   };
-  const servers = new SessionServers(options, await ServerSwitches.of(home), session);
+  const servers = new SessionServers(options, await Switches.of(home), session);
   opened.push(servers);
   await servers.ready;
   const tool = (end: string): Tool => {

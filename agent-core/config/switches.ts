@@ -1,0 +1,70 @@
+/** MCP servers, their tools, hooks and skills that the user switched on or off, for all sessions, in a file of the home. */
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import * as z from "zod";
+import { withLock } from "../platform/locks/with-lock.ts";
+import { makeFolder } from "../platform/make-folder.ts";
+import { switchesFile } from "./home.ts";
+import { readJsonFile, writeJsonFile } from "./home-file.ts";
+
+const switchSchema = z.object({ isOn: z.boolean().exactOptional(), toolsOff: z.array(z.string()).default([]) });
+
+const fileSchema = z.object({ version: z.literal(1), switches: z.record(z.string(), switchSchema) });
+
+type Switch = z.output<typeof switchSchema>;
+
+/** An extension is named by its kind and what identifies it there: `mcp:NAME`, `hook:HASH`, `skill:NAME`. */
+export class Switches {
+  readonly #path: string;
+  #switches: ReadonlyMap<string, Switch> = new Map();
+
+  private constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Reads the file. A missing or damaged one leaves everything as its settings say. */
+  static async of(home: string): Promise<Switches> {
+    const switches = new Switches(switchesFile(home));
+    await switches.#read();
+    return switches;
+  }
+
+  /** Undefined while the user has not switched the extension. */
+  isOn(id: string): boolean | undefined {
+    return this.#switches.get(id)?.isOn;
+  }
+
+  /** Tools that the user switched off, by the server's names. */
+  toolsOff(id: string): readonly string[] {
+    return this.#switches.get(id)?.toolsOff ?? [];
+  }
+
+  /** Rejects when writing fails. */
+  set(id: string, isOn: boolean): Promise<void> {
+    return this.#change(id, (before) => ({ ...before, isOn }));
+  }
+
+  /** Rejects when writing fails. */
+  setTool(id: string, tool: string, isOn: boolean): Promise<void> {
+    return this.#change(id, (before) => {
+      const others = before.toolsOff.filter((name) => name !== tool);
+      return { ...before, toolsOff: isOn ? others : [...others, tool] };
+    });
+  }
+
+  async #read(): Promise<void> {
+    if (!existsSync(this.#path)) return; // most users switch nothing, and a failed read takes far longer
+    const switches = fileSchema.safeParse(await readJsonFile(this.#path)).data?.switches ?? {};
+    this.#switches = new Map(Object.entries(switches));
+  }
+
+  /** Keeps what other processes have switched since the last reading. */
+  async #change(id: string, change: (before: Switch) => Switch): Promise<void> {
+    makeFolder(dirname(this.#path), 0o700);
+    await withLock(`${this.#path}.lock`, async () => {
+      await this.#read();
+      this.#switches = new Map([...this.#switches, [id, change(this.#switches.get(id) ?? { toolsOff: [] })]]);
+      await writeJsonFile(this.#path, { version: 1, switches: Object.fromEntries(this.#switches) });
+    });
+  }
+}
